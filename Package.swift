@@ -1,0 +1,135 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+// FUZZ=1 instruments the verifying modules for libFuzzer and adds the fuzz targets.
+let fuzzing = Context.environment["FUZZ"] != nil
+let core = strict + (fuzzing ? [.unsafeFlags(["-sanitize=fuzzer"])] : [])
+
+let libraries: [Target] = [
+    .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CLibCBOR", pkgConfig: "libcbor", providers: [.apt(["libcbor-dev"])]),
+    .systemLibrary(name: "CRdkafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"])]),
+]
+
+let modules: [Target] = [
+    .target(name: "Crypto", dependencies: ["COpenSSL"], swiftSettings: core),
+    .target(name: "CBOR", dependencies: ["CLibCBOR"], swiftSettings: core),
+    .target(name: "JSON", swiftSettings: core),
+    .target(name: "AppAttest", dependencies: ["Crypto", "CBOR"], swiftSettings: core),
+    .target(name: "AppCheck", dependencies: ["AppAttest", "Crypto", "JSON"], swiftSettings: core),
+    .target(name: "Pipeline", dependencies: ["AppCheck", "AppAttest", "Crypto", "JSON"], swiftSettings: core),
+    .target(name: "Kafka", dependencies: ["CRdkafka"], swiftSettings: strict),
+    .target(name: "DeviceLab", dependencies: ["AppAttest", "Crypto", "CBOR", "JSON"], swiftSettings: strict),
+    .target(
+        name: "Worker",
+        dependencies: ["Kafka", "Pipeline", "DeviceLab", "AppCheck", "AppAttest", "Crypto", "JSON"],
+        swiftSettings: strict
+    ),
+    .executableTarget(name: "attest-worker", dependencies: ["Worker"], swiftSettings: strict),
+]
+
+let tests: [Target] = [
+    .target(
+        name: "TestSupport",
+        dependencies: ["Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab"],
+        path: "Tests/TestSupport",
+        swiftSettings: strict
+    ),
+    .testTarget(name: "CryptoTests", dependencies: ["Crypto", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "CBORTests", dependencies: ["CBOR", "CLibCBOR", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+        name: "AppAttestTests",
+        dependencies: ["AppAttest", "Crypto", "CBOR", "DeviceLab", "TestSupport"],
+        swiftSettings: strict
+    ),
+    .testTarget(
+        name: "AppCheckTests",
+        dependencies: ["AppCheck", "AppAttest", "JSON", "TestSupport"],
+        swiftSettings: strict
+    ),
+    .testTarget(
+        name: "PipelineTests",
+        dependencies: ["Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestSupport"],
+        swiftSettings: strict
+    ),
+    .testTarget(
+        name: "DeviceLabTests",
+        dependencies: ["DeviceLab", "AppAttest", "Crypto", "CBOR", "JSON", "TestSupport"],
+        swiftSettings: strict
+    ),
+    .testTarget(
+        name: "KafkaTests",
+        dependencies: ["Kafka", "Worker", "Pipeline", "TestSupport"],
+        swiftSettings: strict
+    ),
+    .testTarget(
+        name: "SimulationTests",
+        dependencies: ["Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestSupport"],
+        swiftSettings: strict
+    ),
+    .testTarget(
+        name: "WorkerTests",
+        // The executable is built beside the tests, which start it.
+        dependencies: [
+            "attest-worker", "Worker", "Kafka", "Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
+            "TestSupport",
+        ],
+        swiftSettings: strict
+    ),
+    .testTarget(name: "TidyTests", dependencies: ["Worker", "TestSupport"], swiftSettings: strict),
+]
+
+let benchmarks: [Target] = [
+    .executableTarget(
+        name: "Benchmarks",
+        dependencies: ["Worker", "Pipeline", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON", "DeviceLab"],
+        path: "Benchmarks/Suite",
+        swiftSettings: strict
+    ),
+    .executableTarget(
+        name: "FuzzLab",
+        dependencies: ["AppAttest", "Crypto", "DeviceLab"],
+        path: "Benchmarks/FuzzLab",
+        swiftSettings: strict
+    ),
+]
+
+func fuzzTarget(_ name: String) -> Target {
+    .executableTarget(
+        name: name,
+        dependencies: ["FuzzSupport", "Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab"],
+        path: "Benchmarks/FuzzTargets/\(name)",
+        swiftSettings: strict,
+        // libFuzzer brings its runtime at the link; gold, the default linker, fails on it.
+        linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]
+    )
+}
+
+let fuzzTargets: [Target] = [
+    .target(name: "CLibFuzzer", path: "Benchmarks/FuzzTargets/CLibFuzzer"),
+    .target(
+        name: "FuzzSupport",
+        dependencies: ["CLibFuzzer"],
+        path: "Benchmarks/FuzzTargets/FuzzSupport",
+        swiftSettings: strict
+    ),
+    fuzzTarget("FuzzAttestation"),
+    fuzzTarget("FuzzAssertion"),
+    fuzzTarget("FuzzReceipt"),
+    fuzzTarget("FuzzRequest"),
+]
+
+let package = Package(
+    name: "attest-worker",
+    products: [.executable(name: "attest-worker", targets: ["attest-worker"])],
+    targets: libraries + modules + tests + benchmarks + (fuzzing ? fuzzTargets : [])
+)

@@ -1,0 +1,5 @@
+#pragma once
+#include <stdio.h>
+#include <stdlib.h>
+#include <librdkafka/rdkafka.h>
+#include <librdkafka/rdkafka_mock.h>
