@@ -1,0 +1,95 @@
+internal import COpenSSL
+
+/// The public key of a certificate that may sign others.
+package enum IssuerKey: Sendable {
+    case p256(P256PublicKey)
+    case p384(P384PublicKey)
+}
+
+/// An X.509 certificate read by OpenSSL: anchors, intermediates and receipt signers, which are few and kept.
+///
+/// Reading one costs 100 µs, so a record must not: only what no cache knows yet gets here.
+@safe package final class CACertificate: Sendable {
+    /// The certificate, exactly as given.
+    package let der: [UInt8]
+    /// SHA-256 of `der`.
+    package let digest: Digest
+    /// The DER of the subject's and the issuer's `Name`.
+    package let subject: [UInt8]
+    package let issuer: [UInt8]
+    /// The DER of the serial number's `INTEGER`.
+    package let serial: [UInt8]
+    /// nil for any key that is not a point on P-256 or P-384.
+    package let key: IssuerKey?
+    /// Milliseconds since 1970 UTC; both ends belong to the validity.
+    package let notBefore: Int64
+    package let notAfter: Int64
+    /// basicConstraints is present and says cA.
+    package let isCA: Bool
+    /// How many intermediates may follow; nil = no limit.
+    package let pathLength: Int?
+    /// keyUsage is absent or has keyCertSign.
+    package let mayCertSign: Bool
+    /// keyUsage is absent or has digitalSignature.
+    package let maySign: Bool
+    package let hasUnknownCriticalExtension: Bool
+
+    // Owned, freed in deinit; every lazy part of it is computed in the initialiser, later uses only read.
+    nonisolated(unsafe) private let handle: OpaquePointer
+
+    /// - Returns: nil unless `der` is exactly one DER certificate whose extensions OpenSSL finds well-formed.
+    package init?(der: [UInt8]) {
+        // `X509Reader` gives a fresh certificate that is ours from here on.
+        guard let handle = unsafe X509Reader.decode(der) else { return nil }
+        let reader = unsafe X509Reader(handle)
+        guard let facts = reader.facts, let validity = reader.validity else {
+            unsafe X509_free(handle)
+            return nil
+        }
+        unsafe self.handle = unsafe handle
+        self.der = der
+        digest = SHA256.hash(der)
+        subject = reader.subject
+        issuer = reader.issuer
+        serial = reader.serial
+        key = reader.key
+        (notBefore, notAfter) = validity
+        (isCA, pathLength) = (facts.isCA, facts.pathLength)
+        maySign = facts.maySign
+        (mayCertSign, hasUnknownCriticalExtension) = (facts.mayCertSign, facts.hasUnknownCriticalExtension)
+    }
+
+    deinit {
+        // Nobody else holds the pointer: it leaves only through `withHandle`.
+        unsafe X509_free(handle)
+    }
+
+    /// Whether an extension with this identifier is present.
+    ///
+    /// - Parameter oid: dotted, such as `1.2.840.113635.100.12.15`.
+    package func hasExtension(_ oid: String) -> Bool {
+        // The object is ours and freed below; the certificate is only read.
+        guard let object = unsafe OBJ_txt2obj(oid, 1) else { return false }
+        defer { unsafe ASN1_OBJECT_free(object) }
+        return unsafe X509_get_ext_by_OBJ(handle, object, -1) >= 0
+    }
+
+    /// Whether `issuer`'s key made this certificate's signature: ECDSA with SHA-256, SHA-384 or SHA-512.
+    ///
+    /// Names, dates and constraints are the caller's to check.
+    package func isSigned(by issuer: CACertificate) -> Bool {
+        let algorithms = [NID_ecdsa_with_SHA256, NID_ecdsa_with_SHA384, NID_ecdsa_with_SHA512]
+        // Both certificates are alive and only read; OpenSSL locks what it caches inside them.
+        guard issuer.key != nil, unsafe algorithms.contains(X509_get_signature_nid(handle)),
+            let key = unsafe X509_get0_pubkey(issuer.handle)
+        else { return false }
+        let isValid = unsafe X509_verify(handle, key) == 1
+        ERR_clear_error()
+        return isValid
+    }
+
+    /// The `X509`, valid inside `body` and only to be read.
+    func withHandle<Result>(_ body: (OpaquePointer) -> Result) -> Result {
+        unsafe body(handle)
+    }
+}

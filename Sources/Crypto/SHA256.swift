@@ -1,0 +1,43 @@
+internal import COpenSSL
+
+/// SHA-256 (FIPS 180-4) through OpenSSL's streaming calls, which need no fetch and scale over threads.
+package enum SHA256 {
+    package static func hash(_ bytes: [UInt8]) -> Digest { hash(bytes.span) }
+
+    package static func hash(_ digest: Digest) -> Digest { digest.withBytes { hash($0) } }
+
+    package static func hash(_ bytes: Span<UInt8>) -> Digest {
+        var context = SHA256_CTX()
+        begin(&context)
+        update(&context, bytes)
+        return finish(&context)
+    }
+
+    /// The digest of `first ‖ second`, without joining them.
+    package static func hash(_ first: Span<UInt8>, _ second: Span<UInt8>) -> Digest {
+        var context = SHA256_CTX()
+        begin(&context)
+        update(&context, first)
+        update(&context, second)
+        return finish(&context)
+    }
+
+    private static func begin(_ context: inout SHA256_CTX) {
+        // The context is a local value, valid for the call.
+        _ = unsafe SHA256_Init(&context)
+    }
+
+    private static func update(_ context: inout SHA256_CTX, _ bytes: Span<UInt8>) {
+        // OpenSSL reads exactly `count` bytes of the borrowed buffer.
+        unsafe bytes.withUnsafeBufferPointer { _ = unsafe SHA256_Update(&context, $0.baseAddress, $0.count) }
+    }
+
+    private static func finish(_ context: inout SHA256_CTX) -> Digest {
+        var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+        // OpenSSL writes exactly 32 bytes, the size of the four words.
+        unsafe withUnsafeMutableBytes(of: &words) {
+            _ = unsafe SHA256_Final($0.baseAddress?.assumingMemoryBound(to: UInt8.self), &context)
+        }
+        return Digest(words: (words.0.bigEndian, words.1.bigEndian, words.2.bigEndian, words.3.bigEndian))
+    }
+}

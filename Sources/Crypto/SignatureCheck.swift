@@ -1,0 +1,15 @@
+/// One signature to be verified: what a batch gathers from its records and gives to an engine in groups.
+package enum SignatureCheck: Sendable {
+    /// ECDSA over P-256; `digest` is what ECDSA sees (for an assertion SHA-256 of the nonce).
+    case p256(key: P256PublicKey, digest: Digest, signature: P256Signature)
+    /// ECDSA over P-384 with a SHA-256 digest: a leaf certificate by its issuer. `signature` is DER.
+    case p384(key: P384PublicKey, digest: Digest, signature: [UInt8])
+}
+
+/// Verifies groups of signatures: the seam behind which a faster engine can stand.
+///
+/// An engine belongs to one lane; it may keep scratch and is never called by two threads at once.
+package protocol SignatureEngine: AnyObject {
+    /// - Returns: one answer per check, in order; false for anything but a valid signature.
+    func verify(_ checks: [SignatureCheck]) -> [Bool]
+}

@@ -1,0 +1,96 @@
+import Crypto
+import Foundation
+import TestSupport
+import Testing
+
+/// Apple's public anchors, and single faults in them.
+@Suite(.enabled(if: WycheproofVectors.arePresent, Comment(rawValue: WycheproofVectors.absence)))
+struct CACertificateTests {
+    private static func pem(_ name: String) throws -> [UInt8] {
+        try [UInt8](Data(contentsOf: WycheproofVectors.directory.appendingPathComponent("\(name).pem")))
+    }
+
+    private static func certificate(_ name: String) throws -> CACertificate {
+        let all = try CACertificate.readPEM(pem(name))
+        try #require(all.count == 1)
+        return try #require(all.first)
+    }
+
+    @Test(arguments: [
+        ("Apple_App_Attestation_Root_CA", "1cb9823b", 1_584_556_373, 2_373_148_800),
+        ("Apple_Root_CA_G3", "63343abf", 1_398_881_946, 2_187_800_346),
+    ])
+    func `a root reads as Apple published it`(name: String, digest: String, first: Int64, last: Int64) throws {
+        let root = try Self.certificate(name)
+        #expect(root.digest.bytes.prefix(4) == WycheproofVectors.bytes(hex: digest)[...])
+        #expect(root.digest == SHA256.hash(root.der))
+        #expect(root.notBefore == first * 1_000)
+        #expect(root.notAfter == last * 1_000)
+        #expect(root.isCA && root.mayCertSign && root.pathLength == nil && !root.hasUnknownCriticalExtension)
+        #expect(root.subject == root.issuer && root.subject.first == 0x30)
+        #expect(root.isSigned(by: root))
+        guard case .p384 = root.key else { throw CocoaError(.coderInvalidValue) }
+    }
+
+    @Test func `an intermediate is signed by its root and by no other`() throws {
+        let intermediate = try Self.certificate("Apple_Application_Integration_CA_5_G1")
+        let root = try Self.certificate("Apple_Root_CA_G3")
+        #expect(intermediate.isSigned(by: root))
+        #expect(intermediate.issuer == root.subject)
+        #expect(!root.isSigned(by: intermediate))
+        #expect(try !intermediate.isSigned(by: Self.certificate("Apple_App_Attestation_Root_CA")))
+        #expect(!intermediate.isSigned(by: intermediate))
+        #expect(intermediate.isCA && intermediate.mayCertSign && intermediate.pathLength == nil)
+        #expect(intermediate.hasExtension("1.2.840.113635.100.6.2.3"))
+        #expect(!intermediate.hasExtension("1.2.840.113635.100.12.15"))
+        #expect(!intermediate.hasExtension("not an identifier"))
+        guard case .p256 = intermediate.key else { throw CocoaError(.coderInvalidValue) }
+    }
+
+    @Test func `a certificate cut anywhere or with a byte after it is refused`() throws {
+        let der = try Self.certificate("Apple_Application_Integration_CA_5_G1").der
+        #expect(CACertificate(der: der) != nil)
+        for count in 0..<der.count { #expect(CACertificate(der: Array(der.prefix(count))) == nil) }
+        #expect(CACertificate(der: der + [0]) == nil)
+        #expect(CACertificate(der: der + der) == nil)
+    }
+
+    @Test func `a certificate with any bit flipped is refused or no longer signed`() throws {
+        let root = try Self.certificate("Apple_Root_CA_G3")
+        let der = try Self.certificate("Apple_Application_Integration_CA_5_G1").der
+        for index in der.indices {
+            var changed = der
+            changed[index] ^= 1 << UInt8(index % 8)
+            #expect(CACertificate(der: changed)?.isSigned(by: root) != true, "byte \(index)")
+        }
+    }
+
+    @Test func `a PEM text may hold several certificates and words around them`() throws {
+        let first = try Self.pem("Apple_Root_CA_G3")
+        let second = try Self.pem("Apple_App_Attestation_Root_CA")
+        let text = Array("a comment\n".utf8) + first + Array("\nbetween\n".utf8) + second + Array("after\n".utf8)
+        let digests = CACertificate.readPEM(text).map(\.digest)
+        #expect(
+            try digests == [
+                Self.certificate("Apple_Root_CA_G3").digest, Self.certificate("Apple_App_Attestation_Root_CA").digest,
+            ]
+        )
+    }
+
+    @Test func `a PEM text with one unusable block gives nothing`() throws {
+        let good = try Self.pem("Apple_Root_CA_G3")
+        let text = try #require(String(bytes: good, encoding: .utf8))
+        let broken = [
+            "", "no certificate at all", String(text.dropLast(40)), text + text.dropLast(40),
+            text.replacingOccurrences(of: "CERTIFICATE", with: "PUBLIC KEY"),
+            text.replacingOccurrences(of: "CERTIFICATE", with: "TRUSTED CERTIFICATE"),
+            text + "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+            text + "-----BEGIN CERTIFICATE-----\n!!!!\n-----END CERTIFICATE-----\n",
+        ]
+        #expect(CACertificate.readPEM(good).count == 1)
+        for (index, text) in broken.enumerated() {
+            #expect(CACertificate.readPEM(Array(text.utf8)).isEmpty, "text \(index)")
+        }
+        #expect(CACertificate.readPEM([0x30, 0x82, 0xFF, 0xFF, 0x00]).isEmpty)
+    }
+}
