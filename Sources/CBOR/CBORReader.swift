@@ -1,0 +1,136 @@
+/// Strict reading on libcbor's streaming decoder: one item, definite lengths, minimal heads, no duplicate keys, no
+/// tags, no floats, no leftovers, limits on depth and items.
+package enum CBORReader {
+    /// - Parameters:
+    ///   - range: the part of `bytes` that must be exactly one item; ranges in the result are offsets into `bytes`.
+    ///   - maxDepth: nesting levels allowed (a bare item has depth 1), at most 64.
+    ///   - maxItems: data items allowed, containers and keys counted.
+    package static func read(
+        _ bytes: Span<UInt8>,
+        in range: Range<Int>,
+        maxDepth: Int = 8,
+        maxItems: Int = 256
+    ) throws(CBORFault) -> CBORItem {
+        precondition(range.lowerBound >= 0 && range.upperBound <= bytes.count, "the range lies in the bytes")
+        precondition(maxDepth <= 64, "nesting is read by recursion")
+        var state = State(offset: range.lowerBound, end: range.upperBound, itemsLeft: maxItems)
+        let item = try item(bytes, &state, depthLeft: maxDepth)
+        guard state.offset == state.end else { throw CBORFault(code: .leftover, offset: state.offset) }
+        return item
+    }
+
+    private struct State {
+        var offset: Int
+        let end: Int
+        var itemsLeft: Int
+
+        var remaining: Int { end - offset }
+    }
+
+    private static func item(
+        _ bytes: Span<UInt8>,
+        _ state: inout State,
+        depthLeft: Int
+    ) throws(CBORFault) -> CBORItem {
+        let start = state.offset
+        guard depthLeft > 0 else { throw CBORFault(code: .tooDeep, offset: start) }
+        guard state.itemsLeft > 0 else { throw CBORFault(code: .tooManyItems, offset: start) }
+        state.itemsLeft -= 1
+        let head = try CBORHead(bytes, at: start, end: state.end)
+        state.offset += head.byteCount
+        switch head.kind {
+        case .unsigned: return .unsigned(head.value)
+        case .negative: return .negative(head.value)
+        case .simple: return .simple(UInt8(truncatingIfNeeded: head.value))
+        case .bytes: return .bytes(head.payload(endingAt: state.offset))
+        case .text:
+            let range = head.payload(endingAt: state.offset)
+            guard (try? UTF8Span(validating: bytes.extracting(range))) != nil else {
+                throw CBORFault(code: .invalidUTF8, offset: start)
+            }
+            return .text(range)
+        case .array:
+            let count = try count(of: head, itemsEach: 1, at: start, state)
+            return try .array(elements(bytes, &state, count: count, depthLeft: depthLeft - 1))
+        case .map:
+            let count = try count(of: head, itemsEach: 2, at: start, state)
+            return try .map(entries(bytes, &state, count: count, depthLeft: depthLeft - 1))
+        }
+    }
+
+    /// The claimed count, held against the bytes and items that are left before anything is allocated for it.
+    private static func count(
+        of head: CBORHead,
+        itemsEach: Int,
+        at start: Int,
+        _ state: State
+    ) throws(CBORFault) -> Int {
+        // Every item takes a byte at least.
+        guard let count = Int(exactly: head.value), count <= state.remaining / itemsEach else {
+            throw CBORFault(code: .truncated, offset: start)
+        }
+        guard count <= state.itemsLeft / itemsEach else { throw CBORFault(code: .tooManyItems, offset: start) }
+        return count
+    }
+
+    private static func elements(
+        _ bytes: Span<UInt8>,
+        _ state: inout State,
+        count: Int,
+        depthLeft: Int
+    ) throws(CBORFault) -> [CBORItem] {
+        var elements: [CBORItem] = []
+        elements.reserveCapacity(count)
+        for _ in 0..<count { elements.append(try item(bytes, &state, depthLeft: depthLeft)) }
+        return elements
+    }
+
+    private static func entries(
+        _ bytes: Span<UInt8>,
+        _ state: inout State,
+        count: Int,
+        depthLeft: Int
+    ) throws(CBORFault) -> [CBOREntry] {
+        var entries: [CBOREntry] = []
+        entries.reserveCapacity(count)
+        var keys = KeySet()
+        for _ in 0..<count {
+            let start = state.offset
+            let key = try item(bytes, &state, depthLeft: depthLeft)
+            switch key {
+            case .array, .map: throw CBORFault(code: .unsupported, offset: start)
+            default: break
+            }
+            guard keys.insert(start..<state.offset, bytes) else { throw CBORFault(code: .duplicateKey, offset: start) }
+            let value = try item(bytes, &state, depthLeft: depthLeft)
+            entries.append(CBOREntry(key: key, value: value))
+        }
+        return entries
+    }
+}
+
+/// The keys of one map, as they are encoded: heads are minimal, so equal keys are equal bytes.
+private struct KeySet {
+    /// Up to here keys are compared pair by pair, which needs no copies; a larger map's go through a set.
+    private static let quadraticLimit = 16
+
+    private var few: [Range<Int>] = []
+    private var many: Set<[UInt8]> = []
+
+    /// - Returns: false for a key that is there already.
+    mutating func insert(_ key: Range<Int>, _ bytes: Span<UInt8>) -> Bool {
+        guard few.count == Self.quadraticLimit else {
+            defer { few.append(key) }
+            return !few.contains { Self.isSame($0, key, bytes) }
+        }
+        if many.isEmpty { many = Set(few.map { Self.copy($0, bytes) }) }
+        return many.insert(Self.copy(key, bytes)).inserted
+    }
+
+    private static func isSame(_ left: Range<Int>, _ right: Range<Int>, _ bytes: Span<UInt8>) -> Bool {
+        guard left.count == right.count else { return false }
+        return left.indices.allSatisfy { bytes[$0] == bytes[$0 - left.lowerBound + right.lowerBound] }
+    }
+
+    private static func copy(_ range: Range<Int>, _ bytes: Span<UInt8>) -> [UInt8] { range.map { bytes[$0] } }
+}
