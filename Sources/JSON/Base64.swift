@@ -1,0 +1,120 @@
+/// RFC 4648 base64, both alphabets, strict: no white space, no foreign characters, no non-zero padding bits.
+package enum Base64 {
+    /// Either alphabet (one text may not mix them), padded or not.
+    /// - Returns: nil for anything that is not canonical base64.
+    package static func decode(_ text: [UInt8]) -> [UInt8]? { decode(text.span) }
+
+    package static func decode(_ text: Span<UInt8>) -> [UInt8]? {
+        guard let count = significantCount(text) else { return nil }
+        let rest = count & 3
+        guard rest != 1 else { return nil }
+        let fullCount = count &- rest
+        // The two highest bits of all table entries met, then the bits that padding must leave zero.
+        var seen: UInt8 = 0
+        var spill: UInt32 = 0
+        // `count` characters are read (they are there), and 3/4 as many bytes written (that much was asked for).
+        let bytes = unsafe ByteScan.array(fullCount / 4 &* 3 &+ 2) { target in
+            var written = 0
+            unsafe text.withUnsafeBufferPointer { source in
+                unsafe decoding.withUnsafeBufferPointer { table in
+                    func value(_ index: Int) -> UInt32 {
+                        let entry = unsafe table[Int(source[index])]
+                        seen |= entry
+                        return UInt32(entry & 0x3F)
+                    }
+                    var index = 0
+                    while index < fullCount {
+                        let group =
+                            value(index) << 18 | value(index &+ 1) << 12 | value(index &+ 2) << 6 | value(index &+ 3)
+                        unsafe target[written] = UInt8(truncatingIfNeeded: group >> 16)
+                        unsafe target[written &+ 1] = UInt8(truncatingIfNeeded: group >> 8)
+                        unsafe target[written &+ 2] = UInt8(truncatingIfNeeded: group)
+                        written &+= 3
+                        index &+= 4
+                    }
+                    guard rest >= 2 else { return }
+                    let group = value(index) << 18 | value(index &+ 1) << 12 | (rest == 3 ? value(index &+ 2) << 6 : 0)
+                    unsafe target[written] = UInt8(truncatingIfNeeded: group >> 16)
+                    if rest == 3 { unsafe target[written &+ 1] = UInt8(truncatingIfNeeded: group >> 8) }
+                    written &+= rest &- 1
+                    spill = group & (rest == 3 ? 0xFF : 0xFFFF)
+                }
+            }
+            return written
+        }
+        return seen & 0xC0 != 0xC0 && spill == 0 ? bytes : nil
+    }
+
+    /// The standard alphabet, padded.
+    package static func encode(_ bytes: [UInt8]) -> [UInt8] { encode(bytes.span) }
+
+    package static func encode(_ bytes: Span<UInt8>) -> [UInt8] {
+        let count = encodedCount(bytes.count)
+        // As many bytes are written as there is room for.
+        return unsafe ByteScan.array(count) { unsafe encode(bytes, into: $0) }
+    }
+
+    /// The URL-safe alphabet, without padding.
+    package static func encodeURL(_ bytes: [UInt8]) -> [UInt8] {
+        encode(bytes).compactMap { character in
+            switch character {
+            case UInt8(ascii: "+"): UInt8(ascii: "-")
+            case UInt8(ascii: "/"): UInt8(ascii: "_")
+            case UInt8(ascii: "="): nil
+            default: character
+            }
+        }
+    }
+
+    /// The length of the padded text of `count` bytes.
+    static func encodedCount(_ count: Int) -> Int { (count + 2) / 3 * 4 }
+
+    /// Writes the standard padded text of `bytes`; returns its length.
+    ///
+    /// - Precondition: `target` has room for ``encodedCount(_:)``.
+    static func encode(_ bytes: Span<UInt8>, into target: UnsafeMutableBufferPointer<UInt8>) -> Int {
+        unsafe bytes.withUnsafeBufferPointer { source in
+            unsafe alphabet.withUnsafeBufferPointer { alphabet in
+                func put(_ group: UInt32, _ count: Int, at place: Int) {
+                    for index in 0..<count {
+                        unsafe target[place &+ index] = alphabet[Int(group >> UInt32(18 &- 6 &* index) & 0x3F)]
+                    }
+                }
+                var (read, written) = (0, 0)
+                while read &+ 3 <= source.count {
+                    let high = unsafe UInt32(source[read]) << 16 | UInt32(source[read &+ 1]) << 8
+                    unsafe put(high | UInt32(source[read &+ 2]), 4, at: written)
+                    read &+= 3
+                    written &+= 4
+                }
+                let rest = source.count &- read
+                guard rest > 0 else { return written }
+                let high = unsafe UInt32(source[read]) << 16 | (rest == 2 ? UInt32(source[read &+ 1]) << 8 : 0)
+                put(high, rest &+ 1, at: written)
+                for index in (rest &+ 1)..<4 { unsafe target[written &+ index] = UInt8(ascii: "=") }
+                return written &+ 4
+            }
+        }
+    }
+
+    /// The number of characters before the padding; nil where padding does not fill the last group of four.
+    private static func significantCount(_ text: Span<UInt8>) -> Int? {
+        guard !text.isEmpty, text[text.count - 1] == UInt8(ascii: "=") else { return text.count }
+        guard text.count % 4 == 0 else { return nil }
+        return text[text.count - 2] == UInt8(ascii: "=") ? text.count - 2 : text.count - 1
+    }
+
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
+    /// A character's value in the low six bits. 0x40: of the standard alphabet only; 0x80: of the URL-safe one only;
+    /// both: of none. So the entries of a text, or-ed, have both bits exactly when it is foreign or mixed.
+    private static let decoding: [UInt8] = {
+        var table = [UInt8](repeating: 0xC0, count: 256)
+        for (value, character) in alphabet.enumerated() { table[Int(character)] = UInt8(value) }
+        table[Int(UInt8(ascii: "+"))] = 0x40 | 62
+        table[Int(UInt8(ascii: "/"))] = 0x40 | 63
+        table[Int(UInt8(ascii: "-"))] = 0x80 | 62
+        table[Int(UInt8(ascii: "_"))] = 0x80 | 63
+        return table
+    }()
+}

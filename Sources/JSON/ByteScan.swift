@@ -1,0 +1,176 @@
+/// Eight string bytes at a time: the module's hot loops, and with ``Base64`` the only places that use raw memory.
+///
+/// Every load and store below stays inside a buffer whose bounds were compared on the line before it. Words are read
+/// as little-endian, so the lowest byte of a word is the first one in memory.
+enum ByteScan {
+    private static let ones: UInt64 = 0x0101_0101_0101_0101
+    private static let highBits: UInt64 = 0x8080_8080_8080_8080
+
+    /// The high bit of the first zero byte, and perhaps of bytes after it.
+    @inline(__always)
+    private static func firstZero(_ word: UInt64) -> UInt64 { (word &- ones) & ~word }
+
+    /// A byte that may stand in a JSON string as it is and needs no look at its neighbours.
+    @inline(__always)
+    static func isPlain(_ byte: UInt8) -> Bool { byte >= 0x20 && byte < 0x80 && byte != 0x22 && byte != 0x5C }
+
+    /// The index of the first byte at or after `start` that is no plain string byte (quote, backslash, control
+    /// character, or from 0x80 on); `bytes.count` if there is none.
+    @inline(__always)
+    static func endOfPlainRun(_ bytes: Span<UInt8>, from start: Int) -> Int {
+        var index = start
+        // Eight bytes are loaded only where eight are left.
+        unsafe bytes.withUnsafeBytes { raw in
+            while index &+ 8 <= raw.count {
+                let word = unsafe UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+                let stops =
+                    word | firstZero(word ^ (ones &* 0x22)) | firstZero(word ^ (ones &* 0x5C))
+                    | ((word &- ones &* 0x20) & ~word)
+                let marks = stops & highBits
+                if marks != 0 {
+                    index &+= marks.trailingZeroBitCount >> 3
+                    return
+                }
+                index &+= 8
+            }
+            while index < raw.count, unsafe isPlain(raw[index]) { index &+= 1 }
+        }
+        return index
+    }
+
+    /// An array of what `body` writes into room for `most` bytes; it returns how many those are.
+    ///
+    /// By way of the stack: an array of a known size and content is made without asking for its type at run time.
+    @inline(__always)
+    static func array(_ most: Int, _ body: (UnsafeMutableBufferPointer<UInt8>) -> Int) -> [UInt8] {
+        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: most) { room in
+            let count = unsafe body(room)
+            return unsafe [UInt8](UnsafeMutableBufferPointer(rebasing: room[..<count]))
+        }
+    }
+
+    /// Whether both have the same bytes.
+    @inline(__always)
+    static func areEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
+        guard left.count == right.count else { return false }
+        // Eight bytes are loaded only where eight are left, in both.
+        return unsafe left.withUnsafeBytes { left in
+            unsafe right.withUnsafeBytes { right in
+                var index = 0
+                while index &+ 8 <= left.count {
+                    let one = unsafe left.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+                    guard unsafe one == right.loadUnaligned(fromByteOffset: index, as: UInt64.self) else {
+                        return false
+                    }
+                    index &+= 8
+                }
+                while index < left.count {
+                    guard unsafe left[index] == right[index] else { return false }
+                    index &+= 1
+                }
+                return true
+            }
+        }
+    }
+
+    /// The index of the first byte from 0x80 on at or after `start`; `bytes.count` if there is none.
+    static func endOfASCII(_ bytes: Span<UInt8>, from start: Int) -> Int {
+        var index = start
+        // Eight bytes are loaded only where eight are left.
+        unsafe bytes.withUnsafeBytes { raw in
+            while index &+ 8 <= raw.count {
+                let word = unsafe UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+                let marks = word & highBits
+                if marks != 0 {
+                    index &+= marks.trailingZeroBitCount >> 3
+                    return
+                }
+                index &+= 8
+            }
+            while index < raw.count, unsafe raw[index] < 0x80 { index &+= 1 }
+        }
+        return index
+    }
+
+    /// Copies bytes from `source[index...]` to `target` up to the first that is a backslash or, with `escaping`, would
+    /// need an escape; returns how many.
+    ///
+    /// - Precondition: `target` has room for `source.count - index` bytes.
+    @inline(__always)
+    private static func copyRun(
+        _ source: UnsafeRawBufferPointer,
+        from start: Int,
+        to target: UnsafeMutableRawPointer,
+        escaping: Bool
+    ) -> Int {
+        var done = 0
+        while start &+ done &+ 8 <= source.count {
+            // Eight bytes are left in the source, hence room for eight in the target.
+            let stored = unsafe source.loadUnaligned(fromByteOffset: start &+ done, as: UInt64.self)
+            unsafe target.storeBytes(of: stored, toByteOffset: done, as: UInt64.self)
+            let word = UInt64(littleEndian: stored)
+            var stops = firstZero(word ^ (ones &* 0x5C))
+            if escaping { stops |= firstZero(word ^ (ones &* 0x22)) | ((word &- ones &* 0x20) & ~word) }
+            let marks = stops & highBits
+            if marks != 0 { return done &+ marks.trailingZeroBitCount >> 3 }
+            done &+= 8
+        }
+        while start &+ done < source.count {
+            let byte = unsafe source[start &+ done]
+            if byte == 0x5C || (escaping && (byte == 0x22 || byte < 0x20)) { return done }
+            unsafe target.storeBytes(of: byte, toByteOffset: done, as: UInt8.self)
+            done &+= 1
+        }
+        return done
+    }
+
+    /// The bytes of the string whose text stands in `range` of `document`, its escapes resolved.
+    ///
+    /// - Precondition: the parser has accepted it: each backslash starts a whole escape, surrogates come in pairs.
+    static func unescape(_ document: Span<UInt8>, _ range: Range<Int>) -> [UInt8] {
+        let text = document.extracting(range)
+        // An escape is never shorter than what it stands for, so the output is never ahead of the input.
+        return unsafe array(text.count) { target in
+            guard let base = UnsafeMutableRawPointer(target.baseAddress) else { return 0 }
+            var (index, count) = (0, 0)
+            unsafe text.withUnsafeBytes { source in
+                while true {
+                    let run = unsafe copyRun(source, from: index, to: base + count, escaping: false)
+                    index &+= run
+                    count &+= run
+                    guard index < source.count else { return }
+                    let scalar = JSONEscape.read(text, at: &index)
+                    JSONEscape.forEachUTF8Byte(of: scalar) { byte in
+                        unsafe base.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
+                        count &+= 1
+                    }
+                }
+            }
+            return count
+        }
+    }
+
+    /// Writes `text` as it stands between the quotes of a JSON string; returns how many bytes that are.
+    ///
+    /// - Precondition: `target` has six bytes of room for each byte of `text`.
+    static func writeEscaped(_ text: Span<UInt8>, into target: UnsafeMutableBufferPointer<UInt8>) -> Int {
+        guard let base = UnsafeMutableRawPointer(target.baseAddress) else { return 0 }
+        var (index, count) = (0, 0)
+        unsafe text.withUnsafeBytes { source in
+            while true {
+                let run = unsafe copyRun(source, from: index, to: base + count, escaping: true)
+                index &+= run
+                count &+= run
+                guard index < source.count else { return }
+                let escape = unsafe JSONEscape.written(for: source[index])
+                index &+= 1
+                for shift in 0..<escape.count {
+                    let byte = UInt8(truncatingIfNeeded: escape.word >> UInt64(8 &* shift))
+                    unsafe base.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
+                    count &+= 1
+                }
+            }
+        }
+        return count
+    }
+}

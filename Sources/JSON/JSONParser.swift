@@ -1,0 +1,211 @@
+/// One pass over a text, without recursion: what is open is linked through the nodes themselves.
+struct JSONParser {
+    private(set) var nodes: [JSONTape.Node] = []
+    private let maxDepth: Int
+    private let maxNodes: Int
+    private let allowInvalidUTF8: Bool
+    private var position = 0
+    private var depth = 0
+    /// The innermost open container; its node's `next` is its parent until it closes.
+    private var open = noContainer
+
+    private static let noContainer = UInt32.max
+
+    init(maxDepth: Int, maxNodes: Int, allowInvalidUTF8: Bool) {
+        self.maxDepth = maxDepth
+        self.maxNodes = maxNodes
+        self.allowInvalidUTF8 = allowInvalidUTF8
+        // A record's worth, small enough for the allocator's fast path.
+        nodes.reserveCapacity(min(48, max(maxNodes, 1)))
+    }
+
+    /// Parses what stands at `start` and after it; all offsets are from the beginning of `text`.
+    mutating func parse(_ text: Span<UInt8>, from start: Int) throws(JSONFault) {
+        // Offsets are kept in 32 bits.
+        guard text.count < Int(UInt32.max) else { throw JSONFault(code: .tooManyNodes, offset: start) }
+        position = start
+        skipWhiteSpace(text)
+        guard position < text.count else { throw JSONFault(code: .empty, offset: position) }
+        repeat {
+            try value(text)
+        } while try moreFollows(text)
+        skipWhiteSpace(text)
+        guard position == text.count else { throw JSONFault(code: .leftover, offset: position) }
+    }
+
+    /// Reads one value; of a container its opening, and of an object's first member the name.
+    private mutating func value(_ text: Span<UInt8>) throws(JSONFault) {
+        switch try peek(text) {
+        case UInt8(ascii: "\""): try string(text)
+        case UInt8(ascii: "{"): try openContainer(.object, text)
+        case UInt8(ascii: "["): try openContainer(.array, text)
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): try number(text)
+        case UInt8(ascii: "t"): try literal("true", .bool, text)
+        case UInt8(ascii: "f"): try literal("false", .bool, text)
+        case UInt8(ascii: "n"): try literal("null", .null, text)
+        default: throw syntax
+        }
+    }
+
+    /// After a value or an opening bracket: closes what ends here, and tells whether another value follows (its
+    /// member's name is read already).
+    private mutating func moreFollows(_ text: Span<UInt8>) throws(JSONFault) -> Bool {
+        while open != Self.noContainer {
+            let kind = nodes[Int(open)].kind
+            let isEmpty = Int(open) == nodes.count - 1
+            skipWhiteSpace(text)
+            let byte = try peek(text)
+            if byte == (kind == .object ? UInt8(ascii: "}") : UInt8(ascii: "]")) {
+                closeContainer()
+                continue
+            }
+            if !isEmpty {
+                guard byte == UInt8(ascii: ",") else { throw syntax }
+                position &+= 1
+                skipWhiteSpace(text)
+            }
+            if kind == .object { try memberName(text) }
+            return true
+        }
+        return false
+    }
+
+    private mutating func memberName(_ text: Span<UInt8>) throws(JSONFault) {
+        guard try peek(text) == UInt8(ascii: "\"") else { throw syntax }
+        try string(text)
+        skipWhiteSpace(text)
+        guard try peek(text) == UInt8(ascii: ":") else { throw syntax }
+        position &+= 1
+        skipWhiteSpace(text)
+    }
+
+    private mutating func openContainer(_ kind: JSONNode.Kind, _ text: Span<UInt8>) throws(JSONFault) {
+        guard depth < maxDepth else { throw JSONFault(code: .tooDeep, offset: position) }
+        depth += 1
+        let parent = open
+        open = UInt32(nodes.count)
+        try append(kind, from: position, to: position, next: parent)
+        position &+= 1
+    }
+
+    private mutating func closeContainer() {
+        let index = Int(open)
+        position &+= 1
+        depth -= 1
+        open = nodes[index].next
+        nodes[index].next = UInt32(nodes.count)
+        nodes[index].end = UInt32(position)
+    }
+
+    private mutating func append(
+        _ kind: JSONNode.Kind,
+        from start: Int,
+        to end: Int,
+        next: UInt32? = nil,
+        isEscaped: Bool = false
+    ) throws(JSONFault) {
+        guard nodes.count < maxNodes else { throw JSONFault(code: .tooManyNodes, offset: start) }
+        nodes.append(
+            JSONTape.Node(
+                start: UInt32(start),
+                end: UInt32(end),
+                next: next ?? UInt32(nodes.count + 1),
+                kind: kind,
+                isEscaped: isEscaped
+            )
+        )
+    }
+
+    private mutating func string(_ text: Span<UInt8>) throws(JSONFault) {
+        let start = position + 1
+        var index = start
+        var isEscaped = false
+        while true {
+            index = ByteScan.endOfPlainRun(text, from: index)
+            guard index < text.count else { throw JSONFault(code: .syntax, offset: text.count) }
+            let byte = text[index]
+            if byte == UInt8(ascii: "\"") { break }
+            if byte == UInt8(ascii: "\\") {
+                guard let next = JSONEscape.check(text, at: index) else {
+                    throw JSONFault(code: .syntax, offset: index)
+                }
+                isEscaped = true
+                index = next
+            } else if byte < 0x20 {
+                throw JSONFault(code: .syntax, offset: index)
+            } else if allowInvalidUTF8 {
+                index &+= 1
+            } else {
+                guard let next = UTF8Text.endOfSequence(text, at: index) else {
+                    throw JSONFault(code: .invalidUTF8, offset: index)
+                }
+                index = next
+            }
+        }
+        try append(.string, from: start, to: index, isEscaped: isEscaped)
+        position = index + 1
+    }
+
+    private mutating func number(_ text: Span<UInt8>) throws(JSONFault) {
+        let start = position
+        if text[position] == UInt8(ascii: "-") { position &+= 1 }
+        if position < text.count, text[position] == UInt8(ascii: "0") {
+            position &+= 1
+        } else {
+            try digits(text)
+        }
+        if position < text.count, text[position] == UInt8(ascii: ".") {
+            position &+= 1
+            try digits(text)
+        }
+        if position < text.count, text[position] | 0x20 == UInt8(ascii: "e") {
+            position &+= 1
+            if position < text.count, text[position] == UInt8(ascii: "+") || text[position] == UInt8(ascii: "-") {
+                position &+= 1
+            }
+            try digits(text)
+        }
+        try append(.number, from: start, to: position)
+    }
+
+    /// One digit or more.
+    private mutating func digits(_ text: Span<UInt8>) throws(JSONFault) {
+        let start = position
+        while position < text.count, case UInt8(ascii: "0")...UInt8(ascii: "9") = text[position] { position &+= 1 }
+        guard position > start else { throw syntax }
+    }
+
+    private mutating func literal(
+        _ word: StaticString,
+        _ kind: JSONNode.Kind,
+        _ text: Span<UInt8>
+    ) throws(JSONFault) {
+        let count = word.utf8CodeUnitCount
+        guard text.count - position >= count else { throw syntax }
+        let start = position
+        // A static string's buffer lives for ever and has `count` bytes.
+        let isEqual = word.withUTF8Buffer { buffer in
+            for offset in 0..<count where unsafe text[start + offset] != buffer[offset] { return false }
+            return true
+        }
+        guard isEqual else { throw syntax }
+        try append(kind, from: start, to: start + count)
+        position = start + count
+    }
+
+    private mutating func skipWhiteSpace(_ text: Span<UInt8>) {
+        while position < text.count {
+            switch text[position] {
+            case 0x20, 0x0A, 0x0D, 0x09: position &+= 1
+            default: return
+            }
+        }
+    }
+
+    private func peek(_ text: Span<UInt8>) throws(JSONFault) -> UInt8 {
+        guard position < text.count else { throw syntax }
+        return text[position]
+    }
+
+    private var syntax: JSONFault { JSONFault(code: .syntax, offset: position) }
+}

@@ -1,0 +1,203 @@
+/// Appends JSON to a byte buffer: compact, members in the order written, strings escaped minimally as RFC 8259 asks.
+package struct JSONWriter: Sendable {
+    /// The first ``count`` bytes are written, the others are room: a write is a comparison and a copy.
+    private var storage: [UInt8]
+    private var count: Int
+    /// Whether a value stands before this place in the container that is open.
+    private var needsComma = false
+
+    package init(capacity: Int = 512) {
+        storage = [UInt8](repeating: 0, count: capacity)
+        count = 0
+    }
+
+    /// Writes behind what `buffer` holds already; take it back with ``takeBytes()``.
+    package init(appendingTo buffer: consuming [UInt8]) {
+        count = buffer.count
+        storage = buffer
+    }
+
+    /// What was written so far, as a copy.
+    package var bytes: [UInt8] { Array(storage[..<count]) }
+
+    /// What was written, handed over without a copy; the writer is empty afterwards.
+    package mutating func takeBytes() -> [UInt8] {
+        var taken: [UInt8] = []
+        swap(&taken, &storage)
+        taken.removeLast(taken.count - count)
+        count = 0
+        needsComma = false
+        return taken
+    }
+
+    // Commas are put by the writer: `beginObject(); key("a"); value(1); key("b"); string(…); endObject()`.
+    package mutating func beginObject() { open(UInt8(ascii: "{")) }
+    package mutating func endObject() { close(UInt8(ascii: "}")) }
+    package mutating func beginArray() { open(UInt8(ascii: "[")) }
+    package mutating func endArray() { close(UInt8(ascii: "]")) }
+
+    /// `name` is ASCII and needs no escape.
+    package mutating func key(_ name: StaticString) {
+        separate()
+        // A static string's buffer lives for ever.
+        name.withUTF8Buffer { name in
+            unsafe write(name.count + 3) { target in
+                unsafe target[0] = UInt8(ascii: "\"")
+                _ = unsafe UnsafeMutableBufferPointer(rebasing: target[1...]).update(fromContentsOf: name)
+                unsafe target[name.count + 1] = UInt8(ascii: "\"")
+                unsafe target[name.count + 2] = UInt8(ascii: ":")
+                return name.count + 3
+            }
+        }
+        needsComma = false
+    }
+
+    package mutating func key(named name: String) {
+        separate()
+        appendQuoted(name.utf8Span.span, isValid: true)
+        append(UInt8(ascii: ":"))
+        needsComma = false
+    }
+
+    package mutating func value(_ integer: some FixedWidthInteger) {
+        separate()
+        guard let small = Int64(exactly: integer), small >= 0 else { return append(Array(String(integer).utf8).span) }
+        appendDecimal(UInt64(small))
+    }
+
+    package mutating func value(_ flag: Bool) {
+        separate()
+        append((flag ? "true" : "false").utf8Span.span)
+    }
+
+    package mutating func null() {
+        separate()
+        append("null".utf8Span.span)
+    }
+
+    package mutating func string(_ text: String) {
+        separate()
+        appendQuoted(text.utf8Span.span, isValid: true)
+    }
+
+    /// `utf8` is valid UTF-8, as its owner has seen.
+    package mutating func string(validUTF8 utf8: [UInt8]) {
+        separate()
+        appendQuoted(utf8.span, isValid: true)
+    }
+
+    /// `utf8` must be valid UTF-8; bytes that are not are replaced by U+FFFD.
+    package mutating func string(utf8: [UInt8]) {
+        separate()
+        appendQuoted(utf8.span, isValid: false)
+    }
+
+    /// A string value that is the standard padded base64 of `bytes`.
+    package mutating func base64(_ bytes: [UInt8]) { base64(bytes.span) }
+
+    package mutating func base64(_ bytes: Span<UInt8>) {
+        separate()
+        append(UInt8(ascii: "\""))
+        unsafe write(Base64.encodedCount(bytes.count)) { target in unsafe Base64.encode(bytes, into: target) }
+        append(UInt8(ascii: "\""))
+    }
+
+    /// A value that is JSON already.
+    package mutating func raw(_ json: [UInt8]) {
+        separate()
+        append(json.span)
+    }
+
+    /// A line's end, after a whole value: the next one starts afresh.
+    package mutating func newline() {
+        append(UInt8(ascii: "\n"))
+        needsComma = false
+    }
+
+    private mutating func separate() {
+        if needsComma { append(UInt8(ascii: ",")) }
+        needsComma = true
+    }
+
+    private mutating func open(_ bracket: UInt8) {
+        separate()
+        append(bracket)
+        needsComma = false
+    }
+
+    private mutating func close(_ bracket: UInt8) {
+        append(bracket)
+        needsComma = true
+    }
+}
+
+// MARK: - Bytes
+
+extension JSONWriter {
+    /// Gives `body` room for `most` bytes; it returns how many of them it wrote.
+    @inline(__always)
+    private mutating func write(_ most: Int, _ body: (UnsafeMutableBufferPointer<UInt8>) -> Int) {
+        if storage.count - count < most { grow(most) }
+        let start = count
+        // The room was compared just now: `most` bytes lie between the start and the storage's end.
+        count = unsafe storage.withUnsafeMutableBufferPointer { buffer in
+            unsafe start + body(UnsafeMutableBufferPointer(rebasing: buffer[start..<(start + most)]))
+        }
+    }
+
+    @inline(never)
+    private mutating func grow(_ most: Int) {
+        storage += [UInt8](repeating: 0, count: max(most, storage.count, 256))
+    }
+
+    @inline(__always)
+    private mutating func append(_ byte: UInt8) {
+        if count == storage.count { grow(1) }
+        storage[count] = byte
+        count += 1
+    }
+
+    private mutating func append(_ text: Span<UInt8>) {
+        // The room is the text's length.
+        unsafe write(text.count) { target in
+            unsafe text.withUnsafeBufferPointer { _ = unsafe target.update(fromContentsOf: $0) }
+            return text.count
+        }
+    }
+
+    private mutating func appendDecimal(_ value: UInt64) {
+        var digits = 1
+        var power: UInt64 = 10
+        // Up to 19 digits: the largest Int64 has as many, and 10¹⁹ fits.
+        while digits < 19, value >= power {
+            digits += 1
+            power *= 10
+        }
+        unsafe write(digits) { target in
+            var rest = value
+            for index in (0..<digits).reversed() {
+                unsafe target[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
+            }
+            return digits
+        }
+    }
+
+    private mutating func appendQuoted(_ text: Span<UInt8>, isValid: Bool) {
+        if !isValid, !UTF8Text.isValid(text) {
+            let repaired = UTF8Text.repairing(text)
+            return appendQuoted(repaired.utf8Span.span, isValid: true)
+        }
+        append(UInt8(ascii: "\""))
+        var start = 0
+        // A window's escapes take six bytes a byte at most, so that nothing need be counted before.
+        while start < text.count {
+            let window = text.extracting(start..<min(start + Self.windowBytes, text.count))
+            unsafe write(6 * window.count) { target in unsafe ByteScan.writeEscaped(window, into: target) }
+            start += window.count
+        }
+        append(UInt8(ascii: "\""))
+    }
+
+    private static let windowBytes = 256
+}

@@ -1,0 +1,75 @@
+import Foundation
+import JSON
+import Testing
+
+@Suite struct Base64Tests {
+    @Test("Every length up to 100 comes back, in both alphabets, padded or not", arguments: 0..<100)
+    func roundTrip(_ count: Int) throws {
+        let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 251 &+ count &* 17) }
+        let text = Base64.encode(bytes)
+        #expect(text == Array(Data(bytes).base64EncodedString().utf8))
+        #expect(Base64.decode(text) == bytes)
+        let unpadded = Array(text.prefix { $0 != UInt8(ascii: "=") })
+        #expect(Base64.decode(unpadded) == bytes)
+        let urlSafe = Base64.encodeURL(bytes)
+        #expect(urlSafe.count == unpadded.count)
+        #expect(Base64.decode(urlSafe) == bytes)
+        let padding = [UInt8](repeating: UInt8(ascii: "="), count: text.count - unpadded.count)
+        #expect(Base64.decode(urlSafe + padding) == bytes)
+    }
+
+    @Test("The signs of each alphabet stand for 62 and 63")
+    func signs() {
+        #expect(Base64.decode(Array("+/+/".utf8)) == [0xFB, 0xFF, 0xBF])
+        #expect(Base64.decode(Array("-_-_".utf8)) == [0xFB, 0xFF, 0xBF])
+        #expect(String(decoding: Base64.encodeURL([0xFB, 0xFF, 0xBF, 0xFB]), as: UTF8.self) == "-_-_-w")
+    }
+
+    @Test(
+        "What is not canonical is refused",
+        arguments: [
+            "A", "AAAAA", "=", "==", "===", "====", "A=", "A==", "A===", "AA=", "AAA==", "AAAA=", "AAAA==", "AAAA====",
+            "AA=A", "A=AA", "=AAA", "AB==", "AAB=", "AB", "AAB", "QQ=\n", "QUJD\n", " QUJD", "QU JD", "QUJ\u{0}",
+            "+A-A", "/A_A", "-A/A", "QU*D", "QUé", "QQ==QQ==", "QQ==QUJD",
+        ]
+    )
+    func refused(_ text: String) {
+        #expect(Base64.decode(Array(text.utf8)) == nil)
+    }
+
+    @Test("A foreign character is refused at every place of a text", arguments: 0..<20)
+    func foreignAtEveryPlace(_ place: Int) {
+        for byte in UInt8.min...UInt8.max {
+            var text = Array("QUJDQUJDQUJDQUJDQUJD".utf8)
+            text[place] = byte
+            let isBase64 = Unicode.Scalar(byte).isASCII && Character(Unicode.Scalar(byte)).isBase64
+            let endsInPadding = place == 19 && byte == UInt8(ascii: "=")
+            // The last group's padding bits are not zero for 'J' + '='.
+            #expect((Base64.decode(text) != nil) == (isBase64 && !endsInPadding), "\(byte) at \(place)")
+        }
+    }
+
+    @Test("Random texts: what is taken here, Foundation takes alike", arguments: 0..<10)
+    func differential(_ seed: Int) {
+        var state = UInt64(seed) &+ 99
+        func next(_ bound: Int) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(state >> 33) % bound
+        }
+        let alphabet = Array("ABCDwxyz0189+/=".utf8)
+        var taken = 0
+        for _ in 0..<2000 {
+            let text = (0..<next(9)).map { _ in alphabet[next(alphabet.count)] }
+            let theirs = Data(base64Encoded: Data(text)).map(Array.init)
+            guard let bytes = Base64.decode(text) else { continue }
+            taken += 1
+            let padded = text + [UInt8](repeating: UInt8(ascii: "="), count: (4 - text.count % 4) % 4)
+            #expect(bytes == theirs ?? Data(base64Encoded: Data(padded)).map(Array.init))
+        }
+        #expect(taken > 0)
+    }
+}
+
+extension Character {
+    fileprivate var isBase64: Bool { isASCII && (isLetter || isNumber || "+/-_".contains(self)) }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import JSON
+import Testing
+
+private func text(_ writer: JSONWriter) -> String { String(decoding: writer.bytes, as: UTF8.self) }
+
+@Suite struct JSONWriterTests {
+    @Test("Commas stand between members and elements, and nowhere else")
+    func commas() {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.key("a")
+        writer.value(1)
+        writer.key("list")
+        writer.beginArray()
+        writer.beginObject()
+        writer.endObject()
+        writer.beginArray()
+        writer.endArray()
+        writer.null()
+        writer.value(true)
+        writer.value(false)
+        writer.raw(Array("{\"r\":[]}".utf8))
+        writer.base64([0, 0xFF])
+        writer.endArray()
+        writer.key(named: "é\"")
+        writer.string("x")
+        writer.endObject()
+        #expect(text(writer) == #"{"a":1,"list":[{},[],null,true,false,{"r":[]},"AP8="],"é\"":"x"}"#)
+    }
+
+    @Test("Integers of every width and sign are written in full")
+    func integers() {
+        var writer = JSONWriter()
+        writer.beginArray()
+        writer.value(Int64.min)
+        writer.value(UInt64.max)
+        writer.value(Int8(-1))
+        writer.value(0)
+        writer.endArray()
+        #expect(text(writer) == "[-9223372036854775808,18446744073709551615,-1,0]")
+    }
+
+    @Test("Only what must be escaped is escaped")
+    func escapes() {
+        var writer = JSONWriter()
+        writer.string("\"\\/\u{8}\u{C}\n\r\t\u{0}\u{1F}\u{1b}\u{7F}é😀</script>")
+        #expect(text(writer) == "\"\\\"\\\\/\\b\\f\\n\\r\\t\\u0000\\u001F\\u001B\u{7F}é😀</script>\"")
+    }
+
+    @Test("Every byte at every place of a string comes back as it was", arguments: 0..<20)
+    func roundTrip(_ place: Int) throws {
+        for byte in UInt8(0)..<0x80 {
+            var content = [UInt8](repeating: UInt8(ascii: "a"), count: 20)
+            content[place] = byte
+            content.append(contentsOf: [byte, byte])
+            var writer = JSONWriter(capacity: 0)
+            writer.string(utf8: content)
+            #expect(try JSONDocument(parsing: writer.bytes).root.stringBytes == content)
+        }
+    }
+
+    @Test("Bytes that are no UTF-8 are replaced")
+    func repair() {
+        var writer = JSONWriter()
+        writer.string(utf8: [0x61, 0xFF, 0x22, 0xC3])
+        #expect(text(writer) == "\"a\u{FFFD}\\\"\u{FFFD}\"")
+    }
+
+    @Test("Foundation reads what is written")
+    func foundation() throws {
+        let strings = ["", "\u{0}\u{1}\u{1F}", "é\"\\\n😀", String(repeating: "\"", count: 100)]
+        var writer = JSONWriter()
+        writer.beginArray()
+        for string in strings { writer.string(string) }
+        writer.endArray()
+        #expect(try JSONDecoder().decode([String].self, from: Data(writer.bytes)) == strings)
+    }
+
+    @Test("Lines are appended behind what a buffer holds")
+    func lines() {
+        var buffer = Array("first\n".utf8)
+        for number in 0..<2 {
+            var writer = JSONWriter(appendingTo: buffer)
+            writer.beginArray()
+            writer.value(number)
+            writer.endArray()
+            writer.newline()
+            buffer = writer.takeBytes()
+            #expect(writer.bytes.isEmpty)
+        }
+        #expect(String(decoding: buffer, as: UTF8.self) == "first\n[0]\n[1]\n")
+    }
+}
