@@ -1,0 +1,28 @@
+extension ObjectVerifier {
+    /// Whether object and hash have an assertion's shape: what can be told of one whose key nobody knows.
+    ///
+    /// - Returns: `malformed-assertion` exactly where ``prepareAssertion(_:clientDataHash:key:expectations:)`` gives it.
+    package func assertionShape(_ object: [UInt8], clientDataHash: [UInt8]) -> Refusal? {
+        AssertionParts(object, clientDataHash: clientDataHash, limits: limits) == nil ? .malformedAssertion : nil
+    }
+}
+
+/// An assertion taken apart, nothing of it judged.
+struct AssertionParts {
+    let object: AssertionObject
+    let data: AuthenticatorData
+    let entries: ExtensionEntries
+
+    /// - Returns: nil for what has not the shape; a hash without bytes, or with more than the limit, has none either.
+    init?(_ object: [UInt8], clientDataHash: [UInt8], limits: ObjectLimits) {
+        let bytes = object.span
+        guard limits.allows(clientDataHash: clientDataHash), let parsed = try? AssertionObject(bytes, limits: limits),
+            let data = AuthenticatorData(parsed.authenticatorData, bytes),
+            let entries = try? ExtensionEntries(
+                parsed.authenticatorData.dropFirst(AuthenticatorData.byteCount),
+                bytes
+            )
+        else { return nil }
+        (self.object, self.data, self.entries) = (parsed, data, entries)
+    }
+}

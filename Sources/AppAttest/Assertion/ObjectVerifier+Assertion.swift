@@ -1,0 +1,54 @@
+package import Crypto
+
+extension ObjectVerifier {
+    /// Everything about an assertion but its signature, which comes back as a check.
+    ///
+    /// The signature is judged before any field is: of unsigned data only the shape (the extension map's included) picks a
+    /// verdict.
+    ///
+    /// - Parameters:
+    ///   - clientDataHash: 1 byte up to the verifier's limit.
+    ///   - key: the attested key that the assertion must be signed with. One that is no point on the curve is
+    ///     `key-invalid`.
+    package func prepareAssertion(
+        _ object: [UInt8],
+        clientDataHash: [UInt8],
+        key: P256PublicKey,
+        expectations: Expectations
+    ) -> Prepared<AssertionEvidence> {
+        guard let parts = AssertionParts(object, clientDataHash: clientDataHash, limits: limits) else {
+            return Prepared(refused: .malformedAssertion)
+        }
+        let bytes = object.span
+        guard let signature = P256Signature(strictDER: bytes.extracting(parts.object.signature)) else {
+            return Prepared(refused: Self.signatureRefusal(key))
+        }
+        let nonce = SHA256.hash(bytes.extracting(parts.object.authenticatorData), clientDataHash.span)
+        // The nonce is the message that ECDSA signs, so ECDSA sees its digest.
+        let check = SignatureCheck.p256(key: key, digest: SHA256.hash(nonce), signature: signature)
+        let content = Result { () throws(Refusal) in try Self.judge(parts.data, parts.entries, expectations) }
+        return Prepared(checks: [check]) { $0[0] ? content : .failure(Self.signatureRefusal(key)) }
+    }
+
+    /// A stored key that no signature can match is the store's fault, not the device's.
+    private static func signatureRefusal(_ key: P256PublicKey) -> Refusal {
+        P256PublicKey(x963: key.x963.span) == nil ? .keyInvalid : .signatureInvalid
+    }
+
+    static func judge(
+        _ data: AuthenticatorData,
+        _ entries: ExtensionEntries,
+        _ expectations: Expectations
+    ) throws(Refusal) -> AssertionEvidence {
+        guard let appID = expectations.appIDs.first(where: { $0.rpIDHash == data.rpIDHash }) else {
+            throw .appIDMismatch
+        }
+        try entries.judge(by: expectations)
+        return AssertionEvidence(
+            appID: appID,
+            counter: data.counter,
+            validationCategory: entries.validationCategory,
+            bundleVersion: entries.bundleVersion
+        )
+    }
+}

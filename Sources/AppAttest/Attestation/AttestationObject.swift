@@ -1,0 +1,42 @@
+internal import CBOR
+
+/// An attestation object as offset ranges into the bytes received.
+///
+/// Unknown members are ignored on both levels: iOS 18.5 to 26 can add an unsigned `cdHash`, which is no evidence.
+struct AttestationObject: Sendable {
+    let format: Range<Int>
+    /// The members of `x5c`; how many there are is a check of the chain.
+    let certificates: [Range<Int>]
+    let receipt: Range<Int>?
+    let authenticatorData: Range<Int>
+
+    static let appleFormat = "apple-appattest"
+
+    init(_ bytes: Span<UInt8>, limits: ObjectLimits) throws(Refusal) {
+        guard bytes.count <= limits.attestationBytes,
+            case .map(let members)? = try? CBORReader.read(bytes, in: 0..<bytes.count),
+            case .text(let format)? = members.value(of: "fmt", bytes),
+            case .bytes(let authenticatorData)? = members.value(of: "authData", bytes),
+            case .map(let statement)? = members.value(of: "attStmt", bytes),
+            case .array(let chain)? = statement.value(of: "x5c", bytes)
+        else { throw .malformedAttestation }
+        self.format = format
+        self.authenticatorData = authenticatorData
+        var certificates: [Range<Int>] = []
+        for item in chain {
+            guard case .bytes(let range) = item, range.count <= limits.certificateBytes else {
+                throw .malformedAttestation
+            }
+            certificates.append(range)
+        }
+        self.certificates = certificates
+        switch statement.value(of: "receipt", bytes) {
+        case nil:
+            receipt = nil
+        case .bytes(let range)? where range.count <= limits.receiptBytes:
+            receipt = range
+        default:
+            throw .malformedAttestation
+        }
+    }
+}

@@ -1,0 +1,86 @@
+internal import Crypto
+
+extension ObjectVerifier {
+    /// Everything about an attestation but its signatures, which come back as checks to be verified in groups.
+    ///
+    /// - Parameters:
+    ///   - object: the CBOR attestation object, as received.
+    ///   - clientDataHash: 1 byte up to the verifier's limit; Apple's own samples pass raw challenges.
+    ///   - keyID: the key ID the request names.
+    ///   - time: certificates and receipt are judged as of this time.
+    package func prepareAttestation(
+        _ object: [UInt8],
+        clientDataHash: [UInt8],
+        keyID: KeyID,
+        expectations: Expectations,
+        at time: EvaluationTime
+    ) -> Prepared<AttestationEvidence> {
+        guard limits.allows(clientDataHash: clientDataHash) else { return Prepared(refused: .malformedAttestation) }
+        do throws(Refusal) {
+            let chain = try readChain(object)
+            let check = try chain.issuer.signatureCheck(of: chain.leaf, object.span)
+            let content = AttestationContent(
+                bytes: object,
+                chain: chain,
+                clientDataHash: clientDataHash,
+                keyID: keyID,
+                expectations: expectations,
+                time: time
+            )
+            return prepare(content, leafCheck: check)
+        } catch {
+            return Prepared(refused: error)
+        }
+    }
+
+    /// The object's parts, both certificates good by themselves, and the intermediate issued by a root.
+    func readChain(_ object: [UInt8]) throws(Refusal) -> AttestationChain {
+        let bytes = object.span
+        let parsed = try AttestationObject(bytes, limits: limits)
+        guard bytes.holds(AttestationObject.appleFormat, in: parsed.format) else { throw .badFormat }
+        guard parsed.certificates.count == 2, let leaf = try? LeafCertificate(parsed.certificates[0], bytes) else {
+            throw .badCertificate
+        }
+        let issuer = try intermediates.trusted(parsed.certificates[1], bytes)
+        return AttestationChain(object: parsed, leaf: leaf, issuer: issuer)
+    }
+
+    /// Judges the content at once, so that only signatures stay open. What the content says counts only if the
+    /// leaf's signature holds: `chain` comes before everything that the leaf vouches for.
+    private func prepare(_ content: AttestationContent, leafCheck: SignatureCheck) -> Prepared<AttestationEvidence> {
+        let evidence: AttestationEvidence
+        do throws(Refusal) {
+            evidence = try content.judged()
+        } catch {
+            return Prepared(checks: [leafCheck]) { .failure($0[0] ? error : .chain) }
+        }
+        let receipt = prepareReceipt(of: content, evidence)
+        let isRequired = content.expectations.receipt == .require
+        return Prepared(checks: [leafCheck] + (receipt?.checks ?? [])) { answers in
+            guard answers[0] else { return .failure(.chain) }
+            var evidence = evidence
+            evidence.receipt = receipt.map { $0.receiptVerdict(Array(answers.dropFirst())) }
+            guard isRequired else { return .success(evidence) }
+            guard let verdict = evidence.receipt else { return .failure(.receipt(.missing)) }
+            return verdict.refusal.map { .failure(.receipt($0)) } ?? .success(evidence)
+        }
+    }
+
+    /// Five minutes, Apple's rule for a receipt that arrives with its attestation.
+    private static let maxReceiptAgeSeconds: Int64 = 300
+
+    /// The receipt inside, held against all that its attestation says; nil if there is none or nobody asks for it.
+    func prepareReceipt(
+        of content: AttestationContent,
+        _ evidence: AttestationEvidence
+    ) -> Prepared<ReceiptVerdict>? {
+        guard content.expectations.receipt != .ignore, let range = content.chain.object.receipt else { return nil }
+        var expectations = ReceiptExpectations(appIDs: [evidence.appID], environments: [evidence.environment])
+        expectations.type = .attest
+        expectations.publicKey = evidence.publicKey
+        expectations.clientDataHash = content.clientDataHash.isEmpty ? nil : content.clientDataHash
+        expectations.leaf = Array(content.bytes[content.chain.object.certificates[0]])
+        expectations.maxAgeSeconds = Self.maxReceiptAgeSeconds
+        return receipts.prepareReceipt(Array(content.bytes[range]), expectations: expectations, at: content.time)
+    }
+}

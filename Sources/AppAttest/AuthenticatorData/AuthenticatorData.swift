@@ -1,0 +1,75 @@
+internal import Crypto
+
+/// The 37 bytes that the authenticator data of both objects begins with.
+///
+/// The flags are read for one check of attestations and never decide how the rest is read: real assertions set AT
+/// without credential data, and iOS 27 writes an extension map with ED set or clear.
+struct AuthenticatorData: Sendable {
+    let rpIDHash: Digest
+    let flags: UInt8
+    let counter: UInt32
+
+    static let byteCount = 37
+    /// AT: attested credential data follows.
+    static let attestedCredentialData: UInt8 = 0x40
+
+    /// - Returns: nil if `range` is shorter than the fixed part.
+    init?(_ range: Range<Int>, _ bytes: Span<UInt8>) {
+        let start = range.lowerBound
+        guard range.count >= Self.byteCount, let rpIDHash = bytes.digest(start..<(start + 32)),
+            let counter = bytes.bigEndian((start + 33)..<(start + 37))
+        else { return nil }
+        self.rpIDHash = rpIDHash
+        self.counter = counter
+        flags = bytes[start + 32]
+    }
+}
+
+/// The attested credential data of an attestation, bytes 37 to 163 of its authenticator data.
+struct AttestedCredential: Sendable {
+    /// Nil for an AAGUID that is neither of App Attest's two.
+    let environment: Environment?
+    let credentialIDLength: UInt32
+    /// The 32 bytes where the credential ID stands if its length is the only one there is.
+    let credentialID: Digest
+    let coseKey: Range<Int>
+
+    /// Where the credential data ends and an extension map may begin.
+    static let endOffset = 164
+
+    private static let development = "appattestdevelop"
+    private static let production = "appattest\0\0\0\0\0\0\0"
+
+    /// - Parameter range: the authenticator data.
+    /// - Returns: nil if `range` ends before the credential data does.
+    init?(_ range: Range<Int>, _ bytes: Span<UInt8>) {
+        let start = range.lowerBound
+        guard range.count >= Self.endOffset,
+            let length = bytes.bigEndian((start + 53)..<(start + 55)),
+            let credentialID = bytes.digest((start + 55)..<(start + 87))
+        else { return nil }
+        let aaguid = (start + 37)..<(start + 53)
+        environment =
+            bytes.holds(Self.production, in: aaguid)
+            ? .production : bytes.holds(Self.development, in: aaguid) ? .development : nil
+        credentialIDLength = length
+        self.credentialID = credentialID
+        coseKey = (start + 87)..<(start + Self.endOffset)
+    }
+}
+
+/// The one COSE_Key (RFC 9053 section 7.1) that Apple writes: kty EC2, alg ES256, crv P-256, x, y in this order.
+enum COSEKey {
+    private static let beforeX: [UInt8] = [0xA5, 0x01, 0x02, 0x03, 0x26, 0x20, 0x01, 0x21, 0x58, 0x20]
+    private static let beforeY: [UInt8] = [0x22, 0x58, 0x20]
+
+    /// Whether the 77 bytes of `range` are exactly this key's.
+    static func holds(_ key: P256PublicKey, _ range: Range<Int>, _ bytes: Span<UInt8>) -> Bool {
+        let start = range.lowerBound
+        guard range.count == 77 else { return false }
+        return bytes.holds(beforeX, in: start..<(start + 10))
+            && bytes.digest((start + 10)..<(start + 42)) == key.x
+            && bytes.holds(beforeY, in: (start + 42)..<(start + 45))
+            && bytes.digest((start + 45)..<(start + 77)) == key.y
+    }
+}

@@ -1,0 +1,61 @@
+internal import CBOR
+
+/// What iOS 27 and macOS 27 append to the authenticator data: one CBOR map, or nothing at all.
+struct ExtensionEntries: Sendable, Equatable {
+    private(set) var validationCategory: UInt32?
+    private(set) var bundleVersion: String?
+
+    /// A known entry of another type than it has, or bytes that are not exactly one map.
+    struct Fault: Error, Equatable, Sendable {}
+
+    /// Each entry by the name that devices write, then by the one in Apple's guide; the first one present counts.
+    private static let categoryNames = ["apple_validation_category_01", "validationCategory"]
+    private static let bundleVersionNames = ["apple_bundle_version_01", "bundleVersion"]
+
+    /// - Parameter range: what follows the fixed part of the authenticator data; empty = no entries.
+    init(_ range: Range<Int>, _ bytes: Span<UInt8>) throws(Fault) {
+        guard !range.isEmpty else { return }
+        guard case .map(let entries)? = try? CBORReader.read(bytes, in: range) else { throw Fault() }
+        for name in Self.categoryNames.reversed() {
+            if let value = entries.value(of: name, bytes) {
+                validationCategory = try Self.category(value, bytes)
+            }
+        }
+        for name in Self.bundleVersionNames.reversed() {
+            if let value = entries.value(of: name, bytes) {
+                guard case .text(let range) = value, let text = bytes.text(range) else { throw Fault() }
+                bundleVersion = text
+            }
+        }
+    }
+
+    /// Devices write four little-endian bytes; the guide's UInt32 is taken as a CBOR integer, too.
+    private static func category(_ value: CBORItem, _ bytes: Span<UInt8>) throws(Fault) -> UInt32 {
+        switch value {
+        case .bytes(let range):
+            guard range.count == 4, let category = bytes.littleEndian(range) else { throw Fault() }
+            return category
+        case .unsigned(let number):
+            guard let category = UInt32(exactly: number) else { throw Fault() }
+            return category
+        default:
+            throw Fault()
+        }
+    }
+}
+
+extension ExtensionEntries {
+    /// Judges both entries by an app's policies, category first.
+    func judge(by expectations: Expectations) throws(Refusal) {
+        switch expectations.categories.judge(validationCategory) {
+        case .allowed: break
+        case .missing: throw .categoryMissing
+        case .notAllowed: throw .categoryNotAllowed
+        }
+        switch expectations.bundleVersions.judge(bundleVersion) {
+        case .allowed: break
+        case .missing: throw .bundleVersionMissing
+        case .notAllowed: throw .bundleVersionNotAllowed
+        }
+    }
+}

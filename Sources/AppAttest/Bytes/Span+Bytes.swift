@@ -1,0 +1,56 @@
+internal import Crypto
+
+/// Reading parts of a borrowed buffer by offset. Ranges come from a reader that has checked them against the buffer.
+extension Span where Element == UInt8 {
+    /// Whether the bytes of `range` are exactly the UTF-8 bytes of `text`.
+    func holds(_ text: String, in range: Range<Int>) -> Bool {
+        let expected = text.utf8Span.span
+        guard expected.count == range.count else { return false }
+        for index in expected.indices where self[range.lowerBound + index] != expected[index] { return false }
+        return true
+    }
+
+    func holds(_ expected: [UInt8], in range: Range<Int>) -> Bool {
+        guard expected.count == range.count else { return false }
+        for index in expected.indices where self[range.lowerBound + index] != expected[index] { return false }
+        return true
+    }
+
+    /// Whether two parts of this buffer have the same bytes.
+    func same(_ first: Range<Int>, _ second: Range<Int>) -> Bool {
+        guard first.count == second.count else { return false }
+        for index in 0..<first.count where self[first.lowerBound + index] != self[second.lowerBound + index] {
+            return false
+        }
+        return true
+    }
+
+    /// A copy of the bytes of `range`.
+    func array(_ range: Range<Int>) -> [UInt8] {
+        [UInt8](capacity: range.count) { output in
+            for index in range { output.append(self[index]) }
+        }
+    }
+
+    /// The bytes of `range` as a digest-sized value; nil unless there are 32.
+    func digest(_ range: Range<Int>) -> Digest? { Digest(extracting(range)) }
+
+    /// The bytes of `range` as text; nil unless they are UTF-8.
+    func text(_ range: Range<Int>) -> String? { String(validating: array(range), as: UTF8.self) }
+
+    /// The big-endian unsigned number of the bytes of `range`; nil beyond 4 bytes.
+    func bigEndian(_ range: Range<Int>) -> UInt32? {
+        guard range.count <= 4 else { return nil }
+        var value: UInt32 = 0
+        for index in range { value = value << 8 | UInt32(self[index]) }
+        return value
+    }
+
+    /// The little-endian unsigned number of the bytes of `range`; nil beyond 4 bytes.
+    func littleEndian(_ range: Range<Int>) -> UInt32? {
+        guard range.count <= 4 else { return nil }
+        var value: UInt32 = 0
+        for index in range.reversed() { value = value << 8 | UInt32(self[index]) }
+        return value
+    }
+}

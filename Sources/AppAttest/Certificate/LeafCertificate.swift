@@ -1,0 +1,81 @@
+internal import Crypto
+
+/// An attestation's own certificate, read by a strict walk over its DER.
+///
+/// A general X.509 parser costs more than all other parsing of an attestation together; Apple's leaves have one shape:
+/// version 3, ecdsa-with-SHA256 in both places, no unique identifiers. Any other shape is refused, a leaf that is
+/// signed with another hash included.
+struct LeafCertificate: Sendable {
+    /// The signed part, header included.
+    let signedPart: Range<Int>
+    let serial: Range<Int>
+    /// The issuer's Name, header included.
+    let issuer: Range<Int>
+    /// The subject's Name, header included.
+    let subject: Range<Int>
+    /// The DER of the ECDSA signature.
+    let signature: Range<Int>
+    let validity: Validity
+    /// Nil for a key that is no uncompressed point on P-256.
+    let key: P256PublicKey?
+    let extensions: LeafExtensions
+
+    /// - Parameter range: the certificate within `bytes`; ranges in the result are offsets into `bytes`.
+    init(_ range: Range<Int>, _ bytes: Span<UInt8>) throws(DERFault) {
+        var certificate = DERReader(try DERReader.only(.sequence, in: range, bytes))
+        let signed = try certificate.next(bytes)
+        guard signed.tag == .sequence else { throw DERFault(offset: signed.whole.lowerBound) }
+        signedPart = signed.whole
+        try Self.requireECDSAWithSHA256(&certificate, bytes)
+        signature = try certificate.octetsOfBitString(bytes)
+        try certificate.expectEnd()
+
+        var fields = DERReader(signed.content)
+        try Self.requireVersion3(&fields, bytes)
+        serial = try fields.integer(bytes)
+        try Self.requireECDSAWithSHA256(&fields, bytes)
+        issuer = try Self.name(&fields, bytes)
+        validity = try Self.validity(&fields, bytes)
+        subject = try Self.name(&fields, bytes)
+        key = try Self.publicKey(&fields, bytes)
+        extensions = fields.isAtEnd ? LeafExtensions() : try LeafExtensions(fields.next(.explicit(3), bytes), bytes)
+        try fields.expectEnd()
+    }
+
+    private static func requireVersion3(_ fields: inout DERReader, _ bytes: Span<UInt8>) throws(DERFault) {
+        let content = try fields.next(.explicit(0), bytes)
+        guard bytes.holds([0x02, 0x01, 0x02], in: content) else { throw DERFault(offset: content.lowerBound) }
+    }
+
+    private static func requireECDSAWithSHA256(_ fields: inout DERReader, _ bytes: Span<UInt8>) throws(DERFault) {
+        let algorithm = try fields.next(bytes).whole
+        guard bytes.holds(AlgorithmIdentifier.ecdsaWithSHA256, in: algorithm) else {
+            throw DERFault(offset: algorithm.lowerBound)
+        }
+    }
+
+    /// A Name: compared as bytes only, so its inside is not read here.
+    private static func name(_ fields: inout DERReader, _ bytes: Span<UInt8>) throws(DERFault) -> Range<Int> {
+        let element = try fields.next(bytes)
+        guard element.tag == .sequence else { throw DERFault(offset: element.whole.lowerBound) }
+        return element.whole
+    }
+
+    private static func validity(_ fields: inout DERReader, _ bytes: Span<UInt8>) throws(DERFault) -> Validity {
+        var times = DERReader(try fields.next(.sequence, bytes))
+        let notBefore = try DERTime.next(&times, bytes)
+        let notAfter = try DERTime.next(&times, bytes)
+        try times.expectEnd()
+        return Validity(notBefore: notBefore, notAfter: notAfter)
+    }
+
+    private static func publicKey(_ fields: inout DERReader, _ bytes: Span<UInt8>) throws(DERFault) -> P256PublicKey? {
+        var info = DERReader(try fields.next(.sequence, bytes))
+        let algorithm = try info.next(bytes)
+        guard algorithm.tag == .sequence else { throw DERFault(offset: algorithm.whole.lowerBound) }
+        let point = try info.octetsOfBitString(bytes)
+        try info.expectEnd()
+        guard bytes.holds(AlgorithmIdentifier.p256, in: algorithm.whole) else { return nil }
+        return P256PublicKey(x963: bytes.extracting(point))
+    }
+}

@@ -1,0 +1,96 @@
+internal import Crypto
+
+/// The span in which a certificate may be used; both ends belong to it.
+struct Validity: Sendable, Equatable {
+    let notBefore: EvaluationTime
+    let notAfter: EvaluationTime
+
+    func contains(_ time: EvaluationTime) -> Bool { notBefore <= time && time <= notAfter }
+}
+
+extension Validity {
+    init(of certificate: CACertificate) {
+        notBefore = EvaluationTime(milliseconds: certificate.notBefore)
+        notAfter = EvaluationTime(milliseconds: certificate.notAfter)
+    }
+}
+
+/// An intermediate that a configured root has issued: all that a leaf's checks need of it. Its dates, and the
+/// root's, are judged per record.
+struct TrustedIntermediate: Sendable {
+    let subject: [UInt8]
+    let key: IssuerKey
+    let validity: Validity
+    /// Of each configured root whose signature it bears; one valid root is enough.
+    let roots: [Validity]
+
+    /// The leaf's signature as an open check.
+    ///
+    /// - Throws: `chain` where the leaf names another issuer or the signature cannot be one of the issuer's key.
+    func signatureCheck(of leaf: LeafCertificate, _ bytes: Span<UInt8>) throws(Refusal) -> SignatureCheck {
+        guard bytes.holds(subject, in: leaf.issuer) else { throw .chain }
+        let digest = SHA256.hash(bytes.extracting(leaf.signedPart))
+        switch key {
+        case .p384(let key):
+            return .p384(key: key, digest: digest, signature: bytes.array(leaf.signature))
+        case .p256(let key):
+            guard let signature = P256Signature(strictDER: bytes.extracting(leaf.signature)) else { throw .chain }
+            return .p256(key: key, digest: digest, signature: signature)
+        }
+    }
+}
+
+/// The intermediates verified so far against the configured roots, by SHA-256 of their whole DER.
+///
+/// Apple has used one intermediate since 2020; parsing and verifying it again would triple an attestation's cost.
+struct TrustedIntermediates {
+    private let roots: [CACertificate]
+    private let capacity: Int
+    private var known: [Digest: TrustedIntermediate] = [:]
+    /// Oldest first; the oldest makes room.
+    private var order: [Digest] = []
+
+    init(roots: [CACertificate], capacity: Int = 64) {
+        precondition(capacity > 0, "a cache holds something")
+        self.roots = roots
+        self.capacity = capacity
+    }
+
+    var count: Int { known.count }
+
+    /// The intermediate of this DER, if a configured root has issued it as a CA.
+    ///
+    /// - Throws: `bad-certificate` for what cannot be read or used by itself, `chain` for what no root vouches for.
+    mutating func trusted(_ range: Range<Int>, _ bytes: Span<UInt8>) throws(Refusal) -> TrustedIntermediate {
+        let digest = SHA256.hash(bytes.extracting(range))
+        if let found = known[digest] { return found }
+        let intermediate = try verified(bytes.array(range))
+        if order.count == capacity { known[order.removeFirst()] = nil }
+        order.append(digest)
+        known[digest] = intermediate
+        return intermediate
+    }
+
+    private func verified(_ der: [UInt8]) throws(Refusal) -> TrustedIntermediate {
+        guard let certificate = CACertificate(der: der), let key = certificate.key,
+            !certificate.hasUnknownCriticalExtension
+        else { throw .badCertificate }
+        // A root is never sent, so what names itself as its issuer is no intermediate.
+        guard certificate.isCA, certificate.mayCertSign, certificate.subject != certificate.issuer else {
+            throw .chain
+        }
+        let issuers = roots.filter { $0.der == der || Self.has($0, issued: certificate) }
+        guard !issuers.isEmpty else { throw .chain }
+        return TrustedIntermediate(
+            subject: certificate.subject,
+            key: key,
+            validity: Validity(of: certificate),
+            roots: issuers.map { Validity(of: $0) }
+        )
+    }
+
+    /// A root whose path length is 0 may issue leaves only.
+    private static func has(_ root: CACertificate, issued certificate: CACertificate) -> Bool {
+        root.subject == certificate.issuer && root.pathLength != 0 && certificate.isSigned(by: root)
+    }
+}

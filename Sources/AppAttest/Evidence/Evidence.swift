@@ -1,0 +1,46 @@
+package import Crypto
+
+/// Milliseconds since 1970 UTC: every time below the worker is one of these, and an argument.
+package struct EvaluationTime: Hashable, Comparable, Sendable {
+    package let milliseconds: Int64
+    package init(milliseconds: Int64) { self.milliseconds = milliseconds }
+    package static func < (left: Self, right: Self) -> Bool { left.milliseconds < right.milliseconds }
+}
+
+/// What a valid attestation says.
+package struct AttestationEvidence: Sendable, Equatable {
+    package var environment: Environment
+    package var appID: AppID
+    package var publicKey: P256PublicKey
+    /// SHA-256(authData ‖ clientDataHash): what makes two attestations the same.
+    package var nonce: Digest
+    package var validationCategory: UInt32?
+    package var bundleVersion: String?
+    /// `iphoneos`, `macosx`; from the leaf, undocumented by Apple, so evidence only.
+    package var platform: String?
+    /// OS version and build, e.g. `27.0.1 (24A446)`.
+    package var osVersion: String?
+    package var leafNotBefore: EvaluationTime
+    package var leafNotAfter: EvaluationTime
+    package var receipt: ReceiptVerdict?
+}
+
+/// What a valid assertion says. The counter is reported, never judged here.
+package struct AssertionEvidence: Sendable, Equatable {
+    package var appID: AppID
+    package var counter: UInt32
+    package var validationCategory: UInt32?
+    package var bundleVersion: String?
+}
+
+package enum ReceiptType: String, Sendable { case attest = "ATTEST", receipt = "RECEIPT" }
+
+/// A receipt's own verdict, kept apart from its attestation's. `refusal` nil = accepted. Fields: what could be read.
+package struct ReceiptVerdict: Sendable, Equatable {
+    package var refusal: ReceiptRefusal?
+    package var type: ReceiptType?
+    package var createdAt: EvaluationTime?
+    package var notBefore: EvaluationTime?
+    package var expiresAt: EvaluationTime?
+    package var riskMetric: String?
+}

@@ -1,0 +1,52 @@
+package import Crypto
+
+/// App Attest's two environments, told apart by the AAGUID.
+package enum Environment: String, Sendable, Hashable, CaseIterable {
+    case development, production
+}
+
+/// An accepted App ID (App ID prefix, a dot, bundle identifier) with its SHA-256, the rpIdHash.
+package struct AppID: Sendable, Hashable {
+    package let text: String
+    package let rpIDHash: Digest
+
+    package init(_ text: String) {
+        self.text = text
+        rpIDHash = SHA256.hash(Array(text.utf8))
+    }
+
+    /// An App ID known by its hash alone: what an object to be explained gives away itself.
+    package init(unnamed rpIDHash: Digest) {
+        text = ""
+        self.rpIDHash = rpIDHash
+    }
+}
+
+package enum ReceiptPolicy: String, Sendable { case report, require, ignore }
+package enum MacACLPolicy: String, Sendable { case require, accept }
+
+/// What one app accepts: the arguments of a verification that come from its configuration.
+package struct Expectations: Sendable {
+    package var appIDs: [AppID]
+    package var environments: Set<Environment>
+    package var categories: EntryPolicy<UInt32>
+    package var bundleVersions: EntryPolicy<String>
+    package var macACL: MacACLPolicy
+    package var receipt: ReceiptPolicy
+
+    package init(
+        appIDs: [AppID],
+        environments: Set<Environment> = [.production],
+        categories: EntryPolicy<UInt32> = EntryPolicy(),
+        bundleVersions: EntryPolicy<String> = EntryPolicy(),
+        macACL: MacACLPolicy = .require,
+        receipt: ReceiptPolicy = .report
+    ) {
+        self.appIDs = appIDs
+        self.environments = environments
+        self.categories = categories
+        self.bundleVersions = bundleVersions
+        self.macACL = macACL
+        self.receipt = receipt
+    }
+}

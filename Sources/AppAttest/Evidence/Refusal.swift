@@ -1,0 +1,83 @@
+/// Why an object was refused: one case per check, in the order in which the checks are judged.
+package enum Refusal: Error, Hashable, Sendable {
+    case malformedAttestation
+    case malformedAssertion
+    case badFormat
+    case badCertificate
+    case chain
+    case expiredOrNotYetValid(CertificateRole)
+    case nonceMissing, nonceMalformed, nonceMismatch
+    /// An attestation without the AT flag; checked after the nonce.
+    case flags
+    case aclMissing, aclMismatch
+    case keyType, keyIDMismatch
+    case appIDMismatch
+    case counterNotZero
+    case aaguidUnknown, environmentMismatch
+    case credentialIDLength, credentialIDMismatch
+    case coseKeyMismatch
+    case malformedAuthData
+    case categoryMissing, categoryNotAllowed
+    case bundleVersionMissing, bundleVersionNotAllowed
+    case receipt(ReceiptRefusal)
+    case signatureInvalid
+    case keyInvalid
+
+    package enum CertificateRole: String, Hashable, Sendable, CaseIterable { case leaf, intermediate, root }
+
+    /// The reason's name as it stands in results.
+    package var code: String {
+        switch self {
+        case .malformedAttestation: "malformed-attestation"
+        case .malformedAssertion: "malformed-assertion"
+        case .badFormat: "bad-format"
+        case .badCertificate: "bad-certificate"
+        case .chain: "chain"
+        case .expiredOrNotYetValid(let role): "expired-or-not-yet-valid:\(role.rawValue)"
+        case .nonceMissing: "nonce-missing"
+        case .nonceMalformed: "nonce-malformed"
+        case .nonceMismatch: "nonce-mismatch"
+        case .flags: "flags"
+        case .aclMissing: "acl-missing"
+        case .aclMismatch: "acl-mismatch"
+        case .keyType: "key-type"
+        case .keyIDMismatch: "keyid-mismatch"
+        case .appIDMismatch: "app-id-mismatch"
+        case .counterNotZero: "counter-not-zero"
+        case .aaguidUnknown: "aaguid-unknown"
+        case .environmentMismatch: "environment-mismatch"
+        case .credentialIDLength: "credential-id-length"
+        case .credentialIDMismatch: "credential-id-mismatch"
+        case .coseKeyMismatch: "cose-key-mismatch"
+        case .malformedAuthData: "malformed-authdata"
+        case .categoryMissing: "category-missing"
+        case .categoryNotAllowed: "category-not-allowed"
+        case .bundleVersionMissing: "bundle-version-missing"
+        case .bundleVersionNotAllowed: "bundle-version-not-allowed"
+        case .receipt(let refusal): "receipt:\(refusal.rawValue)"
+        case .signatureInvalid: "signature-invalid"
+        case .keyInvalid: "key-invalid"
+        }
+    }
+}
+
+/// Why a receipt was refused, in the order in which its checks are judged; the reason is `receipt:` and this name.
+package enum ReceiptRefusal: String, Error, Hashable, Sendable, CaseIterable {
+    /// No receipt in the attestation, where the policy requires one.
+    case missing
+    case malformed
+    /// A signer or intermediate that does not parse or lacks Apple's marker OID.
+    case badCertificate = "bad-certificate"
+    case chain
+    /// The signer or its issuer was not valid at the receipt's creation.
+    case expiredOrNotYetValid = "expired-or-not-yet-valid"
+    case signature
+    case type
+    case appID = "app-id-mismatch"
+    case environment = "environment-mismatch"
+    case keyMismatch = "key-mismatch"
+    case clientHash = "client-hash-mismatch"
+    case fromFuture = "from-future"
+    case tooOld = "too-old"
+    case expired
+}

@@ -1,0 +1,119 @@
+internal import CBOR
+internal import Crypto
+
+/// Collects the fields of a report.
+struct FieldList {
+    private(set) var fields: [ReportField] = []
+
+    mutating func add(_ name: String, _ value: ReportValue?) {
+        if let value { fields.append(ReportField(name: name, value: value)) }
+    }
+
+    mutating func add(_ name: String, text: String?) { add(name, text.map { .text($0) }) }
+    mutating func add(_ name: String, count: Int) { add(name, .number(Int64(count))) }
+    mutating func add(_ name: String, time: EvaluationTime?) { add(name, time.map { .time($0) }) }
+
+    mutating func add(_ name: String, _ range: Range<Int>?, of bytes: Span<UInt8>) {
+        if let range { add(name, .bytes(bytes.array(range))) }
+    }
+}
+
+extension FieldList {
+    mutating func addLeaf(_ leaf: LeafCertificate, _ bytes: Span<UInt8>) {
+        add("leaf.subject", text: Self.commonName(leaf.subject, bytes))
+        add("leaf.issuer", text: Self.commonName(leaf.issuer, bytes))
+        add("leaf.serial", leaf.serial, of: bytes)
+        add("leaf.notBefore", time: leaf.validity.notBefore)
+        add("leaf.notAfter", time: leaf.validity.notAfter)
+        add("leaf.publicKey", leaf.key.map { .bytes($0.x963) })
+        add("leaf.keyId", leaf.key.map { .bytes($0.digest.bytes) })
+        add("leaf.nonce", leaf.extensions.nonce.map { $0.suffix(Digest.byteCount) }, of: bytes)
+        add("leaf.accessControl", leaf.extensions.accessControl, of: bytes)
+        let device = DeviceInformation(leaf.extensions, bytes)
+        add("leaf.appId", text: device.appID)
+        add("leaf.platform", text: device.platform)
+        add("leaf.osVersion", text: device.version)
+        add("leaf.osBuild", text: device.build)
+    }
+
+    mutating func addIntermediate(_ certificate: CACertificate) {
+        add("intermediate.sha256", .bytes(certificate.digest.bytes))
+        let (subject, issuer) = (certificate.subject, certificate.issuer)
+        add("intermediate.subject", text: Self.commonName(0..<subject.count, subject.span))
+        add("intermediate.issuer", text: Self.commonName(0..<issuer.count, issuer.span))
+        let validity = Validity(of: certificate)
+        add("intermediate.notBefore", time: validity.notBefore)
+        add("intermediate.notAfter", time: validity.notAfter)
+    }
+
+    mutating func addAuthenticatorData(_ range: Range<Int>, _ bytes: Span<UInt8>) {
+        add("authData.size", count: range.count)
+        guard let data = AuthenticatorData(range, bytes) else { return }
+        add("authData.rpIdHash", .bytes(data.rpIDHash.bytes))
+        add("authData.flags", text: Self.names(ofFlags: data.flags))
+        add("authData.counter", .number(Int64(data.counter)))
+    }
+
+    mutating func addCredential(_ range: Range<Int>, _ bytes: Span<UInt8>) {
+        guard let credential = AttestedCredential(range, bytes) else { return }
+        let start = range.lowerBound
+        add("authData.aaguid", (start + 37)..<(start + 53), of: bytes)
+        add("authData.environment", text: credential.environment?.rawValue)
+        add("authData.credentialIdLength", .number(Int64(credential.credentialIDLength)))
+        add("authData.credentialId", .bytes(credential.credentialID.bytes))
+        add("authData.coseKey", credential.coseKey, of: bytes)
+    }
+
+    /// The entries of the extension map by their own names, unknown ones included.
+    mutating func addEntries(_ range: Range<Int>, _ bytes: Span<UInt8>) {
+        guard !range.isEmpty else { return }
+        add("authData.extensions", range, of: bytes)
+        guard case .map(let entries)? = try? CBORReader.read(bytes, in: range) else { return }
+        for entry in entries {
+            guard case .text(let key) = entry.key, let name = bytes.text(key) else { continue }
+            let field = "authData.extensions.\(name)"
+            switch entry.value {
+            case .bytes(let value): add(field, value, of: bytes)
+            case .text(let value): add(field, text: bytes.text(value))
+            case .unsigned(let number): add(field, text: String(number))
+            default: add(field, text: "(another CBOR type)")
+            }
+        }
+        guard let known = try? ExtensionEntries(range, bytes) else { return }
+        add("validationCategory", known.validationCategory.map { .text(Self.name(ofCategory: $0)) })
+        add("bundleVersion", text: known.bundleVersion)
+    }
+}
+
+extension FieldList {
+    private static func names(ofFlags flags: UInt8) -> String {
+        let names = ["UP", "", "UV", "", "", "", "AT", "ED"]
+        let set = names.indices.filter { flags & 1 << UInt8($0) != 0 && !names[$0].isEmpty }.map { names[$0] }
+        let hex = String(flags, radix: 16)
+        return "0x\(flags < 16 ? "0" : "")\(hex)\(set.isEmpty ? "" : " (\(set.joined(separator: ", ")))")"
+    }
+
+    /// Apple's names of the categories, as its guide lists them.
+    private static func name(ofCategory category: UInt32) -> String {
+        let names: [UInt32: String] = [
+            0: "invalid", 1: "operating system", 2: "TestFlight", 3: "development-signed", 4: "App Store",
+            5: "enterprise or ad hoc", 6: "Developer ID", 10: "other signing identity",
+        ]
+        return "\(category) (\(names[category] ?? "reserved or unknown"))"
+    }
+
+    /// The commonName of a Name (RFC 5280 section 4.1.2.4), if it has one in a string type of ASCII or UTF-8.
+    private static func commonName(_ name: Range<Int>, _ bytes: Span<UInt8>) -> String? {
+        guard let content = try? DERReader.only(.sequence, in: name, bytes) else { return nil }
+        var sets = DERReader(content)
+        while !sets.isAtEnd, let set = try? sets.next(.set, bytes) {
+            guard let pair = try? DERReader.only(.sequence, in: set, bytes) else { continue }
+            var parts = DERReader(pair)
+            guard let identifier = try? parts.next(.objectIdentifier, bytes), let value = try? parts.next(bytes),
+                bytes.holds(ObjectIdentifier.commonName, in: identifier)
+            else { continue }
+            return bytes.text(value.content)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,78 @@
+package import Crypto
+
+extension ObjectVerifier {
+    /// An assertion field by field, and each check with its result.
+    package func inspectAssertion(
+        _ object: [UInt8],
+        _ arguments: InspectionArguments,
+        engine: any SignatureEngine
+    ) -> ObjectReport {
+        let bytes = object.span
+        var fields = FieldList()
+        fields.add("size", count: object.count)
+        guard let parsed = try? AssertionObject(bytes, limits: limits) else {
+            let checks = CheckList.assertion.outcomes(.malformedAssertion, notJudged: [])
+            return ObjectReport(kind: .assertion, fields: fields.fields, checks: checks)
+        }
+        fields.add("signature", parsed.signature, of: bytes)
+        fields.addAuthenticatorData(parsed.authenticatorData, bytes)
+        fields.addEntries(parsed.authenticatorData.dropFirst(AuthenticatorData.byteCount), bytes)
+        let expectations = arguments.expectations ?? Self.openExpectations(object, parsed.authenticatorData)
+        var notJudged: Set<String> = arguments.expectations == nil ? ["app ID"] : []
+        var refusal: Refusal?
+        if let key = arguments.key, let hash = arguments.clientDataHash {
+            let prepared = prepareAssertion(object, clientDataHash: hash, key: key, expectations: expectations)
+            if case .failure(let found) = prepared.verified(by: engine) { refusal = found }
+        } else {
+            notJudged.formUnion(["key", "signature"])
+            refusal = Self.refusalOfContent(object, parsed, expectations)
+        }
+        let checks = CheckList.assertion.outcomes(refusal, notJudged: notJudged)
+        return ObjectReport(kind: .assertion, fields: fields.fields, checks: checks)
+    }
+
+    /// What the fields give away without a signature over them.
+    private static func refusalOfContent(
+        _ object: [UInt8],
+        _ parsed: AssertionObject,
+        _ expectations: Expectations
+    ) -> Refusal? {
+        let bytes = object.span
+        let rest = parsed.authenticatorData.dropFirst(AuthenticatorData.byteCount)
+        guard let data = AuthenticatorData(parsed.authenticatorData, bytes),
+            let entries = try? ExtensionEntries(rest, bytes)
+        else { return .malformedAssertion }
+        let verdict = Result { () throws(Refusal) in try judge(data, entries, expectations) }
+        guard case .failure(let refusal) = verdict else { return nil }
+        return refusal
+    }
+
+    /// A receipt on its own: what it says, and each check with its result.
+    ///
+    /// - Parameter expectations: what it must agree with; checks of what is nil or empty there are not judged.
+    package func inspectReceipt(
+        _ object: [UInt8],
+        expectations: ReceiptExpectations,
+        at time: EvaluationTime,
+        engine: any SignatureEngine
+    ) -> ObjectReport {
+        var fields = FieldList()
+        fields.addReceiptContent(object)
+        var notJudged: Set<String> = [ReceiptRefusal.missing.rawValue]
+        var expectations = expectations
+        if expectations.appIDs.isEmpty {
+            notJudged.insert(ReceiptRefusal.appID.rawValue)
+            expectations.appIDs = FieldList.appID(ofReceipt: object).map { [$0] } ?? []
+        }
+        let prepared = prepareReceipt(object, expectations: expectations, at: time)
+        let verdict = prepared.receiptVerdict(prepared.checks.isEmpty ? [] : engine.verify(prepared.checks))
+        if expectations.type == nil { notJudged.insert(ReceiptRefusal.type.rawValue) }
+        if expectations.publicKey == nil && expectations.leaf == nil {
+            notJudged.insert(ReceiptRefusal.keyMismatch.rawValue)
+        }
+        if expectations.clientDataHash == nil { notJudged.insert(ReceiptRefusal.clientHash.rawValue) }
+        if expectations.maxAgeSeconds == nil { notJudged.insert(ReceiptRefusal.tooOld.rawValue) }
+        let checks = CheckList.receipts.outcomes(verdict.refusal.map { .receipt($0) }, notJudged: notJudged)
+        return ObjectReport(kind: .receipt, fields: fields.fields, checks: checks)
+    }
+}

@@ -1,0 +1,114 @@
+package import Crypto
+
+/// What an object is explained against; what is nil is not judged, or taken from the object itself.
+package struct InspectionArguments: Sendable {
+    /// Nil: the nonce, or an assertion's signature, is not judged.
+    package var clientDataHash: [UInt8]?
+    /// Nil: the key ID of the leaf's own key.
+    package var keyID: KeyID?
+    /// Nil: an assertion's signature is not judged.
+    package var key: P256PublicKey?
+    /// Nil: the App ID that the object names by its hash, in both environments, with any entries.
+    package var expectations: Expectations?
+
+    package init() {}
+}
+
+extension ObjectVerifier {
+    /// An attestation field by field, and each check with its result.
+    package func inspectAttestation(
+        _ object: [UInt8],
+        _ arguments: InspectionArguments,
+        at time: EvaluationTime,
+        engine: any SignatureEngine
+    ) -> ObjectReport {
+        let fields = attestationFields(object)
+        var notJudged: Set<String> = []
+        if arguments.clientDataHash == nil { notJudged.insert("nonce") }
+        if arguments.expectations == nil { notJudged.insert("app ID") }
+        var failedStep: String?
+        var refusal: Refusal?
+        do throws(Refusal) {
+            let evidence = try inspectedEvidence(object, arguments, at: time, engine: engine)
+            if let receipt = evidence.receipt {
+                refusal = receipt.refusal.map { .receipt($0) }
+            } else {
+                notJudged.insert("receipt")
+            }
+        } catch {
+            refusal = error
+            if error == .malformedAuthData { failedStep = Self.stepOfMalformedData(object, limits: limits) }
+        }
+        let checks = CheckList.attestation.outcomes(refusal, at: failedStep, notJudged: notJudged)
+        return ObjectReport(kind: .attestation, fields: fields.fields, checks: checks)
+    }
+
+    /// The verification itself, but for the nonce where nothing is known to compare it with.
+    private func inspectedEvidence(
+        _ object: [UInt8],
+        _ arguments: InspectionArguments,
+        at time: EvaluationTime,
+        engine: any SignatureEngine
+    ) throws(Refusal) -> AttestationEvidence {
+        let chain = try readChain(object)
+        var expectations = arguments.expectations ?? Self.openExpectations(object, chain.object.authenticatorData)
+        if expectations.receipt == .ignore { expectations.receipt = .report }
+        let content = AttestationContent(
+            bytes: object,
+            chain: chain,
+            clientDataHash: arguments.clientDataHash ?? [],
+            keyID: arguments.keyID ?? chain.leaf.key.map { KeyID(of: $0) } ?? KeyID(SHA256.hash([])),
+            expectations: expectations,
+            time: time
+        )
+        guard let hash = arguments.clientDataHash else {
+            let check = try chain.issuer.signatureCheck(of: chain.leaf, object.span)
+            guard engine.verify([check]) == [true] else { throw .chain }
+            try content.judgeDates()
+            var evidence = try content.judgedFields(nonce: SHA256.hash([]))
+            let receipt = prepareReceipt(of: content, evidence)
+            evidence.receipt = receipt.map { $0.receiptVerdict($0.checks.isEmpty ? [] : engine.verify($0.checks)) }
+            return evidence
+        }
+        return try prepareAttestation(
+            object,
+            clientDataHash: hash,
+            keyID: content.keyID,
+            expectations: expectations,
+            at: time
+        ).verified(by: engine).get()
+    }
+
+    /// Data too short for its fixed part fails another check than a map that cannot be read.
+    private static func stepOfMalformedData(_ object: [UInt8], limits: ObjectLimits) -> String {
+        let parsed = try? AttestationObject(object.span, limits: limits)
+        let isComplete = (parsed?.authenticatorData.count ?? 0) >= AttestedCredential.endOffset
+        return isComplete ? "extension map" : "authenticator data"
+    }
+
+    static func openExpectations(_ object: [UInt8], _ data: Range<Int>) -> Expectations {
+        let appIDs = AuthenticatorData(data, object.span).map { [AppID(unnamed: $0.rpIDHash)] }
+        return Expectations(appIDs: appIDs ?? [], environments: Set(Environment.allCases))
+    }
+
+    private func attestationFields(_ object: [UInt8]) -> FieldList {
+        let bytes = object.span
+        var fields = FieldList()
+        fields.add("size", count: object.count)
+        guard let parsed = try? AttestationObject(bytes, limits: limits) else { return fields }
+        fields.add("format", text: bytes.text(parsed.format))
+        fields.add("certificates", count: parsed.certificates.count)
+        if let first = parsed.certificates.first, let leaf = try? LeafCertificate(first, bytes) {
+            fields.addLeaf(leaf, bytes)
+        }
+        if let second = parsed.certificates.dropFirst().first, let issuer = CACertificate(der: bytes.array(second)) {
+            fields.addIntermediate(issuer)
+        }
+        let data = parsed.authenticatorData
+        fields.addAuthenticatorData(data, bytes)
+        fields.addCredential(data, bytes)
+        fields.addEntries(data.dropFirst(AttestedCredential.endOffset), bytes)
+        if let receipt = parsed.receipt { fields.addReceiptContent(bytes.array(receipt)) }
+        return fields
+    }
+}

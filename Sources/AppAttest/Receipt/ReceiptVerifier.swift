@@ -1,0 +1,131 @@
+internal import Crypto
+
+/// Judges receipts (Apple: "Assessing fraud risk"), each with the signature left open as one check.
+///
+/// One lane's own: it keeps the signers that it has verified. The cache never changes a verdict.
+final class ReceiptVerifier {
+    private static let maxSkewMilliseconds: Int64 = 60_000
+    /// Three thousand years; a greater age is taken as this one, so that sums stay far from overflow.
+    private static let maxAgeSecondsLimit: Int64 = 100_000_000_000
+
+    private let roots: [CACertificate]
+    private let maxBytes: Int
+    private var signers: ReceiptSigners
+
+    /// - Parameters:
+    ///   - roots: of receipt signers; with none every receipt is refused for its chain.
+    ///   - maxBytes: a longer receipt is malformed.
+    init(roots: [CACertificate], maxBytes: Int = ObjectLimits.default.receiptBytes) {
+        self.roots = roots
+        self.maxBytes = maxBytes
+        signers = ReceiptSigners(roots: roots)
+    }
+
+    /// Everything about a receipt but its signature. It concludes with `success` always: whether the receipt is
+    /// accepted is what the verdict's `refusal` says, the first reason in the order of ``ReceiptRefusal``.
+    ///
+    /// - Parameters:
+    ///   - object: BER or DER, as received.
+    ///   - time: what "from the future", "too old" and "expired" mean; certificates are judged at the receipt's creation.
+    func prepareReceipt(
+        _ object: [UInt8],
+        expectations: ReceiptExpectations,
+        at time: EvaluationTime
+    ) -> Prepared<ReceiptVerdict> {
+        var verdict = ReceiptVerdict()
+        do throws(ReceiptRefusal) {
+            return try prepare(object, expectations, time, &verdict)
+        } catch {
+            verdict.refusal = error
+            return Self.concluded(verdict)
+        }
+    }
+
+    private func prepare(
+        _ object: [UInt8],
+        _ expectations: ReceiptExpectations,
+        _ time: EvaluationTime,
+        _ verdict: inout ReceiptVerdict
+    ) throws(ReceiptRefusal) -> Prepared<ReceiptVerdict> {
+        guard object.count <= maxBytes else { throw .malformed }
+        let bytes = object.span
+        let container = try ReceiptContainer(bytes)
+        let payload = try ReceiptPayload(container.content)
+        verdict = ReceiptVerdict(payload)
+        let signer = try signers.trusted(container, bytes)
+        guard signer.isValid(at: payload.createdAt) else { throw .expiredOrNotYetValid }
+        let judged = Self.refusal(of: payload, expectations, at: time)
+        guard !container.hasSignedAttributes else {
+            // The signature covers the attributes, not the content: RFC 5652's rules, left to OpenSSL.
+            guard CMS.verifiedContent(object, roots: roots) == container.content else { throw .signature }
+            verdict.refusal = judged
+            return Self.concluded(verdict)
+        }
+        guard let signature = P256Signature(strictDER: bytes.extracting(container.signature)) else { throw .signature }
+        let check = SignatureCheck.p256(key: signer.key, digest: SHA256.hash(container.content), signature: signature)
+        return Prepared(checks: [check]) { [verdict] answers in
+            var verdict = verdict
+            verdict.refusal = answers[0] ? judged : .signature
+            return .success(verdict)
+        }
+    }
+
+    private static func concluded(_ verdict: ReceiptVerdict) -> Prepared<ReceiptVerdict> {
+        Prepared(checks: []) { _ in .success(verdict) }
+    }
+
+    /// What is wrong with the content itself, judged in the order of ``ReceiptRefusal``.
+    private static func refusal(
+        of payload: ReceiptPayload,
+        _ expectations: ReceiptExpectations,
+        at time: EvaluationTime
+    ) -> ReceiptRefusal? {
+        let bytes = payload.bytes.span
+        guard let type = payload.type, expectations.type == nil || type == expectations.type else { return .type }
+        let appIDHash = SHA256.hash(bytes.extracting(payload.appID))
+        guard expectations.appIDs.contains(where: { $0.rpIDHash == appIDHash }) else { return .appID }
+        guard let environment = payload.environment, expectations.environments.contains(environment) else {
+            return .environment
+        }
+        guard hasExpectedKey(payload, expectations) else { return .keyMismatch }
+        if type == .attest, let expected = expectations.clientDataHash {
+            guard let hash = payload.clientHash, bytes.holds(expected, in: hash) else { return .clientHash }
+        }
+        return refusal(ofTimes: payload, maxAgeSeconds: expectations.maxAgeSeconds, at: time)
+    }
+
+    private static func hasExpectedKey(_ payload: ReceiptPayload, _ expectations: ReceiptExpectations) -> Bool {
+        let bytes = payload.bytes.span
+        if let leaf = expectations.leaf, !bytes.holds(leaf, in: payload.leaf) { return false }
+        guard let key = expectations.publicKey else { return true }
+        return (try? LeafCertificate(payload.leaf, bytes))?.key == key
+    }
+
+    private static func refusal(
+        ofTimes payload: ReceiptPayload,
+        maxAgeSeconds: Int64?,
+        at time: EvaluationTime
+    ) -> ReceiptRefusal? {
+        // Receipt times have four-digit years, so sums with them stay far from overflow.
+        let created = payload.createdAt.milliseconds
+        guard created - maxSkewMilliseconds <= time.milliseconds else { return .fromFuture }
+        if let maxAgeSeconds {
+            let limit = maxAgeSecondsLimit
+            let maxAge = min(max(maxAgeSeconds, -limit), limit)
+            guard time.milliseconds <= created + maxAge * 1_000 else { return .tooOld }
+        }
+        return time <= payload.expiresAt ? nil : .expired
+    }
+}
+
+extension ReceiptVerdict {
+    fileprivate init(_ payload: ReceiptPayload) {
+        self.init(
+            type: payload.type,
+            createdAt: payload.createdAt,
+            notBefore: payload.notBefore,
+            expiresAt: payload.expiresAt,
+            riskMetric: payload.riskMetric
+        )
+    }
+}

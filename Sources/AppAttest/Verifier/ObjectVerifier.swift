@@ -1,0 +1,26 @@
+internal import Crypto
+
+/// The checks of one lane: holds the caches of verified intermediates and signers (by SHA-256 of their DER, bounded).
+/// Not Sendable: each lane makes its own from the shared ``TrustAnchors``. Caches never change a verdict.
+package final class ObjectVerifier {
+    let limits: ObjectLimits
+    var intermediates: TrustedIntermediates
+    let receipts: ReceiptVerifier
+
+    package init(anchors: TrustAnchors, limits: ObjectLimits = ObjectLimits()) {
+        self.limits = limits
+        intermediates = TrustedIntermediates(roots: anchors.attestation)
+        receipts = ReceiptVerifier(roots: anchors.receipt, maxBytes: limits.receiptBytes)
+    }
+
+    /// A receipt on its own (no attestation beside it), e.g. a stored or refreshed one.
+    ///
+    /// - Returns: what concludes with `success` always: whether the receipt is accepted says the verdict's `refusal`.
+    package func prepareReceipt(
+        _ object: [UInt8],
+        expectations: ReceiptExpectations,
+        at time: EvaluationTime
+    ) -> Prepared<ReceiptVerdict> {
+        receipts.prepareReceipt(object, expectations: expectations, at: time)
+    }
+}

@@ -1,0 +1,141 @@
+import AppAttest
+import Crypto
+import TestSupport
+import Testing
+
+extension RealVector {
+    /// What the vector's receipt must agree with, all of it that is known.
+    func receiptExpectations() throws -> ReceiptExpectations {
+        let environment = try #require(environment.flatMap { Environment(rawValue: $0) })
+        var expectations = ReceiptExpectations(appIDs: [AppID(try #require(appID))], environments: [environment])
+        expectations.type = receiptType.flatMap { ReceiptType(rawValue: $0) }
+        expectations.publicKey = try key()
+        expectations.clientDataHash = clientDataHashBytes
+        expectations.maxAgeSeconds = 300
+        return expectations
+    }
+}
+
+extension Prepared<ReceiptVerdict> {
+    /// The receipt's verdict as its reason, `valid` if there is none.
+    func receiptCode(by engine: any SignatureEngine = OpenSSLEngine()) throws -> String {
+        try verified(by: engine).get().refusal.map { "receipt:\($0.rawValue)" } ?? "valid"
+    }
+}
+
+@Suite(.enabled(if: Vectors.arePresent, Vectors.absence)) struct ReceiptRealTests {
+    @Test(arguments: Vectors.real(.receipt))
+    func `Apple's receipts get the verdict they are known for`(_ vector: RealVector) throws {
+        let prepared = try Vectors.appleVerifier().prepareReceipt(
+            vector.objectBytes,
+            expectations: vector.receiptExpectations(),
+            at: vector.validAtTime
+        )
+        #expect(try prepared.receiptCode() == vector.expected)
+        let verdict = try prepared.verified(by: OpenSSLEngine()).get()
+        #expect(verdict.type?.rawValue == vector.receiptType)
+        #expect(verdict.createdAt == vector.createdTime)
+        #expect(verdict.notBefore == vector.notBeforeTime)
+        #expect(verdict.expiresAt == vector.expiresTime)
+        #expect(verdict.riskMetric == vector.riskMetric.map { String($0) })
+        // Without its signature a receipt is nothing.
+        if !prepared.checks.isEmpty { #expect(try prepared.conclude([false]).get().refusal == .signature) }
+    }
+
+    @Test func `69 receipts, of which 16 must fail`() {
+        let receipts = Vectors.real(.receipt)
+        #expect(receipts.count == 69)
+        #expect(receipts.filter { $0.expected == "receipt:signature" }.count == 16)
+    }
+
+    @Test(arguments: Vectors.real(.receipt).filter { $0.expected == "valid" })
+    func `each wrong expectation gives its reason`(_ vector: RealVector) throws {
+        let verifier = try Vectors.appleVerifier()
+        func code(_ time: Int64 = 0, _ change: (inout ReceiptExpectations) throws -> Void = { _ in }) throws -> String {
+            var expectations = try vector.receiptExpectations()
+            try change(&expectations)
+            let time = EvaluationTime(milliseconds: vector.validAtTime.milliseconds + time)
+            return try verifier.prepareReceipt(vector.objectBytes, expectations: expectations, at: time).receiptCode()
+        }
+        #expect(try code() == "valid")
+        #expect(try code { $0.type = vector.receiptType == "ATTEST" ? .receipt : .attest } == "receipt:type")
+        #expect(try code { $0.appIDs = [] } == "receipt:app-id-mismatch")
+        #expect(try code { $0.appIDs.insert(AppID("X.y"), at: 0) } == "valid")
+        #expect(
+            try code { $0.environments.remove(try #require($0.environments.first)) } == "receipt:environment-mismatch"
+        )
+        let (x, y) = try (vector.key().x, vector.key().y)
+        #expect(try code { $0.publicKey = P256PublicKey(uncheckedX: y, y: x) } == "receipt:key-mismatch")
+        #expect(try code { $0.leaf = [] } == "receipt:key-mismatch")
+        let isAttest = vector.receiptType == "ATTEST"
+        #expect(try code { $0.clientDataHash?.append(0) } == (isAttest ? "receipt:client-hash-mismatch" : "valid"))
+        let created = try #require(vector.createdTime).milliseconds - vector.validAtTime.milliseconds
+        let expires = try #require(vector.expiresTime).milliseconds - vector.validAtTime.milliseconds
+        #expect(try code(created - 60_000) == "valid")
+        #expect(try code(created - 60_001) == "receipt:from-future")
+        #expect(try code(created + 300_000) == "valid")
+        #expect(try code(created + 300_001) == "receipt:too-old")
+        #expect(try code(created + 300_001) { $0.maxAgeSeconds = nil } == "valid")
+        #expect(try code(expires) { $0.maxAgeSeconds = nil } == "valid")
+        #expect(try code(expires + 1) { $0.maxAgeSeconds = nil } == "receipt:expired")
+        #expect(try code(expires + 1) { $0.maxAgeSeconds = .max } == "receipt:expired")
+        #expect(try code { $0.maxAgeSeconds = .min } == "receipt:too-old")
+    }
+
+    @Test(arguments: Vectors.real(.receipt).filter { $0.receiptType == "ATTEST" && $0.attestationVector != nil })
+    func `an attestation receipt holds its attestation's leaf`(_ vector: RealVector) throws {
+        let attestation = try #require(vector.attestationVector.flatMap { Vectors.named($0) }).objectBytes
+        // The leaf is the first byte string of the object that is a certificate: 59 LL LL 30 82.
+        let start = try #require(
+            attestation.indices.dropLast(5).first {
+                attestation[$0] == 0x59 && attestation[$0 + 3] == 0x30 && attestation[$0 + 4] == 0x82
+            }
+        )
+        let count = Int(attestation[start + 1]) << 8 | Int(attestation[start + 2])
+        var expectations = try vector.receiptExpectations()
+        expectations.leaf = Array(attestation[(start + 3)..<(start + 3 + count)])
+        let prepared = try Vectors.appleVerifier().prepareReceipt(
+            vector.objectBytes,
+            expectations: expectations,
+            at: vector.validAtTime
+        )
+        #expect(try prepared.receiptCode() == vector.expected)
+        if vector.expected == "valid" {
+            expectations.leaf?[count - 1] ^= 1
+            let other = try Vectors.appleVerifier().prepareReceipt(
+                vector.objectBytes,
+                expectations: expectations,
+                at: vector.validAtTime
+            )
+            #expect(try other.receiptCode() == "receipt:key-mismatch")
+        }
+    }
+
+    @Test func `another root, or none, vouches for no receipt`() throws {
+        for roots in [[], [Vectors.appleAttestationRoot]] {
+            let anchors = try TrustAnchors(attestationPEM: [Vectors.appleAttestationRoot], receiptPEM: roots)
+            let verifier = ObjectVerifier(anchors: anchors)
+            for vector in Vectors.real(.receipt) {
+                let prepared = try verifier.prepareReceipt(
+                    vector.objectBytes,
+                    expectations: vector.receiptExpectations(),
+                    at: vector.validAtTime
+                )
+                #expect(prepared.checks.isEmpty)
+                #expect(try prepared.receiptCode() == "receipt:chain")
+            }
+        }
+    }
+
+    @Test func `a verifier that knows the signers judges as one that does not`() throws {
+        let warm = try Vectors.appleVerifier()
+        for vector in Vectors.real(.receipt) + Vectors.real(.receipt).reversed() {
+            let prepared = try warm.prepareReceipt(
+                vector.objectBytes,
+                expectations: vector.receiptExpectations(),
+                at: vector.validAtTime
+            )
+            #expect(try prepared.receiptCode() == vector.expected)
+        }
+    }
+}

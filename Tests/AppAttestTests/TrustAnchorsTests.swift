@@ -1,0 +1,92 @@
+import Crypto
+import TestSupport
+import Testing
+
+@testable import AppAttest
+
+@Suite struct TrustAnchorsTests {
+    @Test func `DER and PEM anchors are read`() throws {
+        let der = try TrustAnchors(attestationPEM: [TestAuthority.root], receiptPEM: [TestAuthority.otherRoot])
+        #expect(der.attestation.map(\.der) == [TestAuthority.root])
+        #expect(der.receipt.map(\.der) == [TestAuthority.otherRoot])
+    }
+
+    @Test(.enabled(if: Vectors.arePresent, Vectors.absence)) func `Apple's anchors are read`() throws {
+        let both = Vectors.appleAttestationRoot + Vectors.appleReceiptRoot
+        let anchors = try TrustAnchors(attestationPEM: [both], receiptPEM: [Vectors.appleReceiptRoot])
+        #expect(anchors.attestation.count == 2)
+        #expect(anchors.receipt.count == 1)
+    }
+
+    @Test(arguments: [
+        [], Array("no PEM".utf8), TestAuthority.notCA, TestAuthority.mayNotSign, TestAuthority.unknownCritical,
+        TestAuthority.p521, TestAuthority.root + [0],
+    ])
+    func `an unusable anchor is named by list and index`(_ text: [UInt8]) {
+        let isNamed = { @Sendable (fault: any Error, list: AnchorFault.List) in
+            let fault = fault as? AnchorFault
+            return fault?.list == list && fault?.index == 1 && fault?.reason.isEmpty == false
+        }
+        #expect {
+            _ = try TrustAnchors(attestationPEM: [TestAuthority.root, text], receiptPEM: [])
+        } throws: {
+            isNamed($0, .attestation)
+        }
+        #expect {
+            _ = try TrustAnchors(attestationPEM: [], receiptPEM: [TestAuthority.root, text])
+        } throws: {
+            isNamed($0, .receipt)
+        }
+    }
+}
+
+@Suite struct TrustedIntermediatesTests {
+    private func code(_ intermediate: [UInt8], roots: [[UInt8]]) throws -> String {
+        var attestation = MadeAttestation()
+        attestation.intermediate = intermediate
+        return try attestation.verdict(roots: roots).code
+    }
+
+    @Test func `an intermediate of any configured root is trusted`() throws {
+        let roots = [TestAuthority.otherRoot, TestAuthority.root]
+        #expect(try code(TestAuthority.intermediate, roots: roots) == "valid")
+        #expect(try code(TestAuthority.ofOtherRoot, roots: roots) == "valid")
+        #expect(try code(TestAuthority.ofOtherRoot, roots: [TestAuthority.root]) == "chain")
+        #expect(try code(TestAuthority.intermediate, roots: []) == "chain")
+    }
+
+    @Test func `a root of path length 0 issues no intermediates`() throws {
+        #expect(try code(TestAuthority.intermediate, roots: [TestAuthority.rootWithPathLength0]) == "chain")
+    }
+
+    @Test func `a configured intermediate is trusted as it is`() throws {
+        #expect(try code(TestAuthority.intermediate, roots: [TestAuthority.intermediate]) == "valid")
+        #expect(try code(TestAuthority.ofOtherRoot, roots: [TestAuthority.intermediate]) == "chain")
+    }
+
+    @Test func `the cache keeps what was verified, and only that`() throws {
+        let anchors = try TrustAnchors(attestationPEM: [TestAuthority.root], receiptPEM: [])
+        var intermediates = TrustedIntermediates(roots: anchors.attestation)
+        for der in [TestAuthority.notCA, TestAuthority.ofOtherRoot, TestAuthority.p521] {
+            #expect(throws: Refusal.self) { try intermediates.trusted(0..<der.count, der.span) }
+            #expect(intermediates.count == 0)
+        }
+        let der = TestAuthority.intermediate
+        let first = try intermediates.trusted(0..<der.count, der.span)
+        let second = try intermediates.trusted(0..<der.count, der.span)
+        #expect(intermediates.count == 1)
+        #expect(first.subject == second.subject)
+        #expect(first.roots == second.roots)
+    }
+
+    @Test func `a full cache forgets the oldest and still trusts it`() throws {
+        let anchors = try TrustAnchors(attestationPEM: [TestAuthority.root, TestAuthority.otherRoot], receiptPEM: [])
+        var intermediates = TrustedIntermediates(roots: anchors.attestation, capacity: 2)
+        for der in [
+            TestAuthority.intermediate, TestAuthority.p256, TestAuthority.ofOtherRoot, TestAuthority.intermediate,
+        ] {
+            _ = try intermediates.trusted(0..<der.count, der.span)
+            #expect(intermediates.count <= 2)
+        }
+    }
+}
