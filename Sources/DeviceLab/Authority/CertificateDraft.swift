@@ -1,0 +1,85 @@
+internal import AppAttest
+internal import Crypto
+
+/// An X.509 extension.
+struct CertificateExtension {
+    var oid: [UInt8]
+    var isCritical = false
+    /// What the OCTET STRING holds.
+    var value: [UInt8]
+
+    var der: [UInt8] { DER.sequence(oid, isCritical ? DER.boolean(true) : [], DER.octetString(value)) }
+}
+
+/// The hash that a certificate is signed over, with the algorithm's name in it.
+enum CertificateHash {
+    case sha256, sha384
+
+    var algorithm: [UInt8] { DER.sequence(self == .sha256 ? OID.ecdsaSHA256 : OID.ecdsaSHA384) }
+
+    func digest(_ bytes: [UInt8]) -> [UInt8] {
+        self == .sha256 ? SHA256.hash(bytes).bytes : LabKey.sha384(bytes)
+    }
+}
+
+/// A certificate before it is signed: every field can be made wrong.
+struct CertificateDraft {
+    var version: [UInt8] = DER.explicit(0, DER.integer(2))
+    var serial: [UInt8]
+    var hash: CertificateHash
+    /// AlgorithmIdentifier inside the signed part and after it; they agree unless a fault says otherwise.
+    var innerAlgorithm: [UInt8]
+    var outerAlgorithm: [UInt8]
+    var issuer: [UInt8]
+    var notBefore: EvaluationTime
+    var notAfter: EvaluationTime
+    var subject: [UInt8]
+    var publicKey: [UInt8]
+    var extensions: [CertificateExtension]
+
+    init(
+        serial: [UInt8],
+        hash: CertificateHash,
+        issuer: [UInt8],
+        validity: (notBefore: EvaluationTime, notAfter: EvaluationTime),
+        subject: [UInt8],
+        key: LabKey,
+        extensions: [CertificateExtension]
+    ) {
+        self.serial = serial
+        self.hash = hash
+        (innerAlgorithm, outerAlgorithm) = (hash.algorithm, hash.algorithm)
+        self.issuer = issuer
+        (notBefore, notAfter) = validity
+        self.subject = subject
+        publicKey = Self.publicKeyInfo(curve: key.curve, point: key.x963)
+        self.extensions = extensions
+    }
+
+    static func publicKeyInfo(curve: LabCurve, point: [UInt8]) -> [UInt8] {
+        DER.sequence(
+            DER.sequence(OID.ecPublicKey, curve == .p256 ? OID.p256 : OID.p384),
+            DER.bitString(point)
+        )
+    }
+
+    func signed(by key: LabKey, with signer: any LabSigner) -> [UInt8] {
+        let body = toBeSigned
+        let signature = signer.sign(hash.digest(body), with: key)
+        return DER.sequence(body, outerAlgorithm, DER.bitString(signature.der))
+    }
+
+    private var toBeSigned: [UInt8] {
+        let list = extensions.isEmpty ? [] : DER.explicit(3, DER.element(0x30, joining: extensions.map(\.der)))
+        return DER.sequence(
+            version,
+            DER.integer(serial),
+            innerAlgorithm,
+            issuer,
+            DER.sequence(DER.time(notBefore), DER.time(notAfter)),
+            subject,
+            publicKey,
+            list
+        )
+    }
+}

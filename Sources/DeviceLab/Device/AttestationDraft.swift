@@ -1,0 +1,110 @@
+internal import AppAttest
+internal import Crypto
+
+/// An attestation before anything in it is signed.
+struct AttestationDraft {
+    enum Nonce {
+        /// SHA-256(authData ‖ clientDataHash), as Apple makes it.
+        case computed
+        /// The whole extension value.
+        case value([UInt8])
+        case absent
+    }
+
+    let device: FakeDevice
+    let time: EvaluationTime
+    var format = "apple-appattest"
+    var authData: AuthDataDraft
+    /// What the nonce is made over.
+    var clientDataHash: [UInt8]
+    var nonce = Nonce.computed
+    var leaf: CertificateDraft
+    var leafIssuer: LabKey
+    /// What follows the leaf in x5c.
+    var chain: [[UInt8]]
+
+    init(device: FakeDevice, clientDataHash: [UInt8], time: EvaluationTime) {
+        self.device = device
+        self.time = time
+        self.clientDataHash = clientDataHash
+        authData = AuthDataDraft(
+            rpIDHash: device.model.rpIDHash,
+            flags: device.model.flags,
+            counter: 0,
+            credential: CredentialDraft(
+                aaguid: FakeDevice.aaguid(device.environment),
+                key: device.key,
+                keyID: device.keyID.bytes
+            ),
+            extensions: device.model.extensionMap
+        )
+        leaf = Self.leaf(of: device, time: time)
+        leafIssuer = device.ca.intermediate.key
+        chain = [device.ca.intermediate.certificate]
+    }
+
+    /// Signs the leaf.
+    func signed() -> AttestationParts {
+        let authData = authData.bytes
+        var leaf = leaf
+        switch nonce {
+        case .computed:
+            let digest = SHA256.hash(authData + clientDataHash).bytes
+            leaf.replace(OID.nonce, value: LeafExtensions.nonceValue(digest))
+        case .value(let value): leaf.replace(OID.nonce, value: value)
+        case .absent: leaf.remove(OID.nonce)
+        }
+        return AttestationParts(
+            format: format,
+            certificates: [leaf.signed(by: leafIssuer, with: device.ca.signer)] + chain,
+            receipt: nil,
+            authData: authData,
+            cdHash: device.model.unsignedCDHash
+        )
+    }
+
+    private static func leaf(of device: FakeDevice, time: EvaluationTime) -> CertificateDraft {
+        let day: Int64 = 86_400
+        let issued = EvaluationTime(milliseconds: time.milliseconds / 1000 * 1000)
+        // Leaves of 2023 to 2025 lived 193 to 353 days, a length that looked random for each device.
+        let length = device.model.traits.isLongLived ? 193 * day + Int64(device.seed % 160) * day + 41_913 : 3 * day
+        let notBefore = issued - day
+        return CertificateDraft(
+            serial: CBORBytes.bigEndian(UInt64(max(1, time.milliseconds)), 8),
+            hash: .sha256,
+            issuer: LabName.intermediate,
+            validity: (notBefore, notBefore + length),
+            subject: LabName.leaf(Hexadecimal.encode(device.keyID.bytes)),
+            key: device.key,
+            extensions: device.model.leafExtensions
+        )
+    }
+}
+
+/// An attestation after signing, before it becomes CBOR.
+struct AttestationParts {
+    var format: String
+    /// Leaf first.
+    var certificates: [[UInt8]]
+    var receipt: [UInt8]?
+    var authData: [UInt8]
+    var cdHash: CBORPair?
+
+    var statement: [CBORPair] {
+        let x5c = CBORPair("x5c", CBORBytes.array(certificates.map(CBORBytes.bytes)))
+        return [x5c] + (receipt.map { [CBORPair("receipt", CBORBytes.bytes($0))] } ?? [])
+    }
+
+    func topLevel(statement: [CBORPair]) -> [CBORPair] {
+        [CBORPair("fmt", CBORBytes.text(format))] + (cdHash.map { [$0] } ?? []) + [
+            CBORPair("attStmt", CBORBytes.map(statement)), CBORPair("authData", CBORBytes.bytes(authData)),
+        ]
+    }
+}
+
+enum Hexadecimal {
+    static func encode(_ bytes: [UInt8]) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+}

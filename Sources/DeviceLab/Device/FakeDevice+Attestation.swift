@@ -1,0 +1,56 @@
+package import AppAttest
+
+extension FakeDevice {
+    /// An attestation object as `attestKey` returns it.
+    ///
+    /// - Parameters:
+    ///   - clientDataHash: any bytes; devices sign whatever they are given.
+    ///   - at: when Apple issues the leaf and the receipt.
+    ///   - fault: what is wrong with it, everything else being right and signed again.
+    ///   - receiptFault: what is wrong with the receipt inside.
+    package func attest(
+        clientDataHash: [UInt8],
+        at time: EvaluationTime,
+        fault: AttestationFault? = nil,
+        receiptFault: ReceiptFault? = nil
+    ) -> [UInt8] {
+        let effect = fault?.effect ?? .none
+        var draft = AttestationDraft(device: self, clientDataHash: clientDataHash, time: time)
+        if case .draft(let edit) = effect { edit(&draft) }
+        var parts = draft.signed()
+        if shape.hasReceipt {
+            parts.receipt = receipt(
+                .attest,
+                leaf: parts.certificates.first ?? [],
+                clientDataHash: clientDataHash,
+                at: time,
+                fault: receiptFault
+            )
+        }
+        if case .parts(let edit) = effect { edit(&parts) }
+        var statement = parts.statement
+        if case .statement(let edit) = effect { edit(&statement) }
+        var topLevel = parts.topLevel(statement: statement)
+        if case .topLevel(let edit) = effect { edit(&topLevel) }
+        var object = CBORBytes.map(topLevel)
+        if case .bytes(let edit) = effect { edit(&object) }
+        return object
+    }
+
+    /// The leaf certificate of an attestation without faults, DER.
+    package func leaf(clientDataHash: [UInt8], at time: EvaluationTime) -> [UInt8] {
+        let draft = AttestationDraft(device: self, clientDataHash: clientDataHash, time: time)
+        return draft.signed().certificates.first ?? []
+    }
+}
+
+/// Where a fault does its damage: the earlier, the more is signed again over it.
+enum AttestationEffect: Sendable {
+    /// The object is right; it is the caller's expectations that refuse it.
+    case none
+    case draft(@Sendable (inout AttestationDraft) -> Void)
+    case parts(@Sendable (inout AttestationParts) -> Void)
+    case statement(@Sendable (inout [CBORPair]) -> Void)
+    case topLevel(@Sendable (inout [CBORPair]) -> Void)
+    case bytes(@Sendable (inout [UInt8]) -> Void)
+}

@@ -1,0 +1,80 @@
+package import AppAttest
+package import Crypto
+
+/// A fake device with one key in its fake Secure Enclave.
+///
+/// Same authority, App ID, shape and seed: same key, same bytes, always. The counter rises with each assertion made by
+/// ``assert(clientDataHash:fault:)``.
+package struct FakeDevice: Sendable {
+    package let model: DeviceModel
+    package let seed: UInt64
+    package let publicKey: P256PublicKey
+    package let keyID: KeyID
+
+    /// The counter of the last assertion; the next one has this plus one.
+    package var counter: UInt32 = 0
+
+    let key: LabKey
+
+    package init(_ model: DeviceModel, seed: UInt64) {
+        self.model = model
+        self.seed = seed
+        key = LabKey(.p256, seed: Self.keySeed(model.ca, seed))
+        publicKey = Self.publicKey(of: key)
+        keyID = KeyID(of: publicKey)
+    }
+
+    /// A device with a model of its own; see ``DeviceModel`` for the parameters.
+    package init(
+        ca: LabCA,
+        appID: String,
+        environment: Environment = .production,
+        shape: DeviceShape = .ios27_0_1,
+        seed: UInt64,
+        category: UInt32? = nil,
+        bundleVersion: String = DeviceModel.standardBundleVersion
+    ) {
+        let model = DeviceModel(
+            ca: ca,
+            appID: appID,
+            environment: environment,
+            shape: shape,
+            category: category,
+            bundleVersion: bundleVersion
+        )
+        self.init(model, seed: seed)
+    }
+
+    private static func publicKey(of key: LabKey) -> P256PublicKey {
+        guard let x = Digest(Array(key.x963[1..<33])), let y = Digest(Array(key.x963[33..<65])) else {
+            preconditionFailure("a P-256 point has two coordinates of 32 bytes")
+        }
+        return P256PublicKey(uncheckedX: x, y: y)
+    }
+
+    private static func keySeed(_ ca: LabCA, _ seed: UInt64) -> [UInt8] {
+        Array("device".utf8) + ca.secret + CBORBytes.bigEndian(seed, 8)
+    }
+}
+
+extension FakeDevice {
+    package var ca: LabCA { model.ca }
+    package var appID: String { model.appID }
+    package var environment: Environment { model.environment }
+    package var shape: DeviceShape { model.shape }
+    package var category: UInt32 { model.category }
+    package var bundleVersion: String { model.bundleVersion }
+
+    /// What a verifier must expect in order to accept this device: its App ID and its environment, any entries.
+    package var expectations: Expectations { Expectations(appIDs: [AppID(appID)], environments: [environment]) }
+
+    /// A key of no device at all, for what must not match.
+    var stranger: LabKey { LabKey(.p256, seed: Array("stranger".utf8) + Self.keySeed(ca, seed)) }
+
+    static func aaguid(_ environment: Environment) -> [UInt8] {
+        environment == .development ? developmentAAGUID : productionAAGUID
+    }
+
+    private static let developmentAAGUID = Array("appattestdevelop".utf8)
+    private static let productionAAGUID = Array("appattest\0\0\0\0\0\0\0".utf8)
+}

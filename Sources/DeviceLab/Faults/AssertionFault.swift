@@ -1,0 +1,91 @@
+package import AppAttest
+
+/// One thing wrong with an assertion, by name; all else is right and signed again.
+///
+/// Replayed counters are not here: whoever holds the counters makes them, with ``FakeDevice/assertion(clientDataHash:counter:fault:)``.
+package enum AssertionFault: String, Sendable, CaseIterable {
+    // The container.
+    case empty, garbage, truncated, trailingByte = "trailing-byte", twoObjects = "two-objects"
+    case indefiniteMap = "indefinite-map", indefiniteBytes = "indefinite-bytes"
+    case nonMinimalMapHead = "non-minimal-map-head", nonMinimalTextHead = "non-minimal-text-head"
+    case duplicateSignature = "duplicate-signature", duplicateAuthData = "duplicate-authdata"
+    case duplicateUnknownKey = "duplicate-unknown-key"
+    case tagged, topLevelArray = "top-level-array"
+    case signatureNotBytes = "signature-not-bytes", authDataNotBytes = "authdata-not-bytes"
+    case signatureMissing = "signature-missing", authDataMissing = "authdata-missing"
+    case tooDeep = "too-deep", tooManyItems = "too-many-items", oversizedObject = "oversized-object"
+    case float, invalidUTF8 = "invalid-utf8", hugeLength = "huge-length", reservedHead = "reserved-head"
+    case authDataEmpty = "authdata-empty", authDataShort = "authdata-36-bytes"
+    // The signature.
+    case signatureEmpty = "signature-empty", signatureFlipped = "signature-flipped", rFlipped = "r-flipped"
+    case paddedR = "padded-r", paddedS = "padded-s", negativeR = "negative-r"
+    case longFormLength = "long-form-length", signatureTrailingByte = "signature-trailing-byte"
+    case innerTrailingByte = "inner-trailing-byte", indefiniteSignature = "indefinite-signature"
+    case rawSignature = "raw-signature", rZero = "r-zero", sZero = "s-zero", rIsOrder = "r-is-order"
+    case sIsOrder = "s-is-order", sPlusOrder = "s-plus-order", swapped
+    case singleHash = "single-hash", byOtherKey = "by-other-key", overOtherClientData = "over-other-client-data"
+    case overAuthDataOnly = "over-authdata-only", counterChangedAfterSigning = "counter-changed-after-signing"
+    case appIDChangedAfterSigning = "app-id-changed-after-signing"
+    // The content.
+    case otherAppID = "other-app-id", appIDCase = "app-id-case"
+    case restGarbage = "rest-garbage", restTrailingByte = "rest-trailing-byte", restTwoMaps = "rest-two-maps"
+    case restNotMap = "rest-not-map", restTruncated = "rest-truncated", restDuplicateEntry = "rest-duplicate-entry"
+    case categoryAsText = "category-as-text", categoryThreeBytes = "category-three-bytes"
+    case bundleVersionAsBytes = "bundle-version-as-bytes"
+    // What an app's policy refuses.
+    case categoryMissing = "category-missing", categoryOther = "category-other"
+    case bundleVersionMissing = "bundle-version-missing", bundleVersionOther = "bundle-version-other"
+}
+
+extension AssertionFault {
+    /// The one reason that a verifier must give.
+    package var expected: Refusal { row.expected }
+
+    /// Whether a device of that shape can have the fault at all: every one can, so far.
+    package func applies(to shape: DeviceShape) -> Bool { true }
+
+    /// Whether the reason depends on what an app allows: then `neededExpectations` differ from the base.
+    package var needsPolicy: Bool {
+        switch self {
+        case .categoryMissing, .categoryOther, .bundleVersionMissing, .bundleVersionOther: true
+        default: false
+        }
+    }
+
+    /// The expectations under which `device`'s assertion with this fault gets ``expected``.
+    package func neededExpectations(_ base: Expectations, for device: FakeDevice) -> Expectations {
+        var needed = base
+        switch self {
+        case .categoryMissing, .categoryOther:
+            needed.categories = EntryPolicy(allow: [device.category], whenMissing: .refuse)
+        case .bundleVersionMissing, .bundleVersionOther:
+            needed.bundleVersions = EntryPolicy(allow: [device.bundleVersion], whenMissing: .refuse)
+        default: break
+        }
+        return needed
+    }
+
+    var effect: AssertionEffect { row.effect }
+
+    private var row: AssertionFaultRow {
+        guard let row = Self.rows[self] else { preconditionFailure("every fault has a row in a table") }
+        return row
+    }
+
+    private static let rows = Dictionary(
+        uniqueKeysWithValues: (containerRows + signatureRows + contentRows).map { ($0.fault, $0) }
+    )
+}
+
+/// A fault, where it does its damage and the reason that it must be refused for.
+struct AssertionFaultRow: Sendable {
+    let fault: AssertionFault
+    let expected: Refusal
+    let effect: AssertionEffect
+
+    init(_ fault: AssertionFault, _ expected: Refusal, _ effect: AssertionEffect) {
+        self.fault = fault
+        self.expected = expected
+        self.effect = effect
+    }
+}

@@ -1,0 +1,175 @@
+package import AppAttest
+internal import Crypto
+
+/// What a fleet's devices do and how often they do it wrong.
+package struct FleetPlan: Sendable {
+    package enum Method: String, Sendable, CaseIterable { case attestation, assertion }
+
+    package var ca: LabCA
+    package var seed: UInt64
+    /// App IDs, dealt out over the devices in turn.
+    package var appIDs: [String]
+    package var environment = Environment.production
+    package var shapes = DeviceShape.allCases
+    /// What the devices' app has; nil = as ``FakeDevice`` chooses.
+    package var category: UInt32?
+    package var bundleVersion: String?
+    package var devices: Int
+    /// All records, the devices' first attestations included.
+    package var records: Int
+    /// What devices do after they have attested, each once and first of all: with assertions among them, they assert;
+    /// with attestations alone, they attest again. Faults are of these methods only.
+    package var methods = Set(Method.allCases)
+    /// The part of the records after the first attestations that has a fault, 0 to 1.
+    package var faultShare = 0.0
+    /// The time of the first record, and what lies between two.
+    package var start: EvaluationTime
+    package var nanosecondsApart: Int64 = 1_000_000
+
+    package init(
+        ca: LabCA,
+        seed: UInt64,
+        appIDs: [String],
+        devices: Int,
+        records: Int,
+        start: EvaluationTime
+    ) {
+        precondition(devices > 0 && records >= 0 && !appIDs.isEmpty, "a fleet has devices and an app")
+        (self.ca, self.seed, self.appIDs) = (ca, seed, appIDs)
+        (self.devices, self.records, self.start) = (devices, records, start)
+    }
+}
+
+/// A stream of traffic in which each record is a pure function of the plan and its index: any part of it can be made
+/// at any time, on any thread, and is always the same.
+package struct FakeFleet: Sendable {
+    package let plan: FleetPlan
+    /// By shape.
+    private let pools: [FaultPool]
+    /// By app, then by shape.
+    private let models: [DeviceModel]
+
+    package init(_ plan: FleetPlan) {
+        precondition(!plan.shapes.isEmpty && !plan.methods.isEmpty, "devices have a shape and something to do")
+        self.plan = plan
+        pools = plan.shapes.map { FaultPool($0, plan.methods) }
+        models = plan.appIDs.flatMap { appID in
+            plan.shapes.map {
+                DeviceModel(
+                    ca: plan.ca,
+                    appID: appID,
+                    environment: plan.environment,
+                    shape: $0,
+                    category: plan.category,
+                    bundleVersion: plan.bundleVersion ?? DeviceModel.standardBundleVersion
+                )
+            }
+        }
+    }
+
+    /// What the record at `index` is, without its bytes.
+    ///
+    /// - Parameter time: what the device's clock says; nil = the time of the plan.
+    package func step(_ index: Int, at time: EvaluationTime? = nil) -> FleetStep {
+        precondition(index >= 0 && index < plan.records, "the plan says how many records there are")
+        let time = time ?? self.time(of: index)
+        guard index >= firstAttestations else {
+            return step(index, time, device: index, method: .attestation, round: nil, fault: nil)
+        }
+        let (round, position) = (index - firstAttestations).quotientAndRemainder(dividingBy: plan.devices)
+        let device = (position + offset(round)) % plan.devices
+        let fault = fault(device: device, round: round)
+        return step(index, time, device: device, method: method(fault), round: round, fault: fault)
+    }
+
+    /// A device as it leaves the factory: its counter is 0.
+    package func device(_ number: Int) -> FakeDevice {
+        let app = number % plan.appIDs.count
+        return FakeDevice(models[app * plan.shapes.count + shapeIndex(number)], seed: random(.seed, number))
+    }
+
+    /// A maker of records; each thread takes its own.
+    package func lane() -> FleetLane { FleetLane(fleet: self) }
+
+    /// The client data hash that a record has unless the caller gives another.
+    package func clientDataHash(_ step: FleetStep) -> [UInt8] {
+        // Replays repeat the record that they replay.
+        let index = step.replayOf ?? step.index
+        let seed = CBORBytes.bigEndian(plan.seed, 8) + CBORBytes.bigEndian(UInt64(index), 8)
+        return SHA256.hash(Array("lab client data".utf8) + seed).bytes
+    }
+}
+
+extension FakeFleet {
+    /// How many records at the start are first attestations.
+    private var firstAttestations: Int { plan.devices }
+
+    private func shapeIndex(_ device: Int) -> Int { Int(random(.shape, device) % UInt64(plan.shapes.count)) }
+
+    /// Rounds go through all devices in turn, each from another one on.
+    private func offset(_ round: Int) -> Int { Int(random(.offset, round) % UInt64(plan.devices)) }
+
+    private func method(_ fault: FleetFault?) -> FleetPlan.Method {
+        switch fault {
+        case .attestation: .attestation
+        case .assertion, .replay: .assertion
+        case nil: plan.methods.contains(.assertion) ? .assertion : .attestation
+        }
+    }
+
+    private func time(of index: Int) -> EvaluationTime {
+        let nanoseconds = Int64(index).multipliedReportingOverflow(by: plan.nanosecondsApart).partialValue
+        return EvaluationTime(milliseconds: plan.start.milliseconds + nanoseconds / 1_000_000)
+    }
+
+    private func step(
+        _ index: Int,
+        _ time: EvaluationTime,
+        device: Int,
+        method: FleetPlan.Method,
+        round: Int?,
+        fault: FleetFault?
+    ) -> FleetStep {
+        let replayed = fault == .replay ? round.flatMap { lastHonestRound(of: device, before: $0) } : nil
+        var counter: UInt32 = 0
+        if method == .assertion {
+            // A replay without anything to repeat has counter 0, which is never greater than what is stored.
+            counter = UInt32(clamping: fault == .replay ? replayed.map { $0 + 1 } ?? 0 : (round ?? 0) + 1)
+        }
+        return FleetStep(
+            index: index,
+            device: device,
+            method: method,
+            counter: counter,
+            time: time,
+            fault: fault,
+            replayOf: replayed.map { self.index(of: device, round: $0) }
+        )
+    }
+
+    private func index(of device: Int, round: Int) -> Int {
+        let position = (device - offset(round) + plan.devices) % plan.devices
+        return firstAttestations + round * plan.devices + position
+    }
+
+    /// Looks back a little: with few faults the last round or the one before it.
+    private func lastHonestRound(of device: Int, before round: Int) -> Int? {
+        (max(0, round - 32)..<round).reversed().first { fault(device: device, round: $0) == nil }
+    }
+
+    private func fault(device: Int, round: Int) -> FleetFault? {
+        guard plan.faultShare > 0 else { return nil }
+        let number = random(.fault, device, round)
+        guard Double(number >> 11) < plan.faultShare * Double(UInt64(1) << 53) else { return nil }
+        return pools[shapeIndex(device)].draw(random(.draw, device, round))
+    }
+
+    private enum Purpose: UInt64 { case seed = 1, shape, offset, fault, draw }
+
+    private func random(_ purpose: Purpose, _ first: Int, _ second: Int = 0) -> UInt64 {
+        var generator = SeededRandom(seed: plan.seed ^ purpose.rawValue &* 0xD6E8_FEB8_6659_FD93)
+        generator = SeededRandom(seed: generator.next() ^ UInt64(first))
+        generator = SeededRandom(seed: generator.next() ^ UInt64(second))
+        return generator.next()
+    }
+}

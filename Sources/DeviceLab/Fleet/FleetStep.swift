@@ -1,0 +1,82 @@
+package import AppAttest
+
+/// What is wrong with a fleet's record.
+package enum FleetFault: Sendable, Hashable {
+    /// An attestation beside the device's first one, refused whatever is stored.
+    case attestation(AttestationFault)
+    case assertion(AssertionFault)
+    /// An assertion once more, byte for byte, under another request.
+    case replay
+
+    package var name: String {
+        switch self {
+        case .attestation(let fault): "attestation/\(fault.rawValue)"
+        case .assertion(let fault): "assertion/\(fault.rawValue)"
+        case .replay: "replay"
+        }
+    }
+
+    /// The reason that a worker must refuse it for.
+    package var expectedReason: String {
+        switch self {
+        case .attestation(let fault): fault.expected.code
+        case .assertion(let fault): fault.expected.code
+        case .replay: "counter-not-greater"
+        }
+    }
+}
+
+/// One record of a fleet, without its bytes.
+package struct FleetStep: Sendable, Hashable {
+    package let index: Int
+    /// The device's number, from 0.
+    package let device: Int
+    package let method: FleetPlan.Method
+    /// The counter in an assertion; 0 in attestations.
+    package let counter: UInt32
+    package let time: EvaluationTime
+    package let fault: FleetFault?
+    /// The earlier record that a replay repeats, with its client data hash; nil where there was none to repeat.
+    package let replayOf: Int?
+}
+
+/// One record of a fleet.
+package struct FleetRecord: Sendable {
+    package let step: FleetStep
+    package let keyID: KeyID
+    package let clientDataHash: [UInt8]
+    /// The attestation or assertion object.
+    package let object: [UInt8]
+
+    package var method: FleetPlan.Method { step.method }
+    package var time: EvaluationTime { step.time }
+    package var fault: FleetFault? { step.fault }
+}
+
+/// The faults that a shape's devices can have in traffic, under any policy and with the one anchor.
+struct FaultPool: Sendable {
+    private let attestation: [AttestationFault]
+    private let assertion: [AssertionFault]
+    private let hasReplay: Bool
+
+    init(_ shape: DeviceShape, _ methods: Set<FleetPlan.Method>) {
+        // An empty object might not get as far as the verifier: requests need one.
+        let attestations = AttestationFault.allCases.filter {
+            $0 != .empty && !$0.needsPolicy && !$0.needsDatedAnchors && $0.applies(to: shape)
+        }
+        let assertions = AssertionFault.allCases.filter { $0 != .empty && !$0.needsPolicy }
+        attestation = methods.contains(.attestation) ? attestations : []
+        assertion = methods.contains(.assertion) ? assertions : []
+        hasReplay = methods.contains(.assertion)
+    }
+
+    /// One in four is a replay, one in four an attestation, as far as devices do those at all.
+    func draw(_ number: UInt64) -> FleetFault {
+        let pick = Int(truncatingIfNeeded: number >> 8 & 0xFFFF_FFFF)
+        let kind = number & 3
+        if assertion.isEmpty || (kind == 0 && !attestation.isEmpty) {
+            return .attestation(attestation[pick % attestation.count])
+        }
+        return kind == 1 ? .replay : .assertion(assertion[pick % assertion.count])
+    }
+}

@@ -1,0 +1,127 @@
+package import AppAttest
+internal import Crypto
+internal import JSON
+
+extension FakeDevice {
+    /// A receipt of its own: an `ATTEST` one as an attestation carries it, or a `RECEIPT` one as Apple's server
+    /// answers with.
+    ///
+    /// - Parameters:
+    ///   - clientDataHash: that of the attestation.
+    ///   - at: when the receipt is made; its leaf is issued at the same time.
+    package func receipt(
+        _ type: ReceiptType,
+        clientDataHash: [UInt8],
+        at time: EvaluationTime,
+        fault: ReceiptFault? = nil
+    ) -> [UInt8] {
+        let leaf = leaf(clientDataHash: clientDataHash, at: time)
+        return receipt(type, leaf: leaf, clientDataHash: clientDataHash, at: time, fault: fault) ?? []
+    }
+
+    /// - Returns: nil where the fault is that there is none.
+    func receipt(
+        _ type: ReceiptType,
+        leaf: [UInt8],
+        clientDataHash: [UInt8],
+        at time: EvaluationTime,
+        fault: ReceiptFault?
+    ) -> [UInt8]? {
+        let effect = fault?.effect ?? .none
+        if case .absent = effect { return nil }
+        let context = ReceiptContext(device: self, type: type, leaf: leaf, clientDataHash: clientDataHash, time: time)
+        var draft = receiptDraft(context)
+        if case .draft(let edit) = effect { edit(&draft, context) }
+        var content = draft.content
+        let ecdsa = draft.signature(over: content, with: ca.signer)
+        var signature = ecdsa.der
+        if case .signature(let edit) = effect { signature = edit(ecdsa) }
+        if case .content(let edit) = effect { edit(&content) }
+        var receipt = draft.encoded(content: content, signature: signature)
+        if case .bytes(let edit) = effect { edit(&receipt) }
+        return receipt
+    }
+
+    /// What a verifier must expect of a receipt of this device's.
+    package func receiptExpectations(_ type: ReceiptType, clientDataHash: [UInt8]) -> ReceiptExpectations {
+        var expectations = ReceiptExpectations(appIDs: [AppID(appID)], environments: [environment])
+        expectations.type = type
+        expectations.publicKey = publicKey
+        expectations.clientDataHash = type == .attest ? clientDataHash : nil
+        expectations.maxAgeSeconds = 300
+        return expectations
+    }
+
+    private func receiptDraft(_ context: ReceiptContext) -> ReceiptDraft {
+        let signer = ca.receipts.signer(at: context.time)
+        return ReceiptDraft(
+            fields: context.fields,
+            certificates: [
+                signer.certificate, ca.receipts.intermediate.certificate, ca.receipts.root.certificate,
+            ],
+            signerName: LabName.receiptIntermediate,
+            signerSerial: signer.serial,
+            signingKey: signer.key,
+            isDER: model.traits.hasDERReceipt
+        )
+    }
+}
+
+/// What a receipt is about.
+struct ReceiptContext: Sendable {
+    static let validity: Int64 = 90 * 86_400
+
+    let device: FakeDevice
+    let type: ReceiptType
+    let leaf: [UInt8]
+    let clientDataHash: [UInt8]
+    let time: EvaluationTime
+
+    var environmentName: String { Self.name(device.environment) }
+
+    static func name(_ environment: Environment) -> String {
+        environment == .development ? "sandbox" : "production"
+    }
+
+    /// All fields, in the order of their type.
+    var fields: [ReceiptField] {
+        let shared = [
+            ReceiptField(type: 2, value: Array(device.appID.utf8)),
+            ReceiptField(type: 3, value: leaf),
+            ReceiptField(type: 4, value: type == .attest ? clientDataHash : lossyClientDataHash),
+            ReceiptField(type: 5, value: token),
+        ]
+        let kind = ReceiptField(type: 6, value: Array(type.rawValue.utf8))
+        let place = ReceiptField(type: 7, value: Array(environmentName.utf8))
+        let creation = ReceiptField(type: 12, value: Self.date(time))
+        let expiry = ReceiptField(type: 21, value: Self.date(time + Self.validity))
+        guard type == .receipt else { return shared + [kind, place, creation, expiry] }
+        let metric = ReceiptField(type: 17, value: Array(String(1 + device.seed % 3).utf8))
+        let notBefore = ReceiptField(type: 19, value: Self.date(time + 86_400))
+        return [metric, kind] + shared + [place, creation, notBefore, expiry]
+    }
+
+    static func date(_ time: EvaluationTime) -> [UInt8] { CivilTime(time).rfc3339 }
+
+    /// Apple's server pushes the hash through a UTF-8 string, which spoils it.
+    private var lossyClientDataHash: [UInt8] { Array(String(decoding: clientDataHash, as: UTF8.self).utf8) }
+
+    /// 64 bytes in base64, as Apple's are; nobody outside Apple can tell what they mean.
+    private var token: [UInt8] {
+        let seed = device.keyID.bytes + CBORBytes.bigEndian(UInt64(bitPattern: time.milliseconds), 8)
+        return Base64.encode(SHA256.hash([1] + seed).bytes + SHA256.hash([2] + seed).bytes)
+    }
+}
+
+/// Where a fault does its damage: the earlier, the more is signed again over it.
+enum ReceiptEffect: Sendable {
+    case none
+    /// No receipt at all.
+    case absent
+    case draft(@Sendable (inout ReceiptDraft, ReceiptContext) -> Void)
+    /// Changes the payload after it was signed.
+    case content(@Sendable (inout [UInt8]) -> Void)
+    /// From the right signature to what stands in its place.
+    case signature(@Sendable (LabSignature) -> [UInt8])
+    case bytes(@Sendable (inout [UInt8]) -> Void)
+}

@@ -1,0 +1,110 @@
+internal import AppAttest
+internal import Crypto
+
+/// A receipt's field: `SEQUENCE { type INTEGER, version INTEGER, value OCTET STRING }`.
+struct ReceiptField {
+    var type: UInt64
+    var value: [UInt8]
+
+    var der: [UInt8] { DER.sequence(DER.integer(type), Self.version, DER.octetString(value)) }
+
+    private static let version = DER.integer(1)
+}
+
+/// A receipt before it is signed: CMS SignedData (RFC 5652) around a set of fields.
+struct ReceiptDraft {
+    var fields: [ReceiptField]
+    /// Tag of the payload: a SET.
+    var payloadTag: UInt8 = 0x31
+    var payloadSuffix: [UInt8] = []
+    var containerType = OID.signedData
+    var contentType = OID.data
+    var certificates: [[UInt8]]
+    /// Who the SignerInfo names, and whose key signs.
+    var signerName: [UInt8]
+    var signerSerial: [UInt8]
+    var signingKey: LabKey
+    /// Attributes which the signature does not cover: Apple's receipts of August to October 2020.
+    var hasUncoveredAttributes = false
+    var signerInfoCount = 1
+    var isDER = false
+
+    var content: [UInt8] { DER.element(payloadTag, joining: fields.map(\.der) + [payloadSuffix]) }
+
+    mutating func set(_ type: UInt64, _ value: [UInt8]) {
+        for index in fields.indices where fields[index].type == type { fields[index].value = value }
+    }
+
+    mutating func use(_ chain: UnfitReceiptSigners.Chain) {
+        certificates = chain.certificates
+        use(chain.signer)
+    }
+
+    mutating func use(_ signer: LabAuthority) {
+        (signerSerial, signingKey) = (signer.serial, signer.key)
+    }
+
+    func signature(over content: [UInt8], with signer: any LabSigner) -> LabSignature {
+        signer.sign(SHA256.hash(content).bytes, with: signingKey)
+    }
+
+    /// The container around `content`, in Apple's BER or in DER.
+    func encoded(content: [UInt8], signature: [UInt8]) -> [UInt8] {
+        let info = signerInfo(content: content, signature: signature)
+        let infos = DER.element(0x31, (0..<signerInfoCount).flatMap { _ in info })
+        let algorithms = DER.set(Self.sha256Algorithm)
+        if isDER {
+            return DER.sequence(
+                containerType,
+                DER.explicit(
+                    0,
+                    DER.sequence(
+                        DER.integer(1),
+                        algorithms,
+                        DER.sequence(contentType, DER.explicit(0, DER.octetString(content))),
+                        DER.element(0xA0, certificates.flatMap { $0 }),
+                        infos
+                    )
+                )
+            )
+        }
+        let encapsulated = Self.indefinite(
+            0x30,
+            contentType + Self.indefinite(0xA0, Self.indefinite(0x24, Self.chunks(content)))
+        )
+        let body =
+            DER.integer(1) + algorithms + encapsulated + Self.indefinite(0xA0, certificates.flatMap { $0 }) + infos
+        return Self.indefinite(0x30, containerType + Self.indefinite(0xA0, Self.indefinite(0x30, body)))
+    }
+
+    private static let sha256Algorithm = DER.sequence(OID.sha256, DER.null)
+
+    /// BER of indefinite length.
+    private static func indefinite(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] { [tag, 0x80] + content + [0, 0] }
+
+    private static func chunks(_ content: [UInt8]) -> [UInt8] {
+        stride(from: 0, to: content.count, by: 1000).flatMap {
+            DER.octetString(Array(content[$0..<min($0 + 1000, content.count)]))
+        }
+    }
+
+    private func signerInfo(content: [UInt8], signature: [UInt8]) -> [UInt8] {
+        DER.sequence(
+            DER.integer(1),
+            DER.sequence(signerName, DER.integer(signerSerial)),
+            Self.sha256Algorithm,
+            hasUncoveredAttributes ? attributes(content) : [],
+            CertificateHash.sha256.algorithm,
+            DER.octetString(signature)
+        )
+    }
+
+    /// Signed attributes with the true digest in them.
+    private func attributes(_ content: [UInt8]) -> [UInt8] {
+        let digest = DER.octetString(SHA256.hash(content).bytes)
+        return DER.element(
+            0xA0,
+            DER.sequence(OID.contentType, DER.set(contentType)) + DER.sequence(OID.messageDigest, DER.set(digest))
+        )
+    }
+}

@@ -1,0 +1,13 @@
+package import Crypto
+
+/// Makes the signatures of devices, leaves and receipts: the seam where an imitation can stand in for ECDSA.
+package protocol LabSigner: Sendable {
+    func sign(_ digest: [UInt8], with key: LabKey) -> LabSignature
+}
+
+/// Real ECDSA, deterministic.
+package struct ECDSASigner: LabSigner {
+    package init() {}
+
+    package func sign(_ digest: [UInt8], with key: LabKey) -> LabSignature { key.sign(digest: digest) }
+}

@@ -1,0 +1,131 @@
+internal import AppAttest
+internal import Crypto
+internal import DeviceLab
+internal import Testing
+
+/// Every shape against the real verifier: right objects are accepted, each fault gets exactly its own reason; and the
+/// imitated signatures lead to the same verdicts as real ones.
+@Suite struct FaultTests {
+    enum Signing: String, CaseIterable {
+        case ecdsa, oracle
+
+        var ca: LabCA { self == .ecdsa ? Lab.ca : Lab.oracleCA }
+        var engine: any SignatureEngine { self == .ecdsa ? OpenSSLEngine() : OracleEngine() }
+    }
+
+    @Test(arguments: DeviceShape.allCases, Signing.allCases)
+    func `An attestation without fault is accepted with its receipt, in both environments`(
+        shape: DeviceShape,
+        signing: Signing
+    ) throws {
+        for environment in Environment.allCases {
+            let device = Lab.device(shape, environment: environment, ca: signing.ca)
+            let object = device.attest(clientDataHash: Lab.clientDataHash, at: Lab.noon)
+            let verdict = try Lab.verifier(signing.ca).prepareAttestation(
+                object,
+                clientDataHash: Lab.clientDataHash,
+                keyID: device.keyID,
+                expectations: device.expectations,
+                at: Lab.noon
+            ).verified(by: signing.engine)
+            #expect(reason(verdict) == nil)
+            let evidence = try verdict.get()
+            #expect(evidence.publicKey == device.publicKey)
+            #expect(evidence.environment == environment)
+            #expect((evidence.receipt == nil) == !shape.hasReceipt)
+            #expect(evidence.receipt?.refusal == nil)
+            #expect(evidence.validationCategory == (shape.hasCategory ? device.category : nil))
+            #expect(evidence.bundleVersion == (shape.hasBundleVersion ? device.bundleVersion : nil))
+        }
+    }
+
+    @Test(arguments: DeviceShape.allCases, Signing.allCases)
+    func `Each fault of an attestation is refused for its own reason`(shape: DeviceShape, signing: Signing) throws {
+        let device = Lab.device(shape, ca: signing.ca)
+        let (verifier, engine) = (try Lab.verifier(signing.ca), signing.engine)
+        for fault in AttestationFault.allCases where fault.applies(to: shape) {
+            let object = device.attest(clientDataHash: Lab.clientDataHash, at: Lab.noon, fault: fault)
+            let verdict = verifier.prepareAttestation(
+                object,
+                clientDataHash: Lab.clientDataHash,
+                keyID: device.keyID,
+                expectations: fault.neededExpectations(device.expectations, for: device),
+                at: Lab.noon
+            ).verified(by: engine)
+            #expect(reason(verdict) == fault.expected.code, "\(fault.rawValue)")
+        }
+    }
+
+    @Test(arguments: DeviceShape.allCases)
+    func `An attestation's policy faults are accepted where no policy speaks`(shape: DeviceShape) throws {
+        var device = Lab.device(shape)
+        let verifier = try Lab.verifier()
+        for fault in AttestationFault.allCases where fault.needsPolicy && fault.applies(to: shape) {
+            var expectations = device.expectations
+            expectations.environments = Set(Environment.allCases)
+            let object = device.attest(clientDataHash: Lab.clientDataHash, at: Lab.noon, fault: fault)
+            let verdict = verifier.prepareAttestation(
+                object,
+                clientDataHash: Lab.clientDataHash,
+                keyID: device.keyID,
+                expectations: expectations,
+                at: Lab.noon
+            ).verified(by: OpenSSLEngine())
+            #expect(reason(verdict) == nil, "\(fault.rawValue)")
+        }
+        for fault in AssertionFault.allCases where fault.needsPolicy {
+            let object = device.assert(clientDataHash: Lab.clientDataHash, fault: fault)
+            let verdict = verifier.prepareAssertion(
+                object,
+                clientDataHash: Lab.clientDataHash,
+                key: device.publicKey,
+                expectations: device.expectations
+            ).verified(by: OpenSSLEngine())
+            #expect(reason(verdict) == nil, "\(fault.rawValue)")
+        }
+    }
+
+    @Test(arguments: DeviceShape.allCases, Signing.allCases)
+    func `Assertions without fault are accepted with rising counters`(shape: DeviceShape, signing: Signing) throws {
+        var device = Lab.device(shape, ca: signing.ca)
+        let verifier = try Lab.verifier(signing.ca)
+        for counter in UInt32(1)...3 {
+            let verdict = verifier.prepareAssertion(
+                device.assert(clientDataHash: Lab.clientDataHash),
+                clientDataHash: Lab.clientDataHash,
+                key: device.publicKey,
+                expectations: device.expectations
+            ).verified(by: signing.engine)
+            #expect(reason(verdict) == nil)
+            let evidence = try verdict.get()
+            #expect(evidence.counter == counter)
+            #expect(evidence.appID.text == Lab.appID)
+            #expect(evidence.validationCategory == (shape.hasCategory ? device.category : nil))
+            #expect(evidence.bundleVersion == (shape.hasBundleVersion ? device.bundleVersion : nil))
+        }
+        let largest = device.assertion(clientDataHash: Lab.clientDataHash, counter: .max)
+        let verdict = verifier.prepareAssertion(
+            largest,
+            clientDataHash: Lab.clientDataHash,
+            key: device.publicKey,
+            expectations: device.expectations
+        ).verified(by: signing.engine)
+        #expect(try verdict.get().counter == .max)
+    }
+
+    @Test(arguments: DeviceShape.allCases, Signing.allCases)
+    func `Each fault of an assertion is refused for its own reason`(shape: DeviceShape, signing: Signing) throws {
+        var device = Lab.device(shape, ca: signing.ca)
+        let (verifier, engine) = (try Lab.verifier(signing.ca), signing.engine)
+        for fault in AssertionFault.allCases {
+            let object = device.assert(clientDataHash: Lab.clientDataHash, fault: fault)
+            let verdict = verifier.prepareAssertion(
+                object,
+                clientDataHash: Lab.clientDataHash,
+                key: device.publicKey,
+                expectations: fault.neededExpectations(device.expectations, for: device)
+            ).verified(by: engine)
+            #expect(reason(verdict) == fault.expected.code, "\(fault.rawValue)")
+        }
+    }
+}

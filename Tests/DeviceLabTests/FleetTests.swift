@@ -1,0 +1,123 @@
+internal import AppAttest
+internal import Crypto
+internal import DeviceLab
+internal import Testing
+
+@Suite struct FleetTests {
+    static func plan(devices: Int = 30, records: Int = 900, faultShare: Double = 0.3) -> FleetPlan {
+        var plan = FleetPlan(
+            ca: Lab.ca,
+            seed: 5,
+            appIDs: [Lab.appID, "ABCDE12345.com.example.other"],
+            devices: devices,
+            records: records,
+            start: Lab.noon
+        )
+        plan.faultShare = faultShare
+        return plan
+    }
+
+    @Test func `Each device attests first and once, and counters rise by one from round to round`() {
+        let fleet = FakeFleet(Self.plan(faultShare: 0))
+        var counters: [Int: UInt32] = [:]
+        for index in 0..<fleet.plan.records {
+            let step = fleet.step(index)
+            #expect(step.index == index && step.fault == nil)
+            #expect(step.time.milliseconds == Lab.noon.milliseconds + Int64(index))
+            guard step.method == .assertion else {
+                #expect(counters.updateValue(0, forKey: step.device) == nil)
+                continue
+            }
+            #expect(counters.updateValue(step.counter, forKey: step.device) == step.counter - 1)
+        }
+        #expect(counters.count == fleet.plan.devices)
+    }
+
+    @Test func `Any lane makes the same record, in any order`() {
+        let fleet = FakeFleet(Self.plan())
+        let (one, other) = (fleet.lane(), fleet.lane())
+        let forwards = (0..<200).map { one.record($0).object }
+        let backwards = (0..<200).reversed().map { other.record($0).object }
+        #expect(forwards == backwards.reversed())
+    }
+
+    /// Captures made by one build must come out of the next: a change here changes every one of them.
+    @Test func `A plan's bytes are the same in every process`() {
+        let lane = FakeFleet(Self.plan()).lane()
+        let bytes = (0..<300).flatMap { lane.record($0).object }
+        #expect(SHA256.hash(bytes).bytes.prefix(4) == [129, 243, 219, 236])
+    }
+
+    @Test(arguments: [0.0, 0.1, 0.5, 1.0])
+    func `Faults have their share, and never a device's first attestation`(share: Double) {
+        let fleet = FakeFleet(Self.plan(devices: 40, records: 8040, faultShare: share))
+        let faulty = (0..<8040).filter { fleet.step($0).fault != nil }
+        #expect(faulty.allSatisfy { $0 >= 40 })
+        #expect(abs(Double(faulty.count) / 8000 - share) < 0.03)
+    }
+
+    /// What a worker must do with such traffic, in its simplest form: verify, then compare counters.
+    @Test func `A verifier with counters accepts what is right and refuses the rest for the reason given`() throws {
+        let fleet = FakeFleet(Self.plan())
+        let (lane, verifier, engine) = (fleet.lane(), try Lab.verifier(), OpenSSLEngine())
+        var stored: [KeyID: (key: P256PublicKey, counter: UInt32)] = [:]
+        var objects: [Int: [UInt8]] = [:]
+        for index in 0..<fleet.plan.records {
+            let record = lane.record(index)
+            let expectations = lane.device(record.step.device).expectations
+            var found: String?
+            if record.method == .attestation {
+                let verdict = verifier.prepareAttestation(
+                    record.object,
+                    clientDataHash: record.clientDataHash,
+                    keyID: record.keyID,
+                    expectations: expectations,
+                    at: record.time
+                ).verified(by: engine)
+                found = reason(verdict)
+                if let evidence = try? verdict.get() { stored[record.keyID] = (evidence.publicKey, 0) }
+            } else {
+                let known = try #require(stored[record.keyID])
+                let verdict = verifier.prepareAssertion(
+                    record.object,
+                    clientDataHash: record.clientDataHash,
+                    key: known.key,
+                    expectations: expectations
+                ).verified(by: engine)
+                found = reason(verdict)
+                if let evidence = try? verdict.get() {
+                    if evidence.counter > known.counter {
+                        stored[record.keyID] = (known.key, evidence.counter)
+                    } else {
+                        found = "counter-not-greater"
+                    }
+                }
+            }
+            #expect(found == record.fault?.expectedReason, "record \(index): \(record.fault?.name ?? "no fault")")
+            objects[index] = record.object
+            if let replayed = record.step.replayOf { #expect(objects[replayed] == record.object) }
+        }
+        #expect(stored.count == fleet.plan.devices)
+    }
+
+    @Test(arguments: FleetPlan.Method.allCases)
+    func `A fleet of one method does nothing else once every device has attested`(method: FleetPlan.Method) {
+        var plan = Self.plan()
+        plan.methods = [method]
+        let fleet = FakeFleet(plan)
+        let steps = (0..<plan.records).map { fleet.step($0) }
+        #expect(steps.prefix(plan.devices).allSatisfy { $0.method == .attestation && $0.fault == nil })
+        #expect(steps.dropFirst(plan.devices).allSatisfy { $0.method == method })
+    }
+
+    @Test func `A clock from outside dates a record, and changes nothing else about it`() {
+        let fleet = FakeFleet(Self.plan())
+        let later = EvaluationTime(milliseconds: Lab.noon.milliseconds + 3_600_000)
+        for index in 0..<fleet.plan.records {
+            let (planned, dated) = (fleet.step(index), fleet.step(index, at: later))
+            #expect(dated.time == later)
+            #expect((dated.device, dated.counter) == (planned.device, planned.counter))
+            #expect((dated.fault, dated.replayOf) == (planned.fault, planned.replayOf))
+        }
+    }
+}

@@ -1,0 +1,32 @@
+internal import AppAttest
+internal import Crypto
+internal import DeviceLab
+
+/// What the tests of this folder share: one authority, one time, one verifier for each use.
+enum Lab {
+    static let ca = LabCA(seed: 1)
+    static let oracleCA = ca.with(signer: OracleSigner())
+    static let appID = "ABCDE12345.com.example.app"
+    /// 2026-10-12 12:00:00.250 UTC: fraction digits end in zero.
+    static let noon = EvaluationTime(milliseconds: 1_791_806_400_250)
+    static let clientDataHash = SHA256.hash(Array("challenge".utf8)).bytes
+
+    static func device(
+        _ shape: DeviceShape,
+        environment: Environment = .production,
+        ca: LabCA = ca,
+        seed: UInt64 = 7
+    ) -> FakeDevice {
+        FakeDevice(ca: ca, appID: appID, environment: environment, shape: shape, seed: seed)
+    }
+
+    static func verifier(_ ca: LabCA = ca) throws -> ObjectVerifier { ObjectVerifier(anchors: try ca.anchors()) }
+}
+
+/// A verdict's reason; nil = accepted.
+func reason<Evidence>(_ result: Result<Evidence, Refusal>) -> String? {
+    switch result {
+    case .success: nil
+    case .failure(let refusal): refusal.code
+    }
+}

@@ -1,0 +1,93 @@
+internal import AppAttest
+internal import Crypto
+internal import Testing
+
+@testable internal import DeviceLab
+
+@Suite struct LabCATests {
+    @Test func `The attestation chain holds in OpenSSL's eyes`() throws {
+        let root = try #require(CACertificate(der: Lab.ca.attestationRoot))
+        let intermediate = try #require(CACertificate(der: Lab.ca.attestationIntermediate))
+        #expect(root.isSigned(by: root) && intermediate.isSigned(by: root))
+        #expect(intermediate.issuer == root.subject && root.issuer == root.subject)
+        #expect(root.isCA && root.pathLength == nil && root.mayCertSign)
+        #expect(intermediate.isCA && intermediate.pathLength == 0 && intermediate.mayCertSign)
+        #expect(!root.hasUnknownCriticalExtension && !intermediate.hasUnknownCriticalExtension)
+    }
+
+    @Test func `The receipt chain holds for every year's signer`() throws {
+        let receipts = Lab.ca.receipts
+        let root = try #require(CACertificate(der: receipts.root.certificate))
+        let intermediate = try #require(CACertificate(der: receipts.intermediate.certificate))
+        #expect(root.isSigned(by: root) && intermediate.isSigned(by: root) && intermediate.isCA)
+        #expect(intermediate.hasExtension("1.2.840.113635.100.6.2.3"))
+        var keys: Set<[UInt8]> = []
+        for year in ReceiptAuthorities.years {
+            let signer = try #require(CACertificate(der: receipts.signer(year: year).certificate))
+            #expect(signer.isSigned(by: intermediate) && signer.issuer == intermediate.subject && !signer.isCA)
+            #expect(signer.hasExtension("1.2.840.113635.100.12.15"))
+            keys.insert(receipts.signer(year: year).key.x963)
+            for time in [CivilTime.midnight(year, 1, 20), CivilTime.midnight(year + 1, 1, 20) - 1] {
+                #expect(receipts.signer(at: time).serial == receipts.signer(year: year).serial)
+                #expect(signer.notBefore <= time.milliseconds && time.milliseconds <= signer.notAfter)
+            }
+        }
+        #expect(keys.count == ReceiptAuthorities.years.count)
+    }
+
+    @Test func `An unfit authority has its one fault`() throws {
+        let unfit = Lab.ca.unfit
+        let root = try #require(CACertificate(der: Lab.ca.attestationRoot))
+        func read(_ authority: LabAuthority) throws -> CACertificate {
+            try #require(CACertificate(der: authority.certificate))
+        }
+        #expect(try !read(unfit.foreign.intermediate).isSigned(by: root))
+        #expect(try read(unfit.foreign.intermediate).isSigned(by: read(unfit.foreign.root)))
+        #expect(try !read(unfit.withFlippedSignature).isSigned(by: root))
+        let rest = [
+            unfit.expired, unfit.notYetValid, unfit.notAuthority, unfit.withoutBasicConstraints,
+            unfit.withoutCertificateSigning, unfit.withOtherIssuerName, unfit.withCriticalExtension,
+        ]
+        for authority in rest {
+            #expect(try read(authority).isSigned(by: root))
+            #expect(authority.key.x963 == Lab.ca.intermediate.key.x963)
+        }
+    }
+
+    @Test func `An authority comes back from its file with the same keys`() throws {
+        let ca = LabCA(seed: 99)
+        let back = try LabCA(exported: ca.exported)
+        #expect(back.attestationRoot == ca.attestationRoot)
+        #expect(back.attestationIntermediate == ca.attestationIntermediate)
+        #expect(back.receiptRoot == ca.receiptRoot)
+        #expect(back.attestationAnchorPEM == ca.attestationAnchorPEM)
+        #expect(LabCA(seed: 98).attestationRoot != ca.attestationRoot)
+    }
+
+    @Test(arguments: [
+        "", "{}", "[]", #"{"labAuthority": 2, "secret": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="}"#,
+        #"{"labAuthority": 1, "secret": "AAAA"}"#, #"{"labAuthority": 1}"#, #"{"labAuthority": 1, "secret": 7}"#,
+    ])
+    func `A file that is no authority's is refused`(text: String) {
+        #expect(throws: LabCAFault.unreadable) { try LabCA(exported: Array(text.utf8)) }
+    }
+
+    @Test func `Anchors are PEM that the verifier reads`() throws {
+        let anchors = try TrustAnchors(
+            attestationPEM: [Lab.ca.attestationAnchorPEM],
+            receiptPEM: [Lab.ca.receiptAnchorPEM]
+        )
+        let device = Lab.device(.ios27_0_1)
+        let verdict = ObjectVerifier(anchors: anchors).prepareAttestation(
+            device.attest(clientDataHash: Lab.clientDataHash, at: Lab.noon),
+            clientDataHash: Lab.clientDataHash,
+            keyID: device.keyID,
+            expectations: device.expectations,
+            at: Lab.noon
+        ).verified(by: OpenSSLEngine())
+        #expect(reason(verdict) == nil)
+        let text = String(decoding: Lab.ca.attestationAnchorsPEM, as: UTF8.self)
+        #expect(text.split(separator: "\n").count { $0 == "-----BEGIN CERTIFICATE-----" } == 3)
+        #expect(text.split(separator: "\n").allSatisfy { $0.utf8.count <= 64 })
+    }
+}

@@ -1,0 +1,79 @@
+internal import AppAttest
+internal import Crypto
+internal import DeviceLab
+internal import Testing
+
+@Suite struct ReceiptFaultTests {
+    static let shapes: [DeviceShape] = [.ios14_0, .ios17_5, .ios27_0_1, .macos27_0, .receiptInDER]
+
+    @Test(arguments: shapes, FaultTests.Signing.allCases)
+    func `A receipt's fault refuses the receipt, and the attestation only where one is required`(
+        shape: DeviceShape,
+        signing: FaultTests.Signing
+    ) throws {
+        let device = Lab.device(shape, ca: signing.ca)
+        let (verifier, engine) = (try Lab.verifier(signing.ca), signing.engine)
+        for fault in ReceiptFault.allCases where fault.applies(to: .attest, isAlone: false) {
+            let object = device.attest(clientDataHash: Lab.clientDataHash, at: Lab.noon, receiptFault: fault)
+            func verdict(_ policy: ReceiptPolicy) -> Result<AttestationEvidence, Refusal> {
+                var expectations = device.expectations
+                expectations.receipt = policy
+                return verifier.prepareAttestation(
+                    object,
+                    clientDataHash: Lab.clientDataHash,
+                    keyID: device.keyID,
+                    expectations: expectations,
+                    at: Lab.noon
+                ).verified(by: engine)
+            }
+            #expect(reason(verdict(.require)) == Refusal.receipt(fault.expected).code, "\(fault.rawValue)")
+            #expect(reason(verdict(.ignore)) == nil, "\(fault.rawValue)")
+            let reported = try verdict(.report).get().receipt
+            #expect(fault == .missing ? reported == nil : reported?.refusal == fault.expected, "\(fault.rawValue)")
+        }
+    }
+
+    @Test(arguments: shapes, [ReceiptType.attest, .receipt])
+    func `A receipt on its own is accepted, and refused for each fault's own reason`(
+        shape: DeviceShape,
+        type: ReceiptType
+    ) throws {
+        let device = Lab.device(shape)
+        let verifier = try Lab.verifier()
+        func verdict(_ fault: ReceiptFault?) -> Result<ReceiptVerdict, Refusal> {
+            verifier.prepareReceipt(
+                device.receipt(type, clientDataHash: Lab.clientDataHash, at: Lab.noon, fault: fault),
+                expectations: device.receiptExpectations(type, clientDataHash: Lab.clientDataHash),
+                at: Lab.noon
+            ).verified(by: OpenSSLEngine())
+        }
+        let accepted = try verdict(nil).get()
+        #expect(accepted.refusal == nil)
+        #expect(accepted.type == type)
+        #expect(accepted.createdAt == Lab.noon)
+        #expect((accepted.riskMetric == nil) == (type == .attest))
+        for fault in ReceiptFault.allCases where fault.applies(to: type, isAlone: true) {
+            #expect(try verdict(fault).get().refusal == fault.expected, "\(fault.rawValue)")
+        }
+    }
+
+    private static let changes: [(ReceiptFault, Int64)] = [
+        (.tooOld, 1_768_867_500_000), (.expired, 1_768_867_230_000), (.fromFuture, 1_768_866_000_000),
+    ]
+
+    /// Signers change at midnight of 20 January: a receipt made before it has the older one.
+    @Test(arguments: changes)
+    func `Faults of time keep their reason when signers change`(fault: ReceiptFault, milliseconds: Int64) throws {
+        let device = Lab.device(.ios27_0_1)
+        let time = EvaluationTime(milliseconds: milliseconds)
+        var expectations = device.receiptExpectations(.attest, clientDataHash: Lab.clientDataHash)
+        expectations.maxAgeSeconds = 300
+        expectations.leaf = nil
+        let verdict = try Lab.verifier().prepareReceipt(
+            device.receipt(.attest, clientDataHash: Lab.clientDataHash, at: time, fault: fault),
+            expectations: expectations,
+            at: time
+        ).verified(by: OpenSSLEngine()).get()
+        #expect(verdict.refusal == fault.expected)
+    }
+}
