@@ -1,0 +1,10 @@
+/// What is no request at all goes to the dead letters under one of these names.
+package enum DeadLetterReason: String, Hashable, Sendable, CaseIterable {
+    case nullValue = "null-value"
+    case tooLarge = "too-large"
+    case badHeaders = "bad-headers"
+    case notJSON = "not-json"
+    case noPath = "no-path"
+    /// A bug of ours on this record.
+    case `internal`
+}

@@ -1,0 +1,38 @@
+/// The coarse answer that a device may see (google.rpc.Status).
+package struct Status: Hashable, Sendable {
+    package let code: Int
+    package let status: String
+    package let message: String
+
+    package init(code: Int, status: String, message: String) {
+        self.code = code
+        self.status = status
+        self.message = message
+    }
+
+    package static let ok = Status(code: 200, status: "OK", message: "")
+}
+
+extension Reason {
+    /// What the device is told: coarse on purpose, the precise reason stands in the result.
+    ///
+    /// - Parameter appID: the app as the path names it; stands in the message of `unknown-method`.
+    package func status(appID: String?) -> Status {
+        switch self {
+        case .object, .unknownKey, .keyAlreadyBound, .counterNotGreater, .challengeConsumed:
+            Status(code: 403, status: "PERMISSION_DENIED", message: "App attestation failed.")
+        case .malformedRequest:
+            Status(code: 400, status: "INVALID_ARGUMENT", message: "Request contains an invalid argument.")
+        case .unknownMethod:
+            Status(
+                code: 400,
+                status: "FAILED_PRECONDITION",
+                message: appID.map { "App not registered: \($0)." } ?? "App not registered."
+            )
+        case .unknownApp:
+            Status(code: 404, status: "NOT_FOUND", message: "Requested entity was not found.")
+        case .tooOld, .fromFuture, .keyMismatch:
+            Status(code: 503, status: "UNAVAILABLE", message: "The service is currently unavailable.")
+        }
+    }
+}

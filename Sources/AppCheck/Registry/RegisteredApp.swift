@@ -1,0 +1,86 @@
+package import AppAttest
+
+/// One app of apps.json: its names and what it accepts.
+package struct RegisteredApp: Sendable {
+    package var projectNumber: String { didSet { name = Self.name(projectNumber, appID) } }
+    package var projectID: String?
+    package var appID: String { didSet { name = Self.name(projectNumber, appID) } }
+    /// `projects/{number}/apps/{appId}`: the name that the ledger and KEYS files use. Kept, for records ask for it.
+    package private(set) var name: String
+    package var oauthClientIDs: [String]
+    package var expectations: Expectations
+    package var tokens: TokenSettings
+    package var unknownKeys: UnknownKeyPolicy
+    /// 0 = no limit.
+    package var attestationsPerSecond: Int
+    package var rollout: Rollout
+
+    package init(
+        projectNumber: String,
+        projectID: String?,
+        appID: String,
+        oauthClientIDs: [String] = [],
+        expectations: Expectations,
+        tokens: TokenSettings = TokenSettings(),
+        unknownKeys: UnknownKeyPolicy = .restore,
+        attestationsPerSecond: Int = 0,
+        rollout: Rollout = Rollout()
+    ) {
+        self.projectNumber = projectNumber
+        self.projectID = projectID
+        self.appID = appID
+        name = Self.name(projectNumber, appID)
+        self.oauthClientIDs = oauthClientIDs
+        self.expectations = expectations
+        self.tokens = tokens
+        self.unknownKeys = unknownKeys
+        self.attestationsPerSecond = attestationsPerSecond
+        self.rollout = rollout
+    }
+
+    private static func name(_ projectNumber: String, _ appID: String) -> String {
+        "projects/\(projectNumber)/apps/\(appID)"
+    }
+}
+
+/// How an app's tokens are made.
+package struct TokenSettings: Sendable, Equatable {
+    package enum Algorithm: String, Sendable, CaseIterable { case rs256 = "RS256", es256 = "ES256" }
+    /// The life of a token in milliseconds: 30 minutes to 7 days.
+    package static let ttlRange: ClosedRange<Int64> = 1_800_000...604_800_000
+
+    package var ttlMilliseconds: Int64
+    package var algorithm: Algorithm
+    package var sharedSessionTokens: Bool
+
+    package init(
+        ttlMilliseconds: Int64 = 3_600_000,
+        algorithm: Algorithm = .rs256,
+        sharedSessionTokens: Bool = false
+    ) {
+        self.ttlMilliseconds = ttlMilliseconds
+        self.algorithm = algorithm
+        self.sharedSessionTokens = sharedSessionTokens
+    }
+}
+
+/// What an artifact is worth whose key the ledger has lost.
+package enum UnknownKeyPolicy: String, Sendable, CaseIterable { case restore, refuse }
+
+/// The share of an app's devices that may attest.
+package struct Rollout: Sendable, Equatable {
+    package enum Mode: String, Sendable, CaseIterable { case off, shadow, on }
+    /// A percentage has at most six decimal places: 10 % are 10,000,000 parts of 100,000,000.
+    package static let whole: Int64 = 100_000_000
+
+    package var mode: Mode
+    /// Parts of ``whole``.
+    package var parts: Int64
+    package var seed: String
+
+    package init(mode: Mode = .off, parts: Int64 = 0, seed: String = "") {
+        self.mode = mode
+        self.parts = parts
+        self.seed = seed
+    }
+}

@@ -1,0 +1,58 @@
+/// All apps, found by any of their names: project number or id, OAuth client id. Immutable; a reload makes a new one.
+package struct Registry: Sendable {
+    package let apps: [RegisteredApp]
+    private let byName: [AppName: Int]
+    private let byOAuthClient: [String: Int]
+    private let byLedgerName: [String: Int]
+    private let projects: Set<String>
+
+    private struct AppName: Hashable {
+        let project: String
+        let app: String
+    }
+
+    /// - Throws: ``RegistryFault`` for an app or OAuth client that stands twice, and for a project whose number or id
+    ///   is another one's too.
+    package init(apps: [RegisteredApp]) throws(RegistryFault) {
+        var byName: [AppName: Int] = [:]
+        var byOAuthClient: [String: Int] = [:]
+        var byLedgerName: [String: Int] = [:]
+        var numbers: [String: String] = [:]
+        for (index, app) in apps.enumerated() {
+            let projectNames = [app.projectNumber] + (app.projectID.map { [$0] } ?? [])
+            for project in projectNames {
+                guard numbers.updateValue(app.projectNumber, forKey: project) ?? app.projectNumber == app.projectNumber
+                else { throw RegistryFault(message: "project \(project) stands for two project numbers") }
+            }
+            for project in Set(projectNames) {
+                guard byName.updateValue(index, forKey: AppName(project: project, app: app.appID)) == nil
+                else { throw RegistryFault(message: "app \(app.appID) stands twice in project \(project)") }
+            }
+            guard byLedgerName.updateValue(index, forKey: app.name) == nil
+            else { throw RegistryFault(message: "the name \(app.name) stands for two apps") }
+            for client in app.oauthClientIDs {
+                guard byOAuthClient.updateValue(index, forKey: client) == nil
+                else { throw RegistryFault(message: "OAuth client \(client) stands twice") }
+            }
+        }
+        self.apps = apps
+        self.byName = byName
+        self.byOAuthClient = byOAuthClient
+        self.byLedgerName = byLedgerName
+        projects = Set(numbers.keys)
+    }
+
+    /// Index into ``apps`` for `projects/{project}/apps/{app}`.
+    package func find(project: String, app: String) -> Int? { byName[AppName(project: project, app: app)] }
+    package func find(oauthClient: String) -> Int? { byOAuthClient[oauthClient] }
+    /// By ``RegisteredApp/name``.
+    package func find(name: String) -> Int? { byLedgerName[name] }
+    /// Whether a project is known, by number or id.
+    package func hasProject(_ project: String) -> Bool { projects.contains(project) }
+}
+
+package struct RegistryFault: Error, Equatable, Sendable {
+    package let message: String
+
+    package init(message: String) { self.message = message }
+}

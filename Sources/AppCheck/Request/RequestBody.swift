@@ -1,0 +1,58 @@
+internal import AppAttest
+internal import Crypto
+internal import JSON
+
+/// The REST body's members, read strictly. Every fault is `malformed-request`.
+struct RequestBody {
+    private let node: JSONNode
+
+    /// - Throws: for what is no object, or has two members of one name.
+    init(_ node: JSONNode?) throws(Reason) {
+        guard let node, node.kind == .object, !node.hasDuplicateMembers else { throw .malformedRequest }
+        self.node = node
+    }
+
+    func keyID() throws(Reason) -> KeyID {
+        let bytes = try bytes("keyId", or: "key_id")
+        guard let keyID = KeyID(bytes.span) else { throw .malformedRequest }
+        return keyID
+    }
+
+    func attestation() throws(Reason) -> [UInt8] { try bytes("attestationStatement", or: "attestation_statement") }
+
+    func assertion() throws(Reason) -> [UInt8] { try bytes("assertion", or: nil) }
+
+    /// Exactly one of `clientDataHash` (taken as bytes) and `clientData` (hashed here).
+    func clientDataHash(_ limits: RequestLimits) throws(Reason) -> [UInt8] {
+        let hash = try member("clientDataHash", or: "client_data_hash")
+        let data = try member("clientData", or: "client_data")
+        if let hash {
+            let bytes = try Self.decode(hash)
+            guard data == nil, !bytes.isEmpty, bytes.count <= limits.clientDataHashBytes
+            else { throw .malformedRequest }
+            return bytes
+        }
+        guard let data else { throw .malformedRequest }
+        let bytes = try Self.decode(data)
+        guard bytes.count <= limits.clientDataBytes else { throw .malformedRequest }
+        return SHA256.hash(bytes).bytes
+    }
+
+    private func bytes(_ camelCase: StaticString, or snakeCase: StaticString?) throws(Reason) -> [UInt8] {
+        guard let member = try member(camelCase, or: snakeCase) else { throw .malformedRequest }
+        return try Self.decode(member)
+    }
+
+    /// The member under either spelling; both of them are a fault.
+    private func member(_ camelCase: StaticString, or snakeCase: StaticString?) throws(Reason) -> JSONNode? {
+        let first = node[camelCase]
+        guard let snakeCase, let second = node[snakeCase] else { return first }
+        guard first == nil else { throw .malformedRequest }
+        return second
+    }
+
+    private static func decode(_ member: JSONNode) throws(Reason) -> [UInt8] {
+        guard let bytes = member.base64Bytes else { throw .malformedRequest }
+        return bytes
+    }
+}

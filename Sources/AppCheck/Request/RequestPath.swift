@@ -1,0 +1,78 @@
+/// A REST path, taken apart: `[/]v1|v1beta/{resource}:{verb}`. Nothing is percent-decoded.
+struct RequestPath: Equatable {
+    enum Resource: Equatable {
+        case app(project: String, app: String)
+        case oauthClient(String)
+        case project(String)
+    }
+
+    let resource: Resource
+    let verb: String
+
+    /// - Parameter path: UTF-8, without `?` and `#`.
+    /// - Returns: nil unless the path has this shape, with no part of it empty.
+    init?(_ path: [UInt8]) {
+        // App ids hold colons, so the verb starts at the last one.
+        guard let colon = path.lastIndex(of: UInt8(ascii: ":")) else { return nil }
+        let verb = path[(colon + 1)...]
+        guard !verb.isEmpty, !verb.contains(UInt8(ascii: "/")) else { return nil }
+        var segments = Segments(path: path, position: path.first == UInt8(ascii: "/") ? 1 : 0, end: colon)
+        guard segments.skip("v1") || segments.skip("v1beta") else { return nil }
+        if segments.skip("oauthClients") {
+            guard let client = segments.next() else { return nil }
+            resource = .oauthClient(client)
+        } else {
+            guard segments.skip("projects"), let project = segments.next() else { return nil }
+            if segments.isAtEnd {
+                resource = .project(project)
+            } else {
+                guard segments.skip("apps"), let app = segments.next() else { return nil }
+                resource = .app(project: project, app: app)
+            }
+        }
+        guard segments.isAtEnd else { return nil }
+        self.verb = String(decoding: verb, as: UTF8.self)
+    }
+
+    /// The app as the caller named it.
+    var appID: String? {
+        switch resource {
+        case .app(_, let app): app
+        case .oauthClient(let client): client
+        case .project: nil
+        }
+    }
+
+    /// How much of a path may be repeated: a query or fragment may hold secrets.
+    static func echoLength(_ path: [UInt8]) -> Int {
+        path.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? path.count
+    }
+
+    /// The parts between the slashes, one after another.
+    private struct Segments {
+        let path: [UInt8]
+        /// Where the next segment starts; beyond `end` when all are read.
+        var position: Int
+        let end: Int
+
+        var isAtEnd: Bool { position > end }
+
+        /// Takes the next segment if it is `word`.
+        mutating func skip(_ word: String) -> Bool {
+            let stop = position + word.utf8.count
+            guard stop <= end, stop == end || path[stop] == UInt8(ascii: "/") else { return false }
+            guard path[position..<stop].elementsEqual(word.utf8) else { return false }
+            position = stop + 1
+            return true
+        }
+
+        /// Takes the next segment; nil if there is none, or an empty one.
+        mutating func next() -> String? {
+            guard position < end else { return nil }
+            let stop = path[position..<end].firstIndex(of: UInt8(ascii: "/")) ?? end
+            guard stop > position else { return nil }
+            defer { position = stop + 1 }
+            return String(decoding: path[position..<stop], as: UTF8.self)
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import AppCheck
+import Testing
+
+@Suite struct HostileInputTests {
+    @Test("A request cut at any byte is no request")
+    func truncations() throws {
+        let decoder = try Samples.decoder()
+        let value = Array(Samples.request(path: "/" + Samples.path).utf8)
+        #expect(decoder.decode(value).request != nil)
+        for end in value.indices {
+            #expect(decoder.decode(Array(value[..<end])).deadLetter == .notJSON)
+        }
+    }
+
+    @Test("Every byte of a request may be anything", arguments: [0, 0x22, 0x2C, 0x3A, 0x5C, 0x7B, 0x7D, 0x80, 0xFF])
+    func overwrittenBytes(_ byte: UInt8) throws {
+        let decoder = try Samples.decoder()
+        let value = Array(Samples.request().utf8)
+        var requests = 0
+        for place in value.indices {
+            var mutated = value
+            mutated[place] = byte
+            if decoder.decode(mutated).request != nil { requests += 1 }
+        }
+        #expect(requests < value.count)
+    }
+
+    @Test("Random bytes are never a request", arguments: 0..<20 as Range<UInt64>)
+    func randomBytes(_ seed: UInt64) throws {
+        let decoder = try Samples.decoder()
+        var state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1
+        func next() -> UInt8 {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return UInt8(truncatingIfNeeded: state >> 40)
+        }
+        let alphabet = Array("{}[]\":,\\u0aepathbody v1/".utf8)
+        for length in 0..<200 {
+            let raw = (0..<length).map { _ in next() }
+            let likely = raw.map { alphabet[Int($0) % alphabet.count] }
+            #expect(decoder.decode(raw).request == nil)
+            #expect(decoder.decode(likely).request == nil)
+        }
+    }
+
+    @Test("A megabyte of nested arrays is too large, and no JSON where the limit is higher")
+    func nestedArrays() throws {
+        let value = [UInt8](repeating: UInt8(ascii: "["), count: 1_048_576)
+        #expect(try Samples.decoder().decode(value).deadLetter == .tooLarge)
+        var limits = RequestLimits()
+        limits.valueBytes = value.count
+        #expect(try Samples.decoder(limits).decode(value).deadLetter == .notJSON)
+        let closed = value.dropLast(value.count / 2) + [UInt8](repeating: UInt8(ascii: "]"), count: value.count / 2)
+        #expect(try Samples.decoder(limits).decode(Array(closed)).deadLetter == .noPath)
+    }
+
+    @Test("Thousands of members are judged in time", arguments: ["", "1"])
+    func manyMembers(_ suffix: String) throws {
+        let members = (0..<4000).map { "\"m\($0)\":\($0)" }.joined(separator: ",")
+        let value = "{\"path\":\"\(Samples.path)\",\(members),\"m0\(suffix.isEmpty ? "x" : "")\":0}"
+        #expect(try Samples.decoder().decode(value).refusal == .malformedRequest)
+        #expect(try Samples.decoder().decode(value).refusedPath == Samples.path)
+    }
+}

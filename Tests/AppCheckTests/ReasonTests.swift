@@ -1,0 +1,53 @@
+import AppAttest
+import AppCheck
+import Testing
+
+@Suite struct ReasonTests {
+    @Test(
+        "Each reason has its status",
+        arguments: [
+            (.object(.signatureInvalid), 403, "PERMISSION_DENIED"), (.object(.flags), 403, "PERMISSION_DENIED"),
+            (.object(.receipt(.chain)), 403, "PERMISSION_DENIED"), (.unknownKey, 403, "PERMISSION_DENIED"),
+            (.keyAlreadyBound, 403, "PERMISSION_DENIED"), (.counterNotGreater, 403, "PERMISSION_DENIED"),
+            (.challengeConsumed, 403, "PERMISSION_DENIED"), (.malformedRequest, 400, "INVALID_ARGUMENT"),
+            (.unknownMethod, 400, "FAILED_PRECONDITION"), (.unknownApp, 404, "NOT_FOUND"),
+            (.tooOld, 503, "UNAVAILABLE"), (.fromFuture, 503, "UNAVAILABLE"), (.keyMismatch, 503, "UNAVAILABLE"),
+        ] as [(Reason, Int, String)]
+    )
+    func statuses(_ reason: Reason, _ code: Int, _ status: String) {
+        let answer = reason.status(appID: "app")
+        #expect(answer.code == code && answer.status == status)
+        #expect((answer.message == "App attestation failed.") == (code == 403))
+        #expect(answer.message.contains("app") == (reason == .unknownMethod) || code == 403)
+    }
+
+    @Test("The message of an unknown method names the app")
+    func message() {
+        #expect(Reason.unknownMethod.status(appID: "1:2:ios:3").message == "App not registered: 1:2:ios:3.")
+        #expect(Status.ok.code == 200 && Status.ok.status == "OK")
+    }
+}
+
+@Suite struct RecordKeyTests {
+    @Test("A record key is the standard padded text of its key ID, and only that")
+    func canonical() throws {
+        let keyID = try #require(Samples.keyID)
+        #expect(String(decoding: keyID.recordKey, as: UTF8.self) == Samples.keyText)
+        #expect(keyID.recordKey.count == 44)
+        #expect(KeyID(recordKey: keyID.recordKey) == keyID)
+    }
+
+    @Test(
+        "Another spelling of the same bytes is no record key",
+        arguments: [
+            Samples.keyText.replacing("+", with: "-").replacing("/", with: "_"), String(Samples.keyText.dropLast()),
+            Samples.keyText + "=", Samples.keyText + "\n", " " + Samples.keyText, "", "=", Samples.keyText.lowercased(),
+            String(Samples.keyText.dropLast(2)) + "9=", String(Samples.keyText.dropLast(2)) + "==",
+            String(repeating: "A", count: 44), String(repeating: "A", count: 40),
+        ]
+    )
+    func notCanonical(_ text: String) {
+        #expect(KeyID(recordKey: Array(text.utf8)) == nil || text == Samples.keyText.lowercased())
+        #expect(KeyID(recordKey: Array(text.utf8)) != Samples.keyID)
+    }
+}

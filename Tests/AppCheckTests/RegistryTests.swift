@@ -1,0 +1,54 @@
+import AppAttest
+import AppCheck
+import Testing
+
+private func app(_ number: String, _ id: String?, _ appID: String, _ clients: [String] = []) -> RegisteredApp {
+    RegisteredApp(
+        projectNumber: number,
+        projectID: id,
+        appID: appID,
+        oauthClientIDs: clients,
+        expectations: Expectations(appIDs: [])
+    )
+}
+
+@Suite struct RegistryTests {
+    @Test("Apps are found by number, id, client and ledger name, and by nothing else")
+    func finds() throws {
+        let registry = try Registry(apps: [
+            app("1", "one", "a", ["c1", "c2"]), app("1", "one", "b"), app("2", nil, "a", ["c3"]),
+        ])
+        #expect(registry.find(project: "1", app: "a") == 0)
+        #expect(registry.find(project: "one", app: "b") == 1)
+        #expect(registry.find(project: "2", app: "a") == 2)
+        #expect(registry.find(project: "two", app: "a") == nil)
+        #expect(registry.find(project: "2", app: "b") == nil)
+        #expect(registry.find(oauthClient: "c2") == 0)
+        #expect(registry.find(oauthClient: "c3") == 2)
+        #expect(registry.find(oauthClient: "a") == nil)
+        #expect(registry.find(name: "projects/1/apps/b") == 1)
+        #expect(registry.find(name: "projects/one/apps/b") == nil)
+        #expect(registry.hasProject("one") && registry.hasProject("2") && !registry.hasProject("a"))
+    }
+
+    @Test(
+        "A name that would stand for two things is refused",
+        arguments: [
+            ([app("1", nil, "a"), app("1", nil, "a")], "app a stands twice in project 1"),
+            ([app("1", nil, "a", ["c"]), app("1", nil, "b", ["c"])], "OAuth client c stands twice"),
+            ([app("1", nil, "a", ["c", "c"])], "OAuth client c stands twice"),
+            ([app("1", "x", "a"), app("2", "x", "b")], "project x stands for two project numbers"),
+            ([app("1", nil, "a"), app("2", "1", "b")], "project 1 stands for two project numbers"),
+        ]
+    )
+    func refused(_ apps: [RegisteredApp], _ message: String) {
+        #expect(throws: RegistryFault(message: message)) { _ = try Registry(apps: apps) }
+    }
+
+    @Test("A project may be named by its number twice, and ids may hold what they like")
+    func accepted() throws {
+        let registry = try Registry(apps: [app("7", "7", "a"), app("8", nil, "x/apps/y"), app("8/apps/x", nil, "y2")])
+        #expect(registry.find(project: "7", app: "a") == 0)
+        #expect(try Registry(apps: []).apps.isEmpty)
+    }
+}

@@ -1,0 +1,115 @@
+import AppAttest
+import AppCheck
+import Testing
+
+@Suite struct RequestBodyTests {
+    private static let values = ["null", "true", "0", "[]", "{}", "\"*\"", "\"A\"", "\"QQ=\"", "\" QQ==\""]
+
+    private func refusal(_ members: [(String, String)]) throws -> Reason? {
+        try Samples.decoder().decode(Samples.request(body: Samples.body(members))).refusal
+    }
+
+    @Test("A member that is missing, of a wrong type or no base64 is malformed", arguments: 0..<3, values + [nil])
+    func wrongMembers(_ index: Int, _ value: String?) throws {
+        var members = Samples.assertionBody
+        if let value { members[index].1 = value } else { members.remove(at: index) }
+        #expect(try refusal(members) == .malformedRequest)
+        members = Samples.assertionBody
+        #expect(try refusal(members) == nil)
+    }
+
+    @Test("So it is for an attestation and for client data", arguments: values + [nil])
+    func wrongAttestation(_ value: String?) throws {
+        let key = Samples.assertionBody[0]
+        for (name, other) in [("attestationStatement", "clientData"), ("clientData", "attestationStatement")] {
+            let rest = [key, (other, "\"AQID\"")]
+            let body = Samples.body(rest + (value.map { [(name, $0)] } ?? []))
+            let request = Samples.request(path: Samples.attestationPath, body: body)
+            #expect(try Samples.decoder().decode(request).refusal == .malformedRequest)
+        }
+    }
+
+    @Test("A body that is no object is malformed", arguments: ["null", "[]", "\"{}\"", "1", "true"])
+    func wrongBodies(_ body: String) throws {
+        #expect(try Samples.decoder().decode(Samples.request(body: body)).refusal == .malformedRequest)
+        let none = "{\"path\":\"\(Samples.path)\"}"
+        #expect(try Samples.decoder().decode(none).refusal == .malformedRequest)
+    }
+
+    @Test(
+        "Two spellings or two copies of one member are malformed",
+        arguments: [
+            ("key_id", "\"\(Samples.keyText)\""), ("keyId", "\"\(Samples.keyText)\""), ("key\\u0049d", "1"),
+            ("assertion", "\"AQID\""), ("client_data_hash", "\"BAUG\""), ("clientDataHash", "\"BAUG\""),
+            ("clientData", "\"BAUG\""), ("client_data", "\"\""), ("clientData", "null"), ("key_id", "null"),
+        ]
+    )
+    func doubled(_ name: String, _ value: String) throws {
+        #expect(try refusal(Samples.assertionBody + [(name, value)]) == .malformedRequest)
+    }
+
+    @Test("Both spellings of an attestation or of client data are malformed")
+    func doubledAttestation() throws {
+        let base = [Samples.assertionBody[0], ("attestationStatement", "\"AQID\""), ("clientData", "\"AA==\"")]
+        let decoder = try Samples.decoder()
+        func decode(_ members: [(String, String)]) -> RequestDecoding {
+            decoder.decode(Samples.request(path: Samples.attestationPath, body: Samples.body(members)))
+        }
+        #expect(decode(base).request != nil)
+        #expect(decode(base + [("attestation_statement", "\"AQID\"")]).refusal == .malformedRequest)
+        #expect(decode(base + [("client_data", "\"AA==\"")]).refusal == .malformedRequest)
+        #expect(decode(base + [("x", "1"), ("x", "1")]).refusal == .malformedRequest)
+        #expect(decode(base + [("x", "{\"y\":1,\"y\":1}")]).request != nil)
+    }
+
+    @Test("A key ID has 32 bytes, no fewer and no more", arguments: [0, 1, 31, 32, 33, 64])
+    func keyLength(_ count: Int) throws {
+        var members = Samples.assertionBody
+        members[0].1 = "\"\(Samples.text([UInt8](repeating: 7, count: count)))\""
+        let decoding = try Samples.decoder().decode(Samples.request(body: Samples.body(members)))
+        #expect((decoding.request != nil) == (count == 32))
+        #expect(decoding.refusal == (count == 32 ? nil : .malformedRequest))
+        #expect(decoding.refusedKeyID == nil)
+    }
+
+    @Test(
+        "A client data hash has 1 to 1,024 bytes",
+        arguments: [(0, false), (1, true), (31, true), (1024, true), (1025, false)]
+    )
+    func hashLength(_ count: Int, _ isTaken: Bool) throws {
+        var members = Samples.assertionBody
+        members[2].1 = "\"\(Samples.text([UInt8](repeating: 7, count: count)))\""
+        #expect(try refusal(members) == (isTaken ? nil : .malformedRequest))
+    }
+
+    @Test("Client data has at most 32,768 bytes", arguments: [(0, true), (32_768, true), (32_769, false)])
+    func dataLength(_ count: Int, _ isTaken: Bool) throws {
+        var members = Samples.assertionBody
+        members[2] = ("clientData", "\"\(Samples.text([UInt8](repeating: 7, count: count)))\"")
+        #expect(try refusal(members) == (isTaken ? nil : .malformedRequest))
+    }
+
+    @Test("Limits are the configuration's")
+    func configuredLimits() throws {
+        var limits = RequestLimits()
+        limits.clientDataHashBytes = 2
+        #expect(try Samples.decoder(limits).decode(Samples.request()).refusal == .malformedRequest)
+        limits.clientDataHashBytes = 3
+        #expect(try Samples.decoder(limits).decode(Samples.request()).request != nil)
+        limits.valueBytes = Samples.request().utf8.count - 1
+        #expect(try Samples.decoder(limits).decode(Samples.request()).deadLetter == .tooLarge)
+    }
+
+    @Test("A refusal names the key where the body does so without doubt")
+    func readableKey() throws {
+        let key = Samples.assertionBody[0]
+        let decoder = try Samples.decoder()
+        func keyID(_ body: String) -> KeyID? { decoder.decode(Samples.request(body: body)).refusedKeyID }
+        #expect(keyID(Samples.body([key])) == Samples.keyID)
+        #expect(keyID(Samples.body([("key_id", key.1)])) == Samples.keyID)
+        #expect(keyID(Samples.body([key, ("key_id", key.1)])) == nil)
+        #expect(keyID(Samples.body([key, key])) == nil)
+        #expect(keyID("[]") == nil)
+        #expect(Samples.keyID != nil)
+    }
+}

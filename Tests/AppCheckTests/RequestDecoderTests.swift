@@ -1,0 +1,207 @@
+import AppAttest
+import AppCheck
+import JSON
+import Testing
+
+@Suite struct RequestDecoderTests {
+    @Test(
+        "An app is found by each of its names, with either version, with and without the leading slash",
+        arguments: [
+            "v1/projects/123456789012/apps/\(Samples.appID)", "/v1/projects/123456789012/apps/\(Samples.appID)",
+            "v1beta/projects/contract-test-1/apps/\(Samples.appID)", "v1/oauthClients/\(Samples.oauthClient)",
+            "/v1beta/oauthClients/\(Samples.oauthClient)",
+        ]
+    )
+    func names(_ resource: String) throws {
+        let path = resource + ":verifyAssertion"
+        let request = try #require(try Samples.decoder().decode(Samples.request(path: path)).request)
+        #expect(request.app == 1)
+        #expect(request.path == path)
+        #expect(request.method == .verifyAssertion)
+        #expect(request.keyID == Samples.keyID)
+        #expect(request.body == .verifyAssertion(assertion: [1, 2, 3], clientDataHash: [4, 5, 6]))
+    }
+
+    @Test(
+        "Members are taken in both spellings, and bytes in every alphabet",
+        arguments: ["keyId", "key_id"],
+        ["attestationStatement", "attestation_statement"]
+    )
+    func spellings(_ keyName: String, _ attestationName: String) throws {
+        let urlSafe = String(Samples.keyText.dropLast().map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 })
+        let escaped = Samples.keyText.replacing("/", with: "\\/")
+        for key in [Samples.keyText, urlSafe, urlSafe + "=", escaped] {
+            for hashName in ["clientDataHash", "client_data_hash"] {
+                let body = Samples.body([
+                    (attestationName, "\"-_8\""), (keyName, "\"\(key)\""), (hashName, "\"AA==\""), ("other", "[null]"),
+                ])
+                let decoding = try Samples.decoder().decode(Samples.request(path: Samples.attestationPath, body: body))
+                let request = try #require(decoding.request)
+                #expect(request.keyID == Samples.keyID)
+                #expect(request.body == .verifyAttestation(attestation: [0xFB, 0xFF], clientDataHash: [0]))
+            }
+        }
+    }
+
+    @Test("Client data is hashed", arguments: ["clientData", "client_data"])
+    func clientData(_ name: String) throws {
+        let data = Array("hello".utf8)
+        let members = Samples.assertionBody.dropLast() + [(name, "\"\(Samples.text(data))\"")]
+        let request = try #require(
+            try Samples.decoder().decode(Samples.request(body: Samples.body(Array(members)))).request
+        )
+        // SHA-256 of "hello".
+        let digest = try #require(Base64.decode(Array("LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=".utf8)))
+        #expect(request.body == .verifyAssertion(assertion: [1, 2, 3], clientDataHash: digest))
+    }
+
+    @Test(
+        "What is no request is a dead letter",
+        arguments: [
+            ("", .notJSON), (" ", .notJSON), ("{", .notJSON), ("{} {}", .notJSON), ("\u{FEFF}{}", .notJSON),
+            ("{\"path\":\"\\ud800\"}", .notJSON), ("null", .noPath), ("[]", .noPath), ("\"path\"", .noPath),
+            ("{}", .noPath), ("{\"path\":1}", .noPath), ("{\"path\":null}", .noPath), ("{\"Path\":\"x\"}", .noPath),
+            ("{\"body\":{\"path\":\"x\"}}", .noPath), ("{\"path\":{\"path\":\"x\"}}", .noPath),
+        ] as [(String, DeadLetterReason)]
+    )
+    func deadLetters(_ value: String, _ reason: DeadLetterReason) throws {
+        #expect(try Samples.decoder().decode(value).deadLetter == reason)
+    }
+
+    @Test("Bytes that are no UTF-8 are no JSON")
+    func invalidUTF8() throws {
+        let value = Array("{\"path\":\"".utf8) + [0xFF] + Array("\"}".utf8)
+        #expect(try Samples.decoder().decode(value).deadLetter == .notJSON)
+    }
+
+    @Test("A value of the limit is read, one byte more is too large")
+    func valueLimit() throws {
+        let request = Samples.request()
+        let decoder = try Samples.decoder()
+        let room = RequestLimits().valueBytes - request.utf8.count
+        #expect(decoder.decode(request + String(repeating: " ", count: room)).request != nil)
+        #expect(decoder.decode(request + String(repeating: " ", count: room + 1)).deadLetter == .tooLarge)
+    }
+
+    @Test("JSON of any depth and width within the limit is JSON")
+    func deepAndWide() throws {
+        let deep = String(repeating: "[", count: 20_000) + String(repeating: "]", count: 20_000)
+        let wide = "[" + String(repeating: "1,", count: 30_000) + "1]"
+        let decoder = try Samples.decoder()
+        for value in [deep, wide] {
+            #expect(decoder.decode(value).deadLetter == .noPath)
+            let request = Samples.request(body: Samples.body(Samples.assertionBody + [("x", value)]))
+            #expect(decoder.decode(request).request != nil)
+        }
+    }
+
+    @Test(
+        "A path that has not the shape is malformed",
+        arguments: [
+            "", "/", ":", "v1", "verifyAssertion", "v1/projects/123456789012/apps/1", "v1/oauthClients/c",
+            "v2/projects/123456789012/apps/\(Samples.appID):verifyAssertion",
+            "//v1/projects/123456789012/apps/\(Samples.appID):verifyAssertion",
+            "v1/projects/123456789012/apps/\(Samples.appID):verifyAssertion/",
+            "v1//projects/123456789012/apps/\(Samples.appID):verifyAssertion",
+            "v1/projects//apps/\(Samples.appID):verifyAssertion", "v1/projects/123456789012/apps/:verifyAssertion",
+            "v1/projects/123456789012/app/\(Samples.appID):verifyAssertion",
+            "v1/projects/123456789012/apps/\(Samples.appID)/x:verifyAssertion",
+            "v1/projects/123456789012/apps/\(Samples.appID):", "v1/oauthClients/:verifyAssertion",
+            "v1/oauthclients/\(Samples.oauthClient):verifyAssertion", "v1/projects/123456789012:verifyAssertion",
+            "V1/projects/123456789012/apps/\(Samples.appID):verifyAssertion",
+            "v1/projects/123456789012/apps/\(Samples.appID):verifyAppCheckToken",
+            "https://host/v1/projects/123456789012/apps/\(Samples.appID):verifyAssertion",
+            "v1/projects%2F123456789012/apps/\(Samples.appID):verifyAssertion",
+        ]
+    )
+    func malformedPaths(_ path: String) throws {
+        let decoding = try Samples.decoder().decode(Samples.request(path: path))
+        #expect(decoding.refusal == .malformedRequest)
+        #expect(decoding.refusedPath == path)
+        #expect(decoding.refusedKeyID == Samples.keyID)
+        #expect(decoding.refusedStatus?.code == 400)
+        #expect(decoding.refusedStatus?.status == "INVALID_ARGUMENT")
+    }
+
+    @Test("What follows a question mark or a hash is never echoed", arguments: ["?key=secret", "#secret", "?#", "?"])
+    func queries(_ tail: String) throws {
+        for path in [Samples.path + tail, "x" + tail, tail] {
+            let decoding = try Samples.decoder().decode(Samples.request(path: path))
+            #expect(decoding.refusal == .malformedRequest)
+            #expect(decoding.refusedPath == String(path.dropLast(tail.count)))
+        }
+        // Also where another fault comes first, or the sign stands in an escape.
+        let twice = "{\"path\":\"\(Samples.path)\(tail)\",\"path\":\"\(Samples.path)\(tail)\"}"
+        #expect(try Samples.decoder().decode(twice).refusedPath == Samples.path)
+        let escaped = Samples.request(path: Samples.path + "\\u003fkey=secret")
+        #expect(try Samples.decoder().decode(escaped).refusedPath == Samples.path)
+    }
+
+    @Test(
+        "A verb that is not served is named with the app as the caller sent it",
+        arguments: [
+            "foo", "VerifyAssertion", "exchangeDebugToken", "exchangeDeviceCheckToken", "exchangeCustomToken",
+            "generateAppAttestChallenge", "exchangeAppAttestAttestation", "exchangeAppAttestAssertion",
+            "verifyAssertion ", "verify%41ssertion",
+        ]
+    )
+    func unknownMethods(_ verb: String) throws {
+        for (resource, name) in [
+            ("projects/123456789012/apps/\(Samples.appID)", Samples.appID),
+            ("projects/none/apps/1:2:ios:3", "1:2:ios:3"),
+            ("oauthClients/\(Samples.oauthClient)", Samples.oauthClient),
+        ] {
+            let decoding = try Samples.decoder().decode(Samples.request(path: "v1/\(resource):\(verb)", body: "1"))
+            #expect(decoding.refusal == .unknownMethod)
+            #expect(
+                decoding.refusedStatus
+                    == Status(code: 400, status: "FAILED_PRECONDITION", message: "App not registered: \(name).")
+            )
+        }
+    }
+
+    @Test("A verb of the project is not served either", arguments: ["verifyAppCheckToken", "foo"])
+    func projectMethods(_ verb: String) throws {
+        let decoding = try Samples.decoder().decode(Samples.request(path: "v1beta/projects/123456789012:\(verb)"))
+        #expect(decoding.refusal == .unknownMethod)
+        #expect(decoding.refusedStatus?.message == "App not registered.")
+    }
+
+    @Test(
+        "An app, project or client that nobody registered is unknown",
+        arguments: [
+            "projects/123456789012/apps/1:2:ios:3", "projects/contract-test-2/apps/\(Samples.appID)",
+            "projects/999/apps/\(Samples.appID)", "oauthClients/other", "oauthClients/\(Samples.appID)",
+            "projects/123456789012/apps/\(Samples.oauthClient)", "projects/contract%2Dtest%2D1/apps/\(Samples.appID)",
+        ]
+    )
+    func unknownApps(_ resource: String) throws {
+        // Judged before the body.
+        for body in ["{}", Samples.body(Samples.assertionBody)] {
+            let path = "v1/\(resource):verifyAssertion"
+            let decoding = try Samples.decoder().decode(Samples.request(path: path, body: body))
+            #expect(decoding.refusal == .unknownApp)
+            #expect(decoding.refusedStatus?.code == 404)
+            #expect(decoding.refusedKeyID == (body == "{}" ? nil : Samples.keyID))
+        }
+    }
+
+    @Test("Members of one name on the top level are malformed, whatever their name")
+    func duplicateTopLevel() throws {
+        let body = Samples.body(Samples.assertionBody)
+        for value in [
+            "{\"path\":\"\(Samples.path)\",\"path\":\"\(Samples.path)\",\"body\":\(body)}",
+            "{\"path\":1,\"path\":\"\(Samples.path)\",\"body\":\(body)}",
+            "{\"path\":\"\(Samples.path)\",\"p\\u0061th\":\"x\",\"body\":\(body)}",
+            "{\"path\":\"\(Samples.path)\",\"body\":\(body),\"body\":\(body)}",
+            "{\"path\":\"\(Samples.path)\",\"body\":\(body),\"x\":1,\"x\":1}",
+        ] {
+            let decoding = try Samples.decoder().decode(value)
+            #expect(decoding.refusal == .malformedRequest)
+            #expect(decoding.refusedPath == Samples.path)
+            #expect(decoding.refusedKeyID == nil)
+        }
+        let other = "{\"x\":1,\"path\":\"\(Samples.path)\",\"y\":[{}],\"body\":\(body)}"
+        #expect(try Samples.decoder().decode(other).request != nil)
+    }
+}

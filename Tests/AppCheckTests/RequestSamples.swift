@@ -1,0 +1,64 @@
+import AppAttest
+import AppCheck
+import JSON
+
+enum Samples {
+    static let appID = "1:123456789012:ios:0123456789abcdef"
+    static let oauthClient = "123456789012-abc.apps.googleusercontent.com"
+    /// 32 bytes whose base64 holds both signs.
+    static let keyBytes: [UInt8] = [0xFB, 0xFF, 0xBF] + (3..<32).map { UInt8($0) }
+    static let keyText = String(decoding: Base64.encode(keyBytes), as: UTF8.self)
+    static let keyID = KeyID(keyBytes.span)
+    static let path = "v1/projects/123456789012/apps/\(appID):verifyAssertion"
+    static let attestationPath = "v1/projects/123456789012/apps/\(appID):verifyAttestation"
+
+    static func registry() throws -> Registry {
+        try Registry(apps: [
+            RegisteredApp(
+                projectNumber: "999",
+                projectID: nil,
+                appID: "1:999:ios:ff",
+                expectations: Expectations(appIDs: [])
+            ),
+            RegisteredApp(
+                projectNumber: "123456789012",
+                projectID: "contract-test-1",
+                appID: appID,
+                oauthClientIDs: [oauthClient],
+                expectations: Expectations(appIDs: [AppID("ABCDE12345.com.example.app")])
+            ),
+        ])
+    }
+
+    static func decoder(_ limits: RequestLimits = RequestLimits()) throws -> RequestDecoder {
+        RequestDecoder(registry: try registry(), limits: limits)
+    }
+
+    static func text(_ bytes: [UInt8]) -> String { String(decoding: Base64.encode(bytes), as: UTF8.self) }
+
+    /// The body's members of an assertion request, in order.
+    static let assertionBody: [(String, String)] = [
+        ("keyId", "\"\(keyText)\""), ("assertion", "\"AQID\""), ("clientDataHash", "\"BAUG\""),
+    ]
+
+    static func body(_ members: [(String, String)]) -> String {
+        "{" + members.map { "\"\($0.0)\":\($0.1)" }.joined(separator: ",") + "}"
+    }
+
+    static func request(path: String = path, body: String = body(assertionBody)) -> String {
+        "{\"path\":\"\(path)\",\"body\":\(body)}"
+    }
+}
+
+extension RequestDecoder {
+    func decode(_ text: String) -> RequestDecoding { decode(Array(text.utf8)) }
+}
+
+extension RequestDecoding {
+    var request: Request? { if case .request(let request) = self { request } else { nil } }
+    var refusal: Reason? { if case .refused(let reason, _, _, _) = self { reason } else { nil } }
+    var refusedPath: String? { if case .refused(_, let path, _, _) = self { path } else { nil } }
+    var refusedKeyID: KeyID? { if case .refused(_, _, let keyID, _) = self { keyID } else { nil } }
+    var refusedStatus: Status? { if case .refused(_, _, _, let status) = self { status } else { nil } }
+    var deadLetter: DeadLetterReason? { if case .deadLetter(let reason) = self { reason } else { nil } }
+}
