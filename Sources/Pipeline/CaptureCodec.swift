@@ -1,0 +1,135 @@
+internal import JSON
+
+/// Captures: what `kcat -C -J` prints, one JSON object per line.
+package enum CaptureCodec {
+    package struct Fault: Error, Equatable, Sendable {
+        package let reason: String
+    }
+
+    /// Reads one line (without its newline). Unknown members are ignored; `payloadBase64`, `keyBase64` and a header
+    /// value `{"base64": …}` are taken; bytes that are no UTF-8 inside strings are read as they are.
+    ///
+    /// Missing: `topic` is empty, `ts` −1, `headers` none, `key` and `payload` null. `partition` and `offset` must be
+    /// there.
+    ///
+    /// - Parameter range: where the line stands in `chunk`; nil = all of it.
+    package static func decode(_ chunk: [UInt8], in range: Range<Int>? = nil) throws(Fault) -> InboundRecord {
+        var topic = ""
+        return try decode(chunk, in: range, lastTopic: &topic)
+    }
+
+    /// - Parameter lastTopic: the topic of the line before this one, which is most often this one's too.
+    static func decode(
+        _ chunk: [UInt8],
+        in range: Range<Int>?,
+        lastTopic: inout String
+    ) throws(Fault) -> InboundRecord {
+        let root = try CaptureLine.object(chunk, in: range)
+        try CaptureLine.readTopic(root, into: &lastTopic)
+        return InboundRecord(
+            topic: lastTopic,
+            partition: try CaptureLine.partition(root),
+            offset: try CaptureLine.offset(root),
+            timestamp: try CaptureLine.timestamp(root),
+            key: try CaptureLine.bytes(root["key"], base64: root["keyBase64"], name: "key"),
+            value: try CaptureLine.bytes(root["payload"], base64: root["payloadBase64"], name: "payload"),
+            headers: try CaptureLine.headers(root["headers"])
+        )
+    }
+
+    /// Appends one line and a newline: members in kcat's order, base64 members where bytes are no UTF-8.
+    ///
+    /// A timestamp of −1 and an empty list of headers are left out, as kcat does; `tstype` is `logappend`, the type of
+    /// the requests topic.
+    package static func encode(_ record: InboundRecord, into output: inout [UInt8]) {
+        var buffer: [UInt8] = []
+        swap(&buffer, &output)
+        var writer = JSONWriter(appendingTo: buffer)
+        buffer = []
+        begin(record.topic, record.partition, record.offset, record.timestamp, in: &writer)
+        end(record.headers, record.key, record.value, in: &writer)
+        output = writer.takeBytes()
+    }
+
+    /// The lines of records that go out, with their sources' offsets and timestamps.
+    package static func encode(_ records: ArraySlice<OutboundRecord>, topic: String) -> [UInt8] {
+        // A quarter for escapes, what stands around a record, and what the last string may ask for.
+        let room = records.reduce(2048) { $0 + 5 * $1.byteCount / 4 + 256 }
+        var writer = JSONWriter(capacity: room)
+        for index in records.indices {
+            let record = records[index]
+            begin(topic, record.partition, record.sourceOffset, record.sourceTimestamp, in: &writer)
+            end(record.headers, record.key, record.value, in: &writer)
+        }
+        return writer.takeBytes()
+    }
+
+    private static func begin(
+        _ topic: String,
+        _ partition: Int32,
+        _ offset: Int64,
+        _ timestamp: Int64,
+        in writer: inout JSONWriter
+    ) {
+        writer.beginObject()
+        writer.key("topic")
+        writer.string(topic)
+        writer.key("partition")
+        writer.value(partition)
+        writer.key("offset")
+        writer.value(offset)
+        if timestamp != -1 {
+            writer.key("tstype")
+            writer.string("logappend")
+            writer.key("ts")
+            writer.value(timestamp)
+        }
+    }
+
+    private static func end(_ headers: [RecordHeader], _ key: [UInt8]?, _ value: [UInt8]?, in writer: inout JSONWriter)
+    {
+        write(headers, to: &writer)
+        write(key, name: "key", base64Name: "keyBase64", to: &writer)
+        write(value, name: "payload", base64Name: "payloadBase64", to: &writer)
+        writer.endObject()
+        writer.newline()
+    }
+
+    private static func write(
+        _ bytes: [UInt8]?,
+        name: StaticString,
+        base64Name: StaticString,
+        to writer: inout JSONWriter
+    ) {
+        guard let bytes else {
+            writer.key(name)
+            return writer.null()
+        }
+        if UTF8Text.isValid(bytes) {
+            writer.key(name)
+            writer.string(validUTF8: bytes)
+        } else {
+            writer.key(base64Name)
+            writer.base64(bytes)
+        }
+    }
+
+    private static func write(_ headers: [RecordHeader], to writer: inout JSONWriter) {
+        guard !headers.isEmpty else { return }
+        writer.key("headers")
+        writer.beginArray()
+        for header in headers {
+            writeHeaderText(header.name, to: &writer)
+            if let value = header.value { writeHeaderText(value, to: &writer) } else { writer.null() }
+        }
+        writer.endArray()
+    }
+
+    private static func writeHeaderText(_ bytes: [UInt8], to writer: inout JSONWriter) {
+        guard !UTF8Text.isValid(bytes) else { return writer.string(validUTF8: bytes) }
+        writer.beginObject()
+        writer.key("base64")
+        writer.base64(bytes)
+        writer.endObject()
+    }
+}

@@ -1,0 +1,113 @@
+internal import AppAttest
+internal import AppCheck
+internal import Crypto
+
+/// Decode (lanes): limits, headers, JSON, base64, the record key. A pure function of the record and of `now`.
+package struct DecodeStage: Sendable {
+    /// From 1970 to the end of 9999: what RFC 3339 can write. −1 (no timestamp) is outside.
+    static let timestamps: ClosedRange<Int64> = 0...253_402_300_799_999
+
+    private let settings: PipelineSettings
+    private let decoder: RequestDecoder
+
+    package init(settings: PipelineSettings) {
+        self.settings = settings
+        decoder = RequestDecoder(registry: settings.registry, limits: settings.limits)
+    }
+
+    /// - Parameter now: the wall clock in live mode, nil in replay.
+    func decode(_ polled: ArraySlice<PolledRecord>, now: EvaluationTime?) -> DecodedGrain {
+        var grain = DecodedGrain()
+        grain.records.reserveCapacity(polled.count)
+        var (path, topic) = (RequestDecoder.LastPath(), "")
+        for index in polled.indices {
+            switch polled[index] {
+            case .record(let record): grain.records.append(decode(record, now: now, lastPath: &path))
+            case .captureLine(let chunk, let range, let number):
+                do throws(CaptureCodec.Fault) {
+                    let record = try CaptureCodec.decode(chunk, in: range, lastTopic: &topic)
+                    grain.records.append(decode(record, now: now, lastPath: &path))
+                } catch {
+                    grain.fault = CaptureFault(lineNumber: number, reason: error.reason)
+                    return grain
+                }
+            }
+        }
+        return grain
+    }
+
+    private func decode(
+        _ polled: consuming InboundRecord,
+        now: EvaluationTime?,
+        lastPath path: inout RequestDecoder.LastPath
+    ) -> DecodedRecord {
+        var record = polled
+        let headers = HeaderReading(
+            record.headers,
+            headerBytes: settings.limits.headerBytes,
+            requestIDBytes: settings.limits.requestIDBytes
+        )
+        let shape = shape(of: record, hasHeaders: headers != nil && record.hasReadableHeaders, lastPath: &path)
+        let digest = SHA256.hash(record.value ?? [])
+        var clockReason: Reason?
+        var claimedKey: P256PublicKey?
+        if case .request(let request) = shape {
+            clockReason = self.clockReason(record.timestamp, now: now)
+            if case .verifyAttestation(let object, _) = request.body {
+                claimedKey = ClaimedKey.read(from: object, keyID: request.keyID)
+            }
+        }
+        let requestID = headers?.requestID ?? "\(record.topic)/\(record.partition)/\(record.offset)"
+        // A request's bytes are not needed any more; what may become a dead letter keeps them.
+        if case .request = shape { (record.value, record.headers) = (nil, []) }
+        return DecodedRecord(
+            record: record,
+            requestID: requestID,
+            shape: shape,
+            valueDigest: digest,
+            clockReason: clockReason,
+            claimedKey: claimedKey,
+            traceHeaders: headers?.traceHeaders ?? []
+        )
+    }
+
+    private func shape(
+        of record: InboundRecord,
+        hasHeaders: Bool,
+        lastPath: inout RequestDecoder.LastPath
+    ) -> DecodedRecord.Shape {
+        guard let value = record.value else { return .deadLetter(.nullValue) }
+        guard value.count <= settings.limits.valueBytes else { return .deadLetter(.tooLarge) }
+        guard hasHeaders else { return .deadLetter(.badHeaders) }
+        switch decoder.decode(value, lastPath: &lastPath) {
+        case .deadLetter(let reason):
+            return .deadLetter(reason)
+        case .refused(let reason, let path, let keyID, let status):
+            return .refused(reason, path: path, keyID: keyID, status: status)
+        case .request(let request):
+            guard Self.timestamps.contains(record.timestamp) else { return refused(.malformedRequest, request) }
+            guard keyMatches(record, request.keyID) else { return refused(.keyMismatch, request) }
+            return .request(request)
+        }
+    }
+
+    private func refused(_ reason: Reason, _ request: Request) -> DecodedRecord.Shape {
+        let status = reason.status(appID: settings.registry.apps[request.app].appID)
+        return .refused(reason, path: request.path, keyID: request.keyID, status: status)
+    }
+
+    /// The record key must be the canonical text of the body's key ID, on the partition where the partitioner puts it.
+    private func keyMatches(_ record: InboundRecord, _ keyID: KeyID) -> Bool {
+        guard let key = record.key, key == keyID.recordKey else { return false }
+        guard let partitionOfKey = settings.partitionOfKey else { return true }
+        return partitionOfKey(key) == record.partition
+    }
+
+    private func clockReason(_ timestamp: Int64, now: EvaluationTime?) -> Reason? {
+        guard let now else { return nil }
+        // Both are non-negative, so the difference fits.
+        let age = now.milliseconds - timestamp
+        if age > settings.maxAge { return .tooOld }
+        return age < -settings.maxAhead ? .fromFuture : nil
+    }
+}

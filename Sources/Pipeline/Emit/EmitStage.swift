@@ -1,0 +1,71 @@
+internal import AppCheck
+internal import Crypto
+
+/// Emit's encoding half (lanes): verdicts to the records that go out, each on its request's partition number.
+package struct EmitStage: Sendable {
+    /// Key, value and headers of one output together; the broker refuses more. nil = no limit.
+    private let maxRecordBytes: Int?
+
+    package init(maxRecordBytes: Int? = nil) { self.maxRecordBytes = maxRecordBytes }
+
+    /// Appends the outputs of one record: exactly one result or one dead letter.
+    ///
+    /// No request may become an output that the broker refuses: it would stop its partition for ever.
+    package func encode(
+        _ decoded: DecodedRecord,
+        _ finding: Finding,
+        _ verdict: Verdict,
+        into outputs: inout [OutboundRecord]
+    ) {
+        if case .deadLetter(let reason) = verdict.outcome { return outputs.append(deadLetter(decoded, reason)) }
+        var result = OutboundRecord(
+            stream: .results,
+            partition: decoded.record.partition,
+            sourceOffset: decoded.record.offset,
+            sourceTimestamp: decoded.record.timestamp,
+            key: decoded.record.key,
+            value: ResultEncoder.encode(decoded, finding, verdict),
+            headers: decoded.traceHeaders
+        )
+        guard case .refused = verdict.outcome, !fits(result) else { return outputs.append(result) }
+        // A key ID's text has 44 bytes: what is too long together with its key has another key.
+        result.key = nil
+        outputs.append(fits(result) ? result : deadLetter(decoded, .tooLarge))
+    }
+
+    private func fits(_ record: OutboundRecord) -> Bool { maxRecordBytes.map { record.byteCount <= $0 } ?? true }
+
+    private func deadLetter(_ decoded: DecodedRecord, _ reason: DeadLetterReason) -> OutboundRecord {
+        let record = decoded.record
+        let origin = [
+            RecordHeader("dlq.reason", reason.rawValue),
+            RecordHeader("dlq.topic", record.topic),
+            RecordHeader("dlq.partition", String(record.partition)),
+            RecordHeader("dlq.offset", String(record.offset)),
+        ]
+        var letter = OutboundRecord(
+            stream: .deadLetters,
+            partition: record.partition,
+            sourceOffset: record.offset,
+            sourceTimestamp: record.timestamp,
+            key: record.key,
+            value: record.value,
+            headers: record.headers + origin
+        )
+        guard !fits(letter) else { return letter }
+        // The value goes first, and says which it was; then the headers, then the key.
+        let mark = [
+            RecordHeader("dlq.truncated", "true"), RecordHeader("dlq.sha256", Self.hex(decoded.valueDigest.bytes)),
+        ]
+        letter.value = nil
+        letter.headers += mark
+        if !fits(letter) { letter.headers = origin + mark }
+        if !fits(letter) { letter.key = nil }
+        return letter
+    }
+
+    private static func hex(_ bytes: [UInt8]) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,100 @@
+internal import AppAttest
+internal import AppCheck
+internal import Crypto
+internal import JSON
+
+/// A result's `evidence`: what the verified object and the key's record say, no more.
+enum EvidenceEncoder {
+    /// Written for accepted requests, and for those refused by the state after their object had passed every check.
+    static func write(_ finding: Finding, _ verdict: Verdict, into json: inout JSONWriter) {
+        switch finding {
+        case .attestation(.success(let evidence)): write(evidence, into: &json)
+        case .assertion(.success(let evidence)): write(evidence, verdict, into: &json)
+        default: writeRecord(verdict, into: &json)
+        }
+    }
+
+    private static func write(_ evidence: AttestationEvidence, into json: inout JSONWriter) {
+        open(evidence.environment, evidence.appID.text, &json)
+        json.key("counter")
+        json.value(0)
+        json.key("publicKey")
+        json.base64(evidence.publicKey.x963)
+        member("platform", evidence.platform, &json)
+        member("osVersion", evidence.osVersion, &json)
+        entries(evidence.validationCategory, evidence.bundleVersion, &json)
+        json.key("leaf")
+        json.beginObject()
+        time("notBefore", evidence.leafNotBefore, &json)
+        time("notAfter", evidence.leafNotAfter, &json)
+        json.endObject()
+        if let receipt = evidence.receipt { write(receipt, &json) }
+        json.endObject()
+    }
+
+    private static func write(_ evidence: AssertionEvidence, _ verdict: Verdict, into json: inout JSONWriter) {
+        // Without a record there is no environment to report: the request was refused.
+        guard let environment = verdict.environment else { return }
+        open(environment, evidence.appID.text, &json)
+        json.key("counter")
+        json.value(evidence.counter)
+        if let previous = verdict.previousCounter {
+            json.key("previousCounter")
+            json.value(previous)
+        }
+        entries(evidence.validationCategory, evidence.bundleVersion, &json)
+        json.endObject()
+    }
+
+    /// A duplicate whose object cannot be verified any more (its certificates have expired): what the ledger kept.
+    private static func writeRecord(_ verdict: Verdict, into json: inout JSONWriter) {
+        guard let kept = verdict.duplicate, let environment = verdict.environment else { return }
+        open(environment, kept.appleAppID, &json)
+        json.key("counter")
+        json.value(kept.counter)
+        json.endObject()
+    }
+
+    private static func write(_ receipt: ReceiptVerdict, _ json: inout JSONWriter) {
+        json.key("receipt")
+        json.beginObject()
+        json.key("verdict")
+        json.string(receipt.refusal == nil ? "accepted" : "refused")
+        if let refusal = receipt.refusal {
+            json.key("reason")
+            json.string(Refusal.receipt(refusal).code)
+        }
+        member("type", receipt.type?.rawValue, &json)
+        if let created = receipt.createdAt { time("createdAt", created, &json) }
+        if let expires = receipt.expiresAt { time("expiresAt", expires, &json) }
+        json.endObject()
+    }
+
+    private static func open(_ environment: Environment, _ appID: String, _ json: inout JSONWriter) {
+        json.key("evidence")
+        json.beginObject()
+        json.key("environment")
+        json.string(environment.rawValue)
+        json.key("appId")
+        json.string(appID)
+    }
+
+    private static func entries(_ category: UInt32?, _ bundleVersion: String?, _ json: inout JSONWriter) {
+        if let category {
+            json.key("validationCategory")
+            json.value(category)
+        }
+        member("bundleVersion", bundleVersion, &json)
+    }
+
+    private static func member(_ name: StaticString, _ text: String?, _ json: inout JSONWriter) {
+        guard let text else { return }
+        json.key(name)
+        json.string(text)
+    }
+
+    private static func time(_ name: StaticString, _ time: EvaluationTime, _ json: inout JSONWriter) {
+        json.key(name)
+        ResultEncoder.write(time, into: &json)
+    }
+}

@@ -1,0 +1,86 @@
+internal import AppAttest
+internal import AppCheck
+internal import Crypto
+internal import JSON
+
+/// A result's JSON: the members of the contract in its order, nothing secret.
+enum ResultEncoder {
+    static func encode(_ decoded: DecodedRecord, _ finding: Finding, _ verdict: Verdict) -> [UInt8] {
+        // Most results fit, and it is small enough for the allocator's fast path.
+        var json = JSONWriter(capacity: 960)
+        let (path, keyID) = names(decoded)
+        json.beginObject()
+        json.key("requestId")
+        json.string(decoded.requestID)
+        json.key("path")
+        json.string(path)
+        json.key("keyId")
+        if let keyID { keyID.digest.withBytes { json.base64($0) } } else { json.null() }
+        write(verdict, finding, into: &json)
+        write(source: decoded.record, into: &json)
+        json.key("evaluatedAt")
+        if DecodeStage.timestamps.contains(decoded.record.timestamp) {
+            write(EvaluationTime(milliseconds: decoded.record.timestamp), into: &json)
+        } else {
+            json.null()
+        }
+        json.endObject()
+        return json.takeBytes()
+    }
+
+    /// What the result names: the body's key ID, else the record key where that is one.
+    private static func names(_ decoded: DecodedRecord) -> (path: String, keyID: KeyID?) {
+        var recordKey: KeyID? { decoded.record.key.flatMap { KeyID(recordKey: $0) } }
+        switch decoded.shape {
+        case .request(let request): return (request.path, request.keyID)
+        case .refused(_, let path, let keyID, _): return (path, keyID ?? recordKey)
+        case .deadLetter: return ("", recordKey)
+        }
+    }
+
+    private static func write(_ verdict: Verdict, _ finding: Finding, into json: inout JSONWriter) {
+        json.key("verdict")
+        let status: Status
+        switch verdict.outcome {
+        case .accepted:
+            json.string("accepted")
+            status = .ok
+        case .refused(let reason, let answered):
+            json.string("refused")
+            json.key("reason")
+            json.string(reason.code)
+            status = answered
+        case .deadLetter: preconditionFailure("a dead letter has no result")
+        }
+        json.key("status")
+        json.beginObject()
+        json.key("code")
+        json.value(status.code)
+        json.key("status")
+        json.string(status.status)
+        json.key("message")
+        json.string(status.message)
+        json.endObject()
+        if verdict.isDuplicate {
+            json.key("duplicate")
+            json.value(true)
+        }
+        EvidenceEncoder.write(finding, verdict, into: &json)
+    }
+
+    private static func write(source record: InboundRecord, into json: inout JSONWriter) {
+        json.key("source")
+        json.beginObject()
+        json.key("topic")
+        json.string(record.topic)
+        json.key("partition")
+        json.value(record.partition)
+        json.key("offset")
+        json.value(record.offset)
+        json.key("timestamp")
+        json.value(record.timestamp)
+        json.endObject()
+    }
+
+    static func write(_ time: EvaluationTime, into json: inout JSONWriter) { json.string(validUTF8: time.rfc3339) }
+}

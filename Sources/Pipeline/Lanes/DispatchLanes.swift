@@ -1,0 +1,107 @@
+internal import Dispatch
+
+/// N lanes, each a serial Dispatch queue with a scratch of its own. Lanes take grains from the oldest job of the highest
+/// priority; where one job runs out of grains, its lanes go on with the next, so that no lane waits for a slower one.
+package final class DispatchLanes: LaneRunner, @unchecked Sendable {
+    private struct Job: Sendable {
+        let id: Int
+        let grains: Int
+        var next = 0
+        let run: @Sendable (Int, LaneScratch) -> Void
+    }
+
+    private struct State: Sendable {
+        var high: [Job] = []
+        var normal: [Job] = []
+        var nextID = 0
+        var idle: [Bool]
+
+        /// The next grain to run, oldest job first; nil when there is none.
+        mutating func take() -> (grain: Int, run: @Sendable (Int, LaneScratch) -> Void)? {
+            if let found = Self.take(from: &high) { return found }
+            return Self.take(from: &normal)
+        }
+
+        private static func take(from jobs: inout [Job]) -> (Int, @Sendable (Int, LaneScratch) -> Void)? {
+            guard !jobs.isEmpty else { return nil }
+            let grain = jobs[0].next
+            let run = jobs[0].run
+            jobs[0].next += 1
+            if jobs[0].next == jobs[0].grains { jobs.removeFirst() }
+            return (grain, run)
+        }
+    }
+
+    private let queues: [DispatchQueue]
+    // A scratch is touched only by blocks on the queue of the same index.
+    private let scratches: [LaneScratch]
+    private let state: Locked<State>
+
+    /// - Parameter scratches: one per lane; at least one.
+    package init(scratches: [LaneScratch]) {
+        precondition(!scratches.isEmpty, "there is at least one lane")
+        self.scratches = scratches
+        queues = scratches.indices.map { DispatchQueue(label: "lane.\($0)", qos: .userInitiated) }
+        state = Locked(State(idle: Array(repeating: true, count: scratches.count)))
+    }
+
+    package func run<Output: Sendable>(
+        count: Int,
+        grain: Int,
+        priority: LanePriority,
+        _ body: @escaping @Sendable (Range<Int>, LaneScratch) -> [Output],
+        completion: @escaping @Sendable ([Output]) -> Void
+    ) {
+        guard count > 0 else { return completion([]) }
+        let grains = (count + grain - 1) / grain
+        let gathered = Locked(Gathered<Output>(grains: grains))
+        let job: @Sendable (Int, LaneScratch) -> Void = { index, scratch in
+            let start = index * grain
+            let output = body(start..<min(start + grain, count), scratch)
+            if let all = gathered.withLock({ $0.put(output, at: index) }) { completion(all) }
+        }
+        let woken = state.withLock { state -> [Int] in
+            state.nextID += 1
+            let entry = Job(id: state.nextID, grains: grains, run: job)
+            if priority == .high { state.high.append(entry) } else { state.normal.append(entry) }
+            let idle = state.idle.indices.filter { state.idle[$0] }
+            for lane in idle { state.idle[lane] = false }
+            return idle
+        }
+        for lane in woken { queues[lane].async { self.drain(lane) } }
+    }
+
+    /// Runs grains until there are none, then marks the lane idle.
+    private func drain(_ lane: Int) {
+        while true {
+            let taken = state.withLock { state in
+                let taken = state.take()
+                if taken == nil { state.idle[lane] = true }
+                return taken
+            }
+            guard let taken else { return }
+            taken.run(taken.grain, scratches[lane])
+        }
+    }
+}
+
+/// The results of one job, put together from its grains.
+private struct Gathered<Output: Sendable>: Sendable {
+    private var parts: [[Output]?]
+    private var missing: Int
+
+    init(grains: Int) {
+        parts = Array(repeating: nil, count: grains)
+        missing = grains
+    }
+
+    /// - Returns: all results in order once the last part is there.
+    mutating func put(_ part: [Output], at index: Int) -> [Output]? {
+        precondition(parts[index] == nil, "a grain runs once")
+        parts[index] = part
+        missing -= 1
+        guard missing == 0 else { return nil }
+        defer { parts = [] }
+        return parts.flatMap { $0 ?? [] }
+    }
+}

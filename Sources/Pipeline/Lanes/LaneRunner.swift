@@ -1,0 +1,52 @@
+package import AppAttest
+package import Crypto
+
+/// What one lane keeps to itself: the verifier with its caches, the signature engine with its scratch.
+package final class LaneScratch {
+    package let verifier: ObjectVerifier
+    package let engine: any SignatureEngine
+
+    package init(verifier: ObjectVerifier, engine: any SignatureEngine) {
+        self.verifier = verifier
+        self.engine = engine
+    }
+}
+
+/// Short stages go before long ones, so that the oldest batch leaves before the next ones are verified.
+package enum LanePriority: Sendable { case high, normal }
+
+/// Runs the parallel stages of a batch: production uses ``DispatchLanes``, simulation runs them in place.
+package protocol LaneRunner: Sendable {
+    /// Cuts `0 ..< count` into grains, runs `body` on each of them on some lane and calls `completion` with the joined
+    /// results, in order, on whatever thread finished last. Returns at once.
+    func run<Output: Sendable>(
+        count: Int,
+        grain: Int,
+        priority: LanePriority,
+        _ body: @escaping @Sendable (Range<Int>, LaneScratch) -> [Output],
+        completion: @escaping @Sendable ([Output]) -> Void
+    )
+}
+
+/// Everything on the calling thread, at once: deterministic, for simulation and tests.
+package final class InlineLanes: LaneRunner, @unchecked Sendable {
+    // Confined to the thread that runs the loop.
+    private let scratch: LaneScratch
+
+    package init(scratch: LaneScratch) { self.scratch = scratch }
+
+    package func run<Output: Sendable>(
+        count: Int,
+        grain: Int,
+        priority: LanePriority,
+        _ body: @escaping @Sendable (Range<Int>, LaneScratch) -> [Output],
+        completion: @escaping @Sendable ([Output]) -> Void
+    ) {
+        var outputs: [Output] = []
+        outputs.reserveCapacity(count)
+        for start in stride(from: 0, to: count, by: grain) {
+            outputs += body(start..<min(start + grain, count), scratch)
+        }
+        completion(outputs)
+    }
+}

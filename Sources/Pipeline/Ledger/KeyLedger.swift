@@ -1,0 +1,150 @@
+package import AppAttest
+package import Crypto
+
+/// The keys of one partition (in replay: of all), with their counters. Owned by the loop; ``apply(_:)`` is the only change.
+///
+/// About 237 bytes per key: entries lie in segments of 1,024, found through a sharded index, so it grows without a spike.
+package struct KeyLedger {
+    /// What Resolve needs of a key.
+    package enum Lookup: Sendable, Equatable {
+        case unknown
+        /// Imported with a point that is no point.
+        case unusable
+        case key(P256PublicKey)
+    }
+
+    private static let segmentCount = 1024
+    private var segments: [[LedgerEntry]] = []
+    private var index = SlotIndex()
+    private var longIDs: [UInt32: String] = [:]
+    private var apps = Interner()
+    private var appleAppIDs = Interner()
+    package private(set) var count = 0
+
+    package init() {}
+
+    package func lookup(_ key: KeyID) -> Lookup {
+        guard let slot = find(key) else { return .unknown }
+        let (segment, place) = Self.split(slot)
+        guard segments[segment][place].flags.contains(.usableKey) else { return .unusable }
+        return .key(P256PublicKey(uncheckedX: segments[segment][place].x, y: segments[segment][place].y))
+    }
+
+    package subscript(key: KeyID) -> KeyRecord? { find(key).map(record(at:)) }
+
+    /// Writes a committed batch's changes of this partition.
+    package mutating func apply(_ changes: [KeyID: KeyRecord]) {
+        for (key, record) in changes { set(key, record) }
+    }
+
+    package mutating func set(_ key: KeyID, _ record: KeyRecord) {
+        let slot = find(key) ?? UInt32(count)
+        let entry = pack(key, record, slot: slot)
+        let (segment, place) = Self.split(slot)
+        if Int(slot) < count {
+            segments[segment][place] = entry
+            return
+        }
+        precondition(count < Int(UInt32.max) - 1, "a ledger holds at most 2^32 − 2 keys")
+        if segment == segments.count {
+            segments.append([])
+            segments[segment].reserveCapacity(Self.segmentCount)
+        }
+        segments[segment].append(entry)
+        index.insert(key, slot: slot) { slot in
+            let (segment, place) = Self.split(slot)
+            return segments[segment][place].keyID
+        }
+        count += 1
+    }
+
+    /// Every key with its record, in order of first insertion.
+    package func forEach(_ body: (KeyID, KeyRecord) throws -> Void) rethrows {
+        for slot in 0..<UInt32(count) {
+            let (segment, place) = Self.split(slot)
+            try body(segments[segment][place].keyID, record(at: slot))
+        }
+    }
+
+    private static func split(_ slot: UInt32) -> (Int, Int) { (Int(slot) / segmentCount, Int(slot) % segmentCount) }
+
+    private func find(_ key: KeyID) -> UInt32? {
+        index.find(key) { slot in
+            let (segment, place) = Self.split(slot)
+            return segments[segment][place].keyID == key
+        }
+    }
+}
+
+extension KeyLedger {
+    private func record(at slot: UInt32) -> KeyRecord {
+        let (segment, place) = Self.split(slot)
+        let entry = segments[segment][place]
+        let key = entry.flags.contains(.usableKey) ? P256PublicKey(uncheckedX: entry.x, y: entry.y) : nil
+        return KeyRecord(
+            publicKey: key,
+            counter: entry.counter,
+            app: apps.text(entry.app),
+            appleAppID: appleAppIDs.text(entry.appleAppID) ?? "",
+            environment: entry.flags.contains(.production) ? .production : .development,
+            validationCategory: entry.flags.contains(.category) ? entry.category : nil,
+            registeredAt: EvaluationTime(milliseconds: entry.registeredAt),
+            nonce: entry.flags.contains(.nonce) ? entry.nonce : nil,
+            lastRequest: lastRequest(of: entry, slot: slot)
+        )
+    }
+
+    private func lastRequest(of entry: LedgerEntry, slot: UInt32) -> LastRequest? {
+        guard entry.flags.contains(.lastRequest) else { return nil }
+        let id = entry.flags.contains(.longID) ? longIDs[slot] ?? "" : String(decoding: entry.inlineID, as: UTF8.self)
+        return LastRequest(id: id, valueDigest: entry.valueDigest)
+    }
+
+    private mutating func pack(_ key: KeyID, _ record: KeyRecord, slot: UInt32) -> LedgerEntry {
+        var flags: LedgerEntry.Flags = []
+        if record.publicKey != nil { flags.insert(.usableKey) }
+        if record.environment == .production { flags.insert(.production) }
+        if record.nonce != nil { flags.insert(.nonce) }
+        if record.validationCategory != nil { flags.insert(.category) }
+        var packedID = LedgerEntry.pack([])
+        longIDs[slot] = nil
+        if let last = record.lastRequest {
+            flags.insert(.lastRequest)
+            let utf8 = Array(last.id.utf8)
+            if utf8.count <= LedgerEntry.inlineIDBytes {
+                packedID = LedgerEntry.pack(utf8)
+            } else {
+                flags.insert(.longID)
+                longIDs[slot] = last.id
+            }
+        }
+        guard let apple = appleAppIDs.number(of: record.appleAppID),
+            let app = record.app.map({ apps.number(of: $0) }) ?? 0
+        else { preconditionFailure("more than 16 million different apps in one ledger") }
+        return LedgerEntry(
+            keyID: key,
+            x: record.publicKey?.x ?? key.digest,
+            y: record.publicKey?.y ?? key.digest,
+            nonce: record.nonce ?? key.digest,
+            valueDigest: record.lastRequest?.valueDigest ?? key.digest,
+            requestID: packedID,
+            registeredAt: record.registeredAt.milliseconds,
+            counter: record.counter,
+            category: record.validationCategory ?? 0,
+            app: app,
+            appleAppID: apple,
+            flags: flags
+        )
+    }
+}
+
+/// The ledger of the partition that was asked for last: records come in runs of one partition.
+struct LedgerRun {
+    private var partition: Int32?
+    private var ledger: KeyLedger?
+
+    mutating func ledger(_ partition: Int32, _ find: (Int32) -> KeyLedger?) -> KeyLedger? {
+        if self.partition != partition { (self.partition, ledger) = (partition, find(partition)) }
+        return ledger
+    }
+}

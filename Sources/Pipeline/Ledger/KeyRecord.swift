@@ -1,0 +1,50 @@
+package import AppAttest
+package import Crypto
+
+/// The last accepted request of a key: what makes a redelivery a duplicate.
+package struct LastRequest: Hashable, Sendable {
+    package var id: String
+    package var valueDigest: Digest
+
+    package init(id: String, valueDigest: Digest) {
+        self.id = id
+        self.valueDigest = valueDigest
+    }
+}
+
+/// What the ledger knows of one attested key.
+package struct KeyRecord: Hashable, Sendable {
+    /// nil = an imported key whose point is unusable: its assertions are `key-invalid`.
+    package var publicKey: P256PublicKey?
+    package var counter: UInt32
+    /// ``AppCheck/RegisteredApp/name``; nil = imported without one, the first accepted request binds it.
+    package var app: String?
+    package var appleAppID: String
+    package var environment: Environment
+    package var validationCategory: UInt32?
+    package var registeredAt: EvaluationTime
+    package var nonce: Digest?
+    package var lastRequest: LastRequest?
+
+    package init(
+        publicKey: P256PublicKey?,
+        counter: UInt32,
+        app: String?,
+        appleAppID: String,
+        environment: Environment,
+        validationCategory: UInt32? = nil,
+        registeredAt: EvaluationTime,
+        nonce: Digest? = nil,
+        lastRequest: LastRequest? = nil
+    ) {
+        self.publicKey = publicKey
+        self.counter = counter
+        self.app = app
+        self.appleAppID = appleAppID
+        self.environment = environment
+        self.validationCategory = validationCategory
+        self.registeredAt = registeredAt
+        self.nonce = nonce
+        self.lastRequest = lastRequest
+    }
+}

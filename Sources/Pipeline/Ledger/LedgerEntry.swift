@@ -1,0 +1,86 @@
+internal import AppAttest
+internal import Crypto
+
+/// A key record as it lies in memory: fixed size (224 bytes), no references, so that a million keys are a few arrays.
+struct LedgerEntry {
+    static let inlineIDBytes = 39
+
+    struct Flags: OptionSet {
+        let rawValue: UInt8
+        static let usableKey = Flags(rawValue: 1)
+        static let production = Flags(rawValue: 2)
+        static let nonce = Flags(rawValue: 4)
+        static let lastRequest = Flags(rawValue: 8)
+        static let category = Flags(rawValue: 16)
+        /// The request id is longer than ``inlineIDBytes`` and lies in the ledger's side table.
+        static let longID = Flags(rawValue: 32)
+    }
+
+    var keyID: KeyID
+    var x: Digest
+    var y: Digest
+    var nonce: Digest
+    var valueDigest: Digest
+    var requestID: (UInt64, UInt64, UInt64, UInt64, UInt64)
+    var registeredAt: Int64
+    var counter: UInt32
+    var category: UInt32
+    var appleAppID: UInt32
+    /// Numbers have three bytes, so the flags share a word with one.
+    private var appAndFlags: UInt32
+
+    var app: UInt32 { appAndFlags >> 8 }
+    var flags: Flags { Flags(rawValue: UInt8(truncatingIfNeeded: appAndFlags)) }
+
+    init(
+        keyID: KeyID,
+        x: Digest,
+        y: Digest,
+        nonce: Digest,
+        valueDigest: Digest,
+        requestID: (UInt64, UInt64, UInt64, UInt64, UInt64),
+        registeredAt: Int64,
+        counter: UInt32,
+        category: UInt32,
+        app: UInt32,
+        appleAppID: UInt32,
+        flags: Flags
+    ) {
+        precondition(app <= Interner.maxNumber, "the interner gave the number")
+        self.keyID = keyID
+        self.x = x
+        self.y = y
+        self.nonce = nonce
+        self.valueDigest = valueDigest
+        self.requestID = requestID
+        self.registeredAt = registeredAt
+        self.counter = counter
+        self.category = category
+        self.appleAppID = appleAppID
+        appAndFlags = app << 8 | UInt32(flags.rawValue)
+    }
+
+    /// Packs up to 39 bytes: the length first.
+    static func pack(_ utf8: [UInt8]) -> (UInt64, UInt64, UInt64, UInt64, UInt64) {
+        precondition(utf8.count <= inlineIDBytes, "the id fits")
+        func word(_ index: Int) -> UInt64 {
+            var value: UInt64 = 0
+            for byte in 0..<8 {
+                let position = index * 8 + byte
+                let next = position == 0 ? UInt8(utf8.count) : (position <= utf8.count ? utf8[position - 1] : 0)
+                value = value << 8 | UInt64(next)
+            }
+            return value
+        }
+        return (word(0), word(1), word(2), word(3), word(4))
+    }
+
+    var inlineID: [UInt8] {
+        let words = [requestID.0, requestID.1, requestID.2, requestID.3, requestID.4]
+        let count = Int(truncatingIfNeeded: words[0] >> 56)
+        return (0..<count).map { index in
+            let position = index + 1
+            return UInt8(truncatingIfNeeded: words[position / 8] >> UInt64(56 - 8 * (position % 8)))
+        }
+    }
+}

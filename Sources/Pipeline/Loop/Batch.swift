@@ -1,0 +1,53 @@
+internal import AppAttest
+
+/// One batch on its way through the stages. Owned by the loop; the lanes get copies of its arrays, never the batch.
+final class Batch {
+    enum Stage { case decoding, decoded, verifying, verified, encoding, encoded }
+
+    let number: Int
+    let now: EvaluationTime?
+    var stage = Stage.decoding
+    var records: [DecodedRecord] = []
+    var candidates = CandidateKeys()
+    var findings: [Finding] = []
+    var overlay = LedgerOverlay()
+    var outputs: [EncodedGrain] = []
+    /// What the batch adds to the loop's tally, and the positions that it commits: known from Admit on.
+    var tally = LoopTally()
+    var positions: [PartitionPosition] = []
+    var fault: (any Error)?
+
+    init(number: Int, now: EvaluationTime?) {
+        self.number = number
+        self.now = now
+    }
+
+    /// Takes in what the lanes decoded.
+    func add(_ grains: [DecodedGrain]) {
+        records.reserveCapacity(grains.reduce(0) { $0 + $1.records.count })
+        for grain in grains {
+            records += grain.records
+            fault = fault ?? grain.fault
+        }
+        candidates.add(records)
+        stage = .decoded
+    }
+
+    /// Hands the records on: from Admit on only lanes need them, and the last lane frees them.
+    func takeRecords() -> [DecodedRecord] {
+        defer { records = [] }
+        return records
+    }
+}
+
+/// What a lane made of a grain of polled records: up to the first line that is no record.
+struct DecodedGrain {
+    var records: [DecodedRecord] = []
+    var fault: CaptureFault?
+}
+
+/// A grain's outputs: records, or their bytes for a log that packs them.
+struct EncodedGrain {
+    var records: [OutboundRecord] = []
+    var packed: [PackedOutput] = []
+}

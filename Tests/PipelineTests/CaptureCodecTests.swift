@@ -1,0 +1,200 @@
+import JSON
+import Pipeline
+import Testing
+
+private func decode(_ line: String) throws -> InboundRecord { try CaptureCodec.decode(Array(line.utf8)) }
+
+private func encode(_ record: InboundRecord) -> [UInt8] {
+    var output: [UInt8] = []
+    CaptureCodec.encode(record, into: &output)
+    return output
+}
+
+private func record(
+    timestamp: Int64 = 5,
+    key: [UInt8]? = nil,
+    value: [UInt8]? = nil,
+    headers: [RecordHeader] = []
+) -> InboundRecord {
+    InboundRecord(topic: "t", partition: 1, offset: 2, timestamp: timestamp, key: key, value: value, headers: headers)
+}
+
+@Suite struct CaptureCodecTests {
+    @Test(
+        "Lines as kcat 1.7.1 prints them are read",
+        arguments: [
+            (
+                #"{"topic":"t","partition":1,"offset":2,"tstype":"create","ts":5,"broker":1,"headers":["a","b","nul",null,"#
+                    + #""empty","","a","c"],"key":null,"payload":"k1\tp \"x\" \\ / \u0001 é"}"#,
+                record(
+                    value: Array("k1\tp \"x\" \\ / \u{1} é".utf8),
+                    headers: [
+                        RecordHeader("a", "b"), RecordHeader(name: Array("nul".utf8), value: nil),
+                        RecordHeader("empty", ""), RecordHeader("a", "c"),
+                    ]
+                )
+            ),
+            (
+                #"{"topic":"t","partition":1,"offset":2,"tstype":"logappend","ts":5,"broker":1,"key":"","payload":""}"#,
+                record(key: [], value: [])
+            ),
+            (
+                #"{"topic":"t","partition":1,"offset":2,"tstype":"create","ts":5,"broker":1,"key":"k","payload":null}"#,
+                record(key: [0x6B])
+            ),
+        ]
+    )
+    func kcatLines(_ line: String, _ expected: InboundRecord) throws {
+        #expect(try decode(line) == expected)
+    }
+
+    @Test("Raw bytes inside strings are read as they are")
+    func rawBytes() throws {
+        let line =
+            Array(#"{"partition":1,"offset":2,"headers":["b"#.utf8) + [0xFF, 0x22, 0x2C, 0x22, 0xFE, 0x22]
+            + Array(#"],"key":"k"#.utf8) + [0xFF] + Array(#"","payload":"q"#.utf8) + [0xC3, 0x5C, 0x22, 0x78, 0xC3]
+            + Array("\"}".utf8)
+        let record = try CaptureCodec.decode(line)
+        #expect(record.key == [0x6B, 0xFF])
+        #expect(record.value == [0x71, 0xC3, 0x22, 0x78, 0xC3])
+        #expect(record.headers == [RecordHeader(name: [0x62, 0xFF], value: [0xFE])])
+    }
+
+    @Test("What a line need not have has its default, and unknown members are ignored")
+    func defaults() throws {
+        let record = try decode(#" {"offset":0,"x":{"y":[1,{}]},"tstype":7,"partition":0} "#)
+        #expect(record == InboundRecord(topic: "", partition: 0, offset: 0, timestamp: -1, key: nil, value: nil))
+        #expect(try decode(#"{"offset":0,"partition":0,"headers":null,"ts":-1}"#).headers.isEmpty)
+    }
+
+    @Test("Base64 members stand for bytes")
+    func base64Members() throws {
+        let record = try decode(
+            #"{"partition":0,"offset":9,"keyBase64":"/w==","payloadBase64":"","headers":[{"base64":"/g"},{"base64":""}]}"#
+        )
+        #expect(record.key == [0xFF])
+        #expect(record.value == [])
+        #expect(record.headers == [RecordHeader(name: [0xFE], value: [])])
+    }
+
+    @Test(
+        "The largest numbers fit",
+        arguments: [(0 as Int32, 0 as Int64), (Int32.max, Int64.max)]
+    )
+    func largestNumbers(_ partition: Int32, _ offset: Int64) throws {
+        let record = try decode(#"{"partition":\#(partition),"offset":\#(offset),"ts":\#(offset)}"#)
+        #expect(record.partition == partition && record.offset == offset && record.timestamp == offset)
+    }
+
+    @Test(
+        "A line with one fault is refused with its reason",
+        arguments: [
+            ("", "no JSON: nothing there at byte 0"), ("{", "no JSON: syntax at byte 1"), ("[]", "no JSON object"),
+            (#"{"partition":0,"offset":1}x"#, "no JSON: something after the object at byte 26"),
+            (#"{"offset":1}"#, "partition is no integer from 0 to 2147483647"),
+            (#"{"partition":"0","offset":1}"#, "partition is no integer from 0 to 2147483647"),
+            (#"{"partition":2147483648,"offset":1}"#, "partition is no integer from 0 to 2147483647"),
+            (#"{"partition":-1,"offset":1}"#, "partition is no integer from 0 to 2147483647"),
+            (#"{"partition":0}"#, "offset is no integer from 0 on"),
+            (#"{"partition":0,"offset":1.0}"#, "offset is no integer from 0 on"),
+            (#"{"partition":0,"offset":-1}"#, "offset is no integer from 0 on"),
+            (#"{"partition":0,"offset":9223372036854775808}"#, "offset is no integer from 0 on"),
+            (#"{"partition":0,"offset":1,"ts":"5"}"#, "ts is no integer from -1 on"),
+            (#"{"partition":0,"offset":1,"ts":-2}"#, "ts is no integer from -1 on"),
+            (#"{"partition":0,"offset":1,"topic":1}"#, "topic is no UTF-8 string"),
+            (#"{"partition":0,"offset":1,"key":1}"#, "key is neither a string nor null"),
+            (#"{"partition":0,"offset":1,"payload":{}}"#, "payload is neither a string nor null"),
+            (#"{"partition":0,"offset":1,"payload":"","payloadBase64":""}"#, "both payload and payloadBase64"),
+            (#"{"partition":0,"offset":1,"payload":null,"payloadBase64":""}"#, "both payload and payloadBase64"),
+            (#"{"partition":0,"offset":1,"key":"","keyBase64":""}"#, "both key and keyBase64"),
+            (#"{"partition":0,"offset":1,"payloadBase64":"*"}"#, "payloadBase64 is no base64"),
+            (#"{"partition":0,"offset":1,"keyBase64":null}"#, "keyBase64 is no base64"),
+            (#"{"partition":0,"offset":1,"headers":{}}"#, "headers is no array"),
+            (#"{"partition":0,"offset":1,"headers":["a"]}"#, "headers has a name without a value"),
+            (#"{"partition":0,"offset":1,"headers":[null,"b"]}"#, "a header's name is null"),
+            (#"{"partition":0,"offset":1,"headers":["a",1]}"#, "a header is no string"),
+            (#"{"partition":0,"offset":1,"headers":["a",{"base64":"*"}]}"#, "a header's object is not {\"base64\": …}"),
+            (
+                #"{"partition":0,"offset":1,"headers":["a",{"base64":"","b":1}]}"#,
+                "a header's object is not {\"base64\": …}"
+            ),
+            (#"{"partition":0,"offset":1,"offset":2}"#, "two members of one name"),
+            (#"{"partition":0,"offset":1,"off\u0073et":2}"#, "two members of one name"),
+        ]
+    )
+    func faults(_ line: String, _ reason: String) {
+        do throws(CaptureCodec.Fault) {
+            _ = try CaptureCodec.decode(Array(line.utf8))
+            Issue.record("taken: \(line)")
+        } catch {
+            #expect(error.reason == reason)
+        }
+    }
+
+    @Test(
+        "Records come back as they were, and their lines too",
+        arguments: [
+            record(), record(timestamp: -1), record(key: [], value: []),
+            record(key: Array("k\"\\\n".utf8), value: Array("é😀\u{0}".utf8)),
+            record(key: [0xFF], value: [0xC3, 0x28]),
+            record(
+                value: [UInt8](0...255),
+                headers: [RecordHeader(name: [0x80], value: [0x81]), RecordHeader("", "")]
+            ),
+            record(headers: [RecordHeader(name: Array("n".utf8), value: nil)]),
+        ]
+    )
+    func roundTrip(_ record: InboundRecord) throws {
+        let line = encode(record)
+        #expect(line.last == UInt8(ascii: "\n"))
+        #expect(UTF8Text.isValid(line))
+        #expect(!line.dropLast().contains(UInt8(ascii: "\n")))
+        let decoded = try CaptureCodec.decode(line.dropLast())
+        #expect(decoded == record)
+        #expect(encode(decoded) == line)
+    }
+
+    @Test("Members are written in kcat's order")
+    func order() {
+        let full = record(key: [0x6B], value: [0x76], headers: [RecordHeader("h", "1")])
+        #expect(
+            String(decoding: encode(full), as: UTF8.self)
+                == #"{"topic":"t","partition":1,"offset":2,"tstype":"logappend","ts":5,"headers":["h","1"],"key":"k","#
+                + "\"payload\":\"v\"}\n"
+        )
+        #expect(
+            String(decoding: encode(record(timestamp: -1)), as: UTF8.self)
+                == "{\"topic\":\"t\",\"partition\":1,\"offset\":2,\"key\":null,\"payload\":null}\n"
+        )
+    }
+
+    @Test("Lines are appended behind what is there")
+    func appends() {
+        var output = Array("x\n".utf8)
+        CaptureCodec.encode(record(), into: &output)
+        CaptureCodec.encode(record(), into: &output)
+        #expect(output == Array("x\n".utf8) + encode(record()) + encode(record()))
+    }
+
+    @Test("A record of ten thousand headers is read")
+    func manyHeaders() throws {
+        let headers = (0..<10_000).map { RecordHeader("h", "\($0)") }
+        #expect(try CaptureCodec.decode(encode(record(headers: headers)).dropLast()).headers == headers)
+    }
+
+    @Test("A line cut anywhere is refused, never trapped on")
+    func truncations() throws {
+        let line = Array(
+            encode(record(key: [0xFF], value: Array("\u{1}😀".utf8), headers: [RecordHeader("a", "b")])).dropLast()
+        )
+        for end in line.indices {
+            #expect(throws: CaptureCodec.Fault.self) { try CaptureCodec.decode(Array(line[..<end])) }
+        }
+    }
+}
+
+extension CaptureCodec {
+    fileprivate static func decode(_ line: ArraySlice<UInt8>) throws(Fault) -> InboundRecord {
+        try decode(Array(line))
+    }
+}

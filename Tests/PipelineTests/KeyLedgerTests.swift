@@ -1,0 +1,115 @@
+import AppAttest
+import Crypto
+import DeviceLab
+import Pipeline
+import Testing
+
+@Suite("Key ledger")
+struct KeyLedgerTests {
+    private static func key(_ number: UInt64) -> KeyID {
+        var random = SeededRandom(seed: number)
+        return KeyID(SHA256.hash(random.bytes(32)))
+    }
+
+    private static func record(_ number: UInt64, id: String? = nil) -> KeyRecord {
+        var random = SeededRandom(seed: number)
+        let digest = { (random: inout SeededRandom) in SHA256.hash(random.bytes(32)) }
+        return KeyRecord(
+            publicKey: number % 7 == 0
+                ? nil : P256PublicKey(uncheckedX: digest(&random), y: digest(&random)),
+            counter: UInt32(truncatingIfNeeded: random.next()),
+            app: number % 5 == 0 ? nil : "projects/\(number % 3)/apps/1:2:ios:3",
+            appleAppID: "TEAM.app\(number % 4)",
+            environment: number % 2 == 0 ? .production : .development,
+            validationCategory: number % 3 == 0 ? 4 : nil,
+            registeredAt: EvaluationTime(milliseconds: Int64(number) * 1_000_003),
+            nonce: number % 4 == 0 ? nil : digest(&random),
+            lastRequest: id.map { LastRequest(id: $0, valueDigest: digest(&random)) }
+        )
+    }
+
+    @Test("what is stored comes back unchanged, whatever fields it has")
+    func roundTrip() {
+        var ledger = KeyLedger()
+        for number in 0..<5000 as Range<UInt64> {
+            ledger.set(Self.key(number), Self.record(number, id: number % 6 == 0 ? nil : "request-\(number)"))
+        }
+        #expect(ledger.count == 5000)
+        for number in 0..<5000 as Range<UInt64> {
+            let expected = Self.record(number, id: number % 6 == 0 ? nil : "request-\(number)")
+            #expect(ledger[Self.key(number)] == expected)
+        }
+        #expect(ledger[Self.key(5000)] == nil)
+        #expect(ledger.lookup(Self.key(5000)) == .unknown)
+        #expect(ledger.lookup(Self.key(7)) == .unusable)
+    }
+
+    @Test("request ids of every length up to the limit survive", arguments: [0, 1, 7, 8, 38, 39, 40, 41, 128])
+    func requestIDs(length: Int) {
+        var ledger = KeyLedger()
+        let id = String(repeating: "é", count: length / 2) + String(repeating: "x", count: length % 2)
+        ledger.set(Self.key(1), Self.record(1, id: id))
+        #expect(ledger[Self.key(1)]?.lastRequest?.id == id)
+        // Shorter again: nothing of the longer one is left.
+        ledger.set(Self.key(1), Self.record(1, id: "a"))
+        #expect(ledger[Self.key(1)]?.lastRequest?.id == "a")
+        #expect(ledger.count == 1)
+    }
+
+    @Test("a key is overwritten in place and counted once")
+    func overwrite() {
+        var ledger = KeyLedger()
+        for round in 0..<3 as Range<UInt64> {
+            for number in 0..<100 as Range<UInt64> { ledger.set(Self.key(number), Self.record(number + round)) }
+        }
+        #expect(ledger.count == 100)
+        var seen = 0
+        ledger.forEach { key, record in
+            seen += 1
+            #expect(ledger[key] == record)
+        }
+        #expect(seen == 100)
+    }
+}
+
+@Suite("Time in results")
+struct TimestampTests {
+    @Test(
+        "times are RFC 3339 in UTC with milliseconds only where there are any",
+        arguments: [
+            (0, "1970-01-01T00:00:00Z"),
+            (1, "1970-01-01T00:00:00.001Z"),
+            (951_782_400_000, "2000-02-29T00:00:00Z"),
+            (1_790_000_000_120, "2026-09-21T14:13:20.120Z"),
+            (253_402_300_799_999, "9999-12-31T23:59:59.999Z"),
+            (4_107_542_400_000, "2100-03-01T00:00:00Z"),
+            (-1, "1969-12-31T23:59:59.999Z"),
+        ] as [(Int64, String)]
+    )
+    func format(milliseconds: Int64, expected: String) {
+        let text = String(decoding: EvaluationTime(milliseconds: milliseconds).rfc3339, as: UTF8.self)
+        #expect(text == expected)
+    }
+}
+
+@Suite("Many names")
+struct ManyNamesTests {
+    @Test("a ledger whose keys name more apps than sixteen bits count keeps them all")
+    func manyApps() {
+        var ledger = KeyLedger()
+        for number in 0..<70_000 as Range<UInt64> {
+            var random = SeededRandom(seed: number)
+            let record = KeyRecord(
+                publicKey: nil,
+                counter: 0,
+                app: "app \(number)",
+                appleAppID: "T.\(number)",
+                environment: .production,
+                registeredAt: EvaluationTime(milliseconds: 0)
+            )
+            ledger.set(KeyID(SHA256.hash(random.bytes(8))), record)
+        }
+        var random = SeededRandom(seed: 69_999)
+        #expect(ledger[KeyID(SHA256.hash(random.bytes(8)))]?.app == "app 69999")
+    }
+}

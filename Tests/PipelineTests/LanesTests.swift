@@ -1,0 +1,61 @@
+import AppAttest
+import Crypto
+import Pipeline
+import Testing
+
+private final class NoEngine: SignatureEngine {
+    func verify(_ checks: [SignatureCheck]) -> [Bool] { checks.map { _ in false } }
+}
+
+@Suite("Lanes")
+struct LanesTests {
+    private static func scratch() throws -> LaneScratch {
+        LaneScratch(
+            verifier: ObjectVerifier(anchors: try TrustAnchors(attestationPEM: [], receiptPEM: [])),
+            engine: NoEngine()
+        )
+    }
+
+    @Test("every index is done once and results keep their order", arguments: [1, 2, 5], [0, 1, 31, 32, 33, 1000])
+    func order(lanes: Int, count: Int) async throws {
+        let runner = DispatchLanes(scratches: try (0..<lanes).map { _ in try Self.scratch() })
+        let outputs = await withCheckedContinuation { continuation in
+            runner.run(count: count, grain: 32, priority: .normal) { range, _ in
+                range.map { $0 * 3 }
+            } completion: {
+                continuation.resume(returning: $0)
+            }
+        }
+        #expect(outputs == (0..<count).map { $0 * 3 })
+    }
+
+    @Test("a lane's scratch is never used by two blocks at once, with many jobs of both priorities")
+    func exclusive() async throws {
+        let runner = DispatchLanes(scratches: try (0..<3).map { _ in try Self.scratch() })
+        let busy = Locked<Set<ObjectIdentifier>>([])
+        let clashes = Locked(0)
+        let jobs = 50
+        let finished = Locked(0)
+        let sums = await withCheckedContinuation { continuation in
+            let collected = Locked<[Int]>([])
+            for job in 0..<jobs {
+                runner.run(count: 40, grain: 3, priority: job % 3 == 0 ? .high : .normal) { range, lane in
+                    let name = ObjectIdentifier(lane)
+                    if !busy.withLock({ $0.insert(name).inserted }) { clashes.withLock { $0 += 1 } }
+                    let output = range.map { $0 + job }
+                    busy.withLock { _ = $0.remove(name) }
+                    return output
+                } completion: { outputs in
+                    collected.withLock { $0.append(outputs.reduce(0, +)) }
+                    let count = finished.withLock { count in
+                        count += 1
+                        return count
+                    }
+                    if count == jobs { continuation.resume(returning: collected.withLock { $0 }) }
+                }
+            }
+        }
+        #expect(clashes.withLock { $0 } == 0)
+        #expect(sums.sorted() == (0..<jobs).map { job in (0..<40).reduce(0) { $0 + $1 + job } })
+    }
+}

@@ -1,0 +1,75 @@
+import AppAttest
+import AppCheck
+import DeviceLab
+import Pipeline
+import TestSupport
+import Testing
+
+/// What the broker took as a request must never become an output that it refuses: the partition would stand still.
+@Suite("The size of outputs")
+struct OutputSizeTests {
+    private static let maxBytes = 20_000
+    /// What the wire adds to a header: two lengths of at most five bytes each.
+    private static let headerOverhead = 10
+
+    struct Case: CustomTestStringConvertible, Sendable {
+        let name: String
+        var key: [UInt8]?
+        var value: [UInt8]?
+        var headers: [RecordHeader] = []
+        let expected: String
+        var testDescription: String { name }
+    }
+
+    private static let huge = [UInt8](repeating: 0x41, count: 19_990)
+    private static let small = Array("{\"path\":\"v1/projects/p:x\"}".utf8)
+
+    static let cases: [Case] = [
+        Case(name: "a huge value", value: huge, expected: "[not-json]"),
+        Case(
+            name: "a huge header",
+            value: small,
+            headers: [RecordHeader(name: huge, value: nil)],
+            expected: "[bad-headers]"
+        ),
+        Case(
+            name: "a flood of headers",
+            value: small,
+            headers: (0..<9_000).map { _ in RecordHeader(name: [0x78], value: nil) },
+            expected: "[bad-headers]"
+        ),
+        Case(
+            name: "a flood of empty headers",
+            value: [],
+            headers: (0..<9_000).map { _ in RecordHeader(name: [], value: []) },
+            expected: "[not-json]"
+        ),
+        Case(name: "a huge key of a dead letter", key: huge, value: Array("x".utf8), expected: "[not-json]"),
+        Case(name: "a huge key of a result", key: huge, value: small, expected: "unknown-method"),
+        Case(
+            name: "a huge path",
+            value: Array("{\"path\":\"v1/projects/p/apps/\(String(repeating: "a", count: 12_000)):x\"}".utf8),
+            expected: "[too-large]"
+        ),
+    ]
+
+    @Test("every record leaves as an output that the broker takes", arguments: cases)
+    func fits(item: Case) throws {
+        var settings = PipelineSettings(registry: try RequestRecords.registry())
+        settings.maxRecordBytes = Self.maxBytes
+        let record = InboundRecord(
+            topic: "appattest.requests",
+            partition: 0,
+            offset: 0,
+            timestamp: RequestRecords.time,
+            key: item.key,
+            value: item.value,
+            headers: item.headers
+        )
+        let run = try LoopRun([record], settings: settings, ca: LoopTests.ca)
+        #expect(try run.outcomes() == [0: item.expected])
+        let output = try #require(run.outputs.first)
+        let headerBytes = output.headers.reduce(0) { $0 + $1.name.count + ($1.value?.count ?? 0) + Self.headerOverhead }
+        #expect((output.key?.count ?? 0) + (output.value?.count ?? 0) + headerBytes <= Self.maxBytes)
+    }
+}

@@ -1,0 +1,51 @@
+package import AppAttest
+internal import Crypto
+package import DeviceLab
+package import Pipeline
+
+/// Runs the real loop over records in memory and tells what came out.
+package struct LoopRun {
+    package let outputs: [OutboundRecord]
+    package let tally: LoopTally
+    package let ledgers: [Int32: KeyLedger]
+    package let log: SimulatedLog
+
+    package struct Unfinished: Error {}
+
+    /// - Parameters:
+    ///   - seed: decides batch sizes, faults and the order in which lanes finish.
+    ///   - batchRecords: the largest batch.
+    ///   - now: the wall clock; nil = replay.
+    package init(
+        _ records: [InboundRecord],
+        settings: PipelineSettings,
+        ca: LabCA,
+        seed: UInt64 = 1,
+        batchRecords: Int = 16,
+        chances: SimulatedLog.Chances = .init(),
+        ledgers: [Int32: KeyLedger] = [:],
+        now: EvaluationTime? = nil
+    ) throws {
+        let scratch = LaneScratch(
+            verifier: ObjectVerifier(anchors: try ca.anchors(), limits: settings.objectLimits),
+            engine: OpenSSLEngine()
+        )
+        let lanes = SimulatedLanes(scratch: scratch, seed: seed)
+        log = SimulatedLog(records: records, seed: seed, chances: chances)
+        var options = BatchLoop.Options()
+        options.batch.records = batchRecords
+        let loop = BatchLoop(
+            log: log,
+            settings: settings,
+            lanes: lanes,
+            options: options,
+            ledgers: ledgers,
+            post: lanes.post,
+            wallClock: { now }
+        )
+        guard try lanes.run(loop) else { throw Unfinished() }
+        outputs = log.visible
+        tally = loop.tally
+        self.ledgers = loop.ledgers
+    }
+}

@@ -1,0 +1,22 @@
+package import Testing
+
+/// Starts one real broker for a whole suite and stops it at the end, however the suite ends.
+package struct RealKafkaTrait: SuiteTrait, TestScoping {
+    @TaskLocal package static var broker: RealKafka?
+
+    package func provideScope(
+        for test: Test,
+        testCase: Test.Case?,
+        performing function: @Sendable () async throws -> Void
+    ) async throws {
+        guard let installation = KafkaInstallation.found else { return try await function() }
+        let broker = try RealKafka(installation)
+        defer { broker.stop() }
+        try await Self.$broker.withValue(broker) { try await function() }
+    }
+}
+
+extension Trait where Self == RealKafkaTrait {
+    /// One real broker for the suite; see ``RealKafkaTrait``.
+    package static var realKafka: Self { RealKafkaTrait() }
+}

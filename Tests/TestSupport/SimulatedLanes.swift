@@ -1,0 +1,61 @@
+internal import AppAttest
+internal import Crypto
+internal import DeviceLab
+package import Pipeline
+
+/// Lanes and loop thread in one, under a seed: jobs finish in an order that the seed chooses, on one real thread.
+package final class SimulatedLanes: LaneRunner, @unchecked Sendable {
+    // Confined to the test's thread.
+    private var random: SeededRandom
+    private let scratch: LaneScratch
+    private var jobs: [() -> Void] = []
+
+    package init(scratch: LaneScratch, seed: UInt64) {
+        self.scratch = scratch
+        random = SeededRandom(seed: seed)
+    }
+
+    package func run<Output: Sendable>(
+        count: Int,
+        grain: Int,
+        priority: LanePriority,
+        _ body: @escaping @Sendable (Range<Int>, LaneScratch) -> [Output],
+        completion: @escaping @Sendable ([Output]) -> Void
+    ) {
+        jobs.append { [scratch] in
+            var outputs: [Output] = []
+            for start in stride(from: 0, to: count, by: grain) {
+                outputs += body(start..<min(start + grain, count), scratch)
+            }
+            completion(outputs)
+        }
+    }
+
+    /// Blocks on the loop's thread at once: there is only one thread.
+    package let post: @Sendable (@escaping @Sendable () -> Void) -> Void = { $0() }
+
+    /// Finishes one job that the seed picks. - Returns: false when there is none.
+    package func finishOne() -> Bool {
+        guard !jobs.isEmpty else { return false }
+        jobs.remove(at: Int.random(in: 0..<jobs.count, using: &random))()
+        return true
+    }
+
+    /// Runs a loop to its end, interleaving its ticks with the jobs as the seed says.
+    ///
+    /// - Returns: false when it had not finished after `steps` steps.
+    package func run(_ loop: BatchLoop, steps: Int = 1_000_000) throws -> Bool {
+        for _ in 0..<steps {
+            if !jobs.isEmpty, Bool.random(using: &random) {
+                _ = finishOne()
+                continue
+            }
+            switch try loop.tick(waitMilliseconds: 0) {
+            case .worked, .backOff: continue
+            case .waiting: _ = finishOne()
+            case .finished: return true
+            }
+        }
+        return false
+    }
+}

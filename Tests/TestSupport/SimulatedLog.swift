@@ -1,0 +1,137 @@
+internal import DeviceLab
+package import Pipeline
+
+/// An in-memory record log under a seed: random batch sizes, commits that fail before or after they took effect, faults
+/// of every other call, rebalances. What it delivered and what became visible is kept for the test to judge.
+package final class SimulatedLog: RecordLog {
+    /// What a commit's fault leaves behind.
+    package enum CommitFault: CaseIterable, Sendable {
+        /// Neither outputs nor positions became visible.
+        case nothingDone
+        /// Outputs are visible, positions are not: what at-least-once allows, and what redelivers.
+        case outputsOnly
+    }
+
+    package struct Fault: LogFault {
+        package let endsLoop = false
+        package var requiresAbort = true
+    }
+
+    package struct Chances: Sendable {
+        package var commitFault = 0.0
+        package var rebalance = 0.0
+        package var emptyPoll = 0.1
+        /// Of each call that is neither a commit nor `close`.
+        package var callFault = 0.0
+        /// A poll that assigns the partitions once more, whatever is in flight.
+        package var assignedAgain = 0.0
+        /// Says `ended` as soon as everything was read, as a capture does, not when everything is committed.
+        package var endsWhenRead = false
+        package var faults = CommitFault.allCases
+        package init() {}
+    }
+
+    private let partitions: [Int32: [InboundRecord]]
+    private let chances: Chances
+    private var random: SeededRandom
+    private var read: [Int32: Int] = [:]
+    private var committed: [Int32: Int] = [:]
+    private var pending: [OutboundRecord] = []
+    private var assigned = false
+    private var isOpen = true
+
+    /// Everything that a reader of the output topics has seen, in order.
+    package private(set) var visible: [OutboundRecord] = []
+    package private(set) var commits = 0
+    package private(set) var faults = 0
+
+    /// - Parameter records: per partition in offset order.
+    package init(records: [InboundRecord], seed: UInt64, chances: Chances = Chances()) {
+        partitions = Dictionary(grouping: records, by: \.partition)
+        self.chances = chances
+        random = SeededRandom(seed: seed)
+    }
+
+    package func poll(_ limits: BatchLimits, waitMilliseconds: Int) throws -> PollRound {
+        precondition(isOpen, "nobody polls a closed log")
+        try maybeFail(requiresAbort: chance(0.5))
+        var round = PollRound()
+        if !assigned {
+            assigned = true
+            round.change = .assigned(partitions.keys.sorted())
+            return round
+        }
+        if chance(chances.rebalance) {
+            round.change = chance(0.5) ? .revoked(partitions.keys.sorted()) : .lost(partitions.keys.sorted())
+            return round
+        }
+        if chance(chances.assignedAgain) {
+            round.change = .assigned(partitions.keys.sorted())
+            return round
+        }
+        if chance(chances.emptyPoll) { return round }
+        let most = Int.random(in: 1...max(1, limits.records), using: &random)
+        for partition in partitions.keys.sorted().shuffled(using: &random) {
+            guard let records = partitions[partition] else { continue }
+            while round.records.count < most, read[partition, default: 0] < records.count, !chance(0.05) {
+                round.records.append(.record(records[read[partition, default: 0]]))
+                read[partition, default: 0] += 1
+            }
+        }
+        let reached = chances.endsWhenRead ? read : committed
+        round.ended = partitions.allSatisfy { reached[$0.key, default: 0] == $0.value.count }
+        return round
+    }
+
+    package func begin() throws {
+        try maybeFail()
+        precondition(pending.isEmpty, "one unit at a time")
+    }
+
+    package func append(_ records: [OutboundRecord]) throws {
+        // Part of the unit may have been taken before the fault.
+        pending += records.prefix(records.count / 2)
+        try maybeFail()
+        pending += records.dropFirst(records.count / 2)
+    }
+
+    package func commit(_ positions: [PartitionPosition]) throws {
+        if chance(chances.commitFault) {
+            faults += 1
+            if chances.faults.randomElement(using: &random) == .outputsOnly { visible += pending }
+            throw Fault()
+        }
+        commits += 1
+        visible += pending
+        pending = []
+        for position in positions {
+            guard let records = partitions[position.partition] else { continue }
+            let index = records.firstIndex { $0.offset >= position.offset } ?? records.count
+            precondition(index >= committed[position.partition, default: 0], "positions never go back")
+            committed[position.partition] = index
+        }
+    }
+
+    package func abort() throws {
+        try maybeFail(requiresAbort: chance(0.5))
+        pending = []
+        read = committed
+    }
+
+    package func releaseRevoked() throws {
+        try maybeFail(requiresAbort: chance(0.5))
+        pending = []
+        read = committed
+        assigned = false
+    }
+
+    package func close() throws { isOpen = false }
+
+    private func maybeFail(requiresAbort: Bool = true) throws {
+        guard chance(chances.callFault) else { return }
+        faults += 1
+        throw Fault(requiresAbort: requiresAbort)
+    }
+
+    private func chance(_ share: Double) -> Bool { Double.random(in: 0..<1, using: &random) < share }
+}
