@@ -1,0 +1,46 @@
+internal import CRdkafka
+
+/// A consumer group as its coordinator has it.
+package struct GroupDescription: Sendable, Equatable {
+    /// `Empty`, `Stable`, `PreparingRebalance`, `Dead` (also for a group that never was) and so on.
+    package var state: String
+    package var members: Int
+
+    package var isEmpty: Bool { members == 0 }
+}
+
+extension Admin {
+    /// One group's state and number of members.
+    package func group(_ id: String, timeoutMilliseconds: Int = 10_000) throws(KafkaFault) -> GroupDescription {
+        // The text is lent for the call, which copies it.
+        try unsafe perform(
+            RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS,
+            "describing group \(id)",
+            timeoutMilliseconds: timeoutMilliseconds,
+            call: { options, queue in
+                unsafe id.withCString { name in
+                    var names: [UnsafePointer<CChar>?] = unsafe [name]
+                    unsafe rd_kafka_DescribeConsumerGroups(handle.pointer, &names, 1, options, queue)
+                }
+            },
+            read: { event throws(KafkaFault) in try unsafe Self.group(in: event, id) }
+        )
+    }
+
+    private static func group(in event: OpaquePointer, _ id: String) throws(KafkaFault) -> GroupDescription {
+        var count = 0
+        // Everything read here belongs to the event.
+        guard let result = unsafe rd_kafka_event_DescribeConsumerGroups_result(event),
+            let groups = unsafe rd_kafka_DescribeConsumerGroups_result_groups(result, &count), count > 0,
+            let group = unsafe groups[0]
+        else { throw .fatal("the broker said nothing about group \(id)") }
+        if let error = unsafe rd_kafka_ConsumerGroupDescription_error(group) {
+            throw unsafe KafkaFault(rd_kafka_error_code(error), doing: "describing group \(id)")
+        }
+        let state = unsafe rd_kafka_ConsumerGroupDescription_state(group)
+        return GroupDescription(
+            state: unsafe String(cString: rd_kafka_consumer_group_state_name(state)),
+            members: unsafe Int(rd_kafka_ConsumerGroupDescription_member_count(group))
+        )
+    }
+}

@@ -1,0 +1,54 @@
+internal import CRdkafka
+
+/// Looks at topics and groups, and creates topics. For one thread at a time; every call waits for its answer.
+package final class Admin {
+    let handle: ClientHandle
+
+    /// - Parameter properties: librdkafka's settings as for the other clients. Nothing is connected yet.
+    package init(_ properties: KafkaProperties) throws(KafkaFault) {
+        // What goes wrong is thrown as one line, so the library's own lines would only repeat it.
+        let complete = properties.completed(defaults: [("socket.nagle.disable", "true"), ("log_level", "0")])
+        handle = try ClientHandle(.producer, complete, context: CallbackContext())
+    }
+
+    /// Every topic that this client may see.
+    package func topics(timeoutMilliseconds: Int = 10_000) throws(KafkaFault) -> [TopicDescription] {
+        try handle.topics(timeoutMilliseconds: timeoutMilliseconds)
+    }
+}
+
+extension Admin {
+    /// Runs one asynchronous admin call and hands its answer, an event that lives until `read` returns.
+    func perform<Answer>(
+        _ operation: rd_kafka_admin_op_t,
+        _ action: String,
+        timeoutMilliseconds: Int,
+        call: (_ options: OpaquePointer, _ queue: OpaquePointer) -> Void,
+        read: (_ event: OpaquePointer) throws(KafkaFault) -> Answer
+    ) throws(KafkaFault) -> Answer {
+        // Both are ours, and destroyed here.
+        guard let queue = unsafe rd_kafka_queue_new(handle.pointer) else { throw .fatal("out of memory") }
+        defer { unsafe rd_kafka_queue_destroy(queue) }
+        guard let options = unsafe rd_kafka_AdminOptions_new(handle.pointer, operation) else {
+            throw .fatal("out of memory")
+        }
+        defer { unsafe rd_kafka_AdminOptions_destroy(options) }
+        let timeout = max(1, clampedMilliseconds(timeoutMilliseconds))
+        // The complaint of an option out of range is not asked for: the clamped timeout is in range.
+        _ = unsafe rd_kafka_AdminOptions_set_request_timeout(options, timeout, nil, 0)
+        unsafe call(options, queue)
+        // The library's own timeout comes first; a little more lets its answer arrive.
+        guard let event = unsafe rd_kafka_queue_poll(queue, timeout.addingReportingOverflow(1_000).partialValue) else {
+            handle.serve()
+            throw handle.explained(.timedOut("\(action): no answer in \(timeoutMilliseconds) ms"))
+        }
+        defer { unsafe rd_kafka_event_destroy(event) }
+        let code = unsafe rd_kafka_event_error(event)
+        guard code == RD_KAFKA_RESP_ERR_NO_ERROR else {
+            handle.serve()
+            let text = unsafe String(cString: rd_kafka_event_error_string(event))
+            throw handle.explained(KafkaFault(code, "\(action): \(text)"))
+        }
+        return try unsafe read(event)
+    }
+}

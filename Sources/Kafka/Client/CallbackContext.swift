@@ -1,0 +1,89 @@
+internal import CRdkafka
+
+/// What the library's callbacks write down for the thread that polls.
+///
+/// Every callback registered here runs inside a poll, flush or close call of the one thread that uses the client, so
+/// nothing in it needs a lock. ``ClientHandle`` keeps it alive for as long as callbacks can come.
+final class CallbackContext {
+    /// The topic whose partitions a consumer's rebalances are about.
+    let topic: String
+    /// Changes of assignment not yet handed to the caller, oldest first.
+    var changes: [GroupChange] = []
+    /// Set while the consumer closes: nobody is there to answer a change, so the callback gives everything back.
+    var isClosing = false
+    var acknowledged = 0
+    var failed = 0
+    /// The first failed delivery since the last flush.
+    var firstFailure: KafkaFault?
+    /// The last thing that went wrong with a connection.
+    private(set) var lastConnectionFault: KafkaFault?
+
+    init(topic: String = "") {
+        self.topic = topic
+    }
+
+    func register(in configuration: OpaquePointer, for kind: ClientKind) {
+        // Unretained: ClientHandle keeps this object until the client is destroyed.
+        unsafe rd_kafka_conf_set_opaque(configuration, Unmanaged.passUnretained(self).toOpaque())
+        unsafe rd_kafka_conf_set_error_cb(configuration) { _, code, reason, opaque in
+            let text = unsafe reason.map { unsafe String(cString: $0) } ?? ""
+            unsafe CallbackContext.from(opaque)?.noteError(rd_kafka_resp_err_t(code), text)
+        }
+        switch kind {
+        case .consumer:
+            unsafe rd_kafka_conf_set_rebalance_cb(configuration) { client, code, partitions, opaque in
+                unsafe CallbackContext.from(opaque)?.noteRebalance(client, code, partitions)
+            }
+        case .producer:
+            unsafe rd_kafka_conf_set_dr_msg_cb(configuration) { _, message, opaque in
+                unsafe CallbackContext.from(opaque)?.noteDelivery(message)
+            }
+        }
+    }
+
+    private static func from(_ opaque: UnsafeMutableRawPointer?) -> CallbackContext? {
+        // The pointer is the one registered above, of an object that outlives the client.
+        unsafe opaque.map { unsafe Unmanaged<CallbackContext>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private func noteError(_ code: rd_kafka_resp_err_t, _ reason: String) {
+        // "All brokers are down" follows the error that says why; keep that one.
+        guard code != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN || lastConnectionFault == nil else { return }
+        lastConnectionFault = KafkaFault(code, reason)
+    }
+
+    private func noteRebalance(
+        _ client: OpaquePointer?,
+        _ code: rd_kafka_resp_err_t,
+        _ list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?
+    ) {
+        guard !isClosing, let list = unsafe list else {
+            // Closing waits until the assignment is given back.
+            _ = unsafe rd_kafka_assign(client, nil)
+            return
+        }
+        let partitions = unsafe TopicPartitionList.partitions(of: list, topic: topic)
+        if code == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS {
+            changes.append(.assigned(partitions))
+        } else {
+            // Asked here, inside the callback: later the flag is about another assignment.
+            let lost = unsafe rd_kafka_assignment_lost(client) != 0
+            changes.append(lost ? .lost(partitions) : .revoked(partitions))
+        }
+        // The poll that this callback runs in returns at once instead of waiting for a message.
+        unsafe rd_kafka_yield(client)
+    }
+
+    private func noteDelivery(_ message: UnsafePointer<rd_kafka_message_t>?) {
+        guard let message = unsafe message?.pointee else { return }
+        guard unsafe message.err != RD_KAFKA_RESP_ERR_NO_ERROR else {
+            acknowledged += 1
+            return
+        }
+        failed += 1
+        guard firstFailure == nil else { return }
+        let topic = unsafe String(cString: rd_kafka_topic_name(message.rkt))
+        let action = unsafe "a record for \(topic), partition \(message.partition), was not delivered"
+        firstFailure = unsafe KafkaFault(message.err, doing: action)
+    }
+}

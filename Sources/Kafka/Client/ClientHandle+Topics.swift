@@ -1,0 +1,44 @@
+internal import CRdkafka
+
+/// A topic as the broker's metadata has it.
+package struct TopicDescription: Sendable, Equatable {
+    package var name: String
+    package var partitions: Int
+    /// The smallest number of replicas among its partitions.
+    package var replication: Int
+
+    package init(name: String, partitions: Int, replication: Int) {
+        self.name = name
+        self.partitions = partitions
+        self.replication = replication
+    }
+}
+
+extension ClientHandle {
+    /// Every topic that this client may see.
+    ///
+    /// All of them are asked for, since a broker may be set to create a topic that is asked for by name.
+    func topics(timeoutMilliseconds: Int) throws(KafkaFault) -> [TopicDescription] {
+        var metadata: UnsafePointer<rd_kafka_metadata>?
+        // On success the library hands over one block of memory, freed below.
+        let code = unsafe rd_kafka_metadata(pointer, 1, nil, &metadata, clampedMilliseconds(timeoutMilliseconds))
+        guard code == RD_KAFKA_RESP_ERR_NO_ERROR, let metadata = unsafe metadata else {
+            serve()
+            throw explained(KafkaFault(code, doing: "asking the broker for its topics"))
+        }
+        defer { unsafe rd_kafka_metadata_destroy(metadata) }
+        let topics = unsafe UnsafeBufferPointer(start: metadata.pointee.topics, count: Int(metadata.pointee.topic_cnt))
+        return unsafe topics.compactMap { unsafe Self.description(of: $0) }
+    }
+
+    private static func description(of topic: rd_kafka_metadata_topic) -> TopicDescription? {
+        guard unsafe topic.err == RD_KAFKA_RESP_ERR_NO_ERROR, let name = unsafe topic.topic else { return nil }
+        // Arrays and counts of one block that the caller keeps.
+        let partitions = unsafe UnsafeBufferPointer(start: topic.partitions, count: Int(topic.partition_cnt))
+        return TopicDescription(
+            name: unsafe String(cString: name),
+            partitions: partitions.count,
+            replication: unsafe partitions.map { unsafe Int($0.replica_cnt) }.min() ?? 0
+        )
+    }
+}

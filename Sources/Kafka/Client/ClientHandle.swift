@@ -1,0 +1,67 @@
+internal import CRdkafka
+
+/// The one owner of a librdkafka client: destroyed with this object, after which no callback can come.
+///
+/// `context` is handed to the library unretained as the callbacks' opaque pointer. It stays valid for as long as
+/// callbacks can come, since a class's stored properties are released only after its `deinit` has run.
+@safe
+final class ClientHandle {
+    let pointer: OpaquePointer
+    let context: CallbackContext
+
+    init(_ kind: ClientKind, _ properties: KafkaProperties, context: CallbackContext) throws(KafkaFault) {
+        // The configuration is ours until rd_kafka_new succeeds; from then on it belongs to the client.
+        let configuration = try unsafe properties.makeConfiguration(for: kind)
+        unsafe context.register(in: configuration, for: kind)
+        let type = kind == .consumer ? RD_KAFKA_CONSUMER : RD_KAFKA_PRODUCER
+        var complaint = [CChar](repeating: 0, count: 512)
+        guard let pointer = unsafe rd_kafka_new(type, configuration, &complaint, complaint.count) else {
+            unsafe rd_kafka_conf_destroy(configuration)
+            let text = complaint.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+            throw .invalid("kafka properties: \(String(decoding: text, as: UTF8.self))")
+        }
+        unsafe self.pointer = pointer
+        self.context = context
+    }
+
+    deinit {
+        // The only owner; topic handles and queues made from it are gone by now.
+        unsafe rd_kafka_destroy(pointer)
+    }
+
+    /// The fault that made this client useless, if it has one.
+    var fatalFault: KafkaFault? {
+        var text = [CChar](repeating: 0, count: 512)
+        // The library writes a terminated text of at most the given size.
+        let code = unsafe rd_kafka_fatal_error(pointer, &text, text.count)
+        guard code != RD_KAFKA_RESP_ERR_NO_ERROR else { return nil }
+        let message = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return KafkaFault(code, message).judged(isFatal: true, requiresAbort: false)
+    }
+
+    /// Serves callbacks: at least the error callback, so that ``explained(_:)`` knows why nothing answers.
+    func serve(timeoutMilliseconds: Int32 = 0) {
+        // Callbacks run on this thread, inside this call.
+        _ = unsafe rd_kafka_poll(pointer, timeoutMilliseconds)
+    }
+
+    /// A fault with what is behind it: the fatal error of a client that has one, and for a timeout or a broken
+    /// connection the last connection error.
+    func explained(_ fault: KafkaFault) -> KafkaFault {
+        if fault.isFatal, let cause = fatalFault { return cause }
+        guard fault.isRetriable, let cause = context.lastConnectionFault else { return fault }
+        return KafkaFault(
+            code: fault.code,
+            name: fault.name,
+            message: "\(fault.message); last: \(cause.message)",
+            isFatal: fault.isFatal,
+            isRetriable: fault.isRetriable,
+            requiresAbort: fault.requiresAbort
+        )
+    }
+}
+
+/// The library's timeouts are 32-bit milliseconds; -1 would mean for ever.
+func clampedMilliseconds(_ milliseconds: Int) -> Int32 {
+    Int32(clamping: max(0, milliseconds))
+}

@@ -1,0 +1,73 @@
+internal import CRdkafka
+
+/// Owns a C list of partitions of one topic.
+@safe
+struct TopicPartitionList: ~Copyable {
+    private let pointer: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>
+
+    /// Partitions with no offset yet.
+    init(topic: String, partitions: [Int32]) {
+        self.init(topic: topic, offsets: partitions.map { PartitionOffset(partition: $0, offset: Self.none) })
+    }
+
+    init(topic: String, offsets: [PartitionOffset]) {
+        // The list copies the topic's name, and allocation failure ends the process inside the library.
+        unsafe pointer = rd_kafka_topic_partition_list_new(Int32(clamping: offsets.count))
+        for entry in offsets {
+            let element = unsafe rd_kafka_topic_partition_list_add(pointer, topic, entry.partition)
+            unsafe element?.pointee.offset = entry.offset
+        }
+    }
+
+    deinit {
+        // The only owner.
+        unsafe rd_kafka_topic_partition_list_destroy(pointer)
+    }
+
+    /// The library's mark for "no offset".
+    static let none = Int64(RD_KAFKA_OFFSET_INVALID)
+
+    /// Lends the list to a C call that does not keep it.
+    borrowing func withPointer<Result>(
+        _ body: (UnsafeMutablePointer<rd_kafka_topic_partition_list_t>) -> Result
+    ) -> Result {
+        unsafe body(pointer)
+    }
+
+    /// The offsets that a call has filled in; "no offset" entries included.
+    borrowing func offsets() -> [PartitionOffset] {
+        unsafe Self.elements(of: pointer).map { element in
+            unsafe PartitionOffset(partition: element.partition, offset: element.offset)
+        }
+    }
+
+    /// The first partition that a call has marked as failed.
+    borrowing func firstFault(_ action: String) -> KafkaFault? {
+        unsafe Self.firstFault(in: pointer, action)
+    }
+
+    static func firstFault(
+        in list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>,
+        _ action: String
+    ) -> KafkaFault? {
+        let failed = unsafe elements(of: list).first { unsafe $0.err != RD_KAFKA_RESP_ERR_NO_ERROR }
+        return unsafe failed.map { unsafe KafkaFault($0.err, doing: "\(action), partition \($0.partition)") }
+    }
+
+    /// The partitions of `topic` in a list that the library owns.
+    static func partitions(
+        of list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>,
+        topic: String
+    ) -> [Int32] {
+        unsafe elements(of: list).compactMap { element in
+            unsafe String(cString: element.topic) == topic ? element.partition : nil
+        }
+    }
+
+    private static func elements(
+        of list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>
+    ) -> UnsafeBufferPointer<rd_kafka_topic_partition_t> {
+        // The list's own count and array.
+        unsafe UnsafeBufferPointer(start: list.pointee.elems, count: Int(list.pointee.cnt))
+    }
+}

@@ -1,0 +1,71 @@
+internal import CRdkafka
+
+extension Consumer {
+    /// Takes partitions over and reads on from the given offsets (``PartitionOffset/beginning`` for the oldest record).
+    ///
+    /// Answers ``GroupChange/assigned(_:)``; without a group it simply starts reading.
+    package func assign(_ offsets: [PartitionOffset]) throws(KafkaFault) {
+        let list = TopicPartitionList(topic: topic, offsets: offsets)
+        // The library copies the list.
+        let code = unsafe list.withPointer { unsafe rd_kafka_assign(handle.pointer, $0) }
+        try KafkaFault.check(code, "taking over partitions of \(topic)")
+        answeredChange()
+    }
+
+    /// Gives every partition back. Answers ``GroupChange/revoked(_:)`` and ``GroupChange/lost(_:)``.
+    package func unassign() throws(KafkaFault) {
+        // Null means: the empty assignment.
+        try KafkaFault.check(unsafe rd_kafka_assign(handle.pointer, nil), "giving back partitions of \(topic)")
+        answeredChange()
+    }
+
+    /// True from the moment the group is known to have moved on without us, before ``poll(timeoutMilliseconds:)`` says so.
+    package var isAssignmentLost: Bool {
+        // No pointers but the client's own.
+        unsafe rd_kafka_assignment_lost(handle.pointer) != 0
+    }
+
+    /// The partitions that are ours at this moment.
+    package func assignment() throws(KafkaFault) -> [Int32] {
+        var copy: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?
+        // On success the library hands over a list of its own making.
+        let code = unsafe rd_kafka_assignment(handle.pointer, &copy)
+        try KafkaFault.check(code, "asking for the assignment")
+        guard let list = unsafe copy else { return [] }
+        defer { unsafe rd_kafka_topic_partition_list_destroy(list) }
+        return unsafe TopicPartitionList.partitions(of: list, topic: topic)
+    }
+
+    /// Stops reading these partitions; what was fetched ahead is dropped and fetched anew on ``resume(_:)``.
+    package func pause(_ partitions: [Int32]) throws(KafkaFault) {
+        try unsafe each(partitions, "pausing \(topic)") { unsafe rd_kafka_pause_partitions(handle.pointer, $0) }
+    }
+
+    package func resume(_ partitions: [Int32]) throws(KafkaFault) {
+        try unsafe each(partitions, "resuming \(topic)") { unsafe rd_kafka_resume_partitions(handle.pointer, $0) }
+    }
+
+    /// Reads on from other offsets; nothing fetched before is delivered any more.
+    ///
+    /// - Throws: a retriable ``KafkaFault`` for partitions that are not being read yet, or that gave no answer in time.
+    package func seek(_ offsets: [PartitionOffset], timeoutMilliseconds: Int) throws(KafkaFault) {
+        guard !offsets.isEmpty else { return }
+        let list = TopicPartitionList(topic: topic, offsets: offsets)
+        let timeout = clampedMilliseconds(timeoutMilliseconds)
+        // The library marks the list's entries and does not keep it. Zero would mean: do not wait for the outcome.
+        let error = unsafe list.withPointer { unsafe rd_kafka_seek_partitions(handle.pointer, $0, max(1, timeout)) }
+        if let error = unsafe error { throw unsafe KafkaFault(takingOwnershipOf: error, doing: "seeking in \(topic)") }
+        if let fault = list.firstFault("seeking in \(topic)") { throw fault }
+    }
+
+    private func each(
+        _ partitions: [Int32],
+        _ action: String,
+        _ call: (UnsafeMutablePointer<rd_kafka_topic_partition_list_t>) -> rd_kafka_resp_err_t
+    ) throws(KafkaFault) {
+        let list = TopicPartitionList(topic: topic, partitions: partitions)
+        // The library marks the list's entries and does not keep it.
+        try KafkaFault.check(unsafe list.withPointer(call), action)
+        if let fault = list.firstFault(action) { throw fault }
+    }
+}

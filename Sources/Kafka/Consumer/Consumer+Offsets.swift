@@ -1,0 +1,83 @@
+internal import CRdkafka
+
+/// A partition's oldest offset and the one after its newest record that this reader may see.
+package struct Watermarks: Sendable, Equatable {
+    package var low: Int64
+    package var high: Int64
+
+    package init(low: Int64, high: Int64) {
+        self.low = low
+        self.high = high
+    }
+}
+
+extension Consumer {
+    /// The group's committed offsets; nil for a partition without one. Waits for pending transactions on them.
+    package func committed(
+        _ partitions: [Int32],
+        timeoutMilliseconds: Int
+    ) throws(KafkaFault) -> [(partition: Int32, offset: Int64?)] {
+        guard !partitions.isEmpty else { return [] }
+        let list = TopicPartitionList(topic: topic, partitions: partitions)
+        let timeout = clampedMilliseconds(timeoutMilliseconds)
+        // The library fills the list in and does not keep it.
+        let code = unsafe list.withPointer { unsafe rd_kafka_committed(handle.pointer, $0, timeout) }
+        let action = "reading the committed offsets of \(topic)"
+        if code != RD_KAFKA_RESP_ERR_NO_ERROR { throw handle.explained(KafkaFault(code, doing: action)) }
+        if let fault = list.firstFault(action) { throw fault }
+        return list.offsets().map { ($0.partition, $0.offset >= 0 ? $0.offset : nil) }
+    }
+
+    /// Where reading stands: the offset after the last record delivered; nil before the first one.
+    package func positions(_ partitions: [Int32]) throws(KafkaFault) -> [(partition: Int32, offset: Int64?)] {
+        let list = TopicPartitionList(topic: topic, partitions: partitions)
+        // The library fills the list in and does not keep it.
+        let code = unsafe list.withPointer { unsafe rd_kafka_position(handle.pointer, $0) }
+        try KafkaFault.check(code, "asking for the position in \(topic)")
+        if let fault = list.firstFault("asking for the position in \(topic)") { throw fault }
+        return list.offsets().map { ($0.partition, $0.offset >= 0 ? $0.offset : nil) }
+    }
+
+    /// Asks the broker. With `isolation.level=read_committed` the high one ends before open transactions.
+    package func watermarks(of partition: Int32, timeoutMilliseconds: Int) throws(KafkaFault) -> Watermarks {
+        var low: Int64 = 0
+        var high: Int64 = 0
+        let timeout = clampedMilliseconds(timeoutMilliseconds)
+        // Both are written before the call returns.
+        let code = unsafe rd_kafka_query_watermark_offsets(handle.pointer, topic, partition, &low, &high, timeout)
+        if code != RD_KAFKA_RESP_ERR_NO_ERROR {
+            throw handle.explained(KafkaFault(code, doing: "asking for the ends of \(topic), partition \(partition)"))
+        }
+        return Watermarks(low: low, high: high)
+    }
+
+    /// Commits the next offsets to read and waits for the broker's answer.
+    ///
+    /// - Throws: a ``KafkaFault``; after a timeout the outcome is unknown. ``KafkaFault/requiresAbort`` is set where the
+    ///   group has moved on: the partitions may be somebody else's by now.
+    package func commit(_ offsets: [PartitionOffset], timeoutMilliseconds: Int) throws(KafkaFault) {
+        guard !offsets.isEmpty else { return }
+        let action = "committing offsets of \(topic)"
+        let list = TopicPartitionList(topic: topic, offsets: offsets)
+        // A queue of our own bounds the wait; rd_kafka_commit itself would wait for as long as the broker is away.
+        guard let queue = unsafe rd_kafka_queue_new(handle.pointer) else { throw .fatal("out of memory") }
+        defer { unsafe rd_kafka_queue_destroy(queue) }
+        // The library copies the list.
+        let code = unsafe list.withPointer { unsafe rd_kafka_commit_queue(handle.pointer, $0, queue, nil, nil) }
+        guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw handle.explained(KafkaFault(code, doing: action)) }
+        guard let event = unsafe rd_kafka_queue_poll(queue, clampedMilliseconds(timeoutMilliseconds)) else {
+            throw handle.explained(.timedOut("\(action): no answer in \(timeoutMilliseconds) ms", requiresAbort: true))
+        }
+        // Ours until destroyed.
+        defer { unsafe rd_kafka_event_destroy(event) }
+        if let fault = unsafe Self.commitFault(in: event, action) { throw handle.explained(fault) }
+    }
+
+    private static func commitFault(in event: OpaquePointer, _ action: String) -> KafkaFault? {
+        let code = unsafe rd_kafka_event_error(event)
+        guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { return KafkaFault(code, doing: action) }
+        // The event owns the list; a partition may fail alone.
+        guard let list = unsafe rd_kafka_event_topic_partition_list(event) else { return nil }
+        return unsafe TopicPartitionList.firstFault(in: list, action)
+    }
+}

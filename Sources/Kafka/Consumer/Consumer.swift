@@ -1,0 +1,126 @@
+internal import CRdkafka
+
+/// One member of a consumer group, reading one topic. For one thread at a time.
+///
+/// Offsets are committed only by ``commit(_:timeoutMilliseconds:)``, and partitions are taken and given back only by the
+/// caller: a change of assignment comes out of ``poll(timeoutMilliseconds:)`` as a value, and the group waits for
+/// ``assign(_:)`` or ``unassign()``.
+package final class Consumer {
+    package let topic: String
+    let handle: ClientHandle
+    private var hasUnansweredChange = false
+    private var isClosed = false
+
+    /// - Parameters:
+    ///   - properties: librdkafka's settings; those of producers are left out. `group.id` is needed.
+    ///   - topic: one topic's name, no pattern.
+    /// - Throws: a ``KafkaFault`` that names what is wrong. Nothing is connected yet.
+    package init(_ properties: KafkaProperties, topic: String) throws(KafkaFault) {
+        guard Self.isTopicName(topic) else { throw .invalid("\(topic.debugDescription) is no topic name") }
+        guard properties["group.id"].map({ !$0.isEmpty }) ?? false else {
+            throw .invalid("kafka property group.id is needed")
+        }
+        let complete = properties.completed(defaults: Self.defaults, forced: Self.forced)
+        // The cooperative protocol of 2.0.2 aborts the process on an assertion when it closes early.
+        if let strategy = complete["partition.assignment.strategy"], strategy.contains("cooperative") {
+            throw .invalid("kafka property partition.assignment.strategy: \(strategy) is not supported, use range")
+        }
+        self.topic = topic
+        handle = try ClientHandle(.consumer, complete, context: CallbackContext(topic: topic))
+        // Errors and rebalances then come with the messages, from one queue.
+        _ = unsafe rd_kafka_poll_set_consumer(handle.pointer)
+    }
+
+    deinit {
+        // Destroying the client closes it and calls back for the assignment: it must be given back unasked.
+        handle.context.isClosing = true
+    }
+
+    private static let defaults = [
+        ("auto.offset.reset", "earliest"), ("isolation.level", "read_committed"), ("check.crcs", "true"),
+        ("partition.assignment.strategy", "range"), ("socket.nagle.disable", "true"),
+        ("socket.keepalive.enable", "true"),
+        // Once either limit is reached the next fetch waits a second: both hold more than that second's records.
+        ("queued.min.messages", "1000000"), ("queued.max.messages.kbytes", "262144"),
+    ]
+
+    private static let forced = [("enable.auto.commit", "false"), ("enable.auto.offset.store", "false")]
+
+    /// Joins the group. Returns at once; the assignment comes through ``poll(timeoutMilliseconds:)``.
+    package func subscribe() throws(KafkaFault) {
+        let list = TopicPartitionList(topic: topic, partitions: [-1])
+        // The library copies the list.
+        let code = unsafe list.withPointer { unsafe rd_kafka_subscribe(handle.pointer, $0) }
+        try KafkaFault.check(code, "subscribing to \(topic)")
+    }
+
+    /// One event, or nil when none came in time.
+    ///
+    /// - Throws: a fatal ``KafkaFault`` when this member can read no more (fenced, for example).
+    package func poll(timeoutMilliseconds: Int) throws(KafkaFault) -> ConsumerEvent? {
+        precondition(!isClosed, "a closed consumer is not polled")
+        if let change = takeChange() { return .change(change) }
+        // Rebalance and error callbacks run inside this call, on this thread.
+        guard let message = unsafe rd_kafka_consumer_poll(handle.pointer, clampedMilliseconds(timeoutMilliseconds))
+        else {
+            return takeChange().map { .change($0) }
+        }
+        // Ours until destroyed; everything is copied before.
+        defer { unsafe rd_kafka_message_destroy(message) }
+        if unsafe message.pointee.err == RD_KAFKA_RESP_ERR_NO_ERROR {
+            return unsafe .record(KafkaRecord(copying: message))
+        }
+        return try unsafe event(ofError: message)
+    }
+
+    private func takeChange() -> GroupChange? {
+        guard !handle.context.changes.isEmpty else { return nil }
+        hasUnansweredChange = true
+        return handle.context.changes.removeFirst()
+    }
+
+    private func event(
+        ofError message: UnsafeMutablePointer<rd_kafka_message_t>
+    ) throws(KafkaFault) -> ConsumerEvent {
+        let code = unsafe message.pointee.err
+        let partition = unsafe message.pointee.partition
+        if code == RD_KAFKA_RESP_ERR__PARTITION_EOF {
+            return unsafe .endOfPartition(PartitionOffset(partition: partition, offset: message.pointee.offset))
+        }
+        if let fatal = handle.fatalFault { throw fatal }
+        let text = unsafe String(cString: rd_kafka_message_errstr(message))
+        return .notice(KafkaFault(code, "reading \(topic), partition \(partition): \(text)"))
+    }
+
+    /// Leaves the group (a static member stays in it) and closes the connections to it. Blocks while it does.
+    package func close() throws(KafkaFault) {
+        guard !isClosed else { return }
+        isClosed = true
+        handle.context.isClosing = true
+        handle.context.changes.removeAll()
+        if hasUnansweredChange {
+            // The group waits for an answer to the last change; without one closing would wait for ever.
+            _ = unsafe rd_kafka_assign(handle.pointer, nil)
+        }
+        // Rebalance callbacks run inside this call, on this thread.
+        let code = unsafe rd_kafka_consumer_close(handle.pointer)
+        try KafkaFault.check(code, "leaving the group")
+    }
+
+    func answeredChange() {
+        hasUnansweredChange = false
+    }
+
+    /// Kafka's own rule; it also keeps out librdkafka's patterns, which begin with `^`.
+    private static func isTopicName(_ name: String) -> Bool {
+        let bytes = name.utf8
+        guard (1...249).contains(bytes.count), name != ".", name != ".." else { return false }
+        return bytes.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"): true
+            default: false
+            }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+internal import CRdkafka
+
+/// Trouble with the broker, the group or a setting: the world's fault, never a record's verdict.
+///
+/// The order of tests that librdkafka asks for: fatal, then ``requiresAbort``, then ``isRetriable``; what is none of
+/// these cannot be ridden out either.
+package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
+    /// librdkafka's number: negative for its own, positive for the broker's.
+    package let code: Int32
+    /// librdkafka's name of the code, such as `_TIMED_OUT` or `UNKNOWN_MEMBER_ID`.
+    package let name: String
+    /// One line: what was tried and what came of it.
+    package let message: String
+    /// The client (or what it was for) is of no further use.
+    package let isFatal: Bool
+    /// The same call with the same arguments may succeed later.
+    package let isRetriable: Bool
+    /// What was written since the last commit must not be committed: abort, then rewind.
+    package let requiresAbort: Bool
+
+    package init(
+        code: Int32,
+        name: String,
+        message: String,
+        isFatal: Bool = false,
+        isRetriable: Bool = false,
+        requiresAbort: Bool = false
+    ) {
+        self.code = code
+        self.name = name
+        self.message = message
+        self.isFatal = isFatal
+        self.isRetriable = isRetriable
+        self.requiresAbort = requiresAbort
+    }
+
+    package var description: String { "\(message) (\(name))" }
+
+    /// The call ran out of time; what it was for may still have happened.
+    package var isTimeout: Bool {
+        code == RD_KAFKA_RESP_ERR__TIMED_OUT.rawValue || code == RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT.rawValue
+    }
+
+    /// The broker knows who we are and will not have it: trying again changes nothing.
+    package var isRefusal: Bool { Self.refusals.contains(code) }
+
+    /// Bytes did not arrive as they were written, and the library skips what it cannot read.
+    package var isDamage: Bool {
+        code == RD_KAFKA_RESP_ERR__BAD_MSG.rawValue || code == RD_KAFKA_RESP_ERR__BAD_COMPRESSION.rawValue
+    }
+
+    /// Nobody polled for `max.poll.interval.ms`: the assignment is lost, as the next change says.
+    package var isPollGap: Bool { code == RD_KAFKA_RESP_ERR__MAX_POLL_EXCEEDED.rawValue }
+
+    /// The same fault with its consequences judged anew by a caller that knows what a new client would mend.
+    package func judged(isFatal: Bool, requiresAbort: Bool) -> KafkaFault {
+        KafkaFault(
+            code: code,
+            name: name,
+            message: message,
+            isFatal: isFatal,
+            isRetriable: isRetriable,
+            requiresAbort: requiresAbort
+        )
+    }
+
+    /// A setting or an argument that is wrong.
+    package static func invalid(_ message: String) -> KafkaFault {
+        KafkaFault(RD_KAFKA_RESP_ERR__INVALID_ARG, message)
+    }
+
+    /// A call that ran out of time.
+    package static func timedOut(_ message: String, requiresAbort: Bool = false) -> KafkaFault {
+        KafkaFault(RD_KAFKA_RESP_ERR__TIMED_OUT, message).judged(isFatal: false, requiresAbort: requiresAbort)
+    }
+
+    /// A unit of work that its partitions' assignment, or the state of the log, no longer covers.
+    package static func stale(_ message: String) -> KafkaFault {
+        KafkaFault(RD_KAFKA_RESP_ERR__STATE, message).judged(isFatal: false, requiresAbort: true)
+    }
+
+    /// What cannot be mended by trying again: somebody has to look.
+    package static func fatal(_ message: String) -> KafkaFault {
+        KafkaFault(RD_KAFKA_RESP_ERR__FATAL, message)
+    }
+}
+
+extension KafkaFault {
+    /// A fault from a bare code: its consequences are looked up in the tables below.
+    init(_ code: rd_kafka_resp_err_t, _ message: String) {
+        self.init(
+            code: code.rawValue,
+            name: Self.name(of: code),
+            message: message,
+            isFatal: Self.fatal.contains(code.rawValue),
+            isRetriable: Self.retriable.contains(code.rawValue),
+            requiresAbort: Self.aborting.contains(code.rawValue)
+        )
+    }
+
+    /// A fault from a code, saying what was being done.
+    init(_ code: rd_kafka_resp_err_t, doing action: String) {
+        self.init(code, "\(action): \(Self.text(of: code))")
+    }
+
+    /// Takes over an error object of the library and frees it.
+    init(takingOwnershipOf error: OpaquePointer, doing action: String) {
+        // The library made the object for us: it is valid until the destroy below, and so are its strings.
+        let code = unsafe rd_kafka_error_code(error)
+        let text = unsafe String(cString: rd_kafka_error_string(error))
+        self.init(
+            code: code.rawValue,
+            name: Self.name(of: code),
+            message: "\(action): \(text)",
+            isFatal: unsafe rd_kafka_error_is_fatal(error) != 0 || Self.fatal.contains(code.rawValue),
+            isRetriable: unsafe rd_kafka_error_is_retriable(error) != 0 || Self.retriable.contains(code.rawValue),
+            requiresAbort: unsafe rd_kafka_error_txn_requires_abort(error) != 0 || Self.aborting.contains(code.rawValue)
+        )
+        unsafe rd_kafka_error_destroy(error)
+    }
+
+    /// Throws unless the library reports success.
+    static func check(_ code: rd_kafka_resp_err_t, _ action: @autoclosure () -> String) throws(KafkaFault) {
+        guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaFault(code, doing: action()) }
+    }
+
+    static func name(of code: rd_kafka_resp_err_t) -> String {
+        // The library returns static strings.
+        unsafe String(cString: rd_kafka_err2name(code))
+    }
+
+    static func text(of code: rd_kafka_resp_err_t) -> String {
+        // The library returns static strings.
+        unsafe String(cString: rd_kafka_err2str(code))
+    }
+
+    private static let fatal: Set<Int32> = [
+        RD_KAFKA_RESP_ERR__FATAL.rawValue, RD_KAFKA_RESP_ERR__FENCED.rawValue,
+        RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID.rawValue,
+    ]
+
+    /// The group moved on, or bytes did not arrive as they were written: rewind and read again.
+    private static let aborting: Set<Int32> = [
+        RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION.rawValue, RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID.rawValue,
+        RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS.rawValue, RD_KAFKA_RESP_ERR__ASSIGNMENT_LOST.rawValue,
+        RD_KAFKA_RESP_ERR__BAD_MSG.rawValue, RD_KAFKA_RESP_ERR__BAD_COMPRESSION.rawValue,
+    ]
+
+    private static let refusals: Set<Int32> = [
+        RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED.rawValue, RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED.rawValue,
+        RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED.rawValue,
+        RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED.rawValue, RD_KAFKA_RESP_ERR__AUTHENTICATION.rawValue,
+        RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED.rawValue,
+    ]
+
+    private static let retriable: Set<Int32> = [
+        RD_KAFKA_RESP_ERR__TRANSPORT.rawValue, RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN.rawValue,
+        RD_KAFKA_RESP_ERR__RESOLVE.rawValue, RD_KAFKA_RESP_ERR__TIMED_OUT.rawValue,
+        RD_KAFKA_RESP_ERR__TIMED_OUT_QUEUE.rawValue, RD_KAFKA_RESP_ERR__MSG_TIMED_OUT.rawValue,
+        RD_KAFKA_RESP_ERR__WAIT_COORD.rawValue, RD_KAFKA_RESP_ERR__QUEUE_FULL.rawValue,
+        RD_KAFKA_RESP_ERR__PREV_IN_PROGRESS.rawValue, RD_KAFKA_RESP_ERR__STATE.rawValue,
+        RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT.rawValue, RD_KAFKA_RESP_ERR_NETWORK_EXCEPTION.rawValue,
+        RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS.rawValue,
+        RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE.rawValue, RD_KAFKA_RESP_ERR_NOT_COORDINATOR.rawValue,
+        RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE.rawValue, RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION.rawValue,
+        RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS.rawValue,
+        RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS_AFTER_APPEND.rawValue,
+        RD_KAFKA_RESP_ERR_CONCURRENT_TRANSACTIONS.rawValue, RD_KAFKA_RESP_ERR_UNSTABLE_OFFSET_COMMIT.rawValue,
+    ]
+}

@@ -1,0 +1,79 @@
+internal import CRdkafka
+
+/// Which kind of client a setting is for.
+package enum ClientKind: Sendable, CaseIterable {
+    case consumer, producer
+}
+
+/// librdkafka's settings as ordered pairs; of two with one name the later counts.
+package struct KafkaProperties: Sendable, Equatable {
+    package struct Pair: Sendable, Equatable {
+        package let name: String
+        package let value: String
+    }
+
+    package private(set) var pairs: [Pair] = []
+
+    package init(_ pairs: [(String, String)] = []) {
+        for (name, value) in pairs { self[name] = value }
+    }
+
+    /// The value set last; setting one replaces it in its place, nil takes it out.
+    package subscript(name: String) -> String? {
+        get { pairs.last { $0.name == name }?.value }
+        set {
+            let index = pairs.firstIndex { $0.name == name }
+            switch (index, newValue) {
+            case (let index?, let value?): pairs[index] = Pair(name: name, value: value)
+            case (let index?, nil): pairs.remove(at: index)
+            case (nil, let value?): pairs.append(Pair(name: name, value: value))
+            case (nil, nil): break
+            }
+        }
+    }
+
+    /// These settings over `defaults`, and `forced` over both.
+    package func completed(defaults: [(String, String)], forced: [(String, String)] = []) -> KafkaProperties {
+        var result = KafkaProperties(defaults)
+        for pair in pairs { result[pair.name] = pair.value }
+        for (name, value) in forced { result[name] = value }
+        return result
+    }
+
+    /// Tries every name and value on the library.
+    ///
+    /// - Throws: a ``KafkaFault`` that names the first property that the library refuses.
+    package func validate() throws(KafkaFault) {
+        // Nobody else sees this configuration; it is destroyed here.
+        let configuration = try unsafe makeConfiguration(for: nil)
+        unsafe rd_kafka_conf_destroy(configuration)
+    }
+}
+
+extension KafkaProperties {
+    /// A configuration object that the caller owns. Settings for the other kind of client are left out.
+    func makeConfiguration(for kind: ClientKind?) throws(KafkaFault) -> OpaquePointer {
+        // The library aborts the process rather than return null here.
+        guard let configuration = unsafe rd_kafka_conf_new() else { throw .fatal("out of memory") }
+        for pair in pairs where kind.map({ PropertyScopes.applies(pair.name, to: $0) }) ?? true {
+            if let complaint = unsafe Self.set(pair, in: configuration) {
+                unsafe rd_kafka_conf_destroy(configuration)
+                throw .invalid("kafka property \(pair.name): \(complaint)")
+            }
+        }
+        return unsafe configuration
+    }
+
+    /// Sets one pair and returns the library's complaint, if it has one.
+    private static func set(_ pair: Pair, in configuration: OpaquePointer) -> String? {
+        // A C string would end at the zero byte, and something else would be set than was written.
+        guard !pair.name.utf8.contains(0), !pair.value.utf8.contains(0) else { return "contains a zero byte" }
+        let capacity = 512
+        // The library writes a terminated text of at most `capacity` bytes.
+        return unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: capacity) { text in
+            let result = unsafe rd_kafka_conf_set(configuration, pair.name, pair.value, text.baseAddress, capacity)
+            guard result != RD_KAFKA_CONF_OK, let start = text.baseAddress else { return nil }
+            return unsafe String(cString: start)
+        }
+    }
+}

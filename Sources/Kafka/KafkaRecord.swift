@@ -1,0 +1,61 @@
+/// A header; Kafka allows null values, any bytes as a name, and one name many times.
+package struct KafkaHeader: Sendable, Equatable {
+    package var name: [UInt8]
+    package var value: [UInt8]?
+
+    package init(name: [UInt8], value: [UInt8]?) {
+        self.name = name
+        self.value = value
+    }
+}
+
+/// A message as consumed, copied out of the library's memory. A null key or value (a tombstone) is nil, an empty one [].
+package struct KafkaRecord: Sendable, Equatable {
+    package enum TimestampType: Sendable {
+        case none, create, logAppend
+    }
+
+    package var partition: Int32
+    package var offset: Int64
+    /// Milliseconds since 1970; −1 where the message has none.
+    package var timestamp: Int64
+    package var timestampType: TimestampType
+    package var key: [UInt8]?
+    package var value: [UInt8]?
+    package var headers: [KafkaHeader]
+    /// False where the message's headers could not be decoded (``headers`` is then empty).
+    package var headersReadable: Bool
+}
+
+/// A partition and the next offset to read of it.
+package struct PartitionOffset: Sendable, Equatable {
+    /// Stands for "the oldest record there is".
+    package static let beginning: Int64 = -2
+
+    package var partition: Int32
+    package var offset: Int64
+
+    package init(partition: Int32, offset: Int64) {
+        self.partition = partition
+        self.offset = offset
+    }
+}
+
+/// What the group decided about our partitions. Answer each with ``Consumer/assign(_:)`` or ``Consumer/unassign()``.
+package enum GroupChange: Sendable, Equatable {
+    case assigned([Int32])
+    /// To be given back in order: commits still count until ``Consumer/unassign()``.
+    case revoked([Int32])
+    /// Somebody else may have them already.
+    case lost([Int32])
+}
+
+/// What one call of ``Consumer/poll(timeoutMilliseconds:)`` brought.
+package enum ConsumerEvent: Sendable, Equatable {
+    case record(KafkaRecord)
+    case change(GroupChange)
+    /// Only with `enable.partition.eof=true`; the offset is the partition's end.
+    case endOfPartition(PartitionOffset)
+    /// Trouble that the library goes on to mend by itself, or that concerns one partition.
+    case notice(KafkaFault)
+}

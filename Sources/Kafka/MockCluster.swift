@@ -1,0 +1,51 @@
+internal import CRdkafka
+
+/// librdkafka's broker for tests and demonstrations, inside this process, on loopback ports.
+///
+/// It proves no transactions: offsets sent in one are dropped and aborted records stay visible. A partition keeps its
+/// newest 5 MiB only. Clients do best with `fetch.wait.max.ms=10` and `session.timeout.ms=3500`: a group's first join
+/// takes 3 s, in which a member with a shorter session is dropped, and later rebalances wait for a session less 1 s.
+/// Keep the object for as long as clients need the brokers: its last mention ends them.
+@safe
+package final class MockCluster {
+    private let host: ClientHandle
+    private let pointer: OpaquePointer
+
+    /// Starts brokers with the ids 1 to `brokers`.
+    package init(brokers: Int = 1) throws(KafkaFault) {
+        // Without this the mock's sockets wait 40 ms for each acknowledgement.
+        let properties = KafkaProperties([("socket.nagle.disable", "true"), ("log_level", "0")])
+        host = try ClientHandle(.producer, properties, context: CallbackContext())
+        // Owned by this object; it lives on the host client, which is destroyed after it.
+        guard let pointer = unsafe rd_kafka_mock_cluster_new(host.pointer, Int32(clamping: brokers)) else {
+            throw .invalid("a mock cluster of \(brokers) brokers could not be started")
+        }
+        unsafe self.pointer = pointer
+    }
+
+    deinit {
+        // Before the host client, which is a stored property and so released after this.
+        unsafe rd_kafka_mock_cluster_destroy(pointer)
+    }
+
+    /// The value for `bootstrap.servers`.
+    package var bootstrapServers: String {
+        // The text belongs to the cluster and is copied here.
+        unsafe String(cString: rd_kafka_mock_cluster_bootstraps(pointer))
+    }
+
+    package func createTopic(_ name: String, partitions: Int) throws(KafkaFault) {
+        // The name is copied.
+        let code = unsafe rd_kafka_mock_topic_create(pointer, name, Int32(clamping: partitions), 1)
+        try KafkaFault.check(code, "creating mock topic \(name)")
+    }
+
+    /// Takes a broker down (its connections break) or brings it back.
+    package func setBroker(_ id: Int32, isUp: Bool) throws(KafkaFault) {
+        let code =
+            isUp
+            ? unsafe rd_kafka_mock_broker_set_up(pointer, id)
+            : unsafe rd_kafka_mock_broker_set_down(pointer, id)
+        try KafkaFault.check(code, "taking mock broker \(id) \(isUp ? "up" : "down")")
+    }
+}

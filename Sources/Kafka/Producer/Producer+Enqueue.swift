@@ -1,0 +1,91 @@
+internal import CRdkafka
+
+extension Producer {
+    /// Hands one record to the library, which copies everything. Returns why it would not take it.
+    func enqueue(
+        _ topic: String,
+        _ partition: Int32,
+        _ key: [UInt8]?,
+        _ value: [UInt8]?,
+        _ headers: [KafkaHeader]
+    ) -> KafkaFault? {
+        // Strings and arrays are lent for the call only.
+        unsafe topic.withCString { name in
+            unsafe withBytes(key) { key in
+                unsafe withBytes(value) { value in
+                    unsafe send(name, partition, key, value, headers)
+                }
+            }
+        }
+    }
+
+    private func send(
+        _ topic: UnsafePointer<CChar>,
+        _ partition: Int32,
+        _ key: UnsafeRawBufferPointer?,
+        _ value: UnsafeRawBufferPointer?,
+        _ headers: [KafkaHeader]
+    ) -> KafkaFault? {
+        // Headers go as a list of ours: with single header arguments 2.0.2 frees them twice when it refuses the record.
+        let list = unsafe Self.makeHeaders(headers)
+        let error = unsafe withUnsafeTemporaryAllocation(of: rd_kafka_vu_t.self, capacity: 6) { arguments in
+            unsafe arguments.initialize(repeating: rd_kafka_vu_t())
+            unsafe arguments[0].vtype = RD_KAFKA_VTYPE_TOPIC
+            unsafe arguments[0].u.cstr = topic
+            unsafe arguments[1].vtype = RD_KAFKA_VTYPE_PARTITION
+            unsafe arguments[1].u.i32 = partition
+            unsafe arguments[2].vtype = RD_KAFKA_VTYPE_KEY
+            unsafe arguments[2].u.mem = .init(
+                ptr: UnsafeMutableRawPointer(mutating: key?.baseAddress),
+                size: key?.count ?? 0
+            )
+            unsafe arguments[3].vtype = RD_KAFKA_VTYPE_VALUE
+            unsafe arguments[3].u.mem = .init(
+                ptr: UnsafeMutableRawPointer(mutating: value?.baseAddress),
+                size: value?.count ?? 0
+            )
+            unsafe arguments[4].vtype = RD_KAFKA_VTYPE_MSGFLAGS
+            unsafe arguments[4].u.i = RD_KAFKA_MSG_F_COPY
+            unsafe arguments[5].vtype = RD_KAFKA_VTYPE_HEADERS
+            unsafe arguments[5].u.headers = list
+            return unsafe rd_kafka_produceva(handle.pointer, arguments.baseAddress, list == nil ? 5 : 6)
+        }
+        guard let error = unsafe error else { return nil }
+        // A refused record leaves its headers to us.
+        if let list = unsafe list { unsafe rd_kafka_headers_destroy(list) }
+        let name = unsafe String(cString: topic)
+        return unsafe KafkaFault(takingOwnershipOf: error, doing: "a record for \(name), partition \(partition)")
+    }
+
+    /// A header list that the library owns once it has taken the record; nil for none.
+    private static func makeHeaders(_ headers: [KafkaHeader]) -> OpaquePointer? {
+        guard !headers.isEmpty, let list = unsafe rd_kafka_headers_new(headers.count) else { return nil }
+        for header in headers {
+            // Name and value are copied, with their sizes, so that any bytes may be in them.
+            let name = header.name.map { CChar(bitPattern: $0) }
+            unsafe withBytes(header.value) { value in
+                let size = unsafe value?.count ?? 0
+                unsafe rd_kafka_header_add(list, name, name.count, value?.baseAddress, size)
+            }
+        }
+        return unsafe list
+    }
+}
+
+/// An empty string that lives for ever: an empty array has no address of its own.
+nonisolated(unsafe) private let emptyText: UnsafePointer<CChar> = {
+    let text = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
+    // One byte was allocated above.
+    unsafe text.initialize(to: 0)
+    return unsafe UnsafePointer(text)
+}()
+
+/// Lends bytes: nil stays null, and empty bytes get an address, since to the library null means null.
+private func withBytes<Result>(_ bytes: [UInt8]?, _ body: (UnsafeRawBufferPointer?) -> Result) -> Result {
+    guard let bytes else { return body(nil) }
+    guard !bytes.isEmpty else {
+        // No byte is read of an empty buffer.
+        return unsafe body(UnsafeRawBufferPointer(start: emptyText, count: 0))
+    }
+    return unsafe bytes.withUnsafeBytes { unsafe body($0) }
+}

@@ -1,0 +1,125 @@
+internal import CRdkafka
+
+/// How many deliveries were answered since the producer was made.
+package struct DeliveryCounts: Sendable, Equatable {
+    package var acknowledged: Int
+    package var failed: Int
+
+    package init(acknowledged: Int = 0, failed: Int = 0) {
+        self.acknowledged = acknowledged
+        self.failed = failed
+    }
+}
+
+/// An idempotent producer (`acks=all`). For one thread at a time.
+///
+/// Records are queued by ``produce(topic:partition:key:value:headers:patienceMilliseconds:)`` and sent in the
+/// background; only ``flush(timeoutMilliseconds:)`` says that they have arrived.
+package final class Producer {
+    let handle: ClientHandle
+    private var partitionCounts: [String: Int32] = [:]
+
+    /// - Parameter properties: librdkafka's settings; those of consumers are left out.
+    /// - Throws: a ``KafkaFault`` that names what is wrong. Nothing is connected yet.
+    package init(_ properties: KafkaProperties) throws(KafkaFault) {
+        let complete = properties.completed(defaults: Self.defaults, forced: Self.forced)
+        handle = try ClientHandle(.producer, complete, context: CallbackContext())
+    }
+
+    private static let defaults = [
+        ("linger.ms", "5"), ("queue.buffering.max.messages", "1000000"), ("socket.nagle.disable", "true"),
+        ("socket.keepalive.enable", "true"),
+    ]
+
+    private static let forced = [("enable.idempotence", "true"), ("acks", "all")]
+
+    /// What has become of the records so far. Served by every produce, poll and flush.
+    package var deliveries: DeliveryCounts {
+        DeliveryCounts(acknowledged: handle.context.acknowledged, failed: handle.context.failed)
+    }
+
+    /// The fault after which only a new producer helps, if there was one.
+    package var fatalFault: KafkaFault? { handle.fatalFault }
+
+    /// Records queued or under way.
+    package var outstanding: Int {
+        // No pointers but the client's own.
+        unsafe Int(rd_kafka_outq_len(handle.pointer))
+    }
+
+    /// Counts deliveries that were answered meanwhile, waiting at most this long for the first one.
+    package func poll(timeoutMilliseconds: Int) {
+        handle.serve(timeoutMilliseconds: clampedMilliseconds(timeoutMilliseconds))
+    }
+
+    /// The number of partitions, from the broker the first time and remembered from then on.
+    package func partitionCount(of topic: String, timeoutMilliseconds: Int = 10_000) throws(KafkaFault) -> Int32 {
+        if let count = partitionCounts[topic] { return count }
+        for attempt in 1...Self.lookups {
+            for description in try handle.topics(timeoutMilliseconds: timeoutMilliseconds)
+            where description.partitions > 0 {
+                partitionCounts[description.name] = Int32(clamping: description.partitions)
+            }
+            if let count = partitionCounts[topic] { return count }
+            // A topic made a moment ago reaches each broker in its own time.
+            if attempt < Self.lookups { handle.serve(timeoutMilliseconds: Self.lookupPauseMilliseconds) }
+        }
+        throw KafkaFault(RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC, "topic \(topic) does not exist")
+    }
+
+    private static let lookups = 5
+    private static let lookupPauseMilliseconds: Int32 = 200
+
+    /// Queues one record for an explicit partition. Bytes are copied; nil is null and [] is empty.
+    ///
+    /// A full queue is waited for, up to `patienceMilliseconds`.
+    ///
+    /// - Throws: a ``KafkaFault``; the record was not queued then, so whatever it belonged to must not be committed.
+    package func produce(
+        topic: String,
+        partition: Int32,
+        key: [UInt8]?,
+        value: [UInt8]?,
+        headers: [KafkaHeader] = [],
+        patienceMilliseconds: Int = 60_000
+    ) throws(KafkaFault) {
+        // The library would queue a record for a partition that does not exist and fail it much later.
+        let count = try partitionCount(of: topic)
+        guard (0..<count).contains(partition) else {
+            throw KafkaFault(
+                RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION,
+                "topic \(topic) has \(count) partitions, so there is no partition \(partition)"
+            )
+        }
+        var waited = 0
+        while let fault = enqueue(topic, partition, key, value, headers) {
+            guard fault.code == RD_KAFKA_RESP_ERR__QUEUE_FULL.rawValue, waited < patienceMilliseconds else {
+                throw handle.explained(fault)
+            }
+            // Returns as soon as deliveries are answered, which is what makes room.
+            poll(timeoutMilliseconds: Self.fullQueuePauseMilliseconds)
+            waited += Self.fullQueuePauseMilliseconds
+        }
+        // Keeps the queue of answers short; costs nothing when it is empty.
+        handle.serve()
+    }
+
+    private static let fullQueuePauseMilliseconds = 10
+
+    /// Waits until every queued record is acknowledged or failed.
+    ///
+    /// - Throws: a ``KafkaFault`` naming the first record that failed since the last flush, or a timeout with some still
+    ///   under way. Either way the unit they belong to must not be committed.
+    package func flush(timeoutMilliseconds: Int) throws(KafkaFault) {
+        // Delivery callbacks run inside this call, on this thread.
+        let code = unsafe rd_kafka_flush(handle.pointer, clampedMilliseconds(timeoutMilliseconds))
+        if let failure = handle.context.firstFailure {
+            handle.context.firstFailure = nil
+            throw handle.explained(failure).judged(isFatal: failure.isFatal, requiresAbort: true)
+        }
+        if let fatal = fatalFault { throw fatal }
+        guard code != RD_KAFKA_RESP_ERR_NO_ERROR else { return }
+        let fault = KafkaFault(code, "\(outstanding) records were not acknowledged in \(timeoutMilliseconds) ms")
+        throw handle.explained(fault).judged(isFatal: false, requiresAbort: true)
+    }
+}

@@ -1,0 +1,90 @@
+import Kafka
+import Pipeline
+import Testing
+
+@testable import Worker
+
+struct AssignedPartitionsTests {
+    /// Partition 0 committed at 5, partition 1 never.
+    private func assigned() -> AssignedPartitions {
+        var partitions = AssignedPartitions()
+        partitions.replace([(0, 5), (1, nil)])
+        return partitions
+    }
+
+    private func position(_ partition: Int32, _ offset: Int64) -> PartitionPosition {
+        PartitionPosition(partition: partition, offset: offset)
+    }
+
+    @Test func `reading starts at the committed offset, else with the oldest record`() {
+        #expect(
+            assigned().starts == [
+                PartitionOffset(partition: 0, offset: 5),
+                PartitionOffset(partition: 1, offset: PartitionOffset.beginning),
+            ]
+        )
+    }
+
+    @Test func `what was handed out may be committed, with gaps between offsets`() throws {
+        var partitions = assigned()
+        for offset in [5, 6, 9] as [Int64] { try partitions.take(0, offset) }
+        try partitions.take(1, 40)
+        try partitions.check([position(0, 10), position(1, 41)])
+        try partitions.check([position(0, 7)])
+        try partitions.check([])
+    }
+
+    static let stale: [(Int32, Int64)] = [(0, 4), (0, 11), (2, 1), (1, -1), (0, .max), (0, .min)]
+
+    @Test(arguments: stale)
+    func `a position of another assignment asks for an abort`(partition: Int32, offset: Int64) throws {
+        var partitions = assigned()
+        for offset in 5..<10 as Range<Int64> { try partitions.take(0, offset) }
+        let fault = #expect(throws: KafkaFault.self) { try partitions.check([position(partition, offset)]) }
+        #expect(fault?.isRecoverable == true)
+    }
+
+    @Test func `nothing may be committed after the partitions were given back`() throws {
+        var partitions = assigned()
+        try partitions.take(0, 5)
+        partitions.clear()
+        #expect(throws: KafkaFault.self) { try partitions.check([position(0, 6)]) }
+        #expect(partitions.isEmpty)
+    }
+
+    @Test func `a rewind goes back to what is committed, and the same records come again`() throws {
+        var partitions = assigned()
+        for offset in 5..<8 as Range<Int64> { try partitions.take(0, offset) }
+        partitions.noteCommitted([position(0, 7)])
+        try partitions.take(1, 0)
+        partitions.rewind()
+        #expect(partitions.starts.map(\.offset) == [7, PartitionOffset.beginning])
+        #expect(throws: KafkaFault.self) { try partitions.check([position(0, 8)]) }
+        try partitions.take(0, 7)
+        try partitions.take(1, 0)
+        try partitions.check([position(0, 8), position(1, 1)])
+    }
+
+    @Test func `reading goes on after the last record handed out`() throws {
+        var partitions = assigned()
+        try partitions.take(0, 5)
+        try partitions.take(1, 0)
+        #expect(partitions.starts.map(\.offset) == [6, 1])
+    }
+
+    @Test func `offsets that go back stop the worker`() throws {
+        var partitions = assigned()
+        try partitions.take(0, 8)
+        for offset in [8, 5, 0, -1] as [Int64] {
+            let fault = #expect(throws: KafkaFault.self) { try partitions.take(0, offset) }
+            #expect(fault?.isFatal == true)
+        }
+        #expect(throws: KafkaFault.self) { try partitions.take(0, .max) }
+    }
+
+    @Test func `a record of a foreign partition is not taken`() {
+        var partitions = assigned()
+        let fault = #expect(throws: KafkaFault.self) { try partitions.take(3, 0) }
+        #expect(fault?.isFatal == false)
+    }
+}

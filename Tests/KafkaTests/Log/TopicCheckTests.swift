@@ -1,0 +1,115 @@
+import Kafka
+import Pipeline
+import Testing
+
+@testable import Worker
+
+struct TopicCheckTests {
+    static let names = TopicNames(
+        requests: "requests",
+        outputs: [.results: "results", .tokens: "tokens", .events: "events", .deadLetters: "dead", .ledger: "ledger"]
+    )
+
+    /// Six topics as they should be.
+    static func good() -> [String: TopicFacts] {
+        var facts: [String: TopicFacts] = [:]
+        for name in names.all { facts[name] = TopicFacts(partitions: 6, settings: nil) }
+        facts["ledger"]?.settings = ["cleanup.policy": "compact"]
+        facts["requests"]?.settings = ["message.timestamp.type": "LogAppendTime"]
+        return facts
+    }
+
+    @Test func `six topics as they should be give no finding`() {
+        #expect(TopicCheck.judge(Self.good(), Self.names) == [])
+    }
+
+    @Test(arguments: names.all)
+    func `a missing topic is a problem, with the command that makes it`(name: String) {
+        var facts = Self.good()
+        facts[name] = nil
+        let findings = TopicCheck.judge(facts, Self.names)
+        #expect(findings.count == 1)
+        #expect(findings.first?.severity == .problem)
+        #expect(findings.first?.message.contains("no such topic: \(name);") ?? false)
+        #expect(findings.first?.message.contains("--partitions \(name == "requests" ? "N" : "6")") ?? false)
+    }
+
+    @Test(arguments: names.all, [1, 5, 7])
+    func `a topic with another number of partitions is a problem`(name: String, partitions: Int) {
+        var facts = Self.good()
+        facts[name]?.partitions = partitions
+        let findings = TopicCheck.judge(facts, Self.names)
+        #expect(findings.map(\.severity) == [.problem])
+        #expect(findings.first?.message.contains("\(name) has \(partitions)") ?? false)
+    }
+
+    @Test(arguments: ["delete", "compact,delete", ""])
+    func `a ledger that expires is a problem`(policy: String) {
+        var facts = Self.good()
+        facts["ledger"]?.settings = ["cleanup.policy": policy]
+        let findings = TopicCheck.judge(facts, Self.names)
+        #expect(findings.map(\.severity) == [.problem])
+        #expect(findings.first?.message.contains("cleanup.policy=\(policy)") ?? false)
+    }
+
+    @Test func `requests with their writers' time are a warning`() {
+        var facts = Self.good()
+        facts["requests"]?.settings = ["message.timestamp.type": "CreateTime"]
+        let findings = TopicCheck.judge(facts, Self.names)
+        #expect(findings.map(\.severity) == [.warning])
+        #expect(findings.first?.message.contains("CreateTime") ?? false)
+    }
+
+    @Test func `settings that could not be read are not judged`() {
+        var facts = Self.good()
+        facts["ledger"]?.settings = nil
+        facts["requests"]?.settings = nil
+        #expect(TopicCheck.judge(facts, Self.names) == [])
+    }
+
+    @Test func `one name for two purposes is a problem`() {
+        var names = Self.names
+        names.outputs[.events] = "results"
+        let findings = TopicCheck.judge(Self.good(), names)
+        #expect(findings.map(\.severity) == [.problem])
+        #expect(findings.first?.message.contains("results is named for more than one purpose") ?? false)
+    }
+
+    @Test(arguments: [
+        ("", "i"), ("g", ""),
+    ])
+    func `a group and an instance need names`(group: String, instance: String) {
+        let settings = BrokerSettings(
+            properties: [("group.id", group)],
+            topics: Self.names,
+            instanceName: instance,
+            membership: .static
+        )
+        #expect(throws: KafkaFault.self) { try settings.validate() }
+    }
+
+    @Test func `every output needs a topic`() {
+        var settings = BrokerSettings(
+            properties: [("group.id", "g")],
+            topics: Self.names,
+            instanceName: "i",
+            membership: .static
+        )
+        #expect(throws: Never.self) { try settings.validate() }
+        settings.topics.outputs[.deadLetters] = nil
+        #expect(throws: KafkaFault.self) { try settings.validate() }
+    }
+
+    @Test func `a static member carries the group's and the instance's name, a dynamic one none`() throws {
+        var settings = BrokerSettings(
+            properties: [("group.id", "g"), ("group.instance.id", "x"), ("auto.offset.reset", "latest")],
+            topics: Self.names,
+            instanceName: "i",
+            membership: .static
+        )
+        #expect(try settings.consumerProperties()["group.instance.id"] == "g-i")
+        #expect(try settings.consumerProperties()["auto.offset.reset"] == "earliest")
+        settings.membership = .dynamic
+        #expect(try settings.consumerProperties()["group.instance.id"] == nil)
+    }
+}

@@ -1,0 +1,163 @@
+import Kafka
+import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct ConsumerTests {
+    private func filled(_ fixture: MockFixture, perPartition: Int, partitions: Int32 = 4) throws {
+        let producer = try fixture.producer()
+        for partition in 0..<partitions {
+            for number in 0..<perPartition {
+                try producer.produce(
+                    topic: MockFixture.topic,
+                    partition: partition,
+                    key: nil,
+                    value: bytes("\(partition)-\(number)")
+                )
+            }
+        }
+        try producer.flush(timeoutMilliseconds: 20_000)
+    }
+
+    @Test func `the next member resumes at the committed offsets`() throws {
+        try withMock(partitions: 1) { fixture in
+            try filled(fixture, perPartition: 10, partitions: 1)
+            let first = try fixture.consumer()
+            try first.subscribe()
+            #expect(try first.records(10).map(\.offset) == Array(0..<10))
+            #expect(try first.committed([0], timeoutMilliseconds: 10_000).first?.offset == nil)
+            try first.commit([PartitionOffset(partition: 0, offset: 6)], timeoutMilliseconds: 10_000)
+            #expect(try first.committed([0], timeoutMilliseconds: 10_000).first?.offset == 6)
+            try first.close()
+            let second = try fixture.consumer()
+            try second.subscribe()
+            #expect(try second.records(4).map(\.offset) == [6, 7, 8, 9])
+            try second.close()
+        }
+    }
+
+    @Test func `nothing is committed that was not asked for`() throws {
+        try withMock(partitions: 1) { fixture in
+            try filled(fixture, perPartition: 10, partitions: 1)
+            // Not even where somebody asks for it by name.
+            let first = try fixture.consumer([("enable.auto.commit", "true"), ("auto.commit.interval.ms", "10")])
+            try first.subscribe()
+            #expect(try first.records(10).count == 10)
+            try first.close()
+            let second = try fixture.consumer()
+            try second.subscribe()
+            #expect(try second.records(10).map(\.offset) == Array(0..<10))
+        }
+    }
+
+    @Test func `a seek goes back, and nothing fetched before comes after it`() throws {
+        try withMock(partitions: 1) { fixture in
+            try filled(fixture, perPartition: 500, partitions: 1)
+            let reader = try fixture.reader([0])
+            #expect(try reader.records(100).last?.offset == 99)
+            try reader.seek([PartitionOffset(partition: 0, offset: 40)], timeoutMilliseconds: 10_000)
+            #expect(try reader.records(460).map(\.offset) == Array(40..<500))
+            try reader.seek(
+                [PartitionOffset(partition: 0, offset: PartitionOffset.beginning)],
+                timeoutMilliseconds: 10_000
+            )
+            #expect(try reader.records(1).first?.offset == 0)
+            #expect(try reader.positions([0]).first?.offset == 1)
+        }
+    }
+
+    @Test func `a paused partition gives nothing until it is resumed`() throws {
+        try withMock(partitions: 2) { fixture in
+            try filled(fixture, perPartition: 50, partitions: 2)
+            let reader = try fixture.reader([0, 1])
+            try reader.pause([1])
+            let before = try reader.records(50)
+            #expect(before.allSatisfy { $0.partition == 0 })
+            #expect(try reader.poll(timeoutMilliseconds: 300) == nil)
+            try reader.resume([1])
+            #expect(try reader.records(50).allSatisfy { $0.partition == 1 })
+        }
+    }
+
+    @Test func `a partition's ends are told`() throws {
+        try withMock(partitions: 2) { fixture in
+            try filled(fixture, perPartition: 7, partitions: 1)
+            let reader = try fixture.reader([0, 1], [("enable.partition.eof", "true")])
+            #expect(try reader.watermarks(of: 0, timeoutMilliseconds: 10_000) == Watermarks(low: 0, high: 7))
+            #expect(try reader.watermarks(of: 1, timeoutMilliseconds: 10_000) == Watermarks(low: 0, high: 0))
+            var ends: [PartitionOffset] = []
+            let isDone = try reader.poll { event in
+                if case .endOfPartition(let end) = event { ends.append(end) }
+                return ends.count == 2
+            }
+            #expect(isDone)
+            #expect(ends.contains(PartitionOffset(partition: 0, offset: 7)))
+            #expect(ends.contains(PartitionOffset(partition: 1, offset: 0)))
+        }
+    }
+
+    @Test func `two members share the partitions, and one takes over when the other leaves`() throws {
+        try withMock { fixture in
+            try filled(fixture, perPartition: 1)
+            let (first, second) = (try fixture.consumer(), try fixture.consumer())
+            try first.subscribe()
+            #expect(try first.records(4).count == 4)
+            #expect(Set(try first.assignment()) == [0, 1, 2, 3])
+            try second.subscribe()
+            var changes: [GroupChange] = []
+            try settle(first, second, seconds: 30, noting: &changes) { $0.count == 2 && $1.count == 2 }
+            #expect(changes.contains { if case .revoked(let all) = $0 { all.count == 4 } else { false } })
+            #expect(Set(try first.assignment()).isDisjoint(with: try second.assignment()))
+            try first.close()
+            let isDone = try second.poll { event in
+                if case .change(let change) = event { try second.answer(change) }
+                return try second.assignment().count == 4
+            }
+            #expect(isDone)
+            try second.close()
+        }
+    }
+
+    /// Polls two members in turn until their shares are as wanted.
+    private func settle(
+        _ first: Consumer,
+        _ second: Consumer,
+        seconds: Int,
+        noting changes: inout [GroupChange],
+        until isSettled: ([Int32], [Int32]) -> Bool
+    ) throws {
+        let deadline = ContinuousClock.now + .seconds(seconds)
+        while ContinuousClock.now < deadline {
+            for member in [first, second] {
+                guard case .change(let change)? = try member.poll(timeoutMilliseconds: 50) else { continue }
+                if member === first { changes.append(change) }
+                try member.answer(change)
+            }
+            if isSettled(try first.assignment(), try second.assignment()) { return }
+        }
+        Issue.record("the group did not settle")
+    }
+
+    @Test func `closing does not wait for an answer to a change`() throws {
+        try withMock { fixture in
+            let consumer = try fixture.consumer()
+            try consumer.subscribe()
+            #expect(try consumer.poll { if case .change(.assigned) = $0 { true } else { false } })
+            try consumer.close()
+            try consumer.close()
+        }
+    }
+
+    @Test func `a consumer that is dropped leaves its group`() throws {
+        try withMock(partitions: 1) { fixture in
+            try filled(fixture, perPartition: 3, partitions: 1)
+            do {
+                let dropped = try fixture.consumer()
+                try dropped.subscribe()
+                #expect(try dropped.records(3).count == 3)
+            }
+            let next = try fixture.consumer()
+            try next.subscribe()
+            #expect(try next.records(3).count == 3)
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import Kafka
+import Testing
+
+/// A mock cluster with one topic, and clients set up for it.
+final class MockFixture {
+    static let topic = "records"
+
+    let cluster: MockCluster
+
+    init(partitions: Int = 4) throws {
+        cluster = try MockCluster()
+        try cluster.createTopic(Self.topic, partitions: partitions)
+    }
+
+    /// What keeps the mock quick: see ``MockCluster``.
+    func properties(group: String = "group", _ more: [(String, String)] = []) -> [(String, String)] {
+        [
+            ("bootstrap.servers", cluster.bootstrapServers), ("group.id", group), ("fetch.wait.max.ms", "10"),
+            ("session.timeout.ms", "3500"), ("heartbeat.interval.ms", "200"), ("log_level", "0"),
+            ("socket.nagle.disable", "true"),
+        ] + more
+    }
+
+    func producer(_ more: [(String, String)] = []) throws -> Producer {
+        try Producer(KafkaProperties(properties(more)))
+    }
+
+    func consumer(group: String = "group", _ more: [(String, String)] = []) throws -> Consumer {
+        try Consumer(KafkaProperties(properties(group: group, more)), topic: Self.topic)
+    }
+
+    /// A consumer that reads the given partitions from their beginning, without a group.
+    func reader(_ partitions: [Int32], _ more: [(String, String)] = []) throws -> Consumer {
+        let consumer = try consumer(group: "reader", more)
+        try consumer.assign(partitions.map { PartitionOffset(partition: $0, offset: PartitionOffset.beginning) })
+        return consumer
+    }
+
+    private func properties(_ more: [(String, String)]) -> [(String, String)] {
+        properties(group: "group", more)
+    }
+}
+
+/// Runs a test with a mock cluster that lives until the test ends, and not just until its last mention.
+func withMock(partitions: Int = 4, _ body: (MockFixture) throws -> Void) throws {
+    let fixture = try MockFixture(partitions: partitions)
+    try withExtendedLifetime(fixture) { try body(fixture) }
+}
+
+extension Consumer {
+    /// Polls until `isDone` says so. - Returns: false when that took too long.
+    func poll(seconds: Int = 30, until isDone: (ConsumerEvent) throws -> Bool) throws -> Bool {
+        let deadline = ContinuousClock.now + .seconds(seconds)
+        while ContinuousClock.now < deadline {
+            if let event = try poll(timeoutMilliseconds: 100), try isDone(event) { return true }
+        }
+        return false
+    }
+
+    /// Reads a number of records, answering changes of assignment with the committed offsets.
+    func records(_ count: Int, seconds: Int = 30) throws -> [KafkaRecord] {
+        var records: [KafkaRecord] = []
+        guard count > 0 else { return [] }
+        let isDone = try poll(seconds: seconds) { event in
+            switch event {
+            case .record(let record): records.append(record)
+            case .change(let change): try answer(change)
+            case .endOfPartition, .notice: break
+            }
+            return records.count >= count
+        }
+        if !isDone { Issue.record("only \(records.count) of \(count) records came") }
+        return records
+    }
+
+    func answer(_ change: GroupChange) throws {
+        switch change {
+        case .assigned(let partitions):
+            let committed = try committed(partitions, timeoutMilliseconds: 10_000)
+            let starts = committed.map { partition, offset in
+                PartitionOffset(partition: partition, offset: offset ?? PartitionOffset.beginning)
+            }
+            try assign(starts)
+        case .revoked, .lost:
+            try unassign()
+        }
+    }
+}
+
+func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }

@@ -1,0 +1,147 @@
+import Kafka
+import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct ProduceConsumeTests {
+    struct Shape: Sendable {
+        var key: [UInt8]?
+        var value: [UInt8]?
+        var headers: [KafkaHeader] = []
+    }
+
+    static let shapes = [
+        Shape(key: bytes("k"), value: bytes("v")), Shape(key: nil, value: bytes("v")),
+        Shape(key: bytes("k"), value: nil),
+        Shape(key: nil, value: nil), Shape(key: [], value: []), Shape(key: [], value: nil), Shape(key: nil, value: []),
+        Shape(key: [0, 255, 0], value: [UInt8](repeating: 0, count: 70_000)),
+        Shape(key: bytes("k"), value: bytes("v"), headers: [KafkaHeader(name: bytes("h"), value: nil)]),
+        Shape(key: bytes("k"), value: bytes("v"), headers: [KafkaHeader(name: bytes("h"), value: [])]),
+        Shape(key: bytes("k"), value: bytes("v"), headers: [KafkaHeader(name: [], value: [])]),
+        Shape(key: bytes("k"), value: nil, headers: [KafkaHeader(name: [0xff, 0xfe], value: [0, 1, 0])]),
+        Shape(
+            key: bytes("k"),
+            value: bytes("v"),
+            headers: (0..<200).map { KafkaHeader(name: bytes("same"), value: bytes("\($0)")) }
+        ),
+    ]
+
+    @Test func `every shape of record comes back as it was written`() throws {
+        try withMock(partitions: 1) { fixture in
+            let producer = try fixture.producer()
+            for shape in Self.shapes {
+                try producer.produce(
+                    topic: MockFixture.topic,
+                    partition: 0,
+                    key: shape.key,
+                    value: shape.value,
+                    headers: shape.headers
+                )
+            }
+            try producer.flush(timeoutMilliseconds: 20_000)
+            #expect(producer.deliveries == DeliveryCounts(acknowledged: Self.shapes.count, failed: 0))
+            let records = try fixture.reader([0]).records(Self.shapes.count)
+            for (index, (record, shape)) in zip(records, Self.shapes).enumerated() {
+                #expect(record.key == shape.key, "shape \(index)")
+                #expect(record.value == shape.value, "shape \(index)")
+                #expect(record.headers == shape.headers, "shape \(index)")
+                #expect(record.headersReadable)
+                #expect(record.offset == Int64(index))
+                #expect(record.timestampType == .create && record.timestamp > 0)
+            }
+            #expect(records.count == Self.shapes.count)
+        }
+    }
+
+    @Test func `records keep their order in each of several partitions`() throws {
+        try withMock { fixture in
+            let producer = try fixture.producer()
+            for number in 0..<2_000 {
+                try producer.produce(
+                    topic: MockFixture.topic,
+                    partition: Int32(number % 4),
+                    key: nil,
+                    value: bytes("\(number)")
+                )
+            }
+            try producer.flush(timeoutMilliseconds: 20_000)
+            let records = try fixture.reader([0, 1, 2, 3]).records(2_000)
+            for partition in 0..<4 {
+                let values = records.filter { $0.partition == partition }.compactMap { $0.value }
+                #expect(values == stride(from: partition, to: 2_000, by: 4).map { bytes("\($0)") })
+            }
+        }
+    }
+
+    static let nowhere: [(String, Int32)] = [
+        (MockFixture.topic, 4), (MockFixture.topic, -1), (MockFixture.topic, .max), ("other", 0),
+    ]
+
+    @Test(arguments: nowhere)
+    func `a record for no partition is refused at once`(topic: String, partition: Int32) throws {
+        try withMock { fixture in
+            let producer = try fixture.producer()
+            let fault = #expect(throws: KafkaFault.self) {
+                try producer.produce(
+                    topic: topic,
+                    partition: partition,
+                    key: nil,
+                    value: nil,
+                    headers: [KafkaHeader(name: bytes("h"), value: bytes("v"))]
+                )
+            }
+            #expect(fault?.message.contains(topic) ?? false)
+            #expect(fault?.isRetriable == false)
+            #expect(producer.outstanding == 0)
+        }
+    }
+
+    @Test func `a full queue is waited for, and no record is dropped`() throws {
+        try withMock { fixture in
+            let producer = try fixture.producer([("queue.buffering.max.messages", "10")])
+            for number in 0..<500 {
+                try producer.produce(topic: MockFixture.topic, partition: 0, key: nil, value: bytes("\(number)"))
+            }
+            try producer.flush(timeoutMilliseconds: 20_000)
+            #expect(producer.deliveries == DeliveryCounts(acknowledged: 500, failed: 0))
+            let values = try fixture.reader([0]).records(500).map { $0.value ?? [] }
+            #expect(values == (0..<500).map { bytes("\($0)") })
+        }
+    }
+
+    @Test func `a failed delivery is named at the flush, once`() throws {
+        try withMock { fixture in
+            let producer = try fixture.producer([("message.timeout.ms", "600"), ("linger.ms", "0")])
+            #expect(try producer.partitionCount(of: MockFixture.topic) == 4)
+            try fixture.cluster.setBroker(1, isUp: false)
+            try producer.produce(topic: MockFixture.topic, partition: 2, key: nil, value: bytes("lost"))
+            let fault = #expect(throws: KafkaFault.self) { try producer.flush(timeoutMilliseconds: 20_000) }
+            #expect(fault?.message.contains("\(MockFixture.topic), partition 2") ?? false)
+            #expect(fault?.requiresAbort == true)
+            #expect(producer.deliveries == DeliveryCounts(acknowledged: 0, failed: 1))
+            try fixture.cluster.setBroker(1, isUp: true)
+            try producer.flush(timeoutMilliseconds: 20_000)
+        }
+    }
+
+    @Test func `a flush that runs out of time says how many records are under way`() throws {
+        try withMock { fixture in
+            let producer = try fixture.producer()
+            #expect(try producer.partitionCount(of: MockFixture.topic) == 4)
+            try fixture.cluster.setBroker(1, isUp: false)
+            try producer.produce(topic: MockFixture.topic, partition: 0, key: nil, value: nil)
+            let fault = #expect(throws: KafkaFault.self) { try producer.flush(timeoutMilliseconds: 200) }
+            #expect(fault?.isTimeout == true && fault?.requiresAbort == true && fault?.isFatal == false)
+            #expect(producer.outstanding == 1)
+            try fixture.cluster.setBroker(1, isUp: true)
+            try producer.flush(timeoutMilliseconds: 20_000)
+            #expect(producer.deliveries == DeliveryCounts(acknowledged: 1, failed: 0))
+        }
+    }
+
+    @Test func `a broker that is not there is named with what is wrong`() throws {
+        let admin = try Admin(KafkaProperties([("bootstrap.servers", "127.0.0.1:1")]))
+        let fault = #expect(throws: KafkaFault.self) { try admin.topics(timeoutMilliseconds: 1_000) }
+        #expect(fault?.isRetriable == true)
+        #expect(fault?.message.contains("127.0.0.1:1") ?? false)
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import Kafka
+import Pipeline
+import TestSupport
+import Testing
+import Worker
+
+extension RealKafkaTests {
+    private static let kcat = KafkaInstallation.executable("kcat")
+
+    @Test(.enabled(if: kcat != nil, "kcat is not installed"))
+    func `kcat's records are read as it wrote them, where its partitioner put them`() throws {
+        let fixture = try RealFixture("kcat-in")
+        _ = try fixture.create()
+        let kcat = try #require(Self.kcat)
+        for (partitioner, name) in [(Partitioner.crc32, "consistent_random"), (.murmur2, "murmur2_random")] {
+            let lines = (0..<50).map { "\(name) \($0);value \($0)" }.joined(separator: "\n")
+            _ = try fixture.run(
+                kcat,
+                broker(fixture) + ["-P", "-t", fixture.names.requests, "-K", ";", "-H", "request-id=r", "-H", "bare"]
+                    + ["-X", "partitioner=\(name)"],
+                input: lines + "\n"
+            )
+            let log = try KafkaRecordLog(atLeastOnce: fixture.settings("one"))
+            let records = try LogDriver.records(50, from: log)
+            for record in records {
+                let key = try #require(record.key)
+                #expect(key.starts(with: bytes(name)))
+                #expect(record.partition == partitioner.partition(of: key, count: 3))
+                #expect(record.headers.first == RecordHeader("request-id", "r"))
+                #expect(record.headers.last?.name == bytes("bare"))
+            }
+            try log.begin()
+            try log.commit(LogDriver.positions(after: records))
+            try log.close()
+        }
+    }
+
+    @Test(.enabled(if: kcat != nil, "kcat is not installed"))
+    func `kcat reads what was published`() throws {
+        let fixture = try RealFixture("kcat-out")
+        _ = try fixture.create()
+        let kcat = try #require(Self.kcat)
+        #expect(try LogDriver.publish(20, to: fixture.names.requests, fixture.properties).isComplete)
+        let output = try fixture.run(
+            kcat,
+            broker(fixture) + ["-C", "-t", fixture.names.requests, "-e", "-q", "-f", "%k=%s@%p\n"]
+        )
+        let expected = (1...20).map { number in
+            let partition = Partitioner.murmur2.partition(of: bytes("key \(number)"), count: 3)
+            return "key \(number)=value \(number)@\(partition)"
+        }
+        #expect(output.split(separator: "\n").map(String.init).sorted() == expected.sorted())
+    }
+
+    private func broker(_ fixture: RealFixture) -> [String] {
+        ["-b", KafkaProperties(fixture.properties)["bootstrap.servers"] ?? ""]
+    }
+}
