@@ -1,0 +1,87 @@
+package import Kafka
+package import Pipeline
+
+/// How a worker is a member of its group.
+package enum GroupMembership: Sendable, Equatable {
+    /// Known by the instance's name: a restart within `session.timeout.ms` moves no partition.
+    case `static`
+    case dynamic
+}
+
+/// The names of the six topics.
+package struct TopicNames: Sendable, Equatable {
+    package var requests: String
+    package var outputs: [OutputStream: String]
+
+    /// - Parameter outputs: a name for each ``OutputStream``.
+    package init(requests: String, outputs: [OutputStream: String]) {
+        self.requests = requests
+        self.outputs = outputs
+    }
+
+    /// The requests first, then the outputs in their own order.
+    package var all: [String] { [requests] + OutputStream.allCases.compactMap { outputs[$0] } }
+}
+
+/// What the log needs to know about the broker.
+package struct BrokerSettings: Sendable {
+    /// kafka.properties, in order.
+    package var properties: [(String, String)]
+    package var topics: TopicNames
+    /// Stable over restarts and unique in the group.
+    package var instanceName: String
+    package var membership: GroupMembership
+    /// How long a commit waits for its outputs to be acknowledged, and for its offsets after that.
+    package var commitMilliseconds = 60_000
+    /// How long an abort waits for outputs that are under way before it gives up its producer.
+    package var abortMilliseconds = 2_000
+
+    package init(
+        properties: [(String, String)],
+        topics: TopicNames,
+        instanceName: String,
+        membership: GroupMembership
+    ) {
+        self.properties = properties
+        self.topics = topics
+        self.instanceName = instanceName
+        self.membership = membership
+    }
+}
+
+extension BrokerSettings {
+    /// Refuses what no client could be made of: a property that librdkafka does not know, a missing group or topic.
+    package func validate() throws(KafkaFault) {
+        try KafkaProperties(properties).validate()
+        _ = try stableID()
+        for stream in OutputStream.allCases where topics.outputs[stream] == nil {
+            throw .invalid("no topic is named for \(stream.rawValue)")
+        }
+    }
+
+    /// The name by which the group knows this instance over restarts.
+    func stableID() throws(KafkaFault) -> String {
+        guard let group = KafkaProperties(properties)["group.id"], !group.isEmpty else {
+            throw .invalid("kafka property group.id is needed")
+        }
+        guard !instanceName.isEmpty else { throw .invalid("the instance needs a name") }
+        return "\(group)-\(instanceName)"
+    }
+
+    func consumerProperties() throws(KafkaFault) -> KafkaProperties {
+        var properties = KafkaProperties(properties)
+        let id = try stableID()
+        if properties["client.id"] == nil { properties["client.id"] = id }
+        properties["group.instance.id"] = membership == .static ? id : nil
+        properties["auto.offset.reset"] = "earliest"
+        properties["isolation.level"] = "read_committed"
+        properties["enable.partition.eof"] = "false"
+        return properties
+    }
+
+    func producerProperties() throws(KafkaFault) -> KafkaProperties {
+        var properties = KafkaProperties(properties)
+        if properties["client.id"] == nil { properties["client.id"] = try stableID() }
+        return properties
+    }
+}

@@ -1,0 +1,140 @@
+internal import Kafka
+package import Pipeline
+
+/// A record to be published. Its own partition number counts only where the publisher is told so.
+package struct PublishRecord: Sendable, Equatable {
+    package var key: [UInt8]?
+    package var value: [UInt8]?
+    package var headers: [RecordHeader]
+    package var partition: Int32?
+
+    package init(key: [UInt8]?, value: [UInt8]?, headers: [RecordHeader] = [], partition: Int32? = nil) {
+        self.key = key
+        self.value = value
+        self.headers = headers
+        self.partition = partition
+    }
+}
+
+/// What became of the records published.
+package struct PublishReport: Sendable, Equatable {
+    package var acknowledged = 0
+    package var failed = 0
+    /// One line about the first failure, or about what ended the publishing early.
+    package var firstFailure: String?
+
+    package init(acknowledged: Int = 0, failed: Int = 0, firstFailure: String? = nil) {
+        self.acknowledged = acknowledged
+        self.failed = failed
+        self.firstFailure = firstFailure
+    }
+
+    /// Every record given was acknowledged by all replicas.
+    package var isComplete: Bool { failed == 0 && firstFailure == nil }
+}
+
+/// Writes records to the requests topic: idempotent, acknowledged by all replicas, riding out a broker's loss.
+package final class CapturePublisher {
+    package struct Options: Sendable {
+        /// Records per second; nil for as fast as it goes.
+        package var recordsPerSecond: Double?
+        /// Keep a record's own partition number instead of choosing by its key.
+        package var keepsPartitions = false
+        /// How long a record may wait for its broker before it counts as failed.
+        package var deliveryMilliseconds = 600_000
+
+        package init() {}
+    }
+
+    private let topic: String
+    private let options: Options
+    private let producer: Producer
+    private var random = SystemRandomNumberGenerator()
+
+    package init(properties: [(String, String)], topic: String, options: Options = Options()) throws {
+        self.topic = topic
+        self.options = options
+        var properties = KafkaProperties(properties)
+        properties["message.timeout.ms"] = String(options.deliveryMilliseconds)
+        producer = try Producer(properties)
+    }
+
+    /// Publishes until `next` returns nil (or `isStopped` says so), then waits for every acknowledgement.
+    ///
+    /// Keys choose partitions as Java clients do (murmur2); records without a key go to random ones.
+    ///
+    /// - Throws: what `next` throws, and a fault when the topic cannot be found.
+    package func publish(
+        isStopped: () -> Bool = { false },
+        next: () throws -> PublishRecord?
+    ) throws -> PublishReport {
+        let count = try producer.partitionCount(of: topic)
+        var pacer = Pacer(recordsPerSecond: options.recordsPerSecond)
+        while !isStopped(), let record = try next() {
+            while let wait = pacer.millisecondsToWait(), !isStopped() { producer.poll(timeoutMilliseconds: wait) }
+            pacer.count()
+            do {
+                try produce(record, among: count)
+            } catch let fault as KafkaFault {
+                return finish(fault)
+            }
+        }
+        return finish(nil)
+    }
+
+    private func produce(_ record: PublishRecord, among count: Int32) throws {
+        try producer.produce(
+            topic: topic,
+            partition: partition(of: record, among: count),
+            key: record.key,
+            value: record.value,
+            headers: record.headers.map { KafkaHeader(name: $0.name, value: $0.value) },
+            patienceMilliseconds: options.deliveryMilliseconds
+        )
+    }
+
+    private func partition(of record: PublishRecord, among count: Int32) -> Int32 {
+        if options.keepsPartitions, let partition = record.partition { return partition }
+        guard let key = record.key else { return Int32.random(in: 0..<count, using: &random) }
+        return Partitioner.murmur2.partition(of: key, count: count)
+    }
+
+    private func finish(_ fault: KafkaFault?) -> PublishReport {
+        var firstFailure = fault
+        do {
+            // Every record ends by its own time limit, acknowledged or failed.
+            try producer.flush(timeoutMilliseconds: options.deliveryMilliseconds + 10_000)
+        } catch {
+            firstFailure = firstFailure ?? error
+        }
+        let deliveries = producer.deliveries
+        return PublishReport(
+            acknowledged: deliveries.acknowledged,
+            failed: deliveries.failed + producer.outstanding + (fault == nil ? 0 : 1),
+            firstFailure: firstFailure?.description
+        )
+    }
+}
+
+/// Spreads records evenly over time.
+struct Pacer {
+    private let interval: Duration?
+    private let start = ContinuousClock.now
+    private var due: Duration = .zero
+
+    init(recordsPerSecond: Double?) {
+        interval = recordsPerSecond.flatMap { $0 > 0 ? .seconds(1 / $0) : nil }
+    }
+
+    /// How long until the next record is due; nil when it is, or when there is no rate.
+    func millisecondsToWait() -> Int? {
+        guard interval != nil else { return nil }
+        let left = due - (.now - start)
+        guard left >= .milliseconds(1) else { return nil }
+        return min(50, Int(left / .milliseconds(1)))
+    }
+
+    mutating func count() {
+        if let interval { due += interval }
+    }
+}

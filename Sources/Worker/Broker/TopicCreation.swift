@@ -1,0 +1,102 @@
+internal import Glibc
+internal import Kafka
+internal import Pipeline
+
+/// What `create-topics` did: a line per topic, and whether all six are now as asked for.
+package struct TopicReport: Sendable, Equatable {
+    package var lines: [String] = []
+    package var allMatch = true
+}
+
+/// Creates the six topics. Existing ones are compared and never changed.
+package enum TopicCreator {
+    /// - Parameters:
+    ///   - partitions: the same for all six.
+    ///   - replication: nil for the broker's default, which is then not compared either.
+    package static func createTopics(
+        properties: [(String, String)],
+        topics: TopicNames,
+        partitions: Int,
+        replication: Int?,
+        timeoutMilliseconds: Int = 30_000
+    ) throws -> TopicReport {
+        let admin = try Admin(KafkaProperties(properties))
+        let wanted = plan(topics, partitions: partitions, replication: replication)
+        let outcomes = try admin.createTopics(wanted, timeoutMilliseconds: timeoutMilliseconds)
+        let existing = zip(wanted, outcomes).filter { $0.1 == .exists }.map { $0.0.name }
+        let created = zip(wanted, outcomes).filter { $0.1 == .created }.map { $0.0.name }
+        let descriptions = try visible(created, admin, timeoutMilliseconds)
+        let settings = try admin.settings(of: existing, timeoutMilliseconds: timeoutMilliseconds)
+        var report = TopicReport()
+        for (topic, outcome) in zip(wanted, outcomes) {
+            let description = descriptions.first { $0.name == topic.name }
+            report.add(topic, outcome, description, settings[topic.name] ?? [:])
+        }
+        return report
+    }
+
+    /// The topics, once those just made have reached the broker that is asked; a broker learns of them in its own time.
+    private static func visible(
+        _ created: [String],
+        _ admin: Admin,
+        _ timeoutMilliseconds: Int
+    ) throws -> [TopicDescription] {
+        let deadline = ContinuousClock.now + .milliseconds(timeoutMilliseconds)
+        while true {
+            let topics = try admin.topics(timeoutMilliseconds: timeoutMilliseconds)
+            let names = Set(topics.lazy.filter { $0.partitions > 0 }.map(\.name))
+            if created.allSatisfy(names.contains) || ContinuousClock.now >= deadline { return topics }
+            usleep(100_000)
+        }
+    }
+
+    static func plan(_ topics: TopicNames, partitions: Int, replication: Int?) -> [NewTopic] {
+        topics.all.map { name in
+            var settings: [(name: String, value: String)] = []
+            if name == topics.outputs[.ledger] { settings.append(("cleanup.policy", "compact")) }
+            if name == topics.requests { settings.append(("message.timestamp.type", "LogAppendTime")) }
+            return NewTopic(name: name, partitions: partitions, replication: replication, settings: settings)
+        }
+    }
+}
+
+extension TopicReport {
+    mutating func add(
+        _ wanted: NewTopic,
+        _ outcome: TopicCreation,
+        _ found: TopicDescription?,
+        _ settings: [String: String]
+    ) {
+        switch outcome {
+        case .created:
+            lines.append("created \(wanted.name), \(wanted.partitions) partitions")
+        case .failed(let fault):
+            allMatch = false
+            lines.append("\(fault.message)")
+        case .exists:
+            let differences = Self.differences(wanted, found, settings)
+            allMatch = allMatch && differences.isEmpty
+            let verdict = differences.isEmpty ? "as asked for" : differences.joined(separator: ", ")
+            lines.append("exists \(wanted.name), \(verdict)")
+        }
+    }
+
+    private static func differences(
+        _ wanted: NewTopic,
+        _ found: TopicDescription?,
+        _ settings: [String: String]
+    ) -> [String] {
+        guard let found else { return ["but cannot be described: the Describe right is missing"] }
+        var differences: [String] = []
+        if found.partitions != wanted.partitions {
+            differences.append("but with \(found.partitions) partitions, not \(wanted.partitions)")
+        }
+        if let replication = wanted.replication, found.replication != replication {
+            differences.append("but with replication \(found.replication), not \(replication)")
+        }
+        for (name, value) in wanted.settings where settings[name] != value {
+            differences.append("but with \(name)=\(settings[name] ?? "unknown"), not \(value)")
+        }
+        return differences
+    }
+}

@@ -1,0 +1,74 @@
+/// The program: a table of commands and what happens around each of them.
+package enum AttestWorker {
+    package static let name = "attest-worker"
+    package static let version = "0.1.0"
+
+    /// Every command, in the order of the help text. A command is one file in `Commands`.
+    package static let commands: [Command] = [.demo, .run, .createTopics, .publish, .replay, .simulate, .inspect]
+
+    /// Runs a command and returns its exit code: 0 done, 1 the work failed or the world did, 2 usage or configuration.
+    package static func main(_ arguments: [String]) -> Int32 {
+        main(arguments, commands: commands, console: .standard)
+    }
+
+    /// - Parameters:
+    ///   - arguments: without the program's own name.
+    ///   - commands: the table to choose from.
+    ///   - console: where output, errors and progress go.
+    package static func main(_ arguments: [String], commands: [Command], console: Console) -> Int32 {
+        do {
+            return try dispatch(arguments, commands: commands, console: console)
+        } catch {
+            console.printError("\(name): \(sentence(for: error))")
+            return exitCode(for: error)
+        }
+    }
+
+    private static func dispatch(_ arguments: [String], commands: [Command], console: Console) throws -> Int32 {
+        guard let first = arguments.first else {
+            throw UsageFault("no command given. Try '\(name) --help'.")
+        }
+        switch first {
+        case "--help", "-h", "help":
+            return try help(Array(arguments.dropFirst()), commands: commands, console: console)
+        case "--version":
+            console.print("\(name) \(version)")
+            return ExitCode.done
+        default:
+            let command = try find(first, in: commands)
+            let rest = Array(arguments.dropFirst())
+            if OptionParser.asksForHelp(rest) {
+                console.print(HelpText.of(command))
+                return ExitCode.done
+            }
+            return try command.run(OptionParser(command: command).parse(rest), console)
+        }
+    }
+
+    private static func help(_ topics: [String], commands: [Command], console: Console) throws -> Int32 {
+        guard let topic = topics.first else {
+            console.print(HelpText.overview(of: commands))
+            return ExitCode.done
+        }
+        console.print(HelpText.of(try find(topic, in: commands)))
+        return ExitCode.done
+    }
+
+    private static func find(_ text: String, in commands: [Command]) throws(UsageFault) -> Command {
+        if let command = commands.first(where: { $0.name == text }) { return command }
+        let kind = text.hasPrefix("-") ? "option" : "command"
+        let known = kind == "option" ? ["--help", "--version"] : commands.map(\.name)
+        throw UsageFault(
+            "unknown \(kind) '\(text.printable)'\(Suggestion.phrase(for: text, among: known)). Try '\(name) --help'."
+        )
+    }
+
+    private static func sentence(for error: any Error) -> String {
+        let text = (error as? any ExplainedFault)?.sentence ?? String(describing: error)
+        return text.oneLine
+    }
+
+    private static func exitCode(for error: any Error) -> Int32 {
+        (error as? any ExplainedFault)?.exitCode ?? ExitCode.failed
+    }
+}

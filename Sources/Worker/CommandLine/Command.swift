@@ -1,0 +1,72 @@
+/// One command: its name, its options and what it does.
+package struct Command: Sendable {
+    package typealias Body = @Sendable (Arguments, Console) throws -> Int32
+
+    package let name: String
+    /// One line for the overview, lower case, without a full stop.
+    package let summary: String
+    package let options: [Option]
+    package let operands: Operands?
+    /// Further paragraphs of the command's help.
+    package let notes: String
+    /// Returns the exit code. Errors it throws are printed on one line; see ``ExplainedFault``.
+    package let run: Body
+
+    package init(
+        name: String,
+        summary: String,
+        options: [Option],
+        operands: Operands? = nil,
+        notes: String = "",
+        run: @escaping Body
+    ) {
+        self.name = name
+        self.summary = summary
+        self.options = options
+        self.operands = operands
+        self.notes = notes
+        self.run = run
+    }
+
+    /// What stands on the line without being an option.
+    package struct Operands: Sendable {
+        package let placeholder: String
+        package let count: ClosedRange<Int>
+        package let summary: String
+
+        package init(_ placeholder: String, count: ClosedRange<Int>, summary: String) {
+            self.placeholder = placeholder
+            self.count = count
+            self.summary = summary
+        }
+    }
+}
+
+/// An option of a command: `--name VALUE`, `--name=VALUE`, or a switch.
+package struct Option: Sendable {
+    package enum Presence: Sendable { case optional, required, repeatable }
+
+    /// With its dashes.
+    package let name: String
+    /// nil for a switch.
+    package let placeholder: String?
+    package let presence: Presence
+    package let summary: String
+
+    /// An option with a value.
+    package static func value(
+        _ name: String,
+        _ placeholder: String,
+        _ summary: String,
+        _ presence: Presence = .optional
+    ) -> Option {
+        Option(name: name, placeholder: placeholder, presence: presence, summary: summary)
+    }
+
+    package static func flag(_ name: String, _ summary: String) -> Option {
+        Option(name: name, placeholder: nil, presence: .optional, summary: summary)
+    }
+
+    /// `--name VALUE` as help and messages show it.
+    package var usage: String { placeholder.map { "\(name) \($0)" } ?? name }
+}

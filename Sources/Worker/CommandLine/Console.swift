@@ -1,0 +1,46 @@
+internal import Foundation
+
+/// Where a command speaks: results on standard output, errors and progress on standard error.
+///
+/// Used from one thread: the one that runs the command.
+package struct Console {
+    private let writeOutput: ([UInt8]) -> Void
+    private let writeError: ([UInt8]) -> Void
+    /// Whether standard error is a terminal: progress is a bar there and plain lines elsewhere.
+    package let isTerminal: Bool
+
+    package init(
+        isTerminal: Bool,
+        output: @escaping ([UInt8]) -> Void,
+        error: @escaping ([UInt8]) -> Void
+    ) {
+        self.isTerminal = isTerminal
+        writeOutput = output
+        writeError = error
+    }
+
+    /// The process's own streams.
+    package static var standard: Console {
+        Console(
+            isTerminal: isatty(FileHandle.standardError.fileDescriptor) == 1,
+            output: { Self.write($0, to: .standardOutput) },
+            error: { Self.write($0, to: .standardError) }
+        )
+    }
+
+    /// A line on standard output.
+    package func print(_ line: String) { writeOutput(Array(line.utf8) + [0x0A]) }
+
+    package func write(_ bytes: [UInt8]) { writeOutput(bytes) }
+
+    /// A line on standard error.
+    package func printError(_ line: String) { writeError(Array(line.utf8) + [0x0A]) }
+
+    /// Text on standard error as it is: what a progress bar needs.
+    package func writeRaw(_ text: String) { writeError(Array(text.utf8)) }
+
+    /// A reader that went away (a closed pipe) is not the command's fault: what it would have read is dropped.
+    private static func write(_ bytes: [UInt8], to handle: FileHandle) {
+        try? handle.write(contentsOf: Data(bytes))
+    }
+}

@@ -1,0 +1,89 @@
+/// How far a long command has come: a bar on a terminal, a plain line every few seconds elsewhere.
+package struct ProgressMeter {
+    /// Time since the command began.
+    package typealias Stopwatch = () -> Duration
+
+    private let console: Console
+    private let label: String
+    private let unit: String
+    private let total: Int?
+    private let elapsed: Stopwatch
+    private var lastShown: Duration = .zero
+    private var drawn = false
+
+    /// - Parameters:
+    ///   - label: what is going on, e.g. the command's name.
+    ///   - unit: what is counted, in the plural.
+    ///   - total: nil where the end is not known.
+    package init(
+        _ label: String,
+        unit: String,
+        total: Int?,
+        console: Console,
+        elapsed: @escaping Stopwatch = Self.stopwatch()
+    ) {
+        self.console = console
+        self.label = label
+        self.unit = unit
+        self.total = total
+        self.elapsed = elapsed
+    }
+
+    /// A stopwatch that starts now.
+    package static func stopwatch() -> Stopwatch {
+        let start = ContinuousClock.now
+        return { ContinuousClock.now - start }
+    }
+
+    /// Cheap to call often: shows something ten times a second on a terminal, every five seconds elsewhere.
+    ///
+    /// - Parameter share: how much of the work is done, 0 to 1, where that is known otherwise than by counting.
+    package mutating func update(_ done: Int, share: Double? = nil) {
+        let now = elapsed()
+        guard now - lastShown >= (console.isTerminal ? .milliseconds(100) : .seconds(5)) else { return }
+        lastShown = now
+        show(done, share, now)
+    }
+
+    /// Clears the bar; elsewhere there is nothing to clear, the command prints its own last line.
+    package mutating func finish() {
+        guard drawn else { return }
+        drawn = false
+        console.writeRaw("\r\u{1B}[K")
+    }
+
+    private mutating func show(_ done: Int, _ share: Double?, _ now: Duration) {
+        let line = text(done, share, now)
+        guard console.isTerminal else { return console.printError(line) }
+        drawn = true
+        console.writeRaw("\r" + line + "\u{1B}[K")
+    }
+
+    private func text(_ done: Int, _ known: Double?, _ now: Duration) -> String {
+        let seconds = now / .seconds(1)
+        let rate = seconds > 0 ? Int(Double(done) / seconds) : 0
+        let counted = total.flatMap { $0 > 0 ? Double(done) / Double($0) : nil }
+        guard let share = (known ?? counted).map({ min(1, $0) }) else {
+            return "\(label): \(done.grouped) \(unit), \(rate.grouped)/s"
+        }
+        let whole = total.map { " of \($0.grouped)" } ?? ""
+        let counts = "\(Int(share * 100)) %, \(done.grouped)\(whole) \(unit), \(rate.grouped)/s"
+        guard console.isTerminal else { return "\(label): \(counts)" }
+        let filled = Int(share * 24)
+        let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: 24 - filled)
+        return "\(label) [\(bar)] \(counts)"
+    }
+}
+
+extension Int {
+    /// With commas between groups of three digits.
+    package var grouped: String {
+        let digits = Array(String(magnitude))
+        var text = self < 0 ? "-" : ""
+        for (index, digit) in digits.enumerated() {
+            if index > 0, (digits.count - index) % 3 == 0 { text += "," }
+            text.append(digit)
+        }
+        return text
+    }
+}

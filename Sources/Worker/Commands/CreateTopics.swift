@@ -1,0 +1,35 @@
+internal import Kafka
+
+extension Command {
+    static let createTopics = Command(
+        name: "create-topics",
+        summary: "create the six topics on the broker",
+        options: [
+            .value("--config", "DIR", "the configuration directory", .required),
+            .value("--partitions", "N", "partitions of each topic", .required),
+            .value("--replication", "R", "replicas of each partition; the broker's default where absent"),
+        ],
+        notes: """
+            The ledger is compacted; requests carry the broker's own time (LogAppendTime). Topics that are there already are
+            compared, never changed: exit code 1 where one differs.
+            """
+    ) { arguments, console in
+        let configuration = try Configuration.load(directory: try arguments.required("--config"))
+        guard let partitions = try arguments.integer("--partitions", in: 1...100_000) else {
+            throw UsageFault("--partitions is required.")
+        }
+        let report: TopicReport
+        do {
+            report = try TopicCreator.createTopics(
+                properties: configuration.kafkaProperties.map { ($0.name, $0.value) },
+                topics: configuration.topics,
+                partitions: partitions,
+                replication: try arguments.integer("--replication", in: 1...1000)
+            )
+        } catch let fault as KafkaFault {
+            throw CommandFault("the topics cannot be created: \(fault).")
+        }
+        for line in report.lines { console.print(line) }
+        return report.allMatch ? ExitCode.done : ExitCode.failed
+    }
+}

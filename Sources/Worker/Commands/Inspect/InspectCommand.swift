@@ -1,0 +1,194 @@
+internal import AppAttest
+internal import AppCheck
+internal import Crypto
+internal import Foundation
+internal import JSON
+
+extension Command {
+    static let inspect = Command(
+        name: "inspect",
+        summary: "one attestation, assertion or receipt explained field by field, each check with its result",
+        options: [
+            .value("--config", "DIR", "judge by this configuration's anchors and apps (Apple's roots, no app)"),
+            .value("--app-id", "ID", "an App ID to accept, instead of the configuration's", .repeatable),
+            .value("--key-id", "B64", "the key ID that the object must be of"),
+            .value("--public-key", "B64", "the attested key, 65 bytes: what an assertion is checked with"),
+            .value("--client-data-hash", "B64", "the client data hash"),
+            .value("--client-data", "FILE", "a file to hash instead"),
+            .value("--at", "TIME", "judge dates as of this time (the time of issue, dates not judged)"),
+            .flag("--json", "the report as one JSON object"),
+        ],
+        operands: Command.Operands(
+            "FILE|BASE64|-",
+            count: 1...1,
+            summary: "the object or its base64: in a file, on the line, or on standard input"
+        ),
+        notes: "A check that cannot be judged says which option it needs.",
+        run: { try InspectCommand($0).run($1) }
+    )
+}
+
+/// `inspect`: gathers what there is to judge by, and prints the verifier's own report.
+struct InspectCommand {
+    private let object: InspectedObject
+    private let configuration: Configuration?
+    private let anchors: TrustAnchors
+    private let appIDs: [AppID]
+    private let keyID: KeyID?
+    private let publicKey: P256PublicKey?
+    private let clientDataHash: [UInt8]?
+    private let time: EvaluationTime?
+    private let isJSON: Bool
+
+    init(_ arguments: Arguments) throws {
+        configuration = try arguments.string("--config").map { try Configuration.load(directory: $0) }
+        anchors = try configuration?.trustAnchors() ?? Self.appleAnchors()
+        appIDs = arguments.strings("--app-id").map { AppID($0) }
+        keyID = try Self.keyID(arguments)
+        publicKey = try Self.publicKey(arguments)
+        clientDataHash = try Self.clientDataHash(arguments)
+        time = try arguments.time("--at").map { EvaluationTime(milliseconds: $0) }
+        isJSON = arguments.has("--json")
+        guard let operand = arguments.operands.first else { throw UsageFault("inspect: FILE|BASE64|- is missing.") }
+        object = try InspectedObject(operand)
+    }
+
+    func run(_ console: Console) throws -> Int32 {
+        let report = report()
+        let view = InspectionView(report: report, gaps: gaps(report))
+        if isJSON { console.write(view.json + [0x0A]) } else { console.print(view.text) }
+        return ExitCode.done
+    }
+
+    // MARK: Arguments
+
+    private static func appleAnchors() throws -> TrustAnchors {
+        try TrustAnchors(
+            attestationPEM: [Array(AppleRoots.attestationPEM.utf8)],
+            receiptPEM: [Array(AppleRoots.receiptPEM.utf8)]
+        )
+    }
+
+    private static func bytes(_ arguments: Arguments, _ name: String, _ what: String) throws(UsageFault) -> [UInt8]? {
+        guard let text = arguments.string(name) else { return nil }
+        guard let bytes = Base64.decode(Array(text.utf8)) else {
+            throw UsageFault("\(name) must be \(what) in base64, not '\(text.prefix(60).description.printable)'.")
+        }
+        return bytes
+    }
+
+    private static func keyID(_ arguments: Arguments) throws(UsageFault) -> KeyID? {
+        guard let bytes = try bytes(arguments, "--key-id", "a key ID") else { return nil }
+        guard let keyID = KeyID(bytes.span) else {
+            throw UsageFault("--key-id must be 32 bytes in base64, not \(bytes.count) bytes.")
+        }
+        return keyID
+    }
+
+    private static func publicKey(_ arguments: Arguments) throws(UsageFault) -> P256PublicKey? {
+        guard let bytes = try bytes(arguments, "--public-key", "a public key") else { return nil }
+        guard bytes.count == P256PublicKey.byteCount, bytes[0] == 0x04, let x = Digest(Array(bytes[1..<33])),
+            let y = Digest(Array(bytes[33..<65]))
+        else { throw UsageFault("--public-key must be 65 bytes in base64 that begin with 04.") }
+        // Whether the point is on the curve is one of the checks.
+        return P256PublicKey(uncheckedX: x, y: y)
+    }
+
+    private static func clientDataHash(_ arguments: Arguments) throws(UsageFault) -> [UInt8]? {
+        let hash = try bytes(arguments, "--client-data-hash", "a hash")
+        guard let path = arguments.string("--client-data") else { return hash }
+        guard hash == nil else { throw UsageFault("give either --client-data-hash or --client-data.") }
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw UsageFault("--client-data: cannot read \(path.printable).")
+        }
+        return SHA256.hash([UInt8](data)).bytes
+    }
+
+    // MARK: The report
+
+    private func report() -> ObjectReport {
+        // First what the object says by itself: it may name its app, and the time that it was made.
+        let first = report(expectations: nil, at: EvaluationTime(milliseconds: 0))
+        return report(expectations: expectations(first), at: time ?? Self.issued(first))
+    }
+
+    private func report(expectations: Expectations?, at time: EvaluationTime) -> ObjectReport {
+        let (verifier, engine) = (ObjectVerifier(anchors: anchors), OpenSSLEngine())
+        var arguments = InspectionArguments()
+        arguments.clientDataHash = clientDataHash
+        arguments.keyID = keyID
+        arguments.key = publicKey
+        arguments.expectations = expectations
+        switch object.kind {
+        case .attestation: return verifier.inspectAttestation(object.bytes, arguments, at: time, engine: engine)
+        case .assertion: return verifier.inspectAssertion(object.bytes, arguments, engine: engine)
+        case .receipt:
+            var expected = ReceiptExpectations(
+                appIDs: expectations?.appIDs ?? [],
+                environments: expectations?.environments ?? Set(Environment.allCases)
+            )
+            expected.publicKey = publicKey
+            expected.clientDataHash = clientDataHash
+            return verifier.inspectReceipt(object.bytes, expectations: expected, at: time, engine: engine)
+        }
+    }
+
+    /// What must be met: the App IDs given, else the configured app that the object names, else any of them.
+    private func expectations(_ report: ObjectReport) -> Expectations? {
+        if !appIDs.isEmpty { return Expectations(appIDs: appIDs, environments: Set(Environment.allCases)) }
+        guard let apps = configuration?.registry.apps, !apps.isEmpty else { return nil }
+        let named = apps.first { $0.expectations.appIDs.contains { Self.names(report, $0) } }
+        return named?.expectations
+            ?? Expectations(
+                appIDs: apps.flatMap(\.expectations.appIDs),
+                environments: Set(Environment.allCases)
+            )
+    }
+
+    private static func names(_ report: ObjectReport, _ appID: AppID) -> Bool {
+        report.fields.contains { field in
+            switch (field.name, field.value) {
+            case ("authData.rpIdHash", .bytes(let hash)): hash == appID.rpIDHash.bytes
+            case ("receipt.appId", .text(let text)): text == appID.text
+            default: false
+            }
+        }
+    }
+
+    /// When the object was made: a day after a leaf's notBefore, or a receipt's creation.
+    private static func issued(_ report: ObjectReport) -> EvaluationTime {
+        func time(_ name: String) -> Int64? {
+            guard case .time(let time)? = report.fields.first(where: { $0.name == name })?.value else { return nil }
+            return time.milliseconds
+        }
+        if let notBefore = time("leaf.notBefore") { return EvaluationTime(milliseconds: notBefore + 86_400_000) }
+        return EvaluationTime(milliseconds: time("receipt.createdAt") ?? 0)
+    }
+
+    /// What was not judged, or only in part, and why.
+    private func gaps(_ report: ObjectReport) -> [String: InspectionView.Gap] {
+        var gaps: [String: InspectionView.Gap] = [:]
+        func needs(_ option: String, unless isGiven: Bool, _ checks: String...) {
+            if !isGiven { for check in checks { gaps[check] = .needs(option) } }
+        }
+        let hasApps = !appIDs.isEmpty || configuration?.registry.apps.isEmpty == false
+        needs("--app-id or --config", unless: hasApps, "app ID", "app-id-mismatch")
+        needs("--at", unless: time != nil, "dates", "from-future", "expired")
+        needs("--client-data-hash or --client-data", unless: clientDataHash != nil, "nonce", "client-hash-mismatch")
+        switch report.kind {
+        case .attestation: needs("--key-id", unless: keyID != nil, "key")
+        case .assertion:
+            needs("--client-data-hash or --client-data", unless: clientDataHash != nil, "key", "signature")
+            needs("--public-key", unless: publicKey != nil, "key", "signature")
+        case .receipt:
+            needs("--public-key", unless: publicKey != nil, "key-mismatch")
+            gaps["missing"] = .because("it is here")
+            gaps["type"] = .because("on its own it may be of either type")
+            gaps["too-old"] = .because("five minutes count only beside the attestation")
+            if report.fields.contains(where: { $0.name == "receipt.type" && $0.value == .text("RECEIPT") }) {
+                gaps["client-hash-mismatch"] = .because("Apple's server spoils it in receipts of type RECEIPT")
+            }
+        }
+        return gaps
+    }
+}

@@ -1,0 +1,71 @@
+internal import Foundation
+internal import JSON
+
+/// The object to be explained: its bytes, and what kind of object they look like.
+struct InspectedObject {
+    enum Kind { case attestation, assertion, receipt }
+
+    /// Far above every object's own limit.
+    private static let maxBytes = 1 << 20
+
+    let bytes: [UInt8]
+    let kind: Kind
+
+    /// - Parameter operand: a file's path, the object itself in base64, or `-` for standard input. Files hold the
+    ///   object or its base64.
+    init(_ operand: String) throws(UsageFault) {
+        let (text, isFile) = try Self.content(operand)
+        guard text.count <= Self.maxBytes else {
+            throw UsageFault("inspect: more than \(Self.maxBytes) bytes: no device writes such an object.")
+        }
+        if let kind = Self.kind(of: text), isFile {
+            (bytes, self.kind) = (text, kind)
+            return
+        }
+        let compact = text.filter { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+        guard let decoded = Base64.decode(compact), !decoded.isEmpty else {
+            throw UsageFault(
+                isFile
+                    ? "inspect: \(operand.printable) holds neither an object nor base64."
+                    : "inspect: '\(operand.prefix(40).description.printable)' is neither a file nor base64."
+            )
+        }
+        guard let kind = Self.kind(of: decoded) else {
+            throw UsageFault("inspect: neither an attestation nor an assertion nor a receipt (by its first bytes).")
+        }
+        (bytes, self.kind) = (decoded, kind)
+    }
+
+    private static func content(_ operand: String) throws(UsageFault) -> ([UInt8], isFile: Bool) {
+        if operand == "-" {
+            let data = try? FileHandle.standardInput.read(upToCount: maxBytes + 1)
+            return (data.map { [UInt8]($0) } ?? [], true)
+        }
+        guard FileManager.default.fileExists(atPath: operand) else { return (Array(operand.utf8), false) }
+        guard let handle = FileHandle(forReadingAtPath: operand), let data = try? handle.read(upToCount: maxBytes + 1)
+        else { throw UsageFault("inspect: cannot read \(operand.printable): is it a file that you may read?") }
+        return ([UInt8](data), true)
+    }
+
+    /// A guess by the first bytes and the names inside; the checks say whether it is right.
+    private static func kind(of bytes: [UInt8]) -> Kind? {
+        guard let first = bytes.first else { return nil }
+        // A CMS message is a SEQUENCE that begins with the identifier of signedData.
+        if first == 0x30 { return holds(signedData, bytes.prefix(32)) ? .receipt : nil }
+        // A CBOR map, whichever way it is written.
+        guard first & 0xE0 == 0xA0 else { return nil }
+        let isAssertion =
+            holds(Array("signature".utf8), bytes.prefix(32)) || holds(Array("authenticatorData".utf8), bytes[...])
+        if isAssertion { return .assertion }
+        return [0x63, 0x67].contains(bytes.dropFirst().first) || holds(Array("attStmt".utf8), bytes[...])
+            ? .attestation : nil
+    }
+
+    /// 1.2.840.113549.1.7.2.
+    private static let signedData: [UInt8] = [0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x07, 0x02]
+
+    private static func holds(_ part: [UInt8], _ bytes: ArraySlice<UInt8>) -> Bool {
+        guard bytes.count >= part.count else { return false }
+        return (bytes.startIndex...(bytes.endIndex - part.count)).contains { bytes[$0...].starts(with: part) }
+    }
+}

@@ -1,0 +1,46 @@
+internal import Foundation
+
+extension Command {
+    static let replay = Command(
+        name: "replay",
+        summary: "judge a capture as the worker would, without a broker",
+        options: [
+            .value("--config", "DIR", "the configuration directory", .required),
+            .value(
+                "--input",
+                "CAPTURE",
+                "what kcat -C -J took from the requests topic; - for standard input",
+                .required
+            ),
+            .value("--keys", "KEYS", "the keys known before the first record, a JSON object per line"),
+            .value("--output", "DIR", "where results.ndjson and the other files are written", .required),
+            .value("--lanes", "N", "lanes to verify on instead of the configured number"),
+            .value("--summary", "FILE", "write the counts as JSON as well"),
+        ],
+        notes: """
+            Writes results.ndjson, tokens.ndjson, events.ndjson and dead-letters.ndjson into the output directory, each line
+            a record as kcat prints it. Files that are there are overwritten. The same capture gives the same bytes.
+            """
+    ) { arguments, console in
+        var configuration = try Configuration.load(directory: try arguments.required("--config"))
+        if let lanes = try arguments.integer("--lanes", in: 1...1024) { configuration.lanes = lanes }
+        let session = ReplaySession(
+            configuration,
+            .init(
+                input: try arguments.required("--input"),
+                output: try arguments.required("--output"),
+                keys: arguments.string("--keys")
+            )
+        )
+        var progress = ProgressMeter("replay", unit: "records", total: nil, console: console)
+        let summary = try session.run { requests, share in progress.update(requests, share: share) }
+        progress.finish()
+        console.print(summary.text)
+        if let path = arguments.string("--summary") {
+            do { try Data(summary.json).write(to: URL(fileURLWithPath: path)) } catch {
+                throw CommandFault("cannot write \(path): \(error.localizedDescription)")
+            }
+        }
+        return ExitCode.done
+    }
+}

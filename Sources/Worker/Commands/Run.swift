@@ -1,0 +1,17 @@
+extension Command {
+    static let run = Command(
+        name: "run",
+        summary: "consume requests and write results, until SIGTERM",
+        options: [
+            .value("--config", "DIR", "the configuration directory", .required),
+            .value("--instance", "NAME", "stable over restarts and unique in the group; the host's name where absent"),
+            .flag("--check", "validate configuration, broker and topics, then leave"),
+        ],
+        notes: "SIGTERM or SIGINT: finish what is in flight, commit, exit 0. A second signal exits at once."
+    ) { arguments, console in
+        let configuration = try Configuration.load(directory: try arguments.required("--config"))
+        let session = try WorkerSession(configuration, instance: arguments.string("--instance"), console: console)
+        if arguments.has("--check") { try session.check() } else { try session.run() }
+        return ExitCode.done
+    }
+}

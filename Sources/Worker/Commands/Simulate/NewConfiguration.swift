@@ -1,0 +1,101 @@
+internal import Crypto
+internal import DeviceLab
+internal import Foundation
+
+/// A config directory for fake devices: a lab authority with its key as the anchor, one project with one app.
+enum NewConfiguration {
+    /// The lab authority's file: whoever has it makes devices that this configuration accepts.
+    static let authorityFile = "lab-authority.json"
+
+    /// Makes the directory and its files.
+    ///
+    /// - Throws: ``UsageFault`` where a configuration stands already: it is never written over.
+    static func write(to directory: String) throws {
+        let manager = FileManager.default
+        for (name, _) in files(of: LabCA(seed: 0)) where manager.fileExists(atPath: "\(directory)/\(name)") {
+            throw UsageFault(
+                "\(directory)/\(name) exists already: leave --new-config away to use it, or name another directory."
+            )
+        }
+        var random = SystemRandomNumberGenerator()
+        let secret = SHA256.hash((0..<32).map { _ in UInt8.random(in: 0...255, using: &random) })
+        do {
+            try manager.createDirectory(atPath: "\(directory)/anchors", withIntermediateDirectories: true)
+            for (name, content) in files(of: LabCA(secret: secret)) {
+                try Data(content).write(to: URL(filePath: "\(directory)/\(name)"))
+            }
+        } catch {
+            throw CommandFault("cannot write \(directory): \(error.localizedDescription)")
+        }
+    }
+
+    /// The authority of a directory that `write` has made.
+    static func authority(of directory: String) throws -> LabCA {
+        let path = "\(directory)/\(authorityFile)"
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw UsageFault("cannot read \(path): fake devices need it; make a directory with --new-config.")
+        }
+        do {
+            return try LabCA(exported: Array(data))
+        } catch {
+            throw UsageFault("\(path) is no lab authority's file: make a directory with --new-config.")
+        }
+    }
+
+    private static func files(of ca: LabCA) -> [(name: String, content: [UInt8])] {
+        [
+            ("worker.json", Array(worker.utf8)),
+            ("apps.json", Array(apps.utf8)),
+            ("kafka.properties", Array(kafka.utf8)),
+            (authorityFile, ca.exported),
+            ("anchors/lab-attestation-root.pem", ca.attestationAnchorPEM),
+            ("anchors/lab-receipt-root.pem", ca.receiptAnchorPEM),
+        ]
+    }
+
+    private static let worker = """
+        {
+          "topics": {
+            "requests": "appattest.requests",
+            "results": "appattest.results",
+            "tokens": "appattest.tokens",
+            "events": "appattest.events",
+            "deadLetters": "appattest.dead-letters",
+            "ledger": "appattest.ledger"
+          },
+          "anchors": {
+            "attestation": ["anchors/lab-attestation-root.pem"],
+            "receipt": ["anchors/lab-receipt-root.pem"]
+          }
+        }
+
+        """
+
+    private static let apps = """
+        {
+          "projects": [
+            {
+              "number": "123456789012",
+              "id": "lab-project",
+              "apps": [
+                {
+                  "appId": "1:123456789012:ios:0123456789abcdef",
+                  "appleAppIds": ["ABCDE12345.com.example.app"],
+                  "environments": ["production"],
+                  "tokenAlgorithm": "RS256",
+                  "rollout": {"mode": "off"}
+                }
+              ]
+            }
+          ]
+        }
+
+        """
+
+    private static let kafka = """
+        bootstrap.servers=localhost:9092
+        group.id=attest-worker
+        session.timeout.ms=10000
+
+        """
+}

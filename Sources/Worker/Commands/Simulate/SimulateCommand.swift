@@ -1,0 +1,188 @@
+internal import AppAttest
+internal import AppCheck
+internal import DeviceLab
+internal import Foundation
+internal import Kafka
+internal import Pipeline
+
+extension Command {
+    static let simulate = Command(
+        name: "simulate",
+        summary: "fake devices write load to a capture or to the requests topic",
+        options: [
+            .value("--config", "DIR", "the configuration, with its lab authority", .required),
+            .flag("--new-config", "first make DIR: a lab authority as the anchor, one project with one app"),
+            .value("--devices", "N", "how many devices", .required),
+            .value("--records", "M", "how many records in all; each device attests first, once", .required),
+            .value("--verbs", "A,B", "what devices do then (verifyAttestation,verifyAssertion)"),
+            .value("--faults", "SHARE", "of the records after the first attestations, 0 to 1 (0)"),
+            .value("--seed", "S", "same DIR, seed and start, same bytes (1)"),
+            .value("--start", "TIME", "the first record's time (such that the last one is now)"),
+            .value("--rate", "R", "records lie 1/R s apart (1 ms); with --publish, so many are sent each second"),
+            .value("--output", "CAPTURE", "write a capture to this file, '-' for standard output"),
+            .flag("--publish", "send to the requests topic; the devices' clock is the wall clock"),
+        ],
+        notes: """
+            Captures are made for a topic of \(SimulationSettings.capturePartitions) partitions, chosen by murmur2.
+            Each record has a request-id of its own. Faults are of many kinds, replays among them, and each is refused.
+            """,
+        run: { try SimulateCommand($0, $1).run() }
+    )
+}
+
+/// `simulate`: reads its arguments, makes the traffic, writes or publishes it.
+struct SimulateCommand {
+    private enum Target {
+        case capture(path: String)
+        case topic
+    }
+
+    private let directory: String
+    private let makesConfiguration: Bool
+    private let target: Target
+    private let console: Console
+    private var settings: SimulationSettings
+
+    init(_ arguments: Arguments, _ console: Console) throws(UsageFault) {
+        self.console = console
+        directory = try arguments.required("--config")
+        makesConfiguration = arguments.has("--new-config")
+        target = try Self.target(arguments)
+        let count = 1...2_000_000_000
+        guard let devices = try arguments.integer("--devices", in: count),
+            let records = try arguments.integer("--records", in: count)
+        else { throw UsageFault("--devices and --records are required.") }
+        guard records >= devices else {
+            throw UsageFault("--records must be at least --devices (\(devices)): each device attests once.")
+        }
+        settings = SimulationSettings(devices: devices, records: records)
+        settings.verbs = try Self.verbs(arguments)
+        settings.faultShare = try arguments.number("--faults", in: 0...1) ?? 0
+        settings.seed = try arguments.seed("--seed") ?? 1
+        settings.rate = try arguments.number("--rate", in: 0.001...10_000_000)
+        settings.start = try arguments.time("--start") ?? max(0, Self.now - settings.span)
+    }
+
+    func run() throws -> Int32 {
+        if makesConfiguration { try NewConfiguration.write(to: directory) }
+        let configuration = try Configuration.load(directory: directory)
+        let ca = try NewConfiguration.authority(of: directory)
+        let traffic = SimulatedTraffic(
+            apps: try apps(of: configuration),
+            ca: ca,
+            settings: settings,
+            topic: configuration.topics.requests,
+            partitions: SimulationSettings.capturePartitions
+        )
+        switch target {
+        case .capture(let path): try write(traffic, to: path)
+        case .topic: try publish(traffic, configuration)
+        }
+        return ExitCode.done
+    }
+
+    private static var now: Int64 { Int64(Date.now.timeIntervalSince1970 * 1000) }
+
+    private static func target(_ arguments: Arguments) throws(UsageFault) -> Target {
+        switch (arguments.string("--output"), arguments.has("--publish")) {
+        case (let path?, false): return .capture(path: path)
+        case (nil, true):
+            guard !arguments.has("--start") else {
+                throw UsageFault("--start does not go with --publish: the devices' clock is the wall clock.")
+            }
+            return .topic
+        default: throw UsageFault("give either --output CAPTURE or --publish.")
+        }
+    }
+
+    private static func verbs(_ arguments: Arguments) throws(UsageFault) -> Set<SimulationSettings.Verb> {
+        guard let text = arguments.string("--verbs") else { return Set(SimulationSettings.Verb.allCases) }
+        var verbs: Set<SimulationSettings.Verb> = []
+        for name in text.split(separator: ",", omittingEmptySubsequences: false) {
+            guard let verb = SimulationSettings.Verb(rawValue: String(name)) else {
+                let known = SimulationSettings.Verb.allCases.map(\.rawValue)
+                throw UsageFault(
+                    "--verbs: '\(String(name).printable)' cannot be simulated"
+                        + "\(Suggestion.phrase(for: String(name), among: known)); use \(known.joined(separator: ","))."
+                )
+            }
+            verbs.insert(verb)
+        }
+        return verbs
+    }
+
+    /// All apps of the configuration, each of which must be one that fake devices can please.
+    private func apps(of configuration: Configuration) throws(ConfigurationFault) -> [SimulatedApp] {
+        var apps: [SimulatedApp] = []
+        for app in configuration.registry.apps {
+            guard let simulated = SimulatedApp(app) else {
+                throw ConfigurationFault(
+                    "apps.json: no fake device can please \(app.name): give it an App ID and rules that a device meets."
+                )
+            }
+            apps.append(simulated)
+        }
+        guard !apps.isEmpty else { throw ConfigurationFault("apps.json: has no app; add one for the devices.") }
+        return apps
+    }
+
+    private func write(_ traffic: SimulatedTraffic, to path: String) throws {
+        let file = try CaptureWriter(path: path)
+        var meter = ProgressMeter("simulate", unit: "records", total: settings.records, console: console)
+        while true {
+            let records = traffic.take()
+            guard !records.isEmpty else { break }
+            try file.write(records)
+            meter.update(traffic.made)
+        }
+        try file.close()
+        meter.finish()
+        say("wrote \(traffic.made.grouped) records of \(settings.devices.grouped) devices to \(path)")
+    }
+
+    /// Results of the command go to standard output, unless the capture does.
+    private func say(_ line: String) {
+        if case .capture(path: "-") = target { return console.printError(line) }
+        console.print(line)
+    }
+
+    private func publish(_ traffic: SimulatedTraffic, _ configuration: Configuration) throws {
+        let report: PublishReport
+        do {
+            report = try send(traffic, configuration)
+        } catch let fault as KafkaFault {
+            throw CommandFault("cannot publish to \(configuration.topics.requests): \(fault).")
+        }
+        guard report.isComplete else {
+            let cause = report.firstFailure ?? "no acknowledgement"
+            throw CommandFault(
+                "\(report.failed.grouped) of \(settings.records.grouped) records were not acknowledged (\(cause)): "
+                    + "check the broker and kafka.properties."
+            )
+        }
+        say("published \(report.acknowledged.grouped) records of \(settings.devices.grouped) devices")
+    }
+
+    private func send(_ traffic: SimulatedTraffic, _ configuration: Configuration) throws -> PublishReport {
+        var options = CapturePublisher.Options()
+        options.recordsPerSecond = settings.rate
+        let publisher = try CapturePublisher(
+            properties: configuration.kafkaProperties.map { ($0.name, $0.value) },
+            topic: configuration.topics.requests,
+            options: options
+        )
+        var meter = ProgressMeter("simulate", unit: "records", total: settings.records, console: console)
+        // Small chunks where they are paced: the devices' clock must not run ahead of the wall clock.
+        let limit = settings.rate.map { min(SimulatedTraffic.chunk, max(1, Int($0 / 10))) } ?? SimulatedTraffic.chunk
+        var ready: ArraySlice<InboundRecord> = []
+        let report = try publisher.publish {
+            if ready.isEmpty {
+                ready = traffic.take(limit, clock: EvaluationTime(milliseconds: Self.now))[...]
+                meter.update(traffic.made)
+            }
+            return ready.popFirst().map { PublishRecord(key: $0.key, value: $0.value, headers: $0.headers) }
+        }
+        meter.finish()
+        return report
+    }
+}

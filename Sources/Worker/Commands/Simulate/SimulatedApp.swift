@@ -1,0 +1,43 @@
+internal import AppAttest
+internal import AppCheck
+internal import DeviceLab
+
+/// An app of the configuration as fake devices see it: what they must be so that it accepts them.
+struct SimulatedApp: Sendable {
+    /// `projects/{number}/apps/{app id}`.
+    let name: String
+    let appleAppIDs: [String]
+    let environment: Environment
+    let shapes: [DeviceShape]
+    let category: UInt32?
+    let bundleVersion: String?
+
+    /// - Returns: nil where no fake device can please the app: it has no App ID, or asks for what no shape has.
+    init?(_ app: RegisteredApp) {
+        let expectations = app.expectations
+        let shapes = DeviceShape.allCases.filter { Self.pleases($0, expectations) }
+        let environments: [Environment] = [.production, .development]
+        guard let environment = environments.first(where: expectations.environments.contains),
+            !expectations.appIDs.isEmpty, !shapes.isEmpty
+        else { return nil }
+        name = app.name
+        appleAppIDs = expectations.appIDs.map(\.text)
+        self.environment = environment
+        self.shapes = shapes
+        category = expectations.categories.allow?.min()
+        bundleVersion = expectations.bundleVersions.allow?.min()
+    }
+
+    private static func pleases(_ shape: DeviceShape, _ expectations: Expectations) -> Bool {
+        // Where access control does not count, faults of it would be accepted.
+        if shape.isMac, expectations.macACL == .accept { return false }
+        if !shape.hasReceipt, expectations.receipt == .require { return false }
+        return hasEntry(shape.hasCategory, expectations.categories)
+            && hasEntry(shape.hasBundleVersion, expectations.bundleVersions)
+    }
+
+    /// Whether a policy accepts a shape that has the entry, or has not.
+    private static func hasEntry<Value>(_ has: Bool, _ policy: EntryPolicy<Value>) -> Bool {
+        has ? policy.allow?.isEmpty != true : policy.whenMissing == .accept
+    }
+}

@@ -1,0 +1,30 @@
+internal import DeviceLab
+
+/// How much traffic a simulation makes, and of what kind.
+struct SimulationSettings: Sendable {
+    /// The verbs that need no keys of the worker's own.
+    enum Verb: String, Sendable, CaseIterable {
+        case verifyAttestation, verifyAssertion
+
+        var method: FleetPlan.Method { self == .verifyAttestation ? .attestation : .assertion }
+    }
+
+    /// Captures are written for a topic of so many partitions; `replay` takes any number.
+    static let capturePartitions: Int32 = 4
+
+    var devices: Int
+    var records: Int
+    var verbs: Set<Verb> = Set(Verb.allCases)
+    /// Of the records after each device's first, how many are faulty, 0 to 1.
+    var faultShare: Double = 0
+    var seed: UInt64 = 1
+    /// The first record's time, milliseconds since 1970.
+    var start: Int64 = 0
+    /// Records per second; nil = 1 ms apart.
+    var rate: Double?
+
+    /// Nanoseconds between two records.
+    var interval: Int64 { rate.map { Int64(1_000_000_000 / $0) } ?? 1_000_000 }
+    /// From the first record to the last, in milliseconds.
+    var span: Int64 { Int64(Double(records - 1) * Double(interval) / 1_000_000) }
+}

@@ -1,0 +1,149 @@
+package import AppCheck
+package import Kafka
+package import Pipeline
+
+/// A config directory, read and validated: worker.json, apps.json, kafka.properties and the anchors that they name.
+///
+/// Files of keys are named here, not read: a replay needs none of them.
+package struct Configuration: Sendable {
+    package var registry: Registry
+    package var topics = TopicNames.standard
+    package var partitioner = PartitionerSetting.murmur2
+    package var delivery = Delivery.exactlyOnce
+    package var membership = GroupMembership.static
+    package var signingKeys: [SigningKeyEntry] = []
+    package var sealingKeys: [KeyEntry] = []
+    package var challenges = ChallengeSettings()
+    package var anchors: AnchorSettings
+    package var clock = ClockSettings()
+    package var limits = RequestLimits()
+    package var batch = BatchLimits()
+    /// 0 = one per core.
+    package var lanes = 0
+    /// 0 = no metrics.
+    package var metricsPort = 0
+    package var embeddedBroker = false
+    /// In the file's order; handed to librdkafka unchanged.
+    package var kafkaProperties: [(name: String, value: String)] = []
+
+    /// Everything but these two has its default.
+    package init(registry: Registry, anchors: AnchorSettings) {
+        self.registry = registry
+        self.anchors = anchors
+    }
+
+    /// - Parameter directory: holds the three files.
+    /// - Throws: ``ConfigurationFault`` for the first thing that is wrong.
+    package static func load(directory: String) throws(ConfigurationFault) -> Configuration {
+        let files = ConfigurationFiles(directory: directory)
+        let worker = try WorkerFile.read(files)
+        let apps = try AppsFile.read(files, unknownKeys: worker.challenges.mode.unknownKeys)
+        var configuration = Configuration(registry: apps, anchors: worker.anchors)
+        worker.apply(to: &configuration)
+        configuration.kafkaProperties = try KafkaPropertiesFile.read(files)
+        return configuration
+    }
+}
+
+/// The requests' producers' way from a record's key to its partition.
+package enum PartitionerSetting: String, Sendable, CaseIterable {
+    case murmur2, crc32, unchecked
+
+    /// nil = keys are not checked against their partition.
+    package var partitioner: Partitioner? {
+        switch self {
+        case .murmur2: .murmur2
+        case .crc32: .crc32
+        case .unchecked: nil
+        }
+    }
+}
+
+/// How outputs and offsets are committed.
+package enum Delivery: String, Sendable, CaseIterable {
+    case exactlyOnce = "exactly-once"
+    case atLeastOnce = "at-least-once"
+}
+
+extension TopicNames {
+    /// What worker.json need not say.
+    package static let standard = TopicNames(
+        requests: "appattest.requests",
+        outputs: [
+            .results: "appattest.results", .tokens: "appattest.tokens", .events: "appattest.events",
+            .deadLetters: "appattest.dead-letters", .ledger: "appattest.ledger",
+        ]
+    )
+}
+
+/// A secret's file by its id; `file` is resolved against the config directory.
+package struct KeyEntry: Sendable, Equatable {
+    package var id: String
+    package var file: String
+
+    package init(id: String, file: String) {
+        self.id = id
+        self.file = file
+    }
+}
+
+/// A key that signs tokens, or is published only.
+package struct SigningKeyEntry: Sendable, Equatable {
+    package enum State: String, Sendable, CaseIterable { case active, published }
+    package var kid: String
+    package var algorithm: TokenSettings.Algorithm
+    package var file: String
+    package var state: State
+
+    package init(kid: String, algorithm: TokenSettings.Algorithm, file: String, state: State) {
+        self.kid = kid
+        self.algorithm = algorithm
+        self.file = file
+        self.state = state
+    }
+}
+
+package struct ChallengeSettings: Sendable, Equatable {
+    /// Who judges challenges: the worker that sealed them, or the gateway.
+    package enum Mode: String, Sendable, CaseIterable {
+        case sealed, external
+
+        /// What an app does with unknown keys where apps.json does not say.
+        var unknownKeys: UnknownKeyPolicy { self == .sealed ? .restore : .refuse }
+    }
+
+    package var mode = Mode.sealed
+    package var ttlMilliseconds: Int64 = 300_000
+    package var keys: [KeyEntry] = []
+
+    package init() {}
+}
+
+/// The roots, as read from their files.
+package struct AnchorSettings: Sendable, Equatable {
+    package struct File: Sendable, Equatable {
+        package var path: String
+        package var pem: [UInt8]
+
+        package init(path: String, pem: [UInt8]) {
+            self.path = path
+            self.pem = pem
+        }
+    }
+
+    package var attestation: [File]
+    package var receipt: [File]
+
+    package init(attestation: [File], receipt: [File] = []) {
+        self.attestation = attestation
+        self.receipt = receipt
+    }
+}
+
+/// Bounds of a record's age against the wall clock, in milliseconds.
+package struct ClockSettings: Sendable, Equatable {
+    package var maxAgeMilliseconds: Int64 = 345_600_000
+    package var maxAheadMilliseconds: Int64 = 300_000
+
+    package init() {}
+}

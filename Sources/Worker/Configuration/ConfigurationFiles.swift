@@ -1,0 +1,50 @@
+internal import Foundation
+internal import JSON
+
+/// The files of a config directory.
+struct ConfigurationFiles {
+    /// Larger than any sensible configuration, and small enough to be read at once.
+    private static let maxBytes = 64 << 20
+    private static let maxDepth = 16
+
+    let directory: String
+
+    /// A path as a file of the directory names it.
+    func resolve(_ path: String) -> String { path.hasPrefix("/") ? path : directory + "/" + path }
+
+    /// - Parameter remedy: what to do where the file cannot be read.
+    func read(_ path: String, remedy: String) throws(ConfigurationFault) -> [UInt8] {
+        let full = resolve(path)
+        let data: Data
+        do {
+            guard let handle = FileHandle(forReadingAtPath: full) else { throw CocoaError(.fileReadNoSuchFile) }
+            // nil stands for the end: the file is empty.
+            data = try handle.read(upToCount: Self.maxBytes + 1) ?? Data()
+        } catch {
+            throw ConfigurationFault("cannot read \(full): \(remedy).")
+        }
+        guard data.count <= Self.maxBytes
+        else { throw ConfigurationFault("\(full) is larger than \(Self.maxBytes) bytes: \(remedy).") }
+        return [UInt8](data)
+    }
+
+    /// A file's one JSON object, its members among `keys`.
+    func object(_ file: String, keys: [StaticString]) throws(ConfigurationFault) -> ConfigurationObject {
+        let bytes = try read(file, remedy: "give the config directory a readable \(file)")
+        let root: JSONNode
+        do throws(JSONFault) {
+            root = try JSONDocument(parsing: bytes, maxDepth: Self.maxDepth, maxNodes: bytes.count).root
+        } catch {
+            let (line, column) = Self.place(of: error.offset, in: bytes)
+            throw ConfigurationFault("\(file): line \(line), column \(column): no valid JSON; mend it there.")
+        }
+        return try ConfigurationObject(root, file: file, path: "", keys: keys)
+    }
+
+    private static func place(of offset: Int, in bytes: [UInt8]) -> (line: Int, column: Int) {
+        let before = bytes.prefix(offset)
+        let lines = before.count { $0 == UInt8(ascii: "\n") }
+        let column = before.reversed().prefix { $0 != UInt8(ascii: "\n") }.count
+        return (lines + 1, column + 1)
+    }
+}

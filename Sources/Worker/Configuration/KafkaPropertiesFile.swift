@@ -1,0 +1,71 @@
+/// kafka.properties: `key=value` lines for librdkafka, with `#` comments.
+enum KafkaPropertiesFile {
+    private static let name = "kafka.properties"
+
+    static func read(_ files: ConfigurationFiles) throws(ConfigurationFault) -> [(name: String, value: String)] {
+        let bytes = try files.read(name, remedy: "give the config directory a \(name), an empty one for replay")
+        guard let text = String(validating: bytes, as: UTF8.self)
+        else { throw ConfigurationFault("\(name): holds bytes that are no UTF-8; save it as UTF-8.") }
+        var properties: [(name: String, value: String)] = []
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        for (index, line) in lines.enumerated() {
+            let place = "\(name): line \(index + 1)"
+            guard let property = try property(line, place: place) else { continue }
+            guard !properties.contains(where: { $0.name == property.name })
+            else { throw ConfigurationFault("\(place): \(property.name) stands twice; keep one.") }
+            properties.append(property)
+        }
+        return properties
+    }
+
+    /// nil for an empty line or a comment.
+    private static func property(
+        _ line: Substring,
+        place: String
+    ) throws(ConfigurationFault)
+        -> (name: String, value: String)?
+    {
+        let line = trim(line)
+        guard let first = line.first, first != "#" else { return nil }
+        guard let sign = line.firstIndex(of: "="), sign != line.startIndex
+        else { throw ConfigurationFault("\(place): must be key=value or a comment that starts with #.") }
+        let key = String(trim(line[..<sign]))
+        if let advice = advice(on: key) { throw ConfigurationFault("\(place): \(key): \(advice).") }
+        return (key, String(trim(line[line.index(after: sign)...])))
+    }
+
+    private static func trim(_ text: Substring) -> Substring {
+        var text = text.drop { $0 == " " || $0 == "\t" }
+        while text.last == " " || text.last == "\t" { text.removeLast() }
+        return text
+    }
+
+    /// Why a property may not be set, and what to do instead; nil where it may.
+    static func advice(on key: String) -> String? {
+        switch key {
+        case "enable.auto.commit", "auto.commit.enable", "enable.auto.offset.store", "offset.store.method",
+            "auto.commit.interval.ms":
+            "offsets are committed with the outputs, by the worker alone; remove the line"
+        case "isolation.level":
+            "what the worker reads must be committed; remove the line (read_committed is set)"
+        case "transactional.id":
+            "it is made of group.id and the instance name; remove the line and use --instance"
+        case "group.instance.id":
+            "it is made of group.id and the instance name; remove the line and use membership in worker.json"
+        case "enable.idempotence", "enable.gapless.guarantee", "acks", "request.required.acks",
+            "max.in.flight", "max.in.flight.requests.per.connection", "message.send.max.retries", "retries":
+            "exactly-once needs the idempotent producer's own values; remove the line"
+        case "partition.assignment.strategy", "group.protocol", "group.remote.assignor":
+            "the worker chooses an assignor that is safe with transactions; remove the line"
+        case "auto.offset.reset":
+            "a new partition is read from its start, or records would be skipped; remove the line"
+        case "partitioner":
+            "outputs go to their request's partition; remove the line and use partitioner in worker.json"
+        case "enable.partition.eof", "allow.auto.create.topics":
+            "the worker sets it itself; remove the line"
+        case "test.mock.num.brokers":
+            "every client would get a broker of its own; remove the line and use embeddedBroker in worker.json"
+        default: nil
+        }
+    }
+}

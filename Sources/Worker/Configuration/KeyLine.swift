@@ -1,0 +1,133 @@
+internal import AppAttest
+internal import Crypto
+internal import JSON
+
+/// One line of a KEYS file, its members checked one by one.
+enum KeyLine {
+    typealias Fault = KeysFile.Fault
+
+    private static let members: Set<String> = [
+        "keyId", "publicKey", "appleAppId", "environment", "counter", "app", "nonce", "lastRequest",
+    ]
+    private static let requestMembers: Set<String> = ["id", "valueSha256", "verdict", "iat", "exp"]
+
+    static func decode(_ line: [UInt8]) throws(Fault) -> ImportedKey {
+        let root: JSONNode
+        do throws(JSONFault) { root = try JSONDocument(parsing: line, maxDepth: 4, maxNodes: 64).root } catch {
+            throw Fault(reason: "no valid JSON at byte \(error.offset)")
+        }
+        try check(root, members, "the line")
+        let key = try digest(required(root, "keyId"), "keyId")
+        guard let environment = Environment(rawValue: try string(required(root, "environment"), "environment"))
+        else { throw Fault(reason: "environment is neither production nor development") }
+        guard let counter = root["counter"]?.integer.flatMap({ UInt32(exactly: $0) })
+        else { throw Fault(reason: "counter is no integer from 0 to \(UInt32.max)") }
+        return ImportedKey(
+            keyID: KeyID(key),
+            publicKeyBytes: try bytes(required(root, "publicKey"), "publicKey"),
+            appleAppID: try string(required(root, "appleAppId"), "appleAppId"),
+            environment: environment,
+            counter: counter,
+            app: try optional(root, "app").map { node throws(Fault) in try string(node, "app") },
+            nonce: try optional(root, "nonce").map { node throws(Fault) in try digest(node, "nonce") },
+            lastRequest: try optional(root, "lastRequest").map { node throws(Fault) in try lastRequest(node) }
+        )
+    }
+
+    static func encode(_ key: ImportedKey, into writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("keyId")
+        writer.base64(key.keyID.bytes)
+        writer.key("publicKey")
+        writer.base64(key.publicKeyBytes)
+        writer.key("appleAppId")
+        writer.string(key.appleAppID)
+        writer.key("environment")
+        writer.string(key.environment.rawValue)
+        writer.key("counter")
+        writer.value(key.counter)
+        if let app = key.app {
+            writer.key("app")
+            writer.string(app)
+        }
+        if let nonce = key.nonce {
+            writer.key("nonce")
+            writer.base64(nonce.bytes)
+        }
+        if let request = key.lastRequest { encode(request, into: &writer) }
+        writer.endObject()
+        writer.newline()
+    }
+
+    private static func encode(_ request: ImportedKey.LastRequest, into writer: inout JSONWriter) {
+        writer.key("lastRequest")
+        writer.beginObject()
+        writer.key("id")
+        writer.string(request.id)
+        writer.key("valueSha256")
+        writer.base64(request.valueSHA256.bytes)
+        writer.key("verdict")
+        writer.string(request.verdict)
+        if let issuedAt = request.issuedAt {
+            writer.key("iat")
+            writer.value(issuedAt)
+        }
+        if let expiresAt = request.expiresAt {
+            writer.key("exp")
+            writer.value(expiresAt)
+        }
+        writer.endObject()
+    }
+
+    private static func lastRequest(_ node: JSONNode) throws(Fault) -> ImportedKey.LastRequest {
+        try check(node, requestMembers, "lastRequest")
+        return ImportedKey.LastRequest(
+            id: try string(required(node, "id"), "id"),
+            valueSHA256: try digest(required(node, "valueSha256"), "valueSha256"),
+            verdict: try string(required(node, "verdict"), "verdict"),
+            issuedAt: try optional(node, "iat").map { node throws(Fault) in try seconds(node, "iat") },
+            expiresAt: try optional(node, "exp").map { node throws(Fault) in try seconds(node, "exp") }
+        )
+    }
+
+    /// A misspelled member would silently lift a check (a key without `app` is bound by whoever comes first).
+    private static func check(_ node: JSONNode, _ known: Set<String>, _ place: String) throws(Fault) {
+        guard node.kind == .object else { throw Fault(reason: "\(place) is no JSON object") }
+        guard !node.hasDuplicateMembers else { throw Fault(reason: "\(place) has two members of one name") }
+        for member in node.members {
+            let name = String(decoding: member.name, as: UTF8.self)
+            guard known.contains(name) else { throw Fault(reason: "unknown member \(name.printable)") }
+        }
+    }
+
+    /// A member that may be absent or null.
+    private static func optional(_ node: JSONNode, _ name: StaticString) -> JSONNode? {
+        node[name].flatMap { $0.kind == .null ? nil : $0 }
+    }
+
+    private static func required(_ node: JSONNode, _ name: StaticString) throws(Fault) -> JSONNode {
+        guard let value = node[name] else { throw Fault(reason: "\(name) is missing") }
+        return value
+    }
+
+    private static func string(_ value: JSONNode, _ name: StaticString) throws(Fault) -> String {
+        guard let text = value.string, !text.isEmpty else { throw Fault(reason: "\(name) is no string, or empty") }
+        return text
+    }
+
+    private static func bytes(_ value: JSONNode, _ name: StaticString) throws(Fault) -> [UInt8] {
+        guard let text = value.stringBytes, let bytes = Base64.decode(text)
+        else { throw Fault(reason: "\(name) is no base64") }
+        return bytes
+    }
+
+    private static func digest(_ value: JSONNode, _ name: StaticString) throws(Fault) -> Digest {
+        guard let digest = Digest(try bytes(value, name)) else { throw Fault(reason: "\(name) has not 32 bytes") }
+        return digest
+    }
+
+    private static func seconds(_ value: JSONNode, _ name: StaticString) throws(Fault) -> Int64 {
+        guard let seconds = value.integer, seconds >= 0 else { throw Fault(reason: "\(name) is no integer from 0 on") }
+        return seconds
+    }
+}

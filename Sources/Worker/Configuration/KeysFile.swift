@@ -1,0 +1,93 @@
+package import AppAttest
+package import Crypto
+internal import JSON
+
+/// One key of a KEYS file: what import-keys writes into the ledger and export-keys reads out of it.
+package struct ImportedKey: Sendable, Equatable {
+    /// The key's last accepted request; times in seconds since 1970.
+    package struct LastRequest: Sendable, Equatable {
+        package var id: String
+        package var valueSHA256: Digest
+        package var verdict: String
+        package var issuedAt: Int64?
+        package var expiresAt: Int64?
+
+        package init(id: String, valueSHA256: Digest, verdict: String, issuedAt: Int64? = nil, expiresAt: Int64? = nil)
+        {
+            self.id = id
+            self.valueSHA256 = valueSHA256
+            self.verdict = verdict
+            self.issuedAt = issuedAt
+            self.expiresAt = expiresAt
+        }
+    }
+
+    package var keyID: KeyID
+    /// As the file has them: 65 bytes if all is well, but an unusable point is kept.
+    package var publicKeyBytes: [UInt8]
+    package var appleAppID: String
+    package var environment: Environment
+    package var counter: UInt32
+    /// `projects/{number}/apps/{appId}`; nil = the first accepted request binds the key.
+    package var app: String?
+    package var nonce: Digest?
+    package var lastRequest: LastRequest?
+
+    package init(
+        keyID: KeyID,
+        publicKeyBytes: [UInt8],
+        appleAppID: String,
+        environment: Environment,
+        counter: UInt32,
+        app: String? = nil,
+        nonce: Digest? = nil,
+        lastRequest: LastRequest? = nil
+    ) {
+        self.keyID = keyID
+        self.publicKeyBytes = publicKeyBytes
+        self.appleAppID = appleAppID
+        self.environment = environment
+        self.counter = counter
+        self.app = app
+        self.nonce = nonce
+        self.lastRequest = lastRequest
+    }
+}
+
+/// KEYS files: a JSON object per line.
+package enum KeysFile {
+    /// Calls `body` with each key of the file in order, one line in memory at a time.
+    ///
+    /// - Parameter path: a file, or `-` for standard input. Empty lines are skipped.
+    /// - Throws: ``CommandFault`` naming the line that cannot be read, or what `body` throws.
+    package static func read(_ path: String, _ body: (ImportedKey) throws -> Void) throws {
+        let lines = try LineReader(path: path)
+        while let line = try lines.next() {
+            let key: ImportedKey
+            do throws(Fault) { key = try decode(line) } catch {
+                throw CommandFault("\(path): line \(lines.lineNumber): \(error.reason); mend or remove the line.")
+            }
+            try body(key)
+        }
+    }
+
+    /// Why a line cannot be read.
+    package struct Fault: Error, Equatable, Sendable {
+        package let reason: String
+
+        package init(reason: String) { self.reason = reason }
+    }
+
+    /// Reads one line (without its newline).
+    package static func decode(_ line: [UInt8]) throws(Fault) -> ImportedKey { try KeyLine.decode(line) }
+
+    /// Appends one line and a newline.
+    package static func encode(_ key: ImportedKey, into output: inout [UInt8]) {
+        var buffer: [UInt8] = []
+        swap(&buffer, &output)
+        var writer = JSONWriter(appendingTo: buffer)
+        buffer = []
+        KeyLine.encode(key, into: &writer)
+        output = writer.takeBytes()
+    }
+}

@@ -1,0 +1,102 @@
+internal import AppAttest
+internal import AppCheck
+internal import Foundation
+internal import Kafka
+internal import Pipeline
+
+/// The whole way of a record without any set-up: an embedded broker, fake devices, the real worker loop, an account.
+struct Demo {
+    private static let patienceSeconds = 25.0
+
+    let console: Console
+
+    func run() throws -> Int32 {
+        let directory = FileManager.default.temporaryDirectory.path + "/attest-worker-demo-" + UUID().uuidString
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        try NewConfiguration.write(to: directory)
+        var configuration = try Configuration.load(directory: directory)
+        configuration.embeddedBroker = true
+        let access = try BrokerAccess(configuration, instance: "demo")
+        let partitions = try access.partitionCount()
+        console.print("A broker inside this process, \(partitions) partitions a topic.")
+        console.print("It is librdkafka's mock broker: it shows the worker's loop at work and proves no transactions.")
+        let start = EvaluationTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1000) - 5_000)
+        let traffic = DemoTraffic(
+            ca: try NewConfiguration.authority(of: directory),
+            app: configuration.registry.apps[0],
+            start: start,
+            partitions: partitions
+        )
+        try publish(traffic, access, configuration)
+        let tally = try work(traffic.items.count, configuration, access, partitions)
+        let reader = DemoReader(
+            properties: readerProperties(access),
+            topics: configuration.topics,
+            partitions: partitions
+        )
+        let deadLetters = tally.deadLettersTotal
+        let outputs = try reader.read([.results: tally.requests - deadLetters, .deadLetters: deadLetters])
+        return DemoAccount(traffic: traffic, outputs: outputs, tally: tally, partitions: partitions).print(on: console)
+    }
+
+    private func publish(_ traffic: DemoTraffic, _ access: BrokerAccess, _ configuration: Configuration) throws {
+        var options = CapturePublisher.Options()
+        options.keepsPartitions = true
+        let publisher = try CapturePublisher(
+            properties: access.settings.properties,
+            topic: configuration.topics.requests,
+            options: options
+        )
+        var rest = traffic.items.map(\.record)[...]
+        let report = try publisher.publish { rest.popFirst() }
+        guard report.isComplete else {
+            throw CommandFault(
+                "the embedded broker did not take the records: \(report.firstFailure ?? "no reason given")."
+            )
+        }
+    }
+
+    /// Runs the worker until every record has its outcome.
+    private func work(
+        _ count: Int,
+        _ configuration: Configuration,
+        _ access: BrokerAccess,
+        _ partitions: Int32
+    ) throws
+        -> LoopTally
+    {
+        let factory = try LaneFactory(configuration)
+        let driver = LoopDriver(idleWaitMilliseconds: 50)
+        var settings = configuration.pipelineSettings
+        settings.partitionOfKey = { Partitioner.murmur2.partition(of: $0, count: partitions) }
+        let notices = NoticeBoard()
+        let log = try KafkaRecordLog(atLeastOnce: access.settings)
+        let loop = BatchLoop(
+            log: log,
+            settings: settings,
+            lanes: factory.lanes,
+            post: driver.post,
+            wallClock: { EvaluationTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) },
+            notice: { notices.post(String(describing: $0)) }
+        )
+        let deadline = Date().addingTimeInterval(Self.patienceSeconds)
+        try driver.run(loop) { tally in
+            for line in notices.take() { console.printError("\(AttestWorker.name): \(line)") }
+            if tally.requests >= count || Date() > deadline { driver.stop() }
+        }
+        try log.close()
+        return loop.tally
+    }
+
+    private func readerProperties(_ access: BrokerAccess) -> [(String, String)] {
+        access.settings.properties.map { $0.0 == "group.id" ? ($0.0, "demo-reader") : $0 }
+    }
+}
+
+extension Command {
+    static let demo = Command(
+        name: "demo",
+        summary: "fake devices, an embedded broker and the real worker, without any set-up",
+        options: []
+    ) { _, console in try Demo(console: console).run() }
+}

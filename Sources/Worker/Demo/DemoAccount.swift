@@ -1,0 +1,80 @@
+internal import Pipeline
+
+/// The account of a demo: what went in, what came out, whether each outcome is the one that was meant.
+struct DemoAccount {
+    let traffic: DemoTraffic
+    let outputs: [DemoReader.Output]
+    let tally: LoopTally
+    let partitions: Int32
+
+    /// - Returns: the exit code: 0 when every record has exactly the outcome that it was made for.
+    func print(on console: Console) -> Int32 {
+        let found = matched
+        console.print("")
+        console.print("What went in, and what became of it:")
+        console.print(table(found).text)
+        console.print("")
+        sample("An accepted attestation", found) { $0.kind == "honest attestation" }
+        sample("An accepted assertion", found) { $0.kind == "honest assertion" }
+        sample("A refusal", found) { $0.expected == "nonce-mismatch" || $0.expected == "signature-invalid" }
+        sample("A dead letter", found) { $0.expected == "[not-json]" }
+        func sample(
+            _ title: String,
+            _ found: [(item: DemoTraffic.Item, output: DemoReader.Output?)],
+            where matches: (DemoTraffic.Item) -> Bool
+        ) {
+            guard let text = found.first(where: { matches($0.item) })?.output?.text else { return }
+            console.print("\(title):")
+            console.print("  \(text)")
+        }
+        return verdict(found, console)
+    }
+
+    /// Each item with its output. Places are known from the publishing: in order, per partition.
+    private var matched: [(item: DemoTraffic.Item, output: DemoReader.Output?)] {
+        let byPlace = Dictionary(outputs.map { ($0.place, $0) }, uniquingKeysWith: { first, _ in first })
+        var next: [Int32: Int64] = [:]
+        return traffic.items.map { item in
+            let partition = item.record.partition ?? 0
+            let offset = next[partition, default: 0]
+            next[partition] = offset + 1
+            return (item, byPlace[DemoReader.Place(partition: partition, offset: offset)])
+        }
+    }
+
+    private func table(_ found: [(item: DemoTraffic.Item, output: DemoReader.Output?)]) -> TextTable {
+        var counts: [String: [String: Int]] = [:]
+        for (item, output) in found {
+            let kind = item.kind.split(separator: ":")[0]
+            counts[String(kind), default: [:]][output?.outcome ?? "no outcome", default: 0] += 1
+        }
+        var table = TextTable([.left, .left, .right])
+        table.add("sent", "outcome", "records")
+        for (kind, outcomes) in counts.sorted(by: { $0.key < $1.key }) {
+            for (outcome, count) in outcomes.sorted(by: { $0.key < $1.key }) {
+                table.add(kind, Self.describe(outcome), count.grouped)
+            }
+        }
+        return table
+    }
+
+    private static func describe(_ outcome: String) -> String {
+        if outcome == "accepted" { return outcome }
+        guard outcome.hasPrefix("[") else { return "refused: \(outcome)" }
+        return "dead letter: \(outcome.dropFirst().dropLast())"
+    }
+
+    private func verdict(_ found: [(item: DemoTraffic.Item, output: DemoReader.Output?)], _ console: Console) -> Int32 {
+        let wrong = found.filter { $0.output?.outcome != $0.item.expected }
+        console.print("")
+        console.print(
+            "\(traffic.items.count) records sent, \(outputs.count) outcomes read back from the results and dead letters; "
+                + "\(tally.batches) commits"
+        )
+        for (item, output) in wrong.prefix(5) {
+            console.print("NOT AS MEANT: \(item.kind): \(output?.outcome ?? "no outcome") instead of \(item.expected)")
+        }
+        if wrong.isEmpty { console.print("Every one of them has the outcome that it was made for.") }
+        return wrong.isEmpty && outputs.count == traffic.items.count ? ExitCode.done : ExitCode.failed
+    }
+}

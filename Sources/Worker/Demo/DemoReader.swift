@@ -1,0 +1,67 @@
+internal import JSON
+internal import Kafka
+internal import Pipeline
+
+/// Reads back what the worker wrote: every result and every dead letter, from the beginning.
+struct DemoReader {
+    /// One output, found again by the place of its request.
+    struct Output {
+        var place: Place
+        /// `accepted`, a reason, or a dead letter's reason in brackets.
+        var outcome: String
+        /// The record's value as text.
+        var text: String
+    }
+
+    struct Place: Hashable {
+        var partition: Int32
+        var offset: Int64
+    }
+
+    let properties: [(String, String)]
+    let topics: TopicNames
+    let partitions: Int32
+
+    /// Reads the newest outputs of both topics.
+    ///
+    /// - Parameters:
+    ///   - counts: how many outputs each topic holds; fewer come back only if none arrives for `milliseconds`.
+    func read(_ counts: [Pipeline.OutputStream: Int], milliseconds: Int = 5000) throws -> [Output] {
+        try counts.flatMap { try read($0, count: $1, milliseconds: milliseconds) }
+    }
+
+    private func read(_ stream: Pipeline.OutputStream, count: Int, milliseconds: Int) throws -> [Output] {
+        guard let topic = topics.outputs[stream] else { return [] }
+        let consumer = try Consumer(KafkaProperties(properties), topic: topic)
+        try consumer.assign((0..<partitions).map { PartitionOffset(partition: $0, offset: PartitionOffset.beginning) })
+        var outputs: [Output] = []
+        while outputs.count < count, let event = try consumer.poll(timeoutMilliseconds: milliseconds) {
+            guard case .record(let record) = event else { continue }
+            let output = stream == .results ? Self.result(record) : Self.deadLetter(record)
+            if let output { outputs.append(output) }
+        }
+        try consumer.close()
+        return outputs
+    }
+
+    private static func result(_ record: KafkaRecord) -> Output? {
+        guard let value = record.value, let root = try? JSONDocument(parsing: value).root,
+            let outcome = root["reason"]?.string ?? root["verdict"]?.string, let source = root["source"],
+            let partition = source["partition"]?.integer.flatMap({ Int32(exactly: $0) }),
+            let offset = source["offset"]?.integer
+        else { return nil }
+        let place = Place(partition: partition, offset: offset)
+        return Output(place: place, outcome: outcome, text: String(decoding: value, as: UTF8.self))
+    }
+
+    private static func deadLetter(_ record: KafkaRecord) -> Output? {
+        func header(_ name: String) -> String? {
+            record.headers.last { $0.name == Array(name.utf8) }?.value.map { String(decoding: $0, as: UTF8.self) }
+        }
+        guard let reason = header("dlq.reason"), let partition = header("dlq.partition").flatMap({ Int32($0) }),
+            let offset = header("dlq.offset").flatMap({ Int64($0) })
+        else { return nil }
+        let text = "dlq.reason=\(reason), its value untouched: \(record.value?.count ?? 0) bytes"
+        return Output(place: Place(partition: partition, offset: offset), outcome: "[\(reason)]", text: text)
+    }
+}

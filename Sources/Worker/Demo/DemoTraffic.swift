@@ -1,0 +1,115 @@
+internal import AppAttest
+internal import AppCheck
+internal import DeviceLab
+internal import JSON
+internal import Kafka
+internal import Pipeline
+
+/// What the demo sends: honest devices of every shape, devices with single faults, and records that are no requests.
+struct DemoTraffic {
+    struct Item {
+        var record: PublishRecord
+        /// What it is, for the account.
+        var kind: String
+        /// The outcome that the worker must come to: `accepted`, a reason, or a dead letter's reason in brackets.
+        var expected: String
+    }
+
+    private static let devices = 40
+    private static let records = 600
+    private static let faultShare = 0.2
+
+    let items: [Item]
+
+    /// - Parameters:
+    ///   - app: the path's app, as the configuration names it.
+    ///   - start: the devices' clock.
+    ///   - partitions: of the requests topic.
+    init(ca: LabCA, app: RegisteredApp, start: EvaluationTime, partitions: Int32) {
+        var plan = FleetPlan(
+            ca: ca,
+            seed: 1,
+            appIDs: app.expectations.appIDs.map(\.text),
+            devices: Self.devices,
+            records: Self.records,
+            start: start
+        )
+        plan.nanosecondsApart = 1_000
+        plan.faultShare = Self.faultShare
+        let fleet = FakeFleet(plan)
+        let lane = fleet.lane()
+        var items = (0..<plan.records).map { Self.item($0, lane.record($0), app) }
+        // Junk lies between the honest records: the batch around it goes on.
+        for (index, junk) in Self.junk(app, key: lane.device(0).keyID).enumerated() {
+            items.insert(junk, at: Self.devices + (index + 1) * 20)
+        }
+        // The keys' own partitions, so that each record's place is known beforehand.
+        self.items = items.map { item in
+            var item = item
+            item.record.partition = Partitioner.murmur2.partition(of: item.record.key ?? [], count: partitions)
+            return item
+        }
+    }
+
+    private static func item(_ index: Int, _ record: FleetRecord, _ app: RegisteredApp) -> Item {
+        let isAttestation = record.method == .attestation
+        let value = request(
+            path: "v1/\(app.name):\(isAttestation ? Method.verifyAttestation : .verifyAssertion)",
+            body: [
+                ("keyId", record.keyID.bytes), (isAttestation ? "attestationStatement" : "assertion", record.object),
+                ("clientDataHash", record.clientDataHash),
+            ]
+        )
+        let kind = isAttestation ? "attestation" : "assertion"
+        return Item(
+            record: PublishRecord(
+                key: record.keyID.recordKey,
+                value: value,
+                headers: [RecordHeader("request-id", "demo-\(index)")]
+            ),
+            kind: record.fault.map { "\(kind) with a fault: \($0.name)" } ?? "honest \(kind)",
+            expected: record.fault?.expectedReason ?? "accepted"
+        )
+    }
+
+    private static func request(path: String, body: [(String, [UInt8])]) -> [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        json.key("path")
+        json.string(path)
+        json.key("body")
+        json.beginObject()
+        for (name, bytes) in body {
+            json.key(named: name)
+            json.base64(bytes)
+        }
+        json.endObject()
+        json.endObject()
+        return json.bytes
+    }
+
+    private static func junk(_ app: RegisteredApp, key: KeyID) -> [Item] {
+        let path = "v1/\(app.name):verifyAssertion"
+        let nested = [UInt8](repeating: 0x81, count: 3000)
+        func call(_ path: String, assertion: [UInt8] = [0xA0]) -> [UInt8] {
+            request(path: path, body: [("keyId", key.bytes), ("assertion", assertion), ("clientDataHash", [1])])
+        }
+        let rubbish = Array(#"{"path":"\#(path)","body":{"keyId":"%%","assertion":"?"}}"#.utf8)
+        let values: [(kind: String, value: [UInt8]?, expected: String)] = [
+            ("null value", nil, "[null-value]"),
+            ("text that is no JSON", Array("hello".utf8), "[not-json]"),
+            ("bytes that are no UTF-8", [0xFF, 0xFE, 0x80], "[not-json]"),
+            ("JSON without a path", Array("{}".utf8), "[no-path]"),
+            ("70,000 bytes", Array(repeating: 0x20, count: 70_000), "[too-large]"),
+            ("an unknown app", call("v1/projects/1/apps/none:verifyAssertion"), "unknown-app"),
+            ("an unknown verb", call("v1/\(app.name):mint"), "unknown-method"),
+            ("base64 rubbish", rubbish, "malformed-request"),
+            ("3,000 nested arrays of CBOR", call(path, assertion: nested), "malformed-assertion"),
+        ]
+        let items = values.map { kind, value, expected in
+            Item(record: PublishRecord(key: key.recordKey, value: value), kind: kind, expected: expected)
+        }
+        let foreign = PublishRecord(key: Array("somebody else".utf8), value: call(path))
+        return items + [Item(record: foreign, kind: "a record under a foreign key", expected: "key-mismatch")]
+    }
+}

@@ -1,0 +1,39 @@
+internal import AppAttest
+internal import Crypto
+internal import Foundation
+internal import Pipeline
+
+/// Makes the lanes: one verifier and one engine each, a meter for all.
+struct LaneFactory {
+    /// The name of the engine in summaries.
+    static let engineName = "openssl"
+
+    let count: Int
+    let meter = TimedEngine.Meter()
+    let lanes: DispatchLanes
+
+    /// - Throws: ``ConfigurationFault`` naming the anchor that is no certificate.
+    init(_ configuration: Configuration) throws(ConfigurationFault) {
+        self.init(
+            lanes: configuration.lanes,
+            anchors: try configuration.trustAnchors(),
+            limits: configuration.pipelineSettings.objectLimits
+        )
+    }
+
+    /// - Parameters:
+    ///   - lanes: as configured; 0 = one per core.
+    ///   - limits: the pipeline's own, so that Decode and Verify agree on what is too long.
+    init(lanes configured: Int, anchors: TrustAnchors, limits: ObjectLimits) {
+        count = configured > 0 ? configured : max(1, ProcessInfo.processInfo.activeProcessorCount)
+        let meter = meter
+        lanes = DispatchLanes(
+            scratches: (0..<count).map { _ in
+                LaneScratch(
+                    verifier: ObjectVerifier(anchors: anchors, limits: limits),
+                    engine: TimedEngine(OpenSSLEngine(), meter: meter)
+                )
+            }
+        )
+    }
+}

@@ -1,0 +1,93 @@
+internal import Dispatch
+internal import Pipeline
+
+/// Runs a ``BatchLoop`` on a serial queue of its own until it has finished.
+///
+/// Lanes post their results onto the same queue; each result and each bit of work makes the loop look around again.
+final class LoopDriver: @unchecked Sendable {
+    /// Pause after a fault that may pass.
+    private static let pause = DispatchTimeInterval.milliseconds(200)
+
+    private let queue = DispatchQueue(label: "loop", qos: .userInitiated)
+    private let idleWaitMilliseconds: Int
+    private let eagerPoll: DispatchTimeInterval
+    // Everything below is touched on `queue` only.
+    private var loop: BatchLoop?
+    private var result: Result<Void, any Error>?
+    private var wakeScheduled = false
+    /// Asked for before there was a loop.
+    private var stopsAtOnce = false
+    private let done = DispatchSemaphore(value: 0)
+    private let tally = Locked(LoopTally())
+
+    /// - Parameters:
+    ///   - idleWaitMilliseconds: how long a poll waits while nothing is in flight.
+    ///   - eagerPollMilliseconds: pause before the next poll while batches are with the lanes.
+    init(idleWaitMilliseconds: Int, eagerPollMilliseconds: Int = 2) {
+        self.idleWaitMilliseconds = idleWaitMilliseconds
+        eagerPoll = .milliseconds(eagerPollMilliseconds)
+    }
+
+    /// What a ``BatchLoop`` is given as its `post`.
+    var post: @Sendable (@escaping @Sendable () -> Void) -> Void {
+        { block in
+            self.queue.async {
+                block()
+                self.step()
+            }
+        }
+    }
+
+    /// Runs `loop` to its end; returns on the calling thread, which must not be the queue's.
+    ///
+    /// - Parameter report: called ten times a second on the calling thread with what was committed so far.
+    func run(_ loop: BatchLoop, report: (LoopTally) -> Void) throws {
+        queue.async {
+            self.loop = loop
+            if self.stopsAtOnce { loop.stop() }
+            self.step()
+        }
+        while done.wait(timeout: .now() + .milliseconds(100)) == .timedOut { report(tally.withLock { $0 }) }
+        try queue.sync { try self.result?.get() }
+    }
+
+    /// Asks the loop to finish what is in flight and end, also one that is yet to be run.
+    func stop() {
+        queue.async {
+            self.stopsAtOnce = true
+            self.loop?.stop()
+            self.step()
+        }
+    }
+
+    private func step() {
+        guard let loop, result == nil else { return }
+        do {
+            let progress = try loop.tick(waitMilliseconds: idleWaitMilliseconds)
+            tally.withLock { [current = loop.tally] in $0 = current }
+            switch progress {
+            case .worked: queue.async { self.step() }
+            case .waiting: loop.isIdle ? queue.async { self.step() } : wake(after: eagerPoll)
+            case .backOff: wake(after: Self.pause)
+            case .finished: finish(.success(()))
+            }
+        } catch { finish(.failure(error)) }
+    }
+
+    /// One timer at a time: results that come back in between make a step of their own.
+    private func wake(after interval: DispatchTimeInterval) {
+        guard !wakeScheduled else { return }
+        wakeScheduled = true
+        queue.asyncAfter(deadline: .now() + interval) {
+            self.wakeScheduled = false
+            self.step()
+        }
+    }
+
+    private func finish(_ result: Result<Void, any Error>) {
+        self.result = result
+        // The loop's lanes post through this object: without this each would keep the other for ever.
+        loop = nil
+        done.signal()
+    }
+}

@@ -1,0 +1,49 @@
+internal import Dispatch
+internal import Foundation
+internal import Synchronization
+
+/// SIGTERM and SIGINT: the first asks for a graceful end, the second ends the process at once.
+final class Shutdown: @unchecked Sendable {
+    private static let signals = [SIGTERM, SIGINT]
+    /// What a shell reports for a process that a signal ended: 128 and the signal's number.
+    private static let signalled: Int32 = 128
+
+    private let queue = DispatchQueue(label: "signals")
+    // Set once before the sources start, touched on `queue` afterwards.
+    private var sources: [any DispatchSourceSignal] = []
+    private let asked = Atomic<Bool>(false)
+
+    /// Made on the process's first thread: it and all threads that it starts from here on leave the signals to the sources.
+    ///
+    /// - Parameter request: called once, on the first signal, on a queue of its own.
+    init(request: @escaping @Sendable () -> Void) {
+        // A source looks only a moment after `activate` has returned: blocked, a signal waits for it instead of being lost.
+        Self.mask(SIG_BLOCK)
+        for number in Self.signals {
+            let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+            source.setEventHandler { [weak self] in
+                guard let self else { return }
+                // At once: what runs at an orderly exit could wait for what hangs.
+                if asked.exchange(true, ordering: .relaxed) { _exit(Self.signalled + number) }
+                request()
+            }
+            source.activate()
+            sources.append(source)
+        }
+    }
+
+    /// Gives the signals back their default action.
+    func cancel() {
+        for source in sources { source.cancel() }
+        for number in Self.signals { signal(number, SIG_DFL) }
+        Self.mask(SIG_UNBLOCK)
+    }
+
+    private static func mask(_ how: Int32) {
+        var set = sigset_t()
+        // The set lives on this stack, and no call keeps it.
+        unsafe sigemptyset(&set)
+        for number in signals { unsafe sigaddset(&set, number) }
+        unsafe pthread_sigmask(how, &set, nil)
+    }
+}

@@ -1,0 +1,102 @@
+internal import Foundation
+internal import Pipeline
+internal import Synchronization
+
+/// A capture as a record log: its lines in, four capture files out. One reader, nothing to rebalance.
+final class CaptureLog: RecordLog {
+    private static let files: [(Pipeline.OutputStream, String)] = [
+        (.results, "results.ndjson"), (.tokens, "tokens.ndjson"), (.events, "events.ndjson"),
+        (.deadLetters, "dead-letters.ndjson"),
+    ]
+
+    private let reader: LineReader
+    private let topics: [Pipeline.OutputStream: String]
+    private var outputs: [Pipeline.OutputStream: FileHandle] = [:]
+    private let bytesRead = Atomic<Int>(0)
+    private let bytesTotal: Int?
+
+    /// Opens the capture and makes (or empties) the four files.
+    ///
+    /// - Parameter topics: the names that the written records carry.
+    init(input: String, output directory: String, topics: [Pipeline.OutputStream: String]) throws(CommandFault) {
+        reader = try LineReader(path: input)
+        bytesTotal = reader.totalBytes
+        self.topics = topics
+        do { try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true) } catch {
+            throw CommandFault("cannot make the folder \(directory): \(error.localizedDescription)")
+        }
+        for (stream, name) in Self.files {
+            let path = directory + "/" + name
+            guard FileManager.default.createFile(atPath: path, contents: nil),
+                let handle = FileHandle(forWritingAtPath: path)
+            else { throw CommandFault("cannot write \(path): check the folder's rights and its disk.") }
+            outputs[stream] = handle
+        }
+    }
+
+    /// The share of the capture that was read, where its size is known. A snapshot: asked from another thread.
+    var share: Double? { bytesTotal.map { Double(bytesRead.load(ordering: .relaxed)) / Double(max(1, $0)) } }
+
+    func poll(_ limits: BatchLimits, waitMilliseconds: Int) throws -> PollRound {
+        var round = PollRound()
+        var bytes = 0
+        while round.records.count < limits.records, bytes < limits.bytes {
+            guard let line = try reader.nextRange() else {
+                round.ended = true
+                break
+            }
+            bytes += line.count
+            round.records.append(.captureLine(chunk: reader.chunk, range: line, lineNumber: reader.lineNumber))
+        }
+        bytesRead.store(reader.bytesRead, ordering: .relaxed)
+        return round
+    }
+
+    func begin() {}
+
+    func append(_ records: [OutboundRecord]) throws { try append(packed: Self.pack(records, topics)) }
+
+    /// Lanes write the lines; only the bytes come back to the loop.
+    var packer: (@Sendable ([OutboundRecord]) -> [PackedOutput])? {
+        { [topics] in Self.pack($0, topics) }
+    }
+
+    private static func pack(_ records: [OutboundRecord], _ topics: [Pipeline.OutputStream: String]) -> [PackedOutput] {
+        var packed: [PackedOutput] = []
+        var rest = records[...]
+        while let stream = rest.first?.stream {
+            let run = rest.prefix { $0.stream == stream }
+            rest = rest[run.endIndex...]
+            guard let topic = topics[stream] else { continue }
+            packed.append(PackedOutput(stream: stream, bytes: CaptureCodec.encode(run, topic: topic)))
+        }
+        return packed
+    }
+
+    func append(packed outputs: [PackedOutput]) throws {
+        for output in outputs {
+            guard let handle = self.outputs[output.stream] else { continue }
+            do { try Self.write(output.bytes, to: handle) } catch {
+                throw CommandFault("cannot write the \(output.stream.rawValue): \(error.localizedDescription)")
+            }
+        }
+    }
+
+    func commit(_ positions: [PartitionPosition]) {}
+
+    func abort() throws {}
+
+    func releaseRevoked() {}
+
+    func close() throws {
+        for handle in outputs.values { try handle.close() }
+    }
+
+    private static func write(_ bytes: [UInt8], to handle: FileHandle) throws {
+        // The bytes are borrowed for the call: nothing keeps the Data that stands for them.
+        try unsafe bytes.withUnsafeBytes { buffer in
+            guard let base = unsafe UnsafeMutableRawPointer(mutating: buffer.baseAddress) else { return }
+            try unsafe handle.write(contentsOf: Data(bytesNoCopy: base, count: buffer.count, deallocator: .none))
+        }
+    }
+}

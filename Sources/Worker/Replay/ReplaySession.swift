@@ -1,0 +1,68 @@
+internal import AppAttest
+internal import Pipeline
+
+/// A replay: a capture through the pipeline, with every file it writes.
+struct ReplaySession {
+    struct Options: Sendable {
+        var input: String
+        var output: String
+        var keys: String?
+        init(input: String, output: String, keys: String? = nil) {
+            self.input = input
+            self.output = output
+            self.keys = keys
+        }
+    }
+
+    /// No transaction is paid here, so batches are small: what one stage leaves is still in the cache for the next.
+    private static let batchRecords = 1024
+
+    private let configuration: Configuration
+    private let options: Options
+
+    init(_ configuration: Configuration, _ options: Options) {
+        self.configuration = configuration
+        self.options = options
+    }
+
+    /// - Parameter report: told how many requests are done and the share of the capture that was read, where known.
+    func run(report: (_ requests: Int, _ share: Double?) -> Void) throws -> ReplaySummary {
+        let factory = try LaneFactory(configuration)
+        let ledger = try options.keys.map(KeyTable.read) ?? KeyLedger()
+        var settings = configuration.pipelineSettings
+        settings.sharesLedger = true
+        let log = try CaptureLog(
+            input: options.input,
+            output: options.output,
+            topics: configuration.topics.outputs
+        )
+        // A file is read as soon as a batch leaves, so there is nothing to look for in between.
+        let driver = LoopDriver(idleWaitMilliseconds: 0, eagerPollMilliseconds: 100)
+        var loopOptions = BatchLoop.Options()
+        loopOptions.batch = configuration.batch
+        loopOptions.batch.records = min(configuration.batch.records, Self.batchRecords)
+        let loop = BatchLoop(
+            log: log,
+            settings: settings,
+            lanes: factory.lanes,
+            options: loopOptions,
+            ledgers: [0: ledger],
+            post: driver.post,
+            wallClock: { nil }
+        )
+        let start = ContinuousClock.now
+        do { try driver.run(loop) { report($0.requests, log.share) } } catch let fault as CaptureFault {
+            throw CommandFault("\(options.input): line \(fault.lineNumber) is no record of a capture: \(fault.reason).")
+        }
+        try log.close()
+        let elapsed = ContinuousClock.now - start
+        return ReplaySummary(
+            tally: loop.tally,
+            seconds: elapsed / .seconds(1),
+            lanes: factory.count,
+            engine: LaneFactory.engineName,
+            signatures: factory.meter.total,
+            microsecondsPerSignature: factory.meter.microsecondsPerSignature
+        )
+    }
+}

@@ -1,0 +1,90 @@
+internal import JSON
+internal import Pipeline
+
+/// What a replay did: the table for people and the `--summary` file for tools.
+struct ReplaySummary {
+    var tally: LoopTally
+    /// From the first record read to the last output flushed, in seconds.
+    var seconds: Double
+    var lanes: Int
+    var engine: String
+    var signatures: Int
+    var microsecondsPerSignature: Double?
+
+    private var recordsPerSecond: Double { seconds > 0 ? Double(tally.requests) / seconds : 0 }
+
+    /// The summary file: one JSON object and a newline.
+    var json: [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        json.key("requests")
+        json.value(tally.requests)
+        json.key("accepted")
+        json.value(tally.accepted)
+        json.key("refused")
+        Self.write(tally.refused, into: &json)
+        json.key("deferred")
+        json.value(tally.deferred)
+        json.key("deadLetters")
+        json.value(tally.deadLettersTotal)
+        json.key("seconds")
+        json.raw(Array(Self.decimal(seconds, digits: 6).utf8))
+        json.key("recordsPerSecond")
+        json.raw(Array(Self.decimal(recordsPerSecond, digits: 1).utf8))
+        json.key("lanes")
+        json.value(lanes)
+        json.key("engine")
+        json.string(engine)
+        json.endObject()
+        return json.bytes + [0x0A]
+    }
+
+    /// The table and a line of rates.
+    var text: String {
+        var table = TextTable([.left, .right, .right])
+        table.add("outcome", "records", "share")
+        func row(_ name: String, _ count: Int) {
+            let share = tally.requests == 0 ? 0 : Double(count) / Double(tally.requests) * 100
+            table.add(name, count.grouped, Self.decimal(share, digits: 2) + " %")
+        }
+        row("accepted", tally.accepted)
+        for (reason, count) in Self.sorted(tally.refused) { row("refused: \(reason)", count) }
+        if tally.deferred > 0 { row("deferred", tally.deferred) }
+        for (reason, count) in Self.sorted(tally.deadLetters) { row("dead letter: \(reason)", count) }
+        row("requests", tally.requests)
+        return table.text + "\n\n" + rates
+    }
+
+    private var rates: String {
+        var parts = [
+            "\(Self.decimal(seconds, digits: 2)) s", "\(Int(recordsPerSecond.rounded()).grouped) records/s",
+            "\(lanes) lane\(lanes == 1 ? "" : "s")", "engine \(engine)", "\(signatures.grouped) signatures",
+        ]
+        if let each = microsecondsPerSignature { parts.append("\(Self.decimal(each, digits: 1)) µs per signature") }
+        return parts.joined(separator: ", ")
+    }
+
+    private static func sorted(_ counts: [String: Int]) -> [(String, Int)] {
+        counts.sorted { $0.value == $1.value ? $0.key < $1.key : $0.value > $1.value }
+    }
+
+    private static func write(_ counts: [String: Int], into json: inout JSONWriter) {
+        json.beginObject()
+        for (reason, count) in counts.sorted(by: { $0.key < $1.key }) {
+            json.key(named: reason)
+            json.value(count)
+        }
+        json.endObject()
+    }
+
+    /// Fixed-point text, independent of any locale.
+    private static func decimal(_ value: Double, digits: Int) -> String {
+        guard value.isFinite, value >= 0, value < 1e12 else { return "0" }
+        var scale = 1.0
+        for _ in 0..<digits { scale *= 10 }
+        let scaled = Int((value * scale).rounded())
+        guard digits > 0 else { return String(scaled) }
+        let fraction = String(scaled % Int(scale))
+        return "\(scaled / Int(scale))." + String(repeating: "0", count: digits - fraction.count) + fraction
+    }
+}

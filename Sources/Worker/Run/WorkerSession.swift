@@ -1,0 +1,171 @@
+internal import AppAttest
+internal import Foundation
+internal import Kafka
+internal import Pipeline
+internal import Synchronization
+
+/// `run`: the worker on a broker, from the checks before the start to the drained end.
+final class WorkerSession {
+    private static let retryPause: TimeInterval = 1
+    /// How long a broker may take to answer before the worker runs, in milliseconds.
+    private static let firstPatience = 2_000
+    private static let lastPatience = 10_000
+    /// Bytes that a record may have beside its key, value and headers before the producer's limit is reached.
+    private static let recordOverhead = 2048
+    private static let defaultMessageBytes = 1_000_000
+
+    private let configuration: Configuration
+    private let console: Console
+    private let access: BrokerAccess
+    private let anchors: TrustAnchors
+
+    init(_ configuration: Configuration, instance: String?, console: Console) throws {
+        self.configuration = configuration
+        self.console = console
+        anchors = try configuration.trustAnchors()
+        access = try BrokerAccess(configuration, instance: instance)
+    }
+
+    /// Everything that can be validated without consuming a record, the broker included.
+    ///
+    /// - Throws: ``CommandFault`` for what keeps the worker from running.
+    func check() throws {
+        let findings: [TopicFinding]
+        do { findings = try access.findings() } catch let fault as KafkaFault {
+            throw CommandFault("the broker cannot be asked: \(fault.message).")
+        }
+        try report(findings)
+    }
+
+    /// Says what is doubtful, or that nothing is.
+    ///
+    /// - Throws: ``CommandFault`` for what keeps the worker from running.
+    private func report(_ findings: [TopicFinding]) throws {
+        for finding in findings where finding.severity == .warning { console.printError("warning: \(finding.message)") }
+        let problems = findings.filter { $0.severity == .problem }.map(\.message)
+        guard problems.isEmpty else { throw CommandFault(problems.joined(separator: "; ")) }
+        console.print("configuration, anchors and topics are in order: \(try access.partitionCount()) partitions")
+    }
+
+    /// Runs until a signal asks for the end, or the log cannot go on.
+    func run() throws {
+        let driver = LoopDriver(idleWaitMilliseconds: configuration.batch.milliseconds)
+        let stopped = StopFlag()
+        let shutdown = Shutdown {
+            stopped.set()
+            driver.stop()
+        }
+        defer { shutdown.cancel() }
+        guard try waitForBroker(stopped) else { return }
+        printMode()
+        let factory = LaneFactory(
+            lanes: configuration.lanes,
+            anchors: anchors,
+            limits: configuration.pipelineSettings.objectLimits
+        )
+        let notices = NoticeBoard()
+        let log = try KafkaRecordLog(atLeastOnce: access.settings)
+        let loop = BatchLoop(
+            log: log,
+            settings: try liveSettings(),
+            lanes: factory.lanes,
+            options: options,
+            post: driver.post,
+            wallClock: { EvaluationTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) },
+            notice: { notices.post(String(describing: $0)) }
+        )
+        var progress = ProgressMeter("run", unit: "records", total: nil, console: console)
+        var shown = 0
+        do {
+            try driver.run(loop) { tally in
+                for line in notices.take() { console.printError("\(AttestWorker.name): \(line)") }
+                if tally.requests != shown { progress.update(tally.requests) }
+                shown = tally.requests
+            }
+        } catch let fault as KafkaFault {
+            try? log.close()
+            throw CommandFault("the broker ended the work: \(fault).")
+        }
+        progress.finish()
+        try log.close()
+        console.print(Self.account(loop.tally))
+    }
+
+    private var options: BatchLoop.Options {
+        var options = BatchLoop.Options()
+        options.batch = configuration.batch
+        return options
+    }
+
+    private func liveSettings() throws -> PipelineSettings {
+        var settings = configuration.pipelineSettings
+        if let partitioner = configuration.partitioner.partitioner {
+            let count = try access.partitionCount()
+            settings.partitionOfKey = { partitioner.partition(of: $0, count: count) }
+        }
+        let largest = KafkaProperties(access.settings.properties)["message.max.bytes"].flatMap { Int($0) }
+        settings.maxRecordBytes = (largest ?? Self.defaultMessageBytes) - Self.recordOverhead
+        return settings
+    }
+
+    /// Waits until the broker answers; then the topics must match.
+    ///
+    /// - Returns: false when a signal came first.
+    private func waitForBroker(_ stopped: StopFlag) throws -> Bool {
+        var told = false
+        // Short at first: whoever looks on learns soon that the broker is not there, and a signal is not kept waiting.
+        var patience = Self.firstPatience
+        while !stopped.isSet {
+            do {
+                try report(access.findings(timeoutMilliseconds: patience))
+                return !stopped.isSet
+            } catch let fault as KafkaFault where fault.isRecoverable {
+                if !told { console.printError("\(AttestWorker.name): waiting for the broker: \(fault.message)") }
+                told = true
+                patience = min(patience * 2, Self.lastPatience)
+                Thread.sleep(forTimeInterval: Self.retryPause)
+            }
+        }
+        return false
+    }
+
+    private func printMode() {
+        guard configuration.delivery == .exactlyOnce else { return }
+        console.printError(
+            "warning: this version delivers at least once and keeps its ledger in memory: a restart or a rebalance forgets "
+                + "keys, whose assertions are then refused as unknown-key until they attest again"
+        )
+    }
+
+    private static func account(_ tally: LoopTally) -> String {
+        "\(tally.requests.grouped) requests: \(tally.accepted.grouped) accepted, \(tally.refusedTotal.grouped) refused, "
+            + "\(tally.deadLettersTotal.grouped) dead letters; \(tally.batches.grouped) commits, \(tally.aborts) aborts"
+    }
+}
+
+/// Set once by a signal, read by whoever waits.
+final class StopFlag: Sendable {
+    private let flag = Atomic<Bool>(false)
+    func set() { flag.store(true, ordering: .relaxed) }
+    var isSet: Bool { flag.load(ordering: .relaxed) }
+}
+
+/// News from the loop's queue for the thread that may print. The same line is not repeated.
+final class NoticeBoard: Sendable {
+    private let lines = Locked<(waiting: [String], last: String)>(([], ""))
+
+    func post(_ line: String) {
+        lines.withLock { state in
+            guard line != state.last else { return }
+            state.last = line
+            state.waiting.append(line)
+        }
+    }
+
+    func take() -> [String] {
+        lines.withLock { state in
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+    }
+}

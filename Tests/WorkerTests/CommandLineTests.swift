@@ -1,0 +1,253 @@
+internal import Testing
+
+@testable internal import Worker
+
+/// A console that keeps what it is told.
+final class Transcript {
+    private var outputBytes: [UInt8] = []
+    private var errorBytes: [UInt8] = []
+    private let isTerminal: Bool
+
+    init(isTerminal: Bool = false) { self.isTerminal = isTerminal }
+
+    var console: Console {
+        Console(
+            isTerminal: isTerminal,
+            output: { self.outputBytes += $0 },
+            error: { self.errorBytes += $0 }
+        )
+    }
+    var output: String { String(decoding: outputBytes, as: UTF8.self) }
+    var error: String { String(decoding: errorBytes, as: UTF8.self) }
+}
+
+@Suite("The command line")
+struct CommandLineTests {
+    private static let sample = Command(
+        name: "sample",
+        summary: "does a sample's work",
+        options: [
+            .value("--config", "DIR", "the configuration", .required),
+            .value("--count", "N", "how many"),
+            .value("--share", "SHARE", "how much"),
+            .value("--app-id", "ID", "an App ID", .repeatable),
+            .value("--at", "TIME", "when"),
+            .value("--seed", "S", "which"),
+            .flag("--json", "as JSON"),
+        ],
+        operands: Command.Operands("FILE", count: 0...1, summary: "what to read"),
+        notes: "Note well.",
+        run: { arguments, console in
+            _ = try arguments.integer("--count", in: 1...10)
+            _ = try arguments.number("--share", in: 0...1)
+            _ = try arguments.time("--at")
+            _ = try arguments.seed("--seed")
+            if arguments.has("--json") { throw CommandFault("the broker is down:\nstart it.") }
+            console.print("ran")
+            return 0
+        }
+    )
+
+    private func run(_ arguments: String...) -> (code: Int32, transcript: Transcript) {
+        let transcript = Transcript()
+        let code = AttestWorker.main(arguments, commands: [Self.sample], console: transcript.console)
+        return (code, transcript)
+    }
+
+    @Test("A command that did its work exits 0 and says nothing on standard error")
+    func done() {
+        let (code, transcript) = run("sample", "--config", "x", "--count=3", "--app-id", "a", "--app-id=b", "file")
+        #expect(code == 0)
+        #expect(transcript.output == "ran\n")
+        #expect(transcript.error.isEmpty)
+    }
+
+    @Test("Both spellings of an option give its value, and a repeatable one keeps its order")
+    func spellings() throws {
+        let parser = OptionParser(command: Self.sample)
+        let parsed = try parser.parse(["--config", "d", "--app-id", "a", "--app-id=b=c", "--json", "--", "--count"])
+        #expect(parsed.string("--config") == "d")
+        #expect(parsed.strings("--app-id") == ["a", "b=c"])
+        #expect(parsed.has("--json"))
+        #expect(parsed.operands == ["--count"])
+    }
+
+    @Test("A lone dash is an operand")
+    func dash() throws {
+        #expect(try OptionParser(command: Self.sample).parse(["--config", "d", "-"]).operands == ["-"])
+    }
+
+    @Test(
+        "Wrong usage is one line that says what is wrong, and exit code 2",
+        arguments: [
+            ([], "no command given"),
+            (["smaple"], "unknown command 'smaple': did you mean sample?"),
+            (["--versoin"], "unknown option '--versoin': did you mean --version?"),
+            (["sample"], "--config DIR is required"),
+            (["sample", "--config"], "--config needs a value: --config DIR"),
+            (["sample", "--config="], "--config needs a value"),
+            (["sample", "--config", "--json"], "--config needs a value"),
+            (["sample", "--cofnig", "x"], "unknown option --cofnig: did you mean --config?"),
+            (["sample", "--zzzzzz"], "unknown option --zzzzzz."),
+            (["sample", "--config", "a", "--config", "b"], "--config is given twice"),
+            (["sample", "--config", "a", "--json=1"], "--json takes no value"),
+            (["sample", "--config", "a", "b", "c"], "unexpected argument 'c'"),
+            (["sample", "--config", "a", "--count", "0"], "--count must be a whole number from 1 to 10, not '0'"),
+            (["sample", "--config", "a", "--count", "99999999999999999999"], "--count must be a whole number"),
+            (["sample", "--config", "a", "--share", "1.5"], "--share must be a number between 0 and 1"),
+            (["sample", "--config", "a", "--share", "nan"], "--share must be a number between 0 and 1"),
+            (["sample", "--config", "a", "--at", "noon"], "--at must be a time"),
+            (["sample", "--config", "a", "--seed", "-1"], "--seed must be a whole number"),
+        ]
+    )
+    func usage(arguments: [String], expected: String) {
+        let transcript = Transcript()
+        let code = AttestWorker.main(arguments, commands: [Self.sample], console: transcript.console)
+        #expect(code == 2)
+        #expect(transcript.output.isEmpty)
+        #expect(transcript.error.hasPrefix("attest-worker: "))
+        #expect(transcript.error.contains(expected))
+        #expect(transcript.error.filter(\.isNewline).count == 1)
+    }
+
+    @Test("A fault of the world is one line and exit code 1")
+    func fault() {
+        let (code, transcript) = run("sample", "--config", "x", "--json")
+        #expect(code == 1)
+        #expect(transcript.error == "attest-worker: the broker is down: start it.\n")
+    }
+
+    @Test("Foreign control characters never reach the terminal")
+    func controlCharacters() {
+        let (code, transcript) = run("sample", "--con\u{1B}[2J")
+        #expect(code == 2)
+        #expect(!transcript.error.contains("\u{1B}"))
+    }
+
+    @Test(
+        "Help names every option, on standard output, with exit code 0",
+        arguments: [["sample", "--help"], ["help", "sample"]]
+    )
+    func help(arguments: [String]) {
+        let transcript = Transcript()
+        #expect(AttestWorker.main(arguments, commands: [Self.sample], console: transcript.console) == 0)
+        for option in Self.sample.options { #expect(transcript.output.contains(option.usage)) }
+        #expect(transcript.output.contains("Note well."))
+        #expect(transcript.error.isEmpty)
+    }
+
+    @Test("The overview names every command; the version is printed alone")
+    func overview() {
+        let (code, transcript) = run("--help")
+        #expect(code == 0)
+        #expect(transcript.output.contains("sample"))
+        #expect(run("--version").transcript.output == "attest-worker \(AttestWorker.version)\n")
+    }
+
+    @Test("The program's own commands have distinct names, options with dashes, and summaries of one line")
+    func table() {
+        let commands = AttestWorker.commands
+        #expect(Set(commands.map(\.name)).count == commands.count)
+        for command in commands {
+            #expect(!command.summary.isEmpty && !command.summary.contains("\n"))
+            #expect(Set(command.options.map(\.name)).count == command.options.count)
+            #expect(command.options.allSatisfy { $0.name.hasPrefix("--") && !$0.summary.isEmpty })
+        }
+    }
+}
+
+@Suite("Times on the command line")
+struct TimeTextTests {
+    @Test(
+        "RFC 3339 and milliseconds are read",
+        arguments: [
+            ("1970-01-01T00:00:00Z", 0),
+            ("2026-11-20T12:00:00Z", 1_795_176_000_000),
+            ("2026-11-20T12:00:00.5Z", 1_795_176_000_500),
+            ("2026-11-20T12:00:00.123456789Z", 1_795_176_000_123),
+            ("2026-11-20T14:00:00.25+02:00", 1_795_176_000_250),
+            ("1795176000123", 1_795_176_000_123),
+        ] as [(String, Int64)]
+    )
+    func reads(text: String, milliseconds: Int64) {
+        #expect(TimeText.milliseconds(text) == milliseconds)
+    }
+
+    @Test(
+        "Anything else is no time",
+        arguments: [
+            "", "now", "2026-11-20", "2026-11-20T12:00:00", "2026-13-20T12:00:00Z", "-1", "1e9",
+            "2026-11-20T12:00:00.Z",
+        ]
+    )
+    func refuses(text: String) {
+        #expect(TimeText.milliseconds(text) == nil)
+    }
+
+    @Test("A time is shown in UTC with milliseconds and reads back", arguments: [0, 1_795_176_000_123] as [Int64])
+    func shows(milliseconds: Int64) {
+        let text = TimeText.rfc3339(milliseconds)
+        #expect(text.hasSuffix("Z"))
+        #expect(TimeText.milliseconds(text) == milliseconds)
+    }
+}
+
+@Suite("Progress and tables")
+struct ConsoleTests {
+    @Test("Elsewhere than on a terminal progress is a plain line every five seconds")
+    func lines() {
+        let transcript = Transcript()
+        var now = Duration.zero
+        var meter = ProgressMeter(
+            "work",
+            unit: "records",
+            total: 4000,
+            console: transcript.console,
+            elapsed: { now }
+        )
+        for second in 1...12 {
+            now = .seconds(second)
+            meter.update(second * 100)
+        }
+        meter.finish()
+        #expect(
+            transcript.error == "work: 12 %, 500 of 4,000 records, 100/s\nwork: 25 %, 1,000 of 4,000 records, 100/s\n"
+        )
+        #expect(transcript.output.isEmpty)
+    }
+
+    @Test("On a terminal progress is one line that is drawn over and cleared")
+    func bar() {
+        let transcript = Transcript(isTerminal: true)
+        var meter = ProgressMeter(
+            "work",
+            unit: "records",
+            total: 100,
+            console: transcript.console,
+            elapsed: { .seconds(1) }
+        )
+        meter.update(50)
+        meter.update(60)
+        meter.finish()
+        #expect(transcript.error.hasPrefix("\rwork [############............] 50 %"))
+        #expect(!transcript.error.contains("60 %"), "nothing is drawn twice within a tenth of a second")
+        #expect(transcript.error.hasSuffix("\r\u{1B}[K"))
+        #expect(!transcript.error.contains("\n"))
+    }
+
+    @Test("A table's columns line up, numbers to the right")
+    func table() {
+        var table = TextTable([.left, .right])
+        table.add("a", "1", "x")
+        table.add("bcd", "100", "yz")
+        #expect(table.text == "a      1  x\nbcd  100  yz")
+    }
+
+    @Test(
+        "Large numbers are grouped",
+        arguments: zip([0, 999, 1000, -1_234_567], ["0", "999", "1,000", "-1,234,567"])
+    )
+    func grouping(number: Int, text: String) {
+        #expect(number.grouped == text)
+    }
+}

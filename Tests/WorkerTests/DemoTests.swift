@@ -1,0 +1,106 @@
+import Foundation
+import Testing
+
+/// The program without any broker.
+@Suite("The program alone", .enabled(if: WorkerProgram.url != nil, "the program is not built"), .timeLimit(.minutes(2)))
+struct ProgramTests {
+    @Test func `demo ends with success and says what it does not prove`() throws {
+        let folder = try SimulationFolder()
+        let demo = try WorkerProcess(["demo"], folder: folder.path)
+        #expect(demo.exitCode(seconds: 60) == 0, "\(demo.output) \(demo.error)")
+        #expect(demo.output.contains("mock broker"))
+        #expect(demo.output.contains("proves no transactions"))
+        #expect(demo.output.contains("Every one of them has the outcome that it was made for."))
+        #expect(demo.error.isEmpty, "\(demo.error)")
+    }
+
+    @Test func `simulate with the same directory, seed and start writes the same bytes in every process`() throws {
+        let folder = try SimulationFolder()
+        func capture(_ name: String, _ more: String...) throws -> [UInt8] {
+            let arguments = [
+                "--devices", "9", "--records", "200", "--faults", "0.3", "--start", "2026-11-20T12:00:00Z",
+            ]
+            let process = try WorkerProcess(
+                ["simulate", "--config", folder.path + "/config", "--output", folder.path + "/" + name] + arguments
+                    + more,
+                folder: folder.path
+            )
+            try #require(process.exitCode() == 0, "\(process.error)")
+            return try folder.bytes(name)
+        }
+        let first = try capture("first", "--new-config")
+        #expect(first.count > 100_000)
+        #expect(try capture("second") == first)
+        #expect(try capture("third", "--seed", "2") != first)
+    }
+
+    /// A port that nobody may listen on without being root, and nobody does.
+    private static let nobody = "group.id=alone\nbootstrap.servers=127.0.0.1:1\n"
+
+    @Test func `without a broker check fails with one line, and a run waits until a signal comes`() throws {
+        let folder = try SimulationFolder()
+        let made = folder.simulate("--new-config", "--devices", "1", "--records", "1", "--output", folder.path + "/c")
+        #expect(made.code == 0)
+        try folder.write(Self.nobody, to: "config/kafka.properties")
+        let check = try WorkerProcess(["run", "--config", folder.path + "/config", "--check"], folder: folder.path)
+        for number in [SIGTERM, SIGINT] {
+            let run = try WorkerProcess(["run", "--config", folder.path + "/config"], folder: folder.path)
+            #expect(run.waits(until: "\n"))
+            #expect(run.saysOneLine("attest-worker: waiting for the broker: "), "\(run.error)")
+            run.signal(number)
+            #expect(run.exitCode() == 0)
+        }
+        #expect(check.exitCode() == 1)
+        #expect(check.saysOneLine("attest-worker: the broker cannot be asked: "), "\(check.error)")
+    }
+
+    @Test func `a signal is never lost, at whatever moment of the start it comes`() throws {
+        let folder = try SimulationFolder()
+        let made = folder.simulate("--new-config", "--devices", "1", "--records", "1", "--output", folder.path + "/c")
+        #expect(made.code == 0)
+        try folder.write(Self.nobody, to: "config/kafka.properties")
+        let runs = try (1...16).map { turn in
+            let run = try WorkerProcess(["run", "--config", folder.path + "/config"], folder: folder.path)
+            usleep(useconds_t(turn * 4_000))
+            run.signal(SIGTERM)
+            return run
+        }
+        // Before the program has taken the signal over, the system ends it: that is an end too.
+        #expect(wait(30) { runs.allSatisfy { !$0.isRunning } })
+    }
+
+    /// A damaged configuration, or wrong usage, and what the one line on standard error must name.
+    @Test(
+        arguments: [
+            ("worker.json", #"{"anchors": {"attestation": []}, "topic": {}}"#, "topic"),
+            ("worker.json", "{", "worker.json"),
+            ("apps.json", #"{"projects": 3}"#, "projects"),
+            ("kafka.properties", "bootstrap.servers=127.0.0.1:9\n", "group.id"),
+            ("kafka.properties", "group.id=a\nenable.auto.commit=true\n", "enable.auto.commit"),
+            ("kafka.properties", "group.id=a\nbootstrap.server=127.0.0.1:9\n", "bootstrap.server"),
+            ("anchors/lab-attestation-root.pem", "no certificate", "lab-attestation-root.pem"),
+        ]
+    )
+    func `a configuration fault ends run with exit code 2 and one line`(file: String, text: String, name: String) throws
+    {
+        let folder = try SimulationFolder()
+        #expect(
+            folder.simulate("--new-config", "--devices", "1", "--records", "1", "--output", folder.path + "/c").code
+                == 0
+        )
+        try folder.write(text, to: "config/" + file)
+        for more in [[], ["--check"]] {
+            let process = try WorkerProcess(["run", "--config", folder.path + "/config"] + more, folder: folder.path)
+            #expect(process.exitCode() == 2)
+            #expect(process.saysOneLine("attest-worker: ") && process.error.contains(name), "\(process.error)")
+        }
+    }
+
+    @Test(arguments: [["run"], ["run", "--config", "/nowhere"], ["run", "--confg", "/nowhere"], ["rum"], []])
+    func `wrong usage ends with exit code 2 and one line`(arguments: [String]) throws {
+        let folder = try SimulationFolder()
+        let process = try WorkerProcess(arguments, folder: folder.path)
+        #expect(process.exitCode() == 2)
+        #expect(process.saysOneLine("attest-worker: "), "\(process.error)")
+    }
+}

@@ -1,0 +1,204 @@
+internal import AppAttest
+internal import Crypto
+internal import DeviceLab
+internal import Foundation
+internal import JSON
+internal import TestSupport
+internal import Testing
+
+@testable internal import Worker
+
+@Suite("inspect")
+struct InspectTests {
+    private static let time = EvaluationTime(milliseconds: 1_795_176_000_000)
+    private static let clientData = Array("what the app sent".utf8)
+    private static let hash = SHA256.hash(clientData).bytes
+
+    /// A folder with a lab's configuration, and a device of that lab.
+    private struct Bench {
+        let folder: SimulationFolder
+        let device: FakeDevice
+
+        init(_ shape: DeviceShape = .ios27_0_1) throws {
+            folder = try SimulationFolder()
+            try NewConfiguration.write(to: folder.path + "/config")
+            let ca = try NewConfiguration.authority(of: folder.path + "/config")
+            device = FakeDevice(ca: ca, appID: "ABCDE12345.com.example.app", shape: shape, seed: 1)
+        }
+
+        func run(_ object: [UInt8], _ arguments: [String], asFile: Bool = true) throws -> Transcript {
+            let transcript = Transcript()
+            try Data(object).write(to: URL(filePath: folder.path + "/object"))
+            let operand = asFile ? folder.path + "/object" : String(decoding: Base64.encode(object), as: UTF8.self)
+            let code = AttestWorker.main(
+                ["inspect"] + arguments + [operand],
+                commands: AttestWorker.commands,
+                console: transcript.console
+            )
+            try #require(code == 0, "\(transcript.error)")
+            return transcript
+        }
+
+        var config: [String] { ["--config", folder.path + "/config"] }
+        var all: [String] {
+            config + [
+                "--client-data-hash", text(InspectTests.hash), "--at", "\(InspectTests.time.milliseconds)",
+                "--key-id", text(device.keyID.bytes), "--public-key", text(device.publicKey.x963),
+            ]
+        }
+
+        private func text(_ bytes: [UInt8]) -> String { String(decoding: Base64.encode(bytes), as: UTF8.self) }
+
+        /// Check name to result: `passed`, a reason, `not-reached`, or what it needs.
+        func results(_ object: [UInt8], _ arguments: [String]) throws -> [String: String] {
+            let root = try JSONDocument(parsing: Array(try run(object, arguments + ["--json"]).output.utf8)).root
+            var results: [String: String] = [:]
+            for check in root["checks"]?.elements ?? [] {
+                let name = try #require(check["name"]?.string)
+                let more = check["reason"] ?? check["needs"] ?? check["because"]
+                results[name] = more?.string ?? check["result"]?.string
+            }
+            return results
+        }
+    }
+
+    @Test(
+        "With everything given, every check of an honest object passes",
+        arguments: [DeviceShape.ios14_0, .ios18_5CDHash, .ios27_0_1, .macos27_0]
+    )
+    func honest(shape: DeviceShape) throws {
+        let bench = try Bench(shape)
+        let attestation = bench.device.attest(clientDataHash: Self.hash, at: Self.time)
+        #expect(Set(try bench.results(attestation, bench.all).values) == ["passed"])
+        let assertion = bench.device.assertion(clientDataHash: Self.hash, counter: 7)
+        #expect(Set(try bench.results(assertion, bench.all).values) == ["passed"])
+        let receipt = bench.device.receipt(.attest, clientDataHash: Self.hash, at: Self.time)
+        let results = try bench.results(receipt, bench.all)
+        #expect(results["signature"] == "passed" && results["client-hash-mismatch"] == "passed")
+        #expect(results.filter { $0.value != "passed" }.keys.sorted() == ["missing", "too-old", "type"])
+    }
+
+    @Test("Without arguments a check says what it needs")
+    func needs() throws {
+        let bench = try Bench()
+        let attestation = bench.device.attest(clientDataHash: Self.hash, at: Self.time)
+        let transcript = try bench.run(attestation, bench.config)
+        for line in [
+            "dates                not checked: needs --at",
+            "nonce                not checked: needs --client-data-hash or --client-data",
+            "key                  not checked: needs --key-id",
+            "chain                passed",
+            "app ID               passed",
+        ] { #expect(transcript.output.contains(line)) }
+        let assertion = bench.device.assertion(clientDataHash: Self.hash, counter: 7)
+        #expect(try bench.results(assertion, [])["signature"] == "--public-key")
+        #expect(try bench.results(assertion, [])["app ID"] == "--app-id or --config")
+        #expect(try bench.run(assertion, []).output.contains("authData.counter                                  7"))
+    }
+
+    @Test(
+        "A faulty attestation shows its reason at its check, and what was not reached",
+        arguments: [
+            (AttestationFault.leafExpired, "dates", "expired-or-not-yet-valid:leaf"),
+            (.leafByOtherKey, "chain", "chain"), (.nonceFlipped, "nonce", "nonce-mismatch"),
+            (.otherAppID, "app ID", "app-id-mismatch"), (.counterOne, "counter", "counter-not-zero"),
+            (.coseKeyFlipped, "COSE key", "cose-key-mismatch"), (.truncated, "object", "malformed-attestation"),
+        ]
+    )
+    func faulty(fault: AttestationFault, check: String, reason: String) throws {
+        let bench = try Bench()
+        let object = bench.device.attest(clientDataHash: Self.hash, at: Self.time, fault: fault)
+        let results = try bench.results(object, bench.all)
+        #expect(results[check] == reason)
+        #expect(results["bundle version"] == "not-reached")
+        #expect(try bench.run(object, bench.all).output.hasSuffix("refused: \(reason)\n"))
+    }
+
+    @Test("Wrong arguments fail their checks")
+    func wrongArguments() throws {
+        let (bench, other) = (try Bench(), try Bench(.ios26_1))
+        let attestation = bench.device.attest(clientDataHash: Self.hash, at: Self.time)
+        let assertion = bench.device.assertion(clientDataHash: Self.hash, counter: 7)
+        func text(_ bytes: [UInt8]) -> String { String(decoding: Base64.encode(bytes), as: UTF8.self) }
+        let otherKey = text(other.device.keyID.bytes)
+        #expect(try bench.results(attestation, bench.config + ["--key-id", otherKey])["key"] == "keyid-mismatch")
+        #expect(try bench.results(attestation, bench.config + ["--app-id", "X"])["app ID"] == "app-id-mismatch")
+        #expect(try bench.results(attestation, other.config)["chain"] == "chain")
+        #expect(try bench.results(attestation, [])["chain"] == "chain", "a lab's device has no chain to Apple's roots")
+        let late = bench.config + ["--at", "2027-11-20T12:00:00Z"]
+        #expect(try bench.results(attestation, late)["dates"] == "expired-or-not-yet-valid:leaf")
+        let hash = ["--client-data-hash", text(Array(repeating: 0, count: 32))]
+        let key = ["--public-key", text(bench.device.publicKey.x963)]
+        #expect(try bench.results(assertion, hash + key)["signature"] == "signature-invalid")
+    }
+
+    @Test("The object may stand on the line in base64, or in a file in base64; client data may be a file")
+    func inputs() throws {
+        let bench = try Bench()
+        let assertion = bench.device.assertion(clientDataHash: Self.hash, counter: 7)
+        let plain = try bench.run(assertion, bench.config).output
+        #expect(try bench.run(assertion, bench.config, asFile: false).output == plain)
+        let wrapped: [UInt8] = Base64.encode(assertion).enumerated().flatMap { $0 % 64 == 63 ? [$1, 10] : [$1] }
+        #expect(try bench.run(wrapped, bench.config).output == plain)
+        try Data(Self.clientData).write(to: URL(filePath: bench.folder.path + "/client-data"))
+        let key = String(decoding: Base64.encode(bench.device.publicKey.x963), as: UTF8.self)
+        let arguments = ["--client-data", bench.folder.path + "/client-data", "--public-key", key]
+        #expect(try bench.results(assertion, arguments)["signature"] == "passed")
+    }
+
+    @Test(
+        "What cannot be inspected is refused in one line, with exit code 2",
+        arguments: [
+            (["AAAA"], "neither an attestation nor an assertion nor a receipt"),
+            (["no such file"], "is neither a file nor base64"), (["omlz", "omlz"], "unexpected argument"),
+            ([], "FILE|BASE64|- is missing"), (["--key-id", "AAAA", "omlz"], "--key-id must be 32 bytes"),
+            (["--public-key", "AAAA", "omlz"], "--public-key must be 65 bytes"),
+            (["--client-data-hash", "!", "omlz"], "--client-data-hash must be a hash in base64"),
+            (["--client-data", "/nonexistent", "omlz"], "cannot read /nonexistent"),
+            (["--config", "/nonexistent", "omlz"], "cannot read /nonexistent/worker.json"),
+        ]
+    )
+    func refused(arguments: [String], expected: String) {
+        let transcript = Transcript()
+        let all = ["inspect"] + arguments
+        #expect(AttestWorker.main(all, commands: AttestWorker.commands, console: transcript.console) == 2)
+        #expect(transcript.error.contains(expected))
+        #expect(transcript.error.filter(\.isNewline).count == 1)
+    }
+
+    @Test(
+        "Truncated and damaged objects are explained as far as they can be read",
+        arguments: [DeviceShape.ios14_0, .ios27_0_1]
+    )
+    func damaged(shape: DeviceShape) throws {
+        let bench = try Bench(shape)
+        let objects = [
+            bench.device.attest(clientDataHash: Self.hash, at: Self.time),
+            bench.device.assertion(clientDataHash: Self.hash, counter: 1),
+            bench.device.receipt(.receipt, clientDataHash: Self.hash, at: Self.time),
+        ]
+        var random = SeededRandom(seed: 5)
+        for object in objects {
+            for _ in 0..<40 {
+                var damaged = object
+                // The first bytes say what it is.
+                damaged[Int.random(in: 24..<object.count, using: &random)] ^= 1
+                let end = Int.random(in: 400..<1000, using: &random)
+                if Bool.random(using: &random) { damaged = Array(damaged.prefix(max(end, object.count / 2))) }
+                let output = try bench.run(damaged, bench.all).output
+                #expect(output.contains("checks"))
+            }
+        }
+    }
+
+    @Test("The roots built in are those that are shipped in Config")
+    func roots() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        func shipped(_ name: String) throws -> String {
+            try String(contentsOf: root.appending(path: "Config/anchors/\(name)"), encoding: .utf8)
+        }
+        #expect(AppleRoots.attestationPEM == (try shipped("Apple_App_Attestation_Root_CA.pem")))
+        #expect(AppleRoots.receiptPEM == (try shipped("Apple_Root_CA_G3.pem")))
+    }
+}

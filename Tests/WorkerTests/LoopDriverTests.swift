@@ -1,0 +1,51 @@
+import AppAttest
+import AppCheck
+import Crypto
+import Pipeline
+import TestSupport
+import Testing
+
+@testable import Worker
+
+@Suite("The loop's driver")
+struct LoopDriverTests {
+    /// Never has a record and never ends.
+    private final class SilentLog: RecordLog {
+        func poll(_ limits: BatchLimits, waitMilliseconds: Int) -> PollRound { PollRound() }
+        func begin() {}
+        func append(_ records: [OutboundRecord]) {}
+        func commit(_ positions: [PartitionPosition]) {}
+        func abort() {}
+        func releaseRevoked() {}
+        func close() {}
+    }
+
+    private static func loop(_ driver: LoopDriver) throws -> BatchLoop {
+        let anchors = try TrustAnchors(attestationPEM: [], receiptPEM: [])
+        return BatchLoop(
+            log: SilentLog(),
+            settings: PipelineSettings(registry: try RequestRecords.registry()),
+            lanes: LaneFactory(lanes: 1, anchors: anchors, limits: ObjectLimits()).lanes,
+            post: driver.post,
+            wallClock: { nil }
+        )
+    }
+
+    @Test("a stop that comes before the loop runs is not forgotten", .timeLimit(.minutes(1)))
+    func stopsBefore() throws {
+        let driver = LoopDriver(idleWaitMilliseconds: 1)
+        driver.stop()
+        try driver.run(Self.loop(driver)) { _ in }
+    }
+
+    @Test("a stop while nothing comes ends the loop", .timeLimit(.minutes(1)))
+    func stopsIdle() throws {
+        let driver = LoopDriver(idleWaitMilliseconds: 1)
+        var reports = 0
+        try driver.run(Self.loop(driver)) { _ in
+            reports += 1
+            if reports == 1 { driver.stop() }
+        }
+        #expect(reports >= 1)
+    }
+}

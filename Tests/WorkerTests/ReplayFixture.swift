@@ -1,0 +1,83 @@
+import AppAttest
+import AppCheck
+import DeviceLab
+import Foundation
+import JSON
+import Pipeline
+import TestSupport
+import Worker
+
+/// A replay as a user runs it: a config directory, a capture, the command, the files.
+struct ReplayFixture {
+    let directory: ConfigurationDirectory
+
+    /// A directory for these Apple App IDs, with anchors as PEM and policies as apps.json members.
+    init(
+        apps: [(appID: String, appleAppID: String)],
+        attestationPEM: [UInt8],
+        receiptPEM: [UInt8],
+        policies: String = ""
+    )
+        throws
+    {
+        let entries = apps.map { app in
+            let members = policies.isEmpty ? "" : "," + policies
+            return #"{"appId":"\#(app.appID)","appleAppIds":["\#(app.appleAppID)"]\#(members)}"#
+        }
+        directory = try ConfigurationDirectory(
+            worker: #"{"anchors":{"attestation":["a.pem"],"receipt":["r.pem"]}}"#,
+            apps: #"{"projects":[{"number":"123456789012","apps":[\#(entries.joined(separator: ","))]}]}"#
+        )
+        try directory.write("a.pem", attestationPEM)
+        try directory.write("r.pem", receiptPEM)
+    }
+
+    func write(capture records: [InboundRecord], as name: String = "capture.ndjson") throws {
+        var bytes: [UInt8] = []
+        for record in records { CaptureCodec.encode(record, into: &bytes) }
+        try directory.write(name, bytes)
+    }
+
+    /// Runs the command; returns its exit code and what it printed.
+    func replay(
+        _ more: [String] = [],
+        output: String = "out",
+        capture: String = "capture.ndjson"
+    ) -> (
+        code: Int32, out: String, error: String
+    ) {
+        let (out, error) = (Locked<[UInt8]>([]), Locked<[UInt8]>([]))
+        let console = Console(
+            isTerminal: false,
+            output: { bytes in out.withLock { $0 += bytes } },
+            error: { bytes in error.withLock { $0 += bytes } }
+        )
+        let arguments =
+            ["replay", "--config", directory.path, "--input", directory.path + "/" + capture]
+            + ["--output", directory.path + "/" + output] + more
+        let code = AttestWorker.main(arguments, commands: AttestWorker.commands, console: console)
+        return (
+            code, String(decoding: out.withLock { $0 }, as: UTF8.self),
+            String(decoding: error.withLock { $0 }, as: UTF8.self)
+        )
+    }
+
+    func bytes(_ file: String) throws -> [UInt8] {
+        [UInt8](try Data(contentsOf: URL(fileURLWithPath: directory.path + "/" + file)))
+    }
+
+    /// The records of an output file, read as captures.
+    func records(_ file: String) throws -> [InboundRecord] {
+        try bytes(file).split(separator: 0x0A).map { try CaptureCodec.decode(Array($0)) }
+    }
+
+    /// Outcome by offset: `accepted` or the reason.
+    func outcomes(_ output: String = "out") throws -> [Int64: String] {
+        var outcomes: [Int64: String] = [:]
+        for record in try records(output + "/results.ndjson") {
+            let root = try JSONDocument(parsing: record.value ?? []).root
+            outcomes[record.offset] = root["reason"]?.string ?? root["verdict"]?.string
+        }
+        return outcomes
+    }
+}

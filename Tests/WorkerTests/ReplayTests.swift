@@ -1,0 +1,159 @@
+import AppAttest
+import AppCheck
+import Crypto
+import DeviceLab
+import Foundation
+import JSON
+import Pipeline
+import TestSupport
+import Testing
+
+@Suite("replay")
+struct ReplayTests {
+    static let appleAppID = "ABCDE12345.com.example.app"
+    static let appID = "1:123456789012:ios:0123456789abcdef"
+
+    static func fleet(devices: Int = 12, records: Int = 240, seed: UInt64 = 3) -> FakeFleet {
+        var plan = FleetPlan(
+            ca: LabCA(seed: 21),
+            seed: seed,
+            appIDs: [appleAppID],
+            devices: devices,
+            records: records,
+            start: EvaluationTime(milliseconds: RequestRecords.time)
+        )
+        plan.faultShare = 0.4
+        return FakeFleet(plan)
+    }
+
+    static func records(_ fleet: FakeFleet) -> [InboundRecord] {
+        let lane = fleet.lane()
+        return (0..<fleet.plan.records).map { index in
+            let record = lane.record(index)
+            let value = RequestRecords.value(
+                verb: record.method == .attestation ? .verifyAttestation : .verifyAssertion,
+                object: record.object,
+                keyID: record.keyID,
+                clientDataHash: record.clientDataHash
+            )
+            return InboundRecord(
+                topic: "appattest.requests",
+                partition: Int32(record.step.device % 4),
+                offset: Int64(index),
+                timestamp: record.time.milliseconds,
+                key: record.keyID.recordKey,
+                value: value,
+                headers: [RecordHeader("request-id", "request-\(index)")]
+            )
+        }
+    }
+
+    static func fixture() throws -> ReplayFixture {
+        let ca = LabCA(seed: 21)
+        return try ReplayFixture(
+            apps: [(appID, appleAppID)],
+            attestationPEM: ca.attestationAnchorsPEM,
+            receiptPEM: ca.receiptAnchorPEM
+        )
+    }
+
+    @Test("a fleet's capture is judged record by record as the fleet planned it")
+    func fleetCapture() throws {
+        let fixture = try Self.fixture()
+        let fleet = Self.fleet()
+        let records = Self.records(fleet)
+        try fixture.write(capture: records)
+        let run = fixture.replay(["--summary", fixture.directory.path + "/summary.json"])
+        #expect(run.code == 0, "\(run.error)")
+        let outcomes = try fixture.outcomes()
+        #expect(outcomes.count == records.count)
+        // Faults of policy need a policy, which this app does not have: its devices are right then.
+        let policies = ["category-", "bundle-version-", "receipt:missing"]
+        for index in records.indices {
+            let step = fleet.step(index)
+            let reason = step.fault.map(\.expectedReason).flatMap { reason in
+                policies.contains { reason.hasPrefix($0) } ? nil : reason
+            }
+            #expect(outcomes[Int64(index)] == reason ?? "accepted", "record \(index), \(step)")
+        }
+        let summary = try JSONDocument(parsing: fixture.bytes("summary.json")).root
+        #expect(summary["requests"]?.integer == Int64(records.count))
+        let refused = summary["refused"]?.members.compactMap(\.value.integer).reduce(0, +)
+        let total = (summary["accepted"]?.integer ?? 0) + (refused ?? 0) + (summary["deadLetters"]?.integer ?? 0)
+        #expect(total == Int64(records.count))
+        #expect(run.out.contains("accepted"))
+    }
+
+    @Test("the same capture gives the same bytes, with one lane and with three")
+    func sameBytes() throws {
+        let fixture = try Self.fixture()
+        try fixture.write(capture: Self.records(Self.fleet()))
+        #expect(fixture.replay(["--lanes", "1"], output: "one").code == 0)
+        #expect(fixture.replay(["--lanes", "3"], output: "three").code == 0)
+        for file in ["results.ndjson", "tokens.ndjson", "events.ndjson", "dead-letters.ndjson"] {
+            #expect(try fixture.bytes("one/" + file) == fixture.bytes("three/" + file), "\(file)")
+        }
+        #expect(try !fixture.bytes("one/results.ndjson").isEmpty)
+    }
+
+    @Test("keys from a file are known before the first record, unusable points as such")
+    func keys() throws {
+        let fixture = try Self.fixture()
+        let ca = LabCA(seed: 21)
+        let devices = (1...4 as ClosedRange<UInt64>).map { FakeDevice(ca: ca, appID: Self.appleAppID, seed: $0) }
+        func line(_ device: FakeDevice, counter: Int, key: [UInt8]? = nil, app: String? = nil) -> String {
+            let id = Data(device.keyID.bytes).base64EncodedString()
+            let point = Data(key ?? device.publicKey.x963).base64EncodedString()
+            let bound = app.map { #","app":"\#($0)""# } ?? ""
+            return #"{"keyId":"\#(id)","publicKey":"\#(point)","appleAppId":"\#(Self.appleAppID)","#
+                + #""environment":"production","counter":\#(counter)\#(bound)}"# + "\n"
+        }
+        let keys =
+            line(devices[0], counter: 5) + line(devices[0], counter: 3)
+            + line(devices[1], counter: 0, key: [4, 1, 2, 3])
+            + line(devices[2], counter: 0, key: devices[0].publicKey.x963)
+            + line(devices[3], counter: 0, app: "projects/123456789012/apps/another")
+        try fixture.directory.write("keys.ndjson", keys)
+        func record(_ device: FakeDevice, _ counter: UInt32, _ offset: Int64) -> InboundRecord {
+            RequestRecords.record(
+                RequestRecords.assertion(of: device, counter: counter),
+                key: device.keyID.recordKey,
+                offset: offset
+            )
+        }
+        try fixture.write(capture: [
+            record(devices[0], 5, 0), record(devices[0], 6, 1), record(devices[1], 1, 2), record(devices[2], 1, 3),
+            record(devices[3], 1, 4),
+        ])
+        #expect(fixture.replay(["--keys", fixture.directory.path + "/keys.ndjson"]).code == 0)
+        #expect(
+            try fixture.outcomes() == [
+                0: "counter-not-greater", 1: "accepted", 2: "key-invalid", 3: "key-invalid", 4: "key-already-bound",
+            ]
+        )
+    }
+
+    @Test("a line that is no record ends the replay with its number", arguments: ["{", "[]", "{\"payload\":\"x\"}"])
+    func badLine(line: String) throws {
+        let fixture = try Self.fixture()
+        try fixture.write(capture: Array(Self.records(Self.fleet(records: 14)).prefix(2)))
+        var bytes = try fixture.bytes("capture.ndjson")
+        bytes += Array(line.utf8)
+        try fixture.directory.write("capture.ndjson", bytes)
+        let run = fixture.replay()
+        #expect(run.code == 1)
+        #expect(run.error.contains("line 3 is no record of a capture"))
+        #expect(run.error.split(separator: "\n").count == 1)
+    }
+
+    @Test("a missing capture, directory or keys file is one clear line")
+    func missing() throws {
+        let fixture = try Self.fixture()
+        let run = fixture.replay(capture: "absent.ndjson")
+        #expect(run.code == 1 && run.error.contains("absent.ndjson") && run.error.split(separator: "\n").count == 1)
+        try fixture.write(capture: [])
+        #expect(fixture.replay().code == 0)
+        #expect(fixture.replay(["--keys", "/absent"]).code == 1)
+        #expect(fixture.replay(["--lanes", "0"]).code == 2)
+    }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import Kafka
+import Pipeline
+import TestSupport
+import Testing
+
+extension EndToEndTests {
+    @Test func `a run waits for its broker, says so once, and works when it comes`() throws {
+        let workplace = try Workplace("patient")
+        let broker = try #require(RealKafkaTrait.broker)
+        try workplace.publish(devices: 5, records: 50)
+        try broker.kill()
+        let worker: WorkerProcess
+        do {
+            defer { try? broker.restart() }
+            worker = try workplace.run("run")
+            #expect(worker.waits(until: "waiting for the broker"))
+        }
+        #expect(try workplace.waits(for: 50, of: worker))
+        worker.signal(SIGINT)
+        #expect(worker.exitCode() == 0)
+        #expect(worker.error.components(separatedBy: "waiting for the broker").count == 2, "\(worker.error)")
+        #expect(try Outcomes(of: workplace).counts == ["accepted": 50])
+    }
+
+    @Test func `topics that are missing or unequal end run and check with a sentence`() throws {
+        let workplace = try Workplace("missing", createsTopics: false)
+        for arguments in [[], ["--check"]] {
+            let missing = try WorkerProcess(["run", "--config", workplace.config] + arguments, folder: workplace.path)
+            #expect(missing.exitCode() == 1)
+            #expect(missing.saysOneLine("attest-worker: no such topic: missing.requests, "))
+            #expect(missing.error.contains("attest-worker create-topics --config DIR --partitions N"))
+        }
+        let odd = NewTopic(name: workplace.topic(.tokens), partitions: 2)
+        #expect(try Admin(workplace.properties).createTopics([odd]) == [.created])
+        let create = try workplace.run("create-topics", "--partitions", "3")
+        #expect(create.exitCode() == 1)
+        #expect(create.output.contains("exists missing.tokens, but with 2 partitions, not 3"))
+        for arguments in [[], ["--check"]] {
+            let unequal = try WorkerProcess(["run", "--config", workplace.config] + arguments, folder: workplace.path)
+            #expect(unequal.exitCode() == 1)
+            #expect(unequal.saysOneLine("attest-worker: the topics' partition counts differ ("))
+            #expect(unequal.error.contains("missing.tokens has 2"))
+            #expect(unequal.error.contains("make those anew that differ"))
+        }
+        #expect(try Admin(workplace.properties).createTopics([odd]) == [.exists], "nothing was changed")
+    }
+
+    @Test func `run checks what is in order and leaves`() throws {
+        let workplace = try Workplace("checked")
+        let check = try workplace.run("run", "--check")
+        #expect(check.exitCode() == 0)
+        #expect(check.output == "configuration, anchors and topics are in order: 3 partitions\n")
+        #expect(check.error.isEmpty)
+    }
+}

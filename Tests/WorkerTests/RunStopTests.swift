@@ -1,0 +1,50 @@
+import Foundation
+import Kafka
+import Pipeline
+import TestSupport
+import Testing
+
+extension EndToEndTests {
+    @Test func `a restarted run goes on where the stopped one committed, and nothing comes twice`() throws {
+        let workplace = try Workplace("resumed", members: #""batch": {"records": 40}"#)
+        try workplace.publish(devices: 40, records: 1_500)
+        // Stopped in the middle of the work, twice.
+        let first = try workplace.work(until: 1)
+        let second = try workplace.work(until: 500)
+        #expect(Self.requests(of: first) < 1_500, "stopped before it was done: \(first.output)")
+        let third = try workplace.work(until: 1_500)
+        let outcomes = try Outcomes(of: workplace)
+        #expect(outcomes.results.count == 1_500)
+        #expect([first, second, third].map(Self.requests).reduce(0, +) == 1_500)
+        // With nothing to do it ends as well, and writes nothing.
+        let idle = try workplace.run("run", "--instance", "one")
+        #expect(idle.waits(until: "at least once"))
+        idle.signal(SIGTERM)
+        #expect(idle.exitCode() == 0)
+        #expect(Self.requests(of: idle) == 0, "\(idle.output)")
+        #expect(try workplace.records(of: workplace.topic(.results)).count == 1_500)
+    }
+
+    /// The count in the last line that a run prints.
+    private static func requests(of worker: WorkerProcess) -> Int {
+        let line = worker.output.split(separator: "\n").last { $0.contains(" requests: ") } ?? ""
+        return Int(line.prefix { $0 != " " }.filter(\.isNumber)) ?? -1
+    }
+
+    @Test(arguments: [SIGTERM, SIGINT])
+    func `a second signal ends a run at once that cannot finish`(number: Int32) throws {
+        let workplace = try Workplace("second-\(number)", members: #""batch": {"records": 10}"#)
+        let broker = try #require(RealKafkaTrait.broker)
+        try workplace.publish(devices: 20, records: 1_000)
+        let worker = try workplace.run("run")
+        #expect(try workplace.waits(for: 1, of: worker))
+        // Nobody answers any more: what is in flight can neither be written nor committed.
+        try broker.pause()
+        defer { try? broker.resume() }
+        worker.signal(SIGTERM)
+        usleep(500_000)
+        #expect(worker.isRunning, "it waits for the broker: \(worker.output)")
+        worker.signal(number)
+        #expect(worker.exitCode(seconds: 10) == 128 + number)
+    }
+}

@@ -1,0 +1,330 @@
+internal import AppAttest
+internal import AppCheck
+internal import DeviceLab
+internal import Foundation
+internal import JSON
+internal import Kafka
+internal import Pipeline
+internal import Testing
+
+@testable internal import Worker
+
+/// A folder for what `simulate` writes, removed with its owner.
+final class SimulationFolder {
+    let path = FileManager.default.temporaryDirectory.path + "/simulate-" + UUID().uuidString
+
+    init() throws { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    /// Runs `simulate` on this folder's configuration.
+    func simulate(_ arguments: String...) -> (code: Int32, transcript: Transcript) {
+        let transcript = Transcript()
+        let all = ["simulate", "--config", path + "/config"] + arguments
+        let code = AttestWorker.main(all, commands: AttestWorker.commands, console: transcript.console)
+        return (code, transcript)
+    }
+
+    /// Runs it with a capture as its output, and reads the capture.
+    func capture(_ arguments: String...) throws -> [InboundRecord] {
+        let (file, transcript) = (path + "/capture.ndjson", Transcript())
+        let all = ["simulate", "--config", path + "/config", "--output", file] + arguments
+        let code = AttestWorker.main(all, commands: AttestWorker.commands, console: transcript.console)
+        try #require(code == 0, "\(transcript.error)")
+        return try bytes("capture.ndjson").split(separator: 0x0A).map { try CaptureCodec.decode(Array($0)) }
+    }
+
+    func bytes(_ file: String) throws -> [UInt8] {
+        [UInt8](try Data(contentsOf: URL(filePath: path + "/" + file)))
+    }
+
+    func write(_ text: String, to file: String) throws {
+        try Data(text.utf8).write(to: URL(filePath: path + "/" + file))
+    }
+
+    /// Replays the capture; returns each request's outcome by its id: `accepted` or the reason.
+    func outcomes() throws -> [String: String] {
+        let transcript = Transcript()
+        let arguments = [
+            "replay", "--config", path + "/config", "--input", path + "/capture.ndjson", "--output", path + "/out",
+        ]
+        let code = AttestWorker.main(arguments, commands: AttestWorker.commands, console: transcript.console)
+        try #require(code == 0, "\(transcript.error)")
+        var outcomes: [String: String] = [:]
+        for line in try bytes("out/results.ndjson").split(separator: 0x0A) {
+            let result = try JSONDocument(parsing: try CaptureCodec.decode(Array(line)).value ?? []).root
+            let id = try #require(result["requestId"]?.string)
+            outcomes[id] = result["reason"]?.string ?? result["verdict"]?.string
+        }
+        return outcomes
+    }
+}
+
+@Suite("simulate")
+struct SimulateTests {
+    private static let start = "2026-11-20T12:00:00Z"
+
+    @Test("Same directory, seed and start give the same bytes, another seed gives others")
+    func deterministic() throws {
+        let folder = try SimulationFolder()
+        let load = ["--devices", "20", "--records", "300", "--faults", "0.3", "--start", Self.start]
+        func bytes(_ more: String...) throws -> [UInt8] {
+            let arguments = ["simulate", "--config", folder.path + "/config", "--output", folder.path + "/c"]
+            let code = AttestWorker.main(
+                arguments + load + more,
+                commands: AttestWorker.commands,
+                console: Transcript().console
+            )
+            try #require(code == 0)
+            return try folder.bytes("c")
+        }
+        let first = try bytes("--new-config")
+        #expect(try bytes() == first)
+        #expect(try bytes("--seed", "1") == first)
+        #expect(try bytes("--seed", "2") != first)
+    }
+
+    @Test("Records have ids of their own, canonical keys on their murmur2 partitions, offsets in a row, and times")
+    func records() throws {
+        let folder = try SimulationFolder()
+        let records = try folder.capture(
+            "--new-config",
+            "--devices",
+            "10",
+            "--records",
+            "200",
+            "--start",
+            Self.start,
+            "--rate",
+            "4"
+        )
+        #expect(records.count == 200)
+        #expect(Set(records.map { $0.headers.first?.value ?? [] }).count == 200)
+        var next: [Int32: Int64] = [:]
+        for (index, record) in records.enumerated() {
+            let key = try #require(record.key)
+            #expect(key.count == 44)
+            #expect(record.partition == Kafka.Partitioner.murmur2.partition(of: key, count: 4))
+            #expect(record.offset == next[record.partition, default: 0])
+            next[record.partition] = record.offset + 1
+            #expect(record.timestamp == 1_795_176_000_000 + Int64(index) * 250)
+            #expect(record.topic == "appattest.requests")
+            #expect(record.headers.map(\.name) == [Array("request-id".utf8)])
+        }
+        #expect(next.count > 1)
+    }
+
+    @Test("Without faults every record is accepted, and each device attests before all else", arguments: [1, 7, 100])
+    func accepted(devices: Int) throws {
+        let folder = try SimulationFolder()
+        let records = try folder.capture("--new-config", "--devices", "\(devices)", "--records", "100")
+        let outcomes = try folder.outcomes()
+        #expect(outcomes.count == 100)
+        #expect(outcomes.values.allSatisfy { $0 == "accepted" })
+        var attested: Set<[UInt8]> = []
+        for record in records {
+            let isAttestation = String(decoding: record.value ?? [], as: UTF8.self).contains(":verifyAttestation")
+            let key = try #require(record.key)
+            #expect(attested.insert(key).inserted == isAttestation)
+        }
+        #expect(attested.count == devices)
+    }
+
+    @Test("The last record is now, unless a start is given")
+    func now() throws {
+        let before = Int64(Date.now.timeIntervalSince1970 * 1000)
+        let records = try SimulationFolder().capture("--new-config", "--devices", "2", "--records", "50")
+        let after = Int64(Date.now.timeIntervalSince1970 * 1000)
+        let last = try #require(records.last)
+        #expect((before...after).contains(last.timestamp))
+        #expect(records[0].timestamp == last.timestamp - 49)
+    }
+
+    @Test(
+        "Each faulty record is refused for its own reason, all others are accepted",
+        arguments: ["verifyAttestation,verifyAssertion", "verifyAssertion", "verifyAttestation"]
+    )
+    func faults(verbs: String) throws {
+        let folder = try SimulationFolder()
+        let (devices, records) = (30, verbs == "verifyAttestation" ? 400 : 1500)
+        let load = ["--devices", "\(devices)", "--records", "\(records)"]
+        _ = try folder.capture(
+            "--new-config",
+            load[0],
+            load[1],
+            load[2],
+            load[3],
+            "--faults",
+            "0.4",
+            "--verbs",
+            verbs,
+            "--start",
+            Self.start
+        )
+        var settings = SimulationSettings(devices: devices, records: records)
+        settings.verbs = Set(verbs.split(separator: ",").compactMap { SimulationSettings.Verb(rawValue: String($0)) })
+        settings.faultShare = 0.4
+        try expect(folder, settings, apps: 1)
+    }
+
+    @Test("Every app's rules are met, and its devices' faults are refused")
+    func policies() throws {
+        let folder = try SimulationFolder()
+        #expect(folder.simulate("--new-config", "--devices", "1", "--records", "1", "--output", "/dev/null").code == 0)
+        let rules = [
+            #""environments":["development"],"categories":{"allow":[3],"whenMissing":"refuse"}"#,
+            #""environments":["production","development"],"receipt":"require","macOS":{"acl":"accept"}"#,
+            #""bundleVersions":{"allow":["7.1"],"whenMissing":"refuse"},"receipt":"ignore""#,
+        ]
+        let apps = rules.enumerated().map { #"{"appId":"app-\#($0)","appleAppIds":["T.a\#($0)","T.b\#($0)"],\#($1)}"# }
+        try folder.write(
+            #"{"projects":[{"number":"1","apps":[\#(apps.joined(separator: ","))]}]}"#,
+            to: "config/apps.json"
+        )
+        _ = try folder.capture(
+            "--devices",
+            "31",
+            "--records",
+            "1000",
+            "--faults",
+            "0.3",
+            "--start",
+            Self.start
+        )
+        var settings = SimulationSettings(devices: 31, records: 1000)
+        settings.faultShare = 0.3
+        try expect(folder, settings, apps: 3)
+    }
+
+    /// Compares the outcomes of a replay with what the plan says.
+    private func expect(_ folder: SimulationFolder, _ settings: SimulationSettings, apps: Int) throws {
+        let configuration = try Configuration.load(directory: folder.path + "/config")
+        let simulated = configuration.registry.apps.compactMap(SimulatedApp.init)
+        #expect(simulated.count == apps)
+        let ca = try NewConfiguration.authority(of: folder.path + "/config")
+        let fleets = SimulatedTraffic.fleets(simulated, ca, settings)
+        let outcomes = try folder.outcomes()
+        #expect(outcomes.count == settings.records)
+        var faulty = 0
+        for index in 0..<settings.records {
+            let step = fleets[index % apps].1.step(index / apps)
+            let expected = step.fault?.expectedReason ?? "accepted"
+            if step.fault != nil { faulty += 1 }
+            #expect(outcomes["sim-1-\(index)"] == expected, "\(step.fault?.name ?? "honest") \(step)")
+        }
+        #expect(faulty > settings.records / 10)
+    }
+
+    @Test("A new configuration is complete, and never written over one that stands")
+    func newConfiguration() throws {
+        let folder = try SimulationFolder()
+        let load = ["--devices", "1", "--records", "1", "--output", "/dev/null"]
+        func run(_ more: String...) -> (Int32, String) {
+            let transcript = Transcript()
+            let arguments = ["simulate", "--config", folder.path + "/config"] + load + more
+            let code = AttestWorker.main(arguments, commands: AttestWorker.commands, console: transcript.console)
+            return (code, transcript.error)
+        }
+        #expect(run().0 == 2, "there is no configuration yet")
+        #expect(run("--new-config").0 == 0)
+        let authority = try folder.bytes("config/lab-authority.json")
+        let (code, error) = run("--new-config")
+        #expect(code == 2)
+        #expect(error.contains("exists already"))
+        #expect(try folder.bytes("config/lab-authority.json") == authority)
+        let configuration = try Configuration.load(directory: folder.path + "/config")
+        #expect(configuration.registry.apps.count == 1)
+        #expect(configuration.registry.apps[0].projectID != nil)
+        #expect(configuration.registry.apps[0].rollout.mode == .off)
+        #expect(configuration.registry.apps[0].tokens.algorithm == .rs256)
+        #expect(configuration.registry.apps[0].expectations.environments == [.production])
+        let names = configuration.kafkaProperties.map(\.name)
+        #expect(names == ["bootstrap.servers", "group.id", "session.timeout.ms"])
+        let ca = try NewConfiguration.authority(of: folder.path + "/config")
+        #expect(configuration.anchors.attestation.map(\.pem) == [ca.attestationAnchorPEM])
+        #expect(configuration.anchors.receipt.map(\.pem) == [ca.receiptAnchorPEM])
+    }
+
+    @Test(
+        "What cannot be simulated is refused in one line, with exit code 2",
+        arguments: [
+            (["--devices", "2", "--records", "1", "--output", "x"], "--records must be at least --devices (2)"),
+            (["--devices", "0", "--records", "1", "--output", "x"], "--devices must be a whole number"),
+            (["--devices", "1", "--records", "1"], "give either --output CAPTURE or --publish"),
+            (["--devices", "1", "--records", "1", "--output", "x", "--publish"], "give either --output"),
+            (
+                ["--devices", "1", "--records", "1", "--publish", "--start", "2026-11-20T12:00:00Z"],
+                "--start does not go with --publish"
+            ),
+            (
+                ["--devices", "1", "--records", "1", "--output", "x", "--verbs", "exchangeAppAttestAssertion"],
+                "'exchangeAppAttestAssertion' cannot be simulated"
+            ),
+            (
+                ["--devices", "1", "--records", "1", "--output", "x", "--verbs", "verifyAssertoin"],
+                "did you mean verifyAssertion?"
+            ),
+            (["--devices", "1", "--records", "1", "--output", "x", "--faults", "2"], "--faults must be a number"),
+            (["--devices", "1", "--records", "1", "--output", "x", "--rate", "0"], "--rate must be a number"),
+        ]
+    )
+    func refused(arguments: [String], expected: String) {
+        let transcript = Transcript()
+        let all = ["simulate", "--config", "/nonexistent"] + arguments
+        let code = AttestWorker.main(all, commands: AttestWorker.commands, console: transcript.console)
+        #expect(code == 2)
+        #expect(transcript.error.contains(expected))
+        #expect(transcript.error.filter(\.isNewline).count == 1)
+    }
+
+    @Test("A capture that cannot be written is the world's fault: exit code 1")
+    func unwritable() throws {
+        let folder = try SimulationFolder()
+        let (code, transcript) = folder.simulate(
+            "--new-config",
+            "--devices",
+            "1",
+            "--records",
+            "1",
+            "--output",
+            folder.path + "/no/such/folder/x"
+        )
+        #expect(code == 1)
+        #expect(transcript.error.contains("cannot write"))
+    }
+
+    @Test("An app that no fake device can please is named")
+    func unpleasable() throws {
+        let folder = try SimulationFolder()
+        #expect(folder.simulate("--new-config", "--devices", "1", "--records", "1", "--output", "/dev/null").code == 0)
+        try folder.write(
+            #"{"projects":[{"number":"1","apps":[{"appId":"odd","appleAppIds":[]}]}]}"#,
+            to: "config/apps.json"
+        )
+        let (code, transcript) = folder.simulate("--devices", "1", "--records", "1", "--output", "/dev/null")
+        #expect(code == 2)
+        #expect(transcript.error.contains("projects/1/apps/odd"))
+    }
+}
+
+@Suite("simulate --publish", .serialized)
+struct SimulatePublishTests {
+    @Test("Published records are those of the plan, with the wall clock's time inside", arguments: [nil, "400"])
+    func publishes(rate: String?) throws {
+        let cluster = try MockCluster()
+        try cluster.createTopic("appattest.requests", partitions: 6)
+        let folder = try SimulationFolder()
+        #expect(folder.simulate("--new-config", "--devices", "1", "--records", "1", "--output", "/dev/null").code == 0)
+        try folder.write(
+            "bootstrap.servers=\(cluster.bootstrapServers)\ngroup.id=g\n",
+            to: "config/kafka.properties"
+        )
+        let transcript = Transcript()
+        let arguments =
+            ["simulate", "--config", folder.path + "/config", "--devices", "20", "--records", "200", "--publish"]
+            + (rate.map { ["--rate", $0] } ?? [])
+        let code = AttestWorker.main(arguments, commands: AttestWorker.commands, console: transcript.console)
+        #expect(code == 0, "\(transcript.error)")
+        #expect(transcript.output == "published 200 records of 20 devices\n")
+    }
+}
