@@ -1,0 +1,77 @@
+internal import AppAttest
+internal import DeviceLab
+
+/// Assertions: valid ones, ones with a single fault, ones with damaged bytes.
+struct AssertionInputs {
+    let judge: Judge
+    let device: FakeDevice
+    let realDevice: FakeDevice
+
+    /// A device's assertion without a fault is accepted, and its counter reported.
+    func valid(_ random: inout SeededRandom, _ tally: inout Tally, _ way: Judge.Way) {
+        let circumstances = Circumstances(device, &random)
+        let counter = UInt32(truncatingIfNeeded: random.next())
+        let result = verdict(nil, counter, circumstances, way)
+        tally.count(Self.code(result))
+        guard case .success(let evidence) = result else {
+            return tally.mistake("\(device.shape.rawValue): a valid assertion is refused: \(Self.code(result))")
+        }
+        let isRight =
+            evidence.counter == counter && evidence.appID.text == device.appID
+            && evidence.validationCategory == (device.shape.hasCategory ? device.category : nil)
+            && evidence.bundleVersion == (device.shape.hasBundleVersion ? device.bundleVersion : nil)
+        if !isRight { tally.mistake("\(device.shape.rawValue): wrong evidence \(evidence)") }
+    }
+
+    /// One fault gives exactly its reason.
+    func faulty(_ fault: AssertionFault, _ random: inout SeededRandom, _ tally: inout Tally, _ way: Judge.Way) {
+        var circumstances = Circumstances(device, &random)
+        if fault.needsPolicy { circumstances.expectations = device.expectations }
+        circumstances.expectations = fault.neededExpectations(circumstances.expectations, for: device)
+        let code = Self.code(verdict(fault, UInt32(1 + random.below(1000)), circumstances, way))
+        tally.count(code)
+        if code != fault.expected.code {
+            tally.mistake("\(device.shape.rawValue), assertion \(fault.rawValue): \(code), not \(fault.expected.code)")
+        }
+    }
+
+    /// Damaged bytes are never accepted, but for the hash that lies outside of everything signed.
+    func damaged(_ random: inout SeededRandom, _ tally: inout Tally, _ way: Judge.Way) {
+        let circumstances = Circumstances(device, &random)
+        let maker = way.isReal ? realDevice : device
+        let object = maker.assertion(
+            clientDataHash: circumstances.clientDataHash,
+            counter: UInt32(1 + random.below(1000))
+        )
+        let damaged = Mutation.damage(object, &random)
+        let result = judge.assertion(damaged, by: device.publicKey, circumstances, way)
+        tally.count(Self.code(result))
+        guard case .success(let evidence) = result, damaged != object else { return }
+        tally.countHarmless()
+        let original = judge.assertion(object, by: device.publicKey, circumstances, way)
+        if original != .success(evidence) || device.shape != .ios18_5CDHash {
+            tally.mistake("\(device.shape.rawValue): a damaged assertion is accepted: \(evidence)")
+        }
+    }
+
+    private func verdict(
+        _ fault: AssertionFault?,
+        _ counter: UInt32,
+        _ circumstances: Circumstances,
+        _ way: Judge.Way
+    ) -> Result<AssertionEvidence, Refusal> {
+        let object = (way.isReal ? realDevice : device).assertion(
+            clientDataHash: circumstances.clientDataHash,
+            counter: counter,
+            fault: fault
+        )
+        return judge.assertion(object, by: device.publicKey, circumstances, way)
+    }
+
+    private static func code(_ result: Result<AssertionEvidence, Refusal>) -> String {
+        switch result {
+        case .success: "accepted"
+        case .failure(let refusal): refusal.code
+        }
+    }
+}

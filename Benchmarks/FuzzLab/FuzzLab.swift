@@ -1,0 +1,86 @@
+internal import AppAttest
+internal import DeviceLab
+internal import Foundation
+internal import Synchronization
+
+/// Structured fuzzing: objects that are right but for one thing, signed again over it, so that damage reaches the
+/// check that is meant for it. Random bytes hardly ever get that far.
+///
+/// A fault must give exactly its reason, none must be accepted, and damaged bytes never; inputs and their order depend
+/// on the seed alone.
+@main
+struct FuzzLab {
+    private var inputs = 2_000_000
+    private var seed: UInt64 = 1
+    private var lanes = ProcessInfo.processInfo.activeProcessorCount
+    /// How often each reason must be reached.
+    private var least = 1000
+
+    static func main() throws {
+        let lab = try FuzzLab(Array(CommandLine.arguments.dropFirst()))
+        exit(try lab.run())
+    }
+
+    private init(_ arguments: [String]) throws {
+        var rest = arguments[...]
+        while let option = rest.popFirst() {
+            guard let value = rest.popFirst().flatMap({ UInt64($0) }) else { Self.usage() }
+            switch option {
+            case "--inputs": inputs = Int(clamping: value)
+            case "--seed": seed = value
+            case "--lanes": lanes = max(1, Int(clamping: value))
+            case "--least": least = Int(clamping: value)
+            default: Self.usage()
+            }
+        }
+    }
+
+    private static func usage() -> Never {
+        print("Usage: FuzzLab [--inputs N] [--seed S] [--lanes L] [--least K]")
+        exit(2)
+    }
+
+    private func run() throws -> Int32 {
+        let pool = try Pool(seed: seed, devicesPerShape: 4)
+        let chunks = (inputs + Lane.chunk - 1) / Lane.chunk
+        let start = ContinuousClock.now
+        let tally = Self.inParallel(lanes: lanes, chunks: chunks) { Lane(pool: pool, seed: seed) }
+        let seconds = (ContinuousClock.now - start) / .seconds(1)
+        return report(tally, seconds)
+    }
+
+    private static func inParallel(lanes: Int, chunks: Int, _ makeLane: @Sendable () -> Lane) -> Tally {
+        let next = Atomic<Int>(0)
+        let sum = NSLock()
+        // Guarded by `sum`.
+        nonisolated(unsafe) var total = Tally()
+        DispatchQueue.concurrentPerform(iterations: lanes) { _ in
+            let lane = makeLane()
+            while true {
+                let chunk = next.add(1, ordering: .relaxed).oldValue
+                guard chunk < chunks else { return }
+                let tally = lane.run(chunk: chunk)
+                sum.withLock { unsafe total.add(tally) }
+            }
+        }
+        return unsafe total
+    }
+
+    private func report(_ tally: Tally, _ seconds: Double) -> Int32 {
+        for (reason, count) in tally.reasons.sorted(by: { $0.key < $1.key }) { print("\(count)\t\(reason)") }
+        print("\(tally.inputs) inputs, seed \(seed), \(lanes) lanes: \(Int(Double(tally.inputs) / seconds)) inputs/s")
+        print("\(tally.crossChecked) with real signatures; \(tally.mutatedAccepted) damaged where nothing is signed")
+        for mistake in tally.mistakes { print("MISTAKE: \(mistake)") }
+        let rare = Self.reasons.filter { tally.reasons[$0, default: 0] < least }
+        for reason in rare { print("TOO RARE: \(reason), \(tally.reasons[reason, default: 0]) of \(least)") }
+        return tally.mistakes.isEmpty && rare.isEmpty ? 0 : 1
+    }
+
+    /// Every reason that some fault gives.
+    private static var reasons: [String] {
+        let codes =
+            AttestationFault.allCases.map(\.expected.code) + AssertionFault.allCases.map(\.expected.code)
+            + ReceiptFault.allCases.map { Refusal.receipt($0.expected).code }
+        return Set(codes + ["accepted"]).sorted()
+    }
+}

@@ -1,0 +1,73 @@
+internal import AppAttest
+internal import DeviceLab
+
+/// Receipts on their own: valid ones, ones with a single fault, ones with damaged bytes.
+struct ReceiptInputs {
+    let judge: Judge
+    let device: FakeDevice
+    let realDevice: FakeDevice
+
+    func valid(_ type: ReceiptType, _ random: inout SeededRandom, _ tally: inout Tally, _ way: Judge.Way) {
+        let circumstances = Circumstances(device, &random)
+        let result = verdict(receipt(type, nil, circumstances, way), type, circumstances, way)
+        tally.count(Self.code(result))
+        guard case .success(let told) = result, told.refusal == nil, told.type == type else {
+            return tally.mistake("\(device.shape.rawValue): a valid \(type.rawValue) receipt: \(result)")
+        }
+    }
+
+    func faulty(
+        _ fault: ReceiptFault,
+        _ type: ReceiptType,
+        _ random: inout SeededRandom,
+        _ tally: inout Tally,
+        _ way: Judge.Way
+    ) {
+        let circumstances = Circumstances(device, &random).atOnce
+        let code = Self.code(verdict(receipt(type, fault, circumstances, way), type, circumstances, way))
+        tally.count(code)
+        let expected = Refusal.receipt(fault.expected).code
+        if code != expected { tally.mistake("\(type.rawValue) receipt \(fault.rawValue): \(code), not \(expected)") }
+    }
+
+    /// What is accepted after damage says the same: parts of a CMS message are not signed.
+    func damaged(_ type: ReceiptType, _ random: inout SeededRandom, _ tally: inout Tally, _ way: Judge.Way) {
+        let circumstances = Circumstances(device, &random)
+        let object = receipt(type, nil, circumstances, way)
+        let damaged = Mutation.damage(object, &random)
+        let result = verdict(damaged, type, circumstances, way)
+        tally.count(Self.code(result))
+        guard case .success(let told) = result, told.refusal == nil, damaged != object else { return }
+        tally.countHarmless()
+        if verdict(object, type, circumstances, way) != .success(told) {
+            tally.mistake("\(device.shape.rawValue): a damaged receipt says something else: \(told)")
+        }
+    }
+
+    private func receipt(
+        _ type: ReceiptType,
+        _ fault: ReceiptFault?,
+        _ circumstances: Circumstances,
+        _ way: Judge.Way
+    ) -> [UInt8] {
+        (way.isReal ? realDevice : device)
+            .receipt(type, clientDataHash: circumstances.clientDataHash, at: circumstances.issued, fault: fault)
+    }
+
+    private func verdict(
+        _ receipt: [UInt8],
+        _ type: ReceiptType,
+        _ circumstances: Circumstances,
+        _ way: Judge.Way
+    ) -> Result<ReceiptVerdict, Refusal> {
+        let expectations = device.receiptExpectations(type, clientDataHash: circumstances.clientDataHash)
+        return judge.receipt(receipt, expectations, at: circumstances.judged, way)
+    }
+
+    private static func code(_ result: Result<ReceiptVerdict, Refusal>) -> String {
+        switch result {
+        case .success(let told): told.refusal.map { Refusal.receipt($0).code } ?? "accepted"
+        case .failure(let refusal): refusal.code
+        }
+    }
+}

@@ -1,0 +1,92 @@
+internal import AppAttest
+internal import AppCheck
+internal import JSON
+internal import Pipeline
+
+/// Hostile record values and capture lines: every reader of text that the worker has.
+struct RequestTarget {
+    private let decoder: RequestDecoder
+
+    init() throws {
+        let expectations = Expectations(appIDs: [AppID("ABCDE12345.com.example.app")])
+        let app = RegisteredApp(
+            projectNumber: "123456789012",
+            projectID: "contract-test-1",
+            appID: "1:123456789012:ios:0123456789abcdef",
+            oauthClientIDs: ["client.apps.example.com"],
+            expectations: expectations
+        )
+        decoder = RequestDecoder(registry: try Registry(apps: [app]), limits: RequestLimits())
+    }
+
+    func run(_ input: [UInt8]) {
+        checkBase64(input)
+        checkDocument(input)
+        checkCapture(input)
+        checkRequest(input)
+    }
+
+    /// What decodes is canonical: one text for each sequence of bytes, up to alphabet and padding.
+    private func checkBase64(_ input: [UInt8]) {
+        guard let bytes = Base64.decode(input) else { return }
+        let texts = [Base64.encode(bytes), Base64.encodeURL(bytes)]
+        let bare = input.prefix { $0 != UInt8(ascii: "=") }
+        precondition(texts.contains { $0.prefix { $0 != UInt8(ascii: "=") } == bare }, "base64 has one spelling")
+    }
+
+    private func checkDocument(_ input: [UInt8]) {
+        guard let document = try? JSONDocument(parsing: input) else { return }
+        visit(document.root)
+        // What is JSON is JSON also where strings may hold any bytes.
+        precondition((try? JSONDocument(parsing: input, allowInvalidUTF8: true)) != nil, "laxer reading refuses")
+    }
+
+    private func visit(_ node: JSONNode) {
+        _ = node.string
+        _ = node.integer
+        _ = node.hasDuplicateMembers
+        for element in node.elements { visit(element) }
+        for member in node.members { visit(member.value) }
+    }
+
+    /// What was read is written, and reads back as the same record.
+    private func checkCapture(_ input: [UInt8]) {
+        guard let record = try? CaptureCodec.decode(input) else { return }
+        var line: [UInt8] = []
+        CaptureCodec.encode(record, into: &line)
+        precondition(line.last == 0x0A && line.dropLast().allSatisfy { $0 != 0x0A }, "a record is one line")
+        precondition((try? CaptureCodec.decode(Array(line.dropLast()))) == record, "a record reads back")
+    }
+
+    private func checkRequest(_ input: [UInt8]) {
+        switch decoder.decode(input) {
+        case .request(let request):
+            precondition(request.app == 0 && request.keyID.bytes.count == 32, "a request is known by app and key")
+            precondition(!request.path.contains("?") && !request.path.contains("#"), "a path has no query")
+        case .refused(_, let path, _, let status):
+            precondition(status.code >= 400, "a refusal has an error's status")
+            precondition(!path.contains("?") && !path.contains("#"), "what follows a query's sign is not echoed")
+        case .deadLetter(let reason):
+            precondition(reason != .internal, "no input is a bug of ours")
+        }
+    }
+}
+
+/// Valid inputs of each kind.
+enum RequestSeeds {
+    private static let path = "v1/projects/123456789012/apps/1:123456789012:ios:0123456789abcdef"
+    private static let keyID = "qrvM3e7/ABEiM0RVZneImaq7zN3u/wARIjNEVWZ3iJk="
+
+    static let all: [[UInt8]] = [
+        #"{"path":"\#(path):verifyAssertion","body":{"assertion":"omlz","keyId":"\#(keyID)","clientDataHash":"AAEC"}}"#,
+        #"{"path":"/\#(path):verifyAttestation","body":{"attestation_statement":"o2Nm","key_id":"\#(keyID)","#
+            + #""client_data":"aGVsbG8"}}"#,
+        #"{"path":"v1beta/oauthClients/client.apps.example.com:verifyAssertion?x=1","body":{}}"#,
+        #"{"path":"\#(path):exchangeAppAttestAssertion","body":{"artifact":"","limitedUse":true}}"#,
+        #"{"topic":"t","partition":3,"offset":7,"tstype":"create","ts":1700000000000,"broker":0,"#
+            + #""headers":["request-id","a",{"base64":"/w=="},null],"key":"k","payload":"{\"a\":[1,2.5e3,\"\u00e9\"]}"}"#,
+        #"{"partition":0,"offset":0,"keyBase64":"/w==","payloadBase64":"_w"}"#,
+        #"[[[[[[null,true,false,-0.5E+3,"\ud83d\ude00\n"]]]]]]"#,
+        keyID,
+    ].map { Array($0.utf8) }
+}

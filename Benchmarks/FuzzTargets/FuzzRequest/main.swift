@@ -1,0 +1,5 @@
+internal import Foundation
+internal import FuzzSupport
+
+let target = try RequestTarget()
+exit(FuzzDriver.run(seeds: { RequestSeeds.all }, target: target.run))

@@ -1,0 +1,39 @@
+internal import Foundation
+internal import Worker
+
+/// What a record costs: each path next to OpenSSL's bare P-256 verification in the same process, in turns; medians.
+@main
+struct Benchmarks {
+    static func main() throws {
+        let arguments = Set(CommandLine.arguments.dropFirst())
+        guard arguments.isSubset(of: ["--tiny"]) else {
+            print("Usage: Benchmarks [--tiny]")
+            exit(2)
+        }
+        let isTiny = arguments.contains("--tiny")
+        let fixtures = try Fixtures(count: isTiny ? 16 : 256)
+        let harness = Harness(rounds: isTiny ? 1 : 11)
+        let objects = ObjectCandidates(fixtures, scale: isTiny ? 4 : 64)
+        let replay = try ReplayCandidate(records: isTiny ? 2000 : 50_000)
+        print(table(harness.measure(try objects.all()), "one core"))
+        print("")
+        print(table(harness.measure([objects.bareOnAllCores(), replay.candidate]), "all cores"))
+    }
+
+    private static func table(_ measurements: [Measurement], _ title: String) -> String {
+        var table = TextTable([.left, .right, .right, .right, .right])
+        table.add(title, "records/s", "per core", "µs of a core", "of the bare rate")
+        for measured in measurements {
+            table.add(
+                measured.name,
+                Int(measured.perSecond).grouped,
+                Int(measured.perCore).grouped,
+                rounded(1_000_000 / measured.perCore, 1),
+                rounded(measured.ratio, 2)
+            )
+        }
+        return table.text
+    }
+
+    private static func rounded(_ value: Double, _ places: Int) -> String { String(format: "%.\(places)f", value) }
+}

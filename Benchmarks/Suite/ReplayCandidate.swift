@@ -1,0 +1,39 @@
+internal import Foundation
+internal import Worker
+
+/// The whole program from a capture file to its result files: simulate once, replay in every round.
+final class ReplayCandidate {
+    private let folder: String
+    private let records: Int
+
+    /// - Parameters:
+    ///   - records: in the capture; one in a hundred is an attestation.
+    init(records: Int) throws {
+        folder = FileManager.default.temporaryDirectory.path + "/benchmark-" + UUID().uuidString
+        self.records = records
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        run([
+            "simulate", "--config", folder + "/config", "--new-config", "--devices", "\(max(1, records / 100))",
+            "--records", "\(records)", "--start", "2026-11-20T12:00:00Z", "--output", folder + "/capture.ndjson",
+        ])
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    var candidate: Candidate {
+        Candidate("replay, file to files", lanes: ProcessInfo.processInfo.activeProcessorCount) {
+            self.run([
+                "replay", "--config", self.folder + "/config", "--input", self.folder + "/capture.ndjson",
+                "--output", self.folder + "/out",
+            ])
+            return self.records
+        }
+    }
+
+    private func run(_ arguments: [String]) {
+        var error: [UInt8] = []
+        let console = Console(isTerminal: false, output: { _ in }, error: { error += $0 })
+        let code = AttestWorker.main(arguments, commands: AttestWorker.commands, console: console)
+        precondition(code == 0, String(decoding: error, as: UTF8.self))
+    }
+}
