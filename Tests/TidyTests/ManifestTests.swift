@@ -1,0 +1,72 @@
+internal import Testing
+
+@Suite("Dependencies go one way")
+struct ManifestTests {
+    /// Each module and what it may stand on.
+    private static let house: [String: Set<String>] = [
+        "attest-worker": ["Worker"],
+        "Worker": ["Kafka", "Pipeline", "DeviceLab", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON"],
+        "Pipeline": ["AppCheck", "AppAttest", "Crypto", "CBOR", "JSON"],
+        "AppCheck": ["AppAttest", "Crypto", "JSON"],
+        "AppAttest": ["Crypto", "CBOR"],
+        "DeviceLab": ["AppAttest", "Crypto", "CBOR", "JSON"],
+        "Kafka": ["CRdkafka"],
+        "Crypto": ["COpenSSL", "CBatchVerify"],
+        "CBOR": ["CLibCBOR"],
+        "JSON": [],
+    ]
+
+    private static let libraries: Set<String> = ["COpenSSL", "CRdkafka", "CLibCBOR", "CBatchVerify"]
+
+    private func manifest() throws -> Manifest { Manifest(text: try #require(SourceTree.text("Package.swift"))) }
+
+    @Test("Every module depends only on what lies below it", arguments: house.keys.sorted())
+    func direction(module: String) throws {
+        let declared = try #require(try manifest().dependencies(of: module))
+        let allowed = try #require(Self.house[module])
+        #expect(Set(declared).subtracting(allowed) == [])
+        #expect(Set(declared).count == declared.count)
+    }
+
+    @Test("Every folder of Sources is a module of the house, and declared")
+    func folders() throws {
+        let declared = Set(try manifest().targets.map(\.name))
+        for folder in Set(SourceTree.files.map(\.folder).filter { $0.hasPrefix("Sources/") }) {
+            let name = String(folder.dropFirst("Sources/".count))
+            #expect(Self.house[name] != nil || Self.libraries.contains(name), "\(name) is unknown")
+            #expect(declared.contains(name))
+        }
+    }
+
+    @Test("Every Swift target has the strict settings")
+    func strict() throws {
+        let text = try #require(SourceTree.text("Package.swift"))
+        for setting in [".strictMemorySafety()", ".treatAllWarnings(as: .error)"] { #expect(text.contains(setting)) }
+        for target in try manifest().targets where target.kind != "systemLibrary" && !target.name.hasPrefix("C") {
+            let hasSettings = ["strict", "core"].contains { target.text.contains("swiftSettings: \($0)") }
+            #expect(hasSettings, "\(target.name) is not strict")
+        }
+    }
+
+    @Test("A manifest's targets are read: kind, name and dependencies")
+    func reading() {
+        let text = """
+            let a: [Target] = [
+                .systemLibrary(name: "CX", pkgConfig: "x", providers: [.apt(["libx-dev"])]),
+                .target(name: "A", dependencies: ["CX"], swiftSettings: core),
+                // .target(name: "Gone"),
+                .executableTarget(
+                    name: "tool",
+                    dependencies: [
+                        "A", "B",
+                    ],
+                    swiftSettings: strict + (fuzzing ? [.unsafeFlags(["-x"])] : [])
+                ),
+            ]
+            """
+        let targets = Manifest(text: text).targets
+        #expect(targets.map(\.name) == ["CX", "A", "tool"])
+        #expect(targets.map(\.kind) == ["systemLibrary", "target", "executableTarget"])
+        #expect(targets.map(\.dependencies) == [[], ["CX"], ["A", "B"]])
+    }
+}

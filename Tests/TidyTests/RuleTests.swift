@@ -1,0 +1,86 @@
+internal import Testing
+
+@Suite("The rules find what they are made for")
+struct RuleTests {
+    private func file(_ text: String, at path: String = "Sources/AppAttest/Sample.swift") -> SourceFile {
+        SourceFile(path: path, text: text)
+    }
+
+    private func function(lines: Int) -> String {
+        let body = Array(repeating: "        work()", count: lines - 4).joined(separator: "\n")
+        return "struct S {\n    package static func f(\n        a: Int\n    ) -> Int {\n\(body)\n    }\n}\n"
+    }
+
+    @Test("A file of 501 lines is long, one of 500 is not")
+    func files() {
+        #expect(Rules.longFile(file(String(repeating: "\n", count: 501))).count == 1)
+        #expect(Rules.longFile(file(String(repeating: "\n", count: 500))) == [])
+    }
+
+    @Test("A function over 70 lines is long, signature included, whatever declares it")
+    func functions() {
+        #expect(Rules.longFunctions(file(function(lines: 71))).map(\.line) == [2])
+        #expect(Rules.longFunctions(file(function(lines: 70))) == [])
+        let body = String(repeating: "    work();\n", count: 70)
+        #expect(Rules.longFunctions(file("init(a: Int) {\n\(body)}\n")).count == 1)
+        #expect(Rules.longFunctions(file("private var value: Int {\n\(body)}\n")).count == 1)
+        #expect(Rules.longFunctions(file("int f(int a)\n{\n\(body)}\n", at: "Sources/CBatchVerify/f.c")).count == 1)
+        #expect(Rules.longFunctions(file("protocol P {\n    func f()\n}\nstruct S {\n\(body)}\n")) == [])
+    }
+
+    @Test(
+        "Imports out of place are found",
+        arguments: [
+            ("internal import COpenSSL", "Sources/AppAttest/A.swift", false),
+            ("internal import COpenSSL", "Sources/Crypto/A.swift", true),
+            ("internal import CRdkafka", "Sources/Worker/A.swift", false),
+            ("internal import CLibCBOR", "Tests/CBORTests/A.swift", true),
+            ("internal import Foundation", "Sources/Pipeline/A.swift", false),
+            ("internal import Foundation", "Sources/DeviceLab/A.swift", true),
+            ("internal import struct Foundation.Date", "Sources/AppCheck/A.swift", false),
+            ("internal import Dispatch", "Sources/Pipeline/Ledger/A.swift", false),
+            ("internal import Dispatch", "Sources/Pipeline/Lanes.swift", true),
+            ("import AppAttest", "Sources/Pipeline/A.swift", false),
+        ]
+    )
+    func imports(text: String, path: String, allowed: Bool) {
+        let sample = file(text, at: path)
+        #expect((Rules.foreignImports(sample) + Rules.bareImports(sample)).isEmpty == allowed)
+    }
+
+    @Test(
+        "Banned words are found in code, not in comments, strings or other names",
+        arguments: [
+            ("public struct S {}", false), ("let a = try! f()", false), ("let m = Mutex(1)", false),
+            ("// public is a word", true), ("let a = \"public\"", true), ("let publicKey = 1", true),
+            ("let a = b as! C", false), ("file.open()", true), ("/// try! is banned", true),
+            ("let a = \"\"\"\n    public\n    \"\"\"", true), ("fatalError(\"x\")", false),
+            ("let a = \"\\\"\"; public", false), ("let a = 1 / 2; public", false),
+        ]
+    )
+    func words(text: String, allowed: Bool) {
+        #expect(Rules.bannedCode(file(text)).isEmpty == allowed)
+    }
+
+    @Test(
+        "Clocks and random sources are found below the worker only",
+        arguments: [
+            ("let now = Date()", false), ("let t = ContinuousClock.now", false), ("Int.random(in: 0..<3)", false),
+            ("Int.random(in: 0..<3, using: &random)", true), ("Date(timeIntervalSince1970: 0)", true),
+            ("unsafe RAND_bytes(p, 1)", false), ("let a = list.shuffled()", false), ("let a = runtime(nil)", true),
+        ]
+    )
+    func ambient(text: String, allowed: Bool) {
+        #expect(Rules.ambientSources(file(text)).isEmpty == allowed)
+        #expect(Rules.ambientSources(file(text, at: "Sources/Worker/A.swift")).isEmpty)
+    }
+
+    @Test("Promises are found in comments; unsafe code is found where none may be")
+    func rest() {
+        #expect(Rules.promises(file("// TO" + "DO: more")).count == 1)
+        #expect(Rules.promises(file("// done")) == [])
+        #expect(Rules.strayUnsafe(file("let a = unsafe f()")).count == 1)
+        #expect(Rules.strayUnsafe(file("let a = unsafe f()", at: "Sources/Crypto/A.swift")) == [])
+        #expect(Rules.strayUnsafe(file("// unsafe in prose")) == [])
+    }
+}

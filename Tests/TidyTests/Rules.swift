@@ -1,0 +1,135 @@
+/// A finding: where a rule is broken.
+struct Breach: Equatable, CustomStringConvertible {
+    let path: String
+    let line: Int
+    let text: String
+    var description: String { "\(path):\(line): \(text)" }
+}
+
+/// What the sources must keep to, as functions from a file to its breaches.
+enum Rules {
+    static let maxFileLines = 500
+    static let maxFunctionLines = 70
+
+    // MARK: Sizes
+
+    static func longFile(_ file: SourceFile) -> [Breach] {
+        let count = file.lines.count - (file.lines.last == "" ? 1 : 0)
+        return count <= maxFileLines ? [] : [Breach(path: file.path, line: count, text: "\(count) lines")]
+    }
+
+    static func longFunctions(_ file: SourceFile) -> [Breach] {
+        FunctionLengths.functions(in: file).filter { $0.length > maxFunctionLines }.map {
+            Breach(path: file.path, line: $0.line, text: "a function of \($0.length) lines")
+        }
+    }
+
+    // MARK: Imports
+
+    /// Who may import a module; modules that are not listed may be imported anywhere.
+    static let importers: [String: [String]] = [
+        "COpenSSL": ["Sources/Crypto/"],
+        "CBatchVerify": ["Sources/Crypto/", "Tests/CryptoTests/", "Benchmarks/"],
+        "CLibCBOR": ["Sources/CBOR/", "Tests/CBORTests/"],
+        "CRdkafka": ["Sources/Kafka/"],
+        "CLibFuzzer": ["Benchmarks/"],
+        "Foundation": shell + ["Sources/DeviceLab/"],
+        "FoundationEssentials": shell + ["Sources/DeviceLab/"],
+        "Glibc": shell + ["Sources/Pipeline/Lanes", "Sources/Kafka/"],
+        "Dispatch": shell + ["Sources/Pipeline/Lanes"],
+        "Testing": ["Tests/"],
+    ]
+    private static let shell = ["Sources/Worker/", "Sources/attest-worker/", "Tests/", "Benchmarks/"]
+
+    static func imports(of file: SourceFile) -> [(module: String, line: Int, spelling: String)] {
+        file.code.enumerated().compactMap { index, line in
+            let words = line.split(separator: " ")
+            guard let place = words.firstIndex(of: "import"), place + 1 < words.count else { return nil }
+            guard words[..<place].allSatisfy({ $0.hasPrefix("@") || accessWords.contains($0) }) else { return nil }
+            return (String(words[words.count - 1].prefix { $0 != "." }), index + 1, line)
+        }
+    }
+    private static let accessWords: Set<Substring> = ["internal", "package", "private", "fileprivate", "public"]
+
+    static func foreignImports(_ file: SourceFile) -> [Breach] {
+        imports(of: file).compactMap { found in
+            guard let allowed = importers[found.module], !file.isUnder(allowed) else { return nil }
+            return Breach(path: file.path, line: found.line, text: "imports \(found.module)")
+        }
+    }
+
+    static func bareImports(_ file: SourceFile) -> [Breach] {
+        guard file.isUnder(["Sources/"]) else { return [] }
+        return imports(of: file).filter { !$0.spelling.contains("internal ") && !$0.spelling.contains("package ") }
+            .map { Breach(path: file.path, line: $0.line, text: "says not how wide: \($0.spelling)") }
+    }
+
+    // MARK: Words
+
+    private static let bannedWords = ["public", "Mutex", "fatalError"]
+    private static let bannedPhrases = ["try!", "as!", "unowned(unsafe)", "open class", "open func", "open var"]
+
+    static func bannedCode(_ file: SourceFile) -> [Breach] {
+        guard file.isSwift else { return [] }
+        return breaches(file, file.code) { line in
+            bannedPhrases.first { line.contains($0) } ?? bannedWords.first { usesWord($0, in: line) }
+        }
+    }
+
+    private static let ambientWords = [
+        "clock_gettime", "gettimeofday", "ContinuousClock", "SuspendingClock", "SystemRandomNumberGenerator", "UUID",
+        "RAND_bytes", "RAND_priv_bytes", "arc4random", "getrandom", "timespec_get",
+    ]
+    private static let ambientPhrases = [
+        "Date()", "Date.now", "Date(timeIntervalSinceNow", "DispatchTime.now", "DispatchWallTime.now", ".shuffled()",
+        ".randomElement()", " time(nil)",
+    ]
+
+    /// Clocks and random sources: time and seeds are arguments below the worker.
+    static func ambientSources(_ file: SourceFile) -> [Breach] {
+        guard file.isUnder(["Sources/"]), !file.isUnder(shell) else { return [] }
+        return breaches(file, file.code) { line in
+            if line.contains(".random("), !line.contains("using:") { return ".random( without a generator" }
+            return ambientPhrases.first { line.contains($0) } ?? ambientWords.first { usesWord($0, in: line) }
+        }
+    }
+
+    /// Spelled in halves, since this file is checked too.
+    private static let promiseWords = ["TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK", "to be " + "built"]
+
+    /// What is left to do is not written into the code.
+    static func promises(_ file: SourceFile) -> [Breach] {
+        breaches(file, file.lines) { line in promiseWords.first { line.contains($0) } }
+    }
+
+    private static let unsafeFolders =
+        shell + ["Sources/Crypto/", "Sources/CBOR/", "Sources/Kafka/", "Sources/Pipeline/Lanes", "Sources/JSON/"]
+
+    /// Unsafe code stays in the modules that own C handles, in the lanes, and in JSON's byte scans (the hot path).
+    static func strayUnsafe(_ file: SourceFile) -> [Breach] {
+        guard file.isSwift, !file.isUnder(unsafeFolders) else { return [] }
+        return breaches(file, file.code) { line in
+            usesWord("unsafe", in: line) ? "unsafe" : nil
+        }
+    }
+
+    private static func breaches(_ file: SourceFile, _ lines: [String], _ find: (String) -> String?) -> [Breach] {
+        lines.enumerated().compactMap { index, line in
+            find(line).map { Breach(path: file.path, line: index + 1, text: "uses \($0)") }
+        }
+    }
+
+    /// Whether a word stands in the line on its own and is no member (`.open`), label (`open:`) or quoted name.
+    private static func usesWord(_ word: String, in line: String) -> Bool {
+        guard line.utf8.count >= word.utf8.count, line.contains(word) else { return false }
+        return line.ranges(of: word).contains { range in
+            let before = range.lowerBound == line.startIndex ? " " : line[line.index(before: range.lowerBound)]
+            let after = range.upperBound == line.endIndex ? " " : line[range.upperBound]
+            return !continuesName(before, ".`") && !continuesName(after, ":`")
+        }
+    }
+
+    private static func continuesName(_ character: Character, _ others: String) -> Bool {
+        character.isLetter || character.isNumber || character == "_" || others.contains(character)
+    }
+}

@@ -1,0 +1,90 @@
+internal import Foundation
+internal import Testing
+
+/// A source file of the package as its rules see it.
+struct SourceFile: Sendable, CustomTestStringConvertible {
+    /// Relative to the package: `Sources/Crypto/Digest.swift`.
+    let path: String
+    let lines: [String]
+    /// The lines without comments and without what stands in string literals.
+    let code: [String]
+
+    init(path: String, text: String) {
+        self.path = path
+        lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        code = CodeStripper.strip(lines)
+    }
+
+    var isSwift: Bool { path.hasSuffix(".swift") }
+    var testDescription: String { path }
+
+    /// `Sources/Crypto`, `Tests/CryptoTests`, `Benchmarks/FuzzTargets`.
+    var folder: String { path.split(separator: "/").prefix(2).joined(separator: "/") }
+
+    func isUnder(_ prefixes: [String]) -> Bool { prefixes.contains { path.hasPrefix($0) } }
+}
+
+/// The package's own sources, read once.
+enum SourceTree {
+    static let root: URL = URL(filePath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    static let files: [SourceFile] = ["Sources", "Tests", "Benchmarks"].flatMap(read)
+    static let swiftFiles: [SourceFile] = files.filter(\.isSwift)
+
+    /// The text of a file of the package, nil where there is none.
+    static func text(_ path: String) -> String? {
+        try? String(contentsOf: root.appending(path: path), encoding: .utf8)
+    }
+
+    private static func read(_ folder: String) -> [SourceFile] {
+        let base = root.appending(path: folder)
+        let found = FileManager.default.enumerator(atPath: base.path)?.compactMap { $0 as? String } ?? []
+        return found.filter(isSource).sorted().compactMap { path in
+            text("\(folder)/\(path)").map { SourceFile(path: "\(folder)/\(path)", text: $0) }
+        }
+    }
+
+    private static func isSource(_ path: String) -> Bool {
+        [".swift", ".c", ".h"].contains { path.hasSuffix($0) }
+    }
+}
+
+/// Blanks comments and the insides of string literals, so that words in prose break no rule.
+enum CodeStripper {
+    static func strip(_ lines: [String]) -> [String] {
+        var inBlock = false
+        return lines.map { line in
+            let marks = line.split(separator: "\"\"\"", omittingEmptySubsequences: false)
+            defer { if marks.count == 2 { inBlock.toggle() } }
+            if marks.count == 2 { return inBlock ? stripLine(String(marks[1])) : stripLine(String(marks[0])) }
+            return inBlock ? "" : stripLine(line)
+        }
+    }
+
+    private static func stripLine(_ line: String) -> String {
+        var kept: [UInt8] = []
+        var inString = false
+        var escaped = false
+        for byte in line.utf8 {
+            if inString {
+                if escaped {
+                    escaped = false
+                } else if byte == UInt8(ascii: "\\") {
+                    escaped = true
+                } else if byte == UInt8(ascii: "\"") {
+                    inString = false
+                    kept.append(byte)
+                }
+                continue
+            }
+            if byte == UInt8(ascii: "/"), kept.last == byte {
+                kept.removeLast()
+                break
+            }
+            inString = byte == UInt8(ascii: "\"")
+            kept.append(byte)
+        }
+        return String(decoding: kept, as: UTF8.self)
+    }
+}
