@@ -37,7 +37,7 @@ package enum ResolveStage {
     ///   - candidates: claimed keys of this batch and of the ones before it that have not committed.
     package static func resolve(
         _ records: [DecodedRecord],
-        ledger: (Int32) -> KeyLedger?,
+        ledger: (Int32) -> PartitionLedger?,
         candidates: [CandidateKeys]
     ) -> [KeyResolution] {
         var run = LedgerRun()
@@ -45,7 +45,7 @@ package enum ResolveStage {
             guard case .request(let request) = record.shape, case .verifyAssertion = request.body else {
                 return .notNeeded
             }
-            let lookup = run.ledger(record.record.partition, ledger)?.lookup(request.keyID) ?? .unknown
+            let lookup = run.ledger(record.record.partition, ledger)?.keys.lookup(request.keyID) ?? .unknown
             if case .key(let key) = lookup { return .key(key) }
             for batch in candidates {
                 if let key = batch[request.keyID] { return .key(key) }
