@@ -112,7 +112,9 @@ struct MockLogTests {
             try cluster.setBroker(1, isUp: false)
             try log.begin()
             try log.append(records.map { LogDriver.output(.results, for: $0) })
-            let fault = #expect(throws: KafkaFault.self) { try log.commit(LogDriver.positions(after: records), of: Generation(0)) }
+            let fault = #expect(throws: KafkaFault.self) {
+                try log.commit(LogDriver.positions(after: records), of: Generation(0))
+            }
             #expect(fault?.isRecoverable == true)
             try log.abort()
             try cluster.setBroker(1, isUp: true)

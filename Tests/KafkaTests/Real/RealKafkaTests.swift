@@ -117,7 +117,9 @@ struct RealKafkaTests {
         try first.append(kept.map { LogDriver.output(.results, for: $0) })
         try first.commit(LogDriver.positions(after: kept), of: Generation(0))
         try first.releaseRevoked()
-        let late = #expect(throws: KafkaFault.self) { try first.commit(LogDriver.positions(after: batch), of: Generation(0)) }
+        let late = #expect(throws: KafkaFault.self) {
+            try first.commit(LogDriver.positions(after: batch), of: Generation(0))
+        }
         #expect(late?.isRecoverable == true)
 
         let again = try recordsOfBoth(first, second, count: batch.count - kept.count)
