@@ -1,7 +1,7 @@
 package import AppAttest
 
-/// Google's stock iOS SDK (AppCheckCore 11.3.1) with its App Attest provider, as a state machine: told what is wanted and
-/// what was answered, it says which call comes next. No I/O, no clock; same seed and same events, same calls.
+/// Google's stock iOS SDK (AppCheckCore 11.3.1) with its App Attest provider, as a state machine: told what is wanted
+/// and what was answered, it says which call comes next. No I/O, no clock; same seed and same events, same calls.
 ///
 /// One installation of one app: a key, its artifact, a session token. Artifacts, challenges and tokens come from
 /// answers alone.
