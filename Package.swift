@@ -55,7 +55,7 @@ let tests: [Target] = [
     ),
     .testTarget(
         name: "AppCheckTests",
-        dependencies: ["AppCheck", "AppAttest", "JSON", "TestSupport"],
+        dependencies: ["AppCheck", "AppAttest", "JSON", "DeviceLab", "TestSupport"],
         swiftSettings: strict
     ),
     .testTarget(
