@@ -41,6 +41,8 @@ let tests: [Target] = [
         name: "TestSupport",
         dependencies: ["Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab"],
         path: "Tests/TestSupport",
+        // Data, read by path.
+        exclude: ["firebase-contract.json"],
         swiftSettings: strict
     ),
     .testTarget(name: "CryptoTests", dependencies: ["Crypto", "TestSupport"], swiftSettings: strict),

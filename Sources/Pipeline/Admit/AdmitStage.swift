@@ -25,10 +25,13 @@ package struct AdmitStage: Sendable {
             case .deadLetter(let reason): verdicts.append(Verdict(outcome: .deadLetter(reason)))
             case .refused(let reason, _, _, let status): verdicts.append(Verdict(outcome: .refused(reason, status)))
             case .request(let request):
+                guard let keyID = request.keyID else {
+                    preconditionFailure("Decode lets no request without a key pass")
+                }
                 let partition = settings.ledgerPartition(record.record.partition)
-                var key = overlay[partition, request.keyID] ?? run.ledger(partition, ledger)?[request.keyID]
+                var key = overlay[partition, keyID] ?? run.ledger(partition, ledger)?[keyID]
                 let verdict = judge(record, request, findings[index], key: &key)
-                if verdict.movesState { overlay[partition, request.keyID] = key }
+                if verdict.movesState { overlay[partition, keyID] = key }
                 verdicts.append(verdict)
             }
         }
@@ -51,10 +54,12 @@ package struct AdmitStage: Sendable {
             switch request.body {
             case .verifyAttestation: try attestation(record, request, finding, key: &key)
             case .verifyAssertion: try assertion(record, request, finding, key: &key)
+            case .generateChallenge, .exchangeAttestation, .exchangeAssertion, .verifyToken:
+                preconditionFailure("Decode refuses the verbs that are not served")
             }
             return Verdict(outcome: .accepted, environment: key?.environment, previousCounter: previous)
         } catch {
-            let status = error.status(appID: settings.registry.apps[request.app].appID)
+            let status = error.status(appID: request.appID)
             return Verdict(
                 outcome: .refused(error, status),
                 environment: key?.environment,

@@ -53,8 +53,8 @@ package struct DecodeStage: Sendable {
         var claimedKey: P256PublicKey?
         if case .request(let request) = shape {
             clockReason = self.clockReason(record.timestamp, now: now)
-            if case .verifyAttestation(let object, _) = request.body {
-                claimedKey = ClaimedKey.read(from: object, keyID: request.keyID)
+            if case .verifyAttestation(let object, _) = request.body, let keyID = request.keyID {
+                claimedKey = ClaimedKey.read(from: object, keyID: keyID)
             }
         }
         let requestID = headers?.requestID ?? "\(record.topic)/\(record.partition)/\(record.offset)"
@@ -85,22 +85,24 @@ package struct DecodeStage: Sendable {
         case .refused(let reason, let path, let keyID, let status):
             return .refused(reason, path: path, keyID: keyID, status: status)
         case .request(let request):
+            guard request.method.isServed else { return refused(.unknownMethod, request) }
             guard Self.timestamps.contains(record.timestamp) else { return refused(.malformedRequest, request) }
-            guard keyMatches(record, request.keyID) else { return refused(.keyMismatch, request) }
+            guard keyMatches(record, request) else { return refused(.keyMismatch, request) }
             return .request(request)
         }
     }
 
     private func refused(_ reason: Reason, _ request: Request) -> DecodedRecord.Shape {
-        let status = reason.status(appID: settings.registry.apps[request.app].appID)
+        let status = reason.status(appID: request.appID)
         return .refused(reason, path: request.path, keyID: request.keyID, status: status)
     }
 
-    /// The record key must be the canonical text of the body's key ID, on the partition where the partitioner puts it.
-    private func keyMatches(_ record: InboundRecord, _ keyID: KeyID) -> Bool {
-        guard let key = record.key, key == keyID.recordKey else { return false }
+    /// The record key must be what the request requires, on the partition where the partitioner puts it.
+    private func keyMatches(_ record: InboundRecord, _ request: Request) -> Bool {
+        guard let required = request.requiredRecordKey else { return true }
+        guard record.key == required else { return false }
         guard let partitionOfKey = settings.partitionOfKey else { return true }
-        return partitionOfKey(key) == record.partition
+        return partitionOfKey(required) == record.partition
     }
 
     private func clockReason(_ timestamp: Int64, now: EvaluationTime?) -> Reason? {
@@ -109,5 +111,17 @@ package struct DecodeStage: Sendable {
         let age = now.milliseconds - timestamp
         if age > settings.maxAge { return .tooOld }
         return age < -settings.maxAhead ? .fromFuture : nil
+    }
+}
+
+extension Method {
+    /// Whether the stages after Decode know the verb.
+    fileprivate var isServed: Bool {
+        switch self {
+        case .verifyAttestation, .verifyAssertion: true
+        case .generateAppAttestChallenge, .exchangeAppAttestAttestation, .exchangeAppAttestAssertion,
+            .verifyAppCheckToken:
+            false
+        }
     }
 }
