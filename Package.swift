@@ -25,7 +25,7 @@ let modules: [Target] = [
     .target(name: "JSON", swiftSettings: core),
     .target(name: "AppAttest", dependencies: ["Crypto", "CBOR"], swiftSettings: core),
     .target(name: "AppCheck", dependencies: ["AppAttest", "Crypto", "JSON"], swiftSettings: core),
-    .target(name: "Pipeline", dependencies: ["AppCheck", "AppAttest", "Crypto", "JSON"], swiftSettings: core),
+    .target(name: "Pipeline", dependencies: ["AppCheck", "AppAttest", "Crypto", "CBOR", "JSON"], swiftSettings: core),
     .target(name: "Kafka", dependencies: ["CRdkafka"], swiftSettings: strict),
     .target(name: "DeviceLab", dependencies: ["AppAttest", "Crypto", "CBOR", "JSON"], swiftSettings: strict),
     .target(

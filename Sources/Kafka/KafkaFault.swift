@@ -52,6 +52,21 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
     /// Nobody polled for `max.poll.interval.ms`: the assignment is lost, as the next change says.
     package var isPollGap: Bool { code == RD_KAFKA_RESP_ERR__MAX_POLL_EXCEEDED.rawValue }
 
+    /// The record itself is what the broker (or the library before it) will not take; nothing else is wrong.
+    ///
+    /// The broker judges batches: where a topic's `max.message.bytes` lies below this client's `batch.size`, records
+    /// that are small each may be refused together.
+    package var isRecordFault: Bool { Self.ofRecords.contains(code) }
+
+    /// The queue of the producer had no room, and the record was left to the caller.
+    package var isQueueFull: Bool { code == RD_KAFKA_RESP_ERR__QUEUE_FULL.rawValue }
+
+    /// Another producer with the same transactional id took over, or the broker gave up waiting for this one.
+    package var isFenced: Bool {
+        code == RD_KAFKA_RESP_ERR__FENCED.rawValue || code == RD_KAFKA_RESP_ERR_PRODUCER_FENCED.rawValue
+            || code == RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH.rawValue
+    }
+
     /// The same fault with its consequences judged anew by a caller that knows what a new client would mend.
     package func judged(isFatal: Bool, requiresAbort: Bool) -> KafkaFault {
         KafkaFault(
@@ -119,6 +134,23 @@ extension KafkaFault {
         unsafe rd_kafka_error_destroy(error)
     }
 
+    /// Takes over an error object of a transactional call and frees it. Its own three marks count, and no table: the
+    /// library knows whether the transaction can go on.
+    init(takingOwnershipOfTransactional error: OpaquePointer, doing action: String) {
+        // As above: valid until the destroy below.
+        let code = unsafe rd_kafka_error_code(error)
+        let text = unsafe String(cString: rd_kafka_error_string(error))
+        self.init(
+            code: code.rawValue,
+            name: Self.name(of: code),
+            message: "\(action): \(text)",
+            isFatal: unsafe rd_kafka_error_is_fatal(error) != 0,
+            isRetriable: unsafe rd_kafka_error_is_retriable(error) != 0,
+            requiresAbort: unsafe rd_kafka_error_txn_requires_abort(error) != 0
+        )
+        unsafe rd_kafka_error_destroy(error)
+    }
+
     /// Throws unless the library reports success.
     static func check(_ code: rd_kafka_resp_err_t, _ action: @autoclosure () -> String) throws(KafkaFault) {
         guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaFault(code, doing: action()) }
@@ -144,6 +176,10 @@ extension KafkaFault {
         RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION.rawValue, RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID.rawValue,
         RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS.rawValue, RD_KAFKA_RESP_ERR__ASSIGNMENT_LOST.rawValue,
         RD_KAFKA_RESP_ERR__BAD_MSG.rawValue, RD_KAFKA_RESP_ERR__BAD_COMPRESSION.rawValue,
+    ]
+
+    private static let ofRecords: Set<Int32> = [
+        RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE.rawValue, RD_KAFKA_RESP_ERR_INVALID_RECORD.rawValue,
     ]
 
     private static let refusals: Set<Int32> = [

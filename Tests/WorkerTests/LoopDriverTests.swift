@@ -14,7 +14,15 @@ struct LoopDriverTests {
         func poll(_ limits: BatchLimits, waitMilliseconds: Int) -> PollRound { PollRound() }
         func begin() {}
         func append(_ records: [OutboundRecord]) {}
-        func commit(_ positions: [PartitionPosition]) {}
+        func commit(_ positions: [PartitionPosition], of generation: Generation) {}
+        var hasLedger: Bool { false }
+        var isAtomic: Bool { true }
+        func beginRestore(_ partitions: [Int32], kept: Set<Int32>) {}
+        func restore(_ records: Int, waitMilliseconds: Int) -> RestoreRound {
+            var round = RestoreRound()
+            round.isComplete = true
+            return round
+        }
         func abort() {}
         func releaseRevoked() {}
         func close() {}

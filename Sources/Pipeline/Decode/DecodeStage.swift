@@ -15,14 +15,22 @@ package struct DecodeStage: Sendable {
         decoder = RequestDecoder(registry: settings.registry, limits: settings.limits)
     }
 
-    /// - Parameter now: the wall clock in live mode, nil in replay.
-    func decode(_ polled: ArraySlice<PolledRecord>, now: EvaluationTime?) -> DecodedGrain {
+    /// - Parameters:
+    ///   - now: the wall clock in live mode, nil in replay.
+    ///   - poison: records whose outputs the log would not take.
+    func decode(_ polled: ArraySlice<PolledRecord>, now: EvaluationTime?, poison: Set<RecordPlace> = []) -> DecodedGrain
+    {
         var grain = DecodedGrain()
         grain.records.reserveCapacity(polled.count)
         var (path, topic) = (RequestDecoder.LastPath(), "")
         for index in polled.indices {
             switch polled[index] {
-            case .record(let record): grain.records.append(decode(record, now: now, lastPath: &path))
+            case .record(let record):
+                if !poison.isEmpty, poison.contains(RecordPlace(record)) {
+                    grain.records.append(poisonous(record))
+                } else {
+                    grain.records.append(decode(record, now: now, lastPath: &path))
+                }
             case .captureLine(let chunk, let range, let number):
                 do throws(CaptureCodec.Fault) {
                     let record = try CaptureCodec.decode(chunk, in: range, lastTopic: &topic)
@@ -68,6 +76,19 @@ package struct DecodeStage: Sendable {
             clockReason: clockReason,
             claimedKey: claimedKey,
             traceHeaders: headers?.traceHeaders ?? []
+        )
+    }
+
+    private func poisonous(_ record: InboundRecord) -> DecodedRecord {
+        DecodedRecord(
+            record: record,
+            requestID: "\(record.topic)/\(record.partition)/\(record.offset)",
+            shape: .deadLetter(.tooLarge),
+            valueDigest: SHA256.hash(record.value ?? []),
+            clockReason: nil,
+            claimedKey: nil,
+            traceHeaders: [],
+            isPoisonous: true
         )
     }
 

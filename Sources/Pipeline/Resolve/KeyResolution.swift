@@ -39,7 +39,7 @@ package enum ResolveStage {
     ///   - candidates: claimed keys of this batch and of the ones before it that have not committed.
     package static func resolve(
         _ records: [DecodedRecord],
-        ledger: (Int32) -> KeyLedger?,
+        ledger: (Int32) -> PartitionLedger?,
         candidates: [CandidateKeys]
     ) -> [KeyResolution] {
         var run = LedgerRun()
@@ -47,7 +47,7 @@ package enum ResolveStage {
             guard case .request(let request) = record.shape, case .verifyAssertion = request.body,
                 let keyID = request.keyID
             else { return .notNeeded }
-            let lookup = run.ledger(record.record.partition, ledger)?.lookup(keyID) ?? .unknown
+            let lookup = run.ledger(record.record.partition, ledger)?.keys.lookup(keyID) ?? .unknown
             if case .key(let key) = lookup { return .key(key) }
             for batch in candidates {
                 if let key = batch[keyID] { return .key(key) }

@@ -64,7 +64,18 @@ package final class KafkaRecordLog: RecordLog {
         try unit.append(records)
     }
 
-    package func commit(_ positions: [PartitionPosition]) throws {
+    package var hasLedger: Bool { false }
+    package var isAtomic: Bool { true }
+
+    package func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws {}
+
+    package func restore(_ records: Int, waitMilliseconds: Int) throws -> RestoreRound {
+        var round = RestoreRound()
+        round.isComplete = true
+        return round
+    }
+
+    package func commit(_ positions: [PartitionPosition], of generation: Generation) throws {
         // Known to the library before its change of assignment reaches a round.
         guard !consumer.isAssignmentLost else { throw KafkaFault.stale("the assignment was lost") }
         try partitions.check(positions)

@@ -46,7 +46,7 @@ struct ReplaySession {
             settings: settings,
             lanes: factory.lanes,
             options: loopOptions,
-            ledgers: [0: ledger],
+            ledgers: [0: PartitionLedger(keys: ledger)],
             post: driver.post,
             wallClock: { nil }
         )
