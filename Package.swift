@@ -55,7 +55,8 @@ let tests: [Target] = [
     ),
     .testTarget(
         name: "AppCheckTests",
-        dependencies: ["AppCheck", "AppAttest", "JSON", "DeviceLab", "TestSupport"],
+        dependencies: ["AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestSupport"],
+        exclude: ["Vectors"],
         swiftSettings: strict
     ),
     .testTarget(
