@@ -35,9 +35,16 @@ package struct Configuration: Sendable {
     /// - Parameter directory: holds the three files.
     /// - Throws: ``ConfigurationFault`` for the first thing that is wrong.
     package static func load(directory: String) throws(ConfigurationFault) -> Configuration {
-        let files = ConfigurationFiles(directory: directory)
+        try load(ConfigurationFiles(directory: directory))
+    }
+
+    /// - Parameter mode: the mode of challenges that apps' defaults follow; nil = worker.json's own.
+    static func load(
+        _ files: ConfigurationFiles,
+        mode: ChallengeSettings.Mode? = nil
+    ) throws(ConfigurationFault) -> Configuration {
         let worker = try WorkerFile.read(files)
-        let apps = try AppsFile.read(files, unknownKeys: worker.challenges.mode.unknownKeys)
+        let apps = try AppsFile.read(files, unknownKeys: (mode ?? worker.challenges.mode).unknownKeys)
         var configuration = Configuration(registry: apps, anchors: worker.anchors)
         worker.apply(to: &configuration)
         configuration.kafkaProperties = try KafkaPropertiesFile.read(files)

@@ -8,12 +8,15 @@ struct ConfigurationFiles {
     private static let maxDepth = 16
 
     let directory: String
+    /// Contents to take for files of the directory, as if they stood there.
+    var replacing: [String: [UInt8]] = [:]
 
     /// A path as a file of the directory names it.
     func resolve(_ path: String) -> String { path.hasPrefix("/") ? path : directory + "/" + path }
 
     /// - Parameter remedy: what to do where the file cannot be read.
     func read(_ path: String, remedy: String) throws(ConfigurationFault) -> [UInt8] {
+        if let bytes = replacing[path] { return bytes }
         let full = resolve(path)
         let data: Data
         do {

@@ -1,8 +1,10 @@
+internal import AppCheck
 internal import Crypto
 internal import DeviceLab
 internal import Foundation
 
-/// A config directory for fake devices: a lab authority with its key as the anchor, one project with one app.
+/// A config directory for fake devices: a lab authority with its key as the anchor, one project with one app, and a fresh
+/// key of each kind.
 enum NewConfiguration {
     /// The lab authority's file: whoever has it makes devices that this configuration accepts.
     static let authorityFile = "lab-authority.json"
@@ -12,18 +14,24 @@ enum NewConfiguration {
     /// - Throws: ``UsageFault`` where a configuration stands already: it is never written over.
     static func write(to directory: String) throws {
         let manager = FileManager.default
-        for (name, _) in files(of: LabCA(seed: 0)) where manager.fileExists(atPath: "\(directory)/\(name)") {
+        for (name, _) in files(of: LabCA(seed: 0), worker: []) where manager.fileExists(atPath: "\(directory)/\(name)") {
             throw UsageFault(
                 "\(directory)/\(name) exists already: leave --new-config away to use it, or name another directory."
             )
         }
         var random = SystemRandomNumberGenerator()
         let secret = SHA256.hash((0..<32).map { _ in UInt8.random(in: 0...255, using: &random) })
+        let keys = try FreshKeys(algorithms: [.rs256], beside: nil)
+        var lists = try KeyListEdit(Array(worker.utf8))
+        lists.add(keys)
         do {
             try manager.createDirectory(atPath: "\(directory)/anchors", withIntermediateDirectories: true)
-            for (name, content) in files(of: LabCA(secret: secret)) {
+            try keys.write(to: directory)
+            for (name, content) in files(of: LabCA(secret: secret), worker: lists.bytes) {
                 try Data(content).write(to: URL(filePath: "\(directory)/\(name)"))
             }
+        } catch let fault as CommandFault {
+            throw fault
         } catch {
             throw CommandFault("cannot write \(directory): \(error.localizedDescription)")
         }
@@ -42,9 +50,9 @@ enum NewConfiguration {
         }
     }
 
-    private static func files(of ca: LabCA) -> [(name: String, content: [UInt8])] {
+    private static func files(of ca: LabCA, worker: [UInt8]) -> [(name: String, content: [UInt8])] {
         [
-            ("worker.json", Array(worker.utf8)),
+            ("worker.json", worker),
             ("apps.json", Array(apps.utf8)),
             ("kafka.properties", Array(kafka.utf8)),
             (authorityFile, ca.exported),

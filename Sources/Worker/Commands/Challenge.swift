@@ -1,0 +1,60 @@
+internal import AppAttest
+internal import AppCheck
+internal import Crypto
+internal import Foundation
+internal import JSON
+
+extension Command {
+    static let challenge = Command(
+        name: "challenge",
+        summary: "sealed challenges for tests, as generateAppAttestChallenge answers them",
+        options: [
+            .value("--config", "DIR", "the configuration directory", .required),
+            .value("--app", "NAME", "projects/{number or id}/apps/{app id}, or oauthClients/{client id}", .required),
+            .value("--count", "N", "how many, one on each line (1)"),
+            .value("--at", "TIME", "when they are issued (now)"),
+        ],
+        notes: """
+            Each is standard base64, ready for the member "challenge". What a device signs is the decoded bytes. Whoever has
+            the configuration's challenge keys can make challenges: that is what this command shows.
+            """
+    ) { arguments, console in
+        let configuration = try Configuration.load(directory: try arguments.required("--config"))
+        let name = try arguments.required("--app")
+        guard let app = configuration.registry.find(resource: name) else {
+            let known = configuration.registry.apps.map(\.name)
+            throw UsageFault("--app: no app of apps.json is called '\(name.printable)'; try \(known.first ?? "another").")
+        }
+        let count = try arguments.integer("--count", in: 1...1_000_000) ?? 1
+        let time = try arguments.time("--at") ?? Int64(Date().timeIntervalSince1970 * 1000)
+        guard configuration.challenges.mode == .sealed else {
+            throw ConfigurationFault("worker.json: challenges.mode is external: the gateway makes the challenges.")
+        }
+        guard let key = try ExchangeKeys.load(configuration).rings.challenges.active else {
+            throw ConfigurationFault("worker.json lists no challenge key: make one with \(AttestWorker.name) new-keys.")
+        }
+        for _ in 0..<count {
+            let challenge = key.seal(
+                app: app.name,
+                issuedAt: EvaluationTime(milliseconds: time),
+                random: SecureRandom.bytes(ChallengeKey.randomBytes)
+            )
+            console.write(Base64.encode(challenge) + [0x0A])
+        }
+        return ExitCode.done
+    }
+}
+
+extension Registry {
+    /// The app behind any of its resource names; nil where there is none.
+    func find(resource: String) -> RegisteredApp? {
+        let parts = resource.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        let index: Int? =
+            switch (parts.count, parts.first) {
+            case (4, "projects") where parts[2] == "apps": find(project: parts[1], app: parts[3])
+            case (2, "oauthClients"): find(oauthClient: parts[1])
+            default: nil
+            }
+        return index.map { apps[$0] }
+    }
+}

@@ -1,0 +1,161 @@
+internal import AppCheck
+internal import Foundation
+
+extension Command {
+    static let newKeys = Command(
+        name: "new-keys",
+        summary: "fresh signing, sealing and challenge keys, and their rotation",
+        options: [
+            .value("--config", "DIR", "the configuration directory", .required),
+            .value("--only", "KINDS", "of signing,sealing,challenge (all three)"),
+            .value("--algorithm", "A", "RS256 or ES256, of signing keys (what the apps use)", .repeatable),
+            .flag("--add", "enter the keys into worker.json as well"),
+            .value("--activate", "ID", "make no key: use this one of worker.json from now on"),
+            .flag("--early", "activate a signing key that was not published for 7 h"),
+        ],
+        notes: """
+            Keys are written into DIR/\(FreshKeys.folder), each into a file of its own for its owner alone (mode 600); nothing is
+            written over. Signing keys are PKCS#8 PEM (RSA of \(FreshKeys.rsaBits) bits, or P-256); their kid is derived from the public key.
+            Sealing and challenge keys are 32 random bytes as base64 text on one line. Without --add the lines for
+            worker.json are printed; --add and --activate replace worker.json at once and keep all but its white space.
+
+            \(RotationAdvice.text)
+            """,
+        run: { try NewKeysCommand($0, $1).run() }
+    )
+}
+
+/// The order in which keys change hands without a request being refused.
+enum RotationAdvice {
+    static let text = """
+        The order of a rotation:
+        signing    1. published: add it and serve the new key set (jwks). Verifiers keep the old set for up to 6 h.
+                   2. after 7 h, active: --activate KID. The key before it becomes published.
+                   3. when the last token of the old one has expired (after its ttl, 7 d at most), take it out.
+        sealing    1. last in its list: add it, until every worker has taken it over and can open with it.
+                   2. first in its list: --activate ID. The first one seals.
+                   3. the old ones stay for ever: artifacts live as long as their devices.
+        challenge  as sealing; an old one may go when the last challenge of it has expired (after challenges.ttl).
+        Running workers take over within seconds what changes, or at once on SIGHUP; each says so.
+        """
+}
+
+/// `new-keys`: makes keys, or moves one to where it is used.
+struct NewKeysCommand {
+    private let directory: String
+    private let kinds: Set<FreshKeys.Kind>?
+    private let algorithms: [TokenSettings.Algorithm]
+    private let adds: Bool
+    private let activated: String?
+    private let isEarly: Bool
+    private let console: Console
+
+    init(_ arguments: Arguments, _ console: Console) throws(UsageFault) {
+        self.console = console
+        directory = try arguments.required("--config")
+        kinds = try Self.kinds(arguments)
+        algorithms = try Self.algorithms(arguments)
+        adds = arguments.has("--add")
+        activated = arguments.string("--activate")
+        isEarly = arguments.has("--early")
+        guard activated == nil || (!adds && kinds == nil && algorithms.isEmpty) else {
+            throw UsageFault("--activate makes no key: leave --add, --only and --algorithm away.")
+        }
+        guard activated != nil || !isEarly else { throw UsageFault("--early goes with --activate only.") }
+    }
+
+    private static func kinds(_ arguments: Arguments) throws(UsageFault) -> Set<FreshKeys.Kind>? {
+        guard let text = arguments.string("--only") else { return nil }
+        var kinds: Set<FreshKeys.Kind> = []
+        for name in text.split(separator: ",", omittingEmptySubsequences: false) {
+            guard let kind = FreshKeys.Kind(rawValue: String(name))
+            else { throw UsageFault("--only: '\(String(name).printable)' is none of signing, sealing, challenge.") }
+            kinds.insert(kind)
+        }
+        return kinds
+    }
+
+    private static func algorithms(_ arguments: Arguments) throws(UsageFault) -> [TokenSettings.Algorithm] {
+        var algorithms: [TokenSettings.Algorithm] = []
+        for name in arguments.strings("--algorithm") {
+            guard let algorithm = TokenSettings.Algorithm(rawValue: name)
+            else { throw UsageFault("--algorithm must be RS256 or ES256, not '\(name.printable)'.") }
+            if !algorithms.contains(algorithm) { algorithms.append(algorithm) }
+        }
+        return algorithms
+    }
+
+    func run() throws -> Int32 {
+        // Key files too: what is added to a list that is broken would only hide the fault.
+        let loaded = try LoadedConfiguration.load(directory: directory)
+        if let activated { try activate(activated, loaded) } else { try make(loaded.configuration) }
+        return ExitCode.done
+    }
+
+    private func make(_ configuration: Configuration) throws {
+        let inUse = TokenSettings.Algorithm.allCases.filter { algorithm in
+            configuration.registry.apps.contains { $0.tokens.algorithm == algorithm }
+        }
+        var wanted = kinds ?? Set(FreshKeys.Kind.allCases)
+        // A gateway that makes the challenges needs none of our keys for them.
+        if kinds == nil, configuration.challenges.mode == .external { wanted.remove(.challenge) }
+        let fresh = try FreshKeys(
+            wanted,
+            algorithms: algorithms.isEmpty ? (inUse.isEmpty ? [.rs256] : inUse) : algorithms,
+            beside: configuration
+        )
+        try fresh.write(to: directory)
+        if adds {
+            do { try edit { $0.add(fresh) } } catch {
+                fresh.remove(from: directory)
+                throw error
+            }
+        }
+        for file in fresh.files { console.print("wrote \(directory)/\(file)") }
+        tell(fresh)
+        console.print("\n\(RotationAdvice.text)")
+    }
+
+    /// The entries: as they stand in worker.json now, or as they are to be put there.
+    private func tell(_ fresh: FreshKeys) {
+        console.print(adds ? "\nAdded to worker.json:" : "\nFor worker.json, each at the end of its list:")
+        let lists = [
+            ("signingKeys", fresh.signing.map(\.json)), ("sealingKeys", fresh.sealing.map(\.json)),
+            ("challenges.keys", fresh.challenges.map(\.json)),
+        ]
+        for (list, keys) in lists {
+            for key in keys { console.print("  \(list): \(key.line)") }
+        }
+    }
+
+    private func activate(_ id: String, _ loaded: LoadedConfiguration) throws {
+        let tokens = loaded.keys.rings.tokens
+        if let key = tokens[id], key.state == .published, tokens.active(key.algorithm) != nil, !isEarly {
+            let now = Int64(Date().timeIntervalSince1970 * 1000)
+            let age = max(0, now - (loaded.keys.signingFilesModifiedAt[id] ?? now))
+            let rest = PublicationRule.leadMilliseconds - age
+            guard rest <= 0 else {
+                throw CommandFault(
+                    "signing key \(id) is only \(PublicationRule.span(age)) old: wait \(PublicationRule.span(rest + 59_999)), "
+                        + "or say --early and have its tokens refused wherever the old key set is still kept."
+                )
+            }
+        }
+        try edit { lists in
+            guard lists.activate(id) else { throw UsageFault("worker.json lists no key \(id.printable).") }
+        }
+        console.print("\(id) is the key in use; what it replaces stays listed")
+    }
+
+    /// Replaces worker.json after the new one was loaded with all its keys.
+    private func edit(_ change: (inout KeyListEdit) throws -> Void) throws {
+        let name = "worker.json"
+        var files = ConfigurationFiles(directory: directory)
+        let old = try files.read(name, remedy: "give the config directory a readable \(name)")
+        var edited = try KeyListEdit(old)
+        try change(&edited)
+        files.replacing[name] = edited.bytes
+        _ = try LoadedConfiguration.load(files)
+        try NewFile.replace("\(directory)/\(name)", edited.bytes)
+    }
+}

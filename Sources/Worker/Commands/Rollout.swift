@@ -1,0 +1,52 @@
+internal import Pipeline
+
+extension Command {
+    static let rollout = Command(
+        name: "rollout",
+        summary: "per app: successes, failures by reason, not admitted, and whether the share may grow",
+        options: [
+            .value("--config", "DIR", "the configuration directory", .required),
+            .value("--input", "EVENTS", "a capture of the events topic; - for standard input; the topic where absent"),
+            .value("--min", "N", "attestations that must be decided at the present share (200)"),
+            .value("--max-failure-rate", "PERCENT", "how many of them may have failed (1)"),
+            .flag("--json", "one JSON object instead of the table"),
+        ],
+        notes: """
+            Without --input all events that the broker still holds are read, committed ones only. Failure rates are of what
+            was decided: who was not admitted never counts. A share may grow where it is on or shadow and below 100 %, at
+            least N attestations were decided at it (events of other shares are left out) and few of them failed.
+            Assertions are counted as successes and failures, but growth is not judged by them.
+            """
+    ) { arguments, console in
+        let configuration = try Configuration.load(directory: try arguments.required("--config"))
+        var rule = GrowthRule()
+        rule.minAttestations = try arguments.integer("--min", in: 1...1_000_000_000) ?? rule.minAttestations
+        rule.maxFailureRate = try arguments.number("--max-failure-rate", in: 0...100) ?? rule.maxFailureRate
+        var report = RolloutReport(configuration.registry, rule: rule)
+        var progress = ProgressMeter("rollout", unit: "events", total: nil, console: console)
+        func add(_ value: [UInt8]?) {
+            report.add(value)
+            progress.update(report.events)
+        }
+        if let input = arguments.string("--input") {
+            try Self.read(input, add)
+        } else {
+            try EventsTopic(configuration).read(add)
+        }
+        progress.finish()
+        if report.unreadable > 0 {
+            console.printError("warning: \(report.unreadable.grouped) records are no events and are left out")
+        }
+        if arguments.has("--json") { console.write(report.json) } else { console.print(report.text) }
+        return ExitCode.done
+    }
+
+    private static func read(_ input: String, _ body: ([UInt8]?) -> Void) throws(CommandFault) {
+        let lines = try LineReader(path: input)
+        while let line = try lines.next() {
+            do throws(CaptureCodec.Fault) { body(try CaptureCodec.decode(line).value) } catch {
+                throw CommandFault("\(input): line \(lines.lineNumber) is no record of a capture: \(error.reason).")
+            }
+        }
+    }
+}

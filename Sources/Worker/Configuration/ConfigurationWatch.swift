@@ -1,0 +1,121 @@
+package import AppCheck
+internal import Foundation
+
+/// Takes over changes of apps.json, of worker.json's lists of keys and of the key files while a worker runs.
+///
+/// A reload is asked for by SIGHUP, or by a file that has changed and then stood still for one look. What cannot be
+/// used leaves everything as it was, and is told in one line. For one thread: the one that reports.
+package final class ConfigurationWatch {
+    /// Hands the new apps and keys to the loop, which takes them between two batches.
+    package typealias Apply = (Configuration, KeyRings) -> Void
+    /// Pause between two looks at the files.
+    package static let interval = Duration.seconds(2)
+    private static let files = ["worker.json", "apps.json", "kafka.properties"]
+
+    private let directory: String
+    private var running: LoadedConfiguration
+    private let isAsked: () -> Bool
+    private let elapsed: ProgressMeter.Stopwatch
+    private let wallClock: () -> Int64
+    private let apply: Apply
+    private let say: (String) -> Void
+
+    private var lastLook: Duration
+    private var paths: Set<String>
+    /// The files as they were when they were last read; a missing one has no entry.
+    private var read: [String: FileStamp]
+    /// Another state of the files that was seen once.
+    private var changing: [String: FileStamp]?
+    /// Since when each signing key is known here.
+    private var known: [String: Int64]
+
+    /// - Parameters:
+    ///   - running: what the worker was started with.
+    ///   - isAsked: whether SIGHUP has come since the last call.
+    ///   - elapsed: a clock that never goes back.
+    ///   - wallClock: milliseconds since 1970.
+    ///   - apply: called with what is to be used from now on.
+    ///   - say: takes one line for standard error.
+    package init(
+        directory: String,
+        running: LoadedConfiguration,
+        isAsked: @escaping () -> Bool = { false },
+        elapsed: @escaping ProgressMeter.Stopwatch = ProgressMeter.stopwatch(),
+        wallClock: @escaping () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1000) },
+        apply: @escaping Apply,
+        say: @escaping (String) -> Void
+    ) {
+        self.directory = directory
+        self.running = running
+        self.isAsked = isAsked
+        self.elapsed = elapsed
+        self.wallClock = wallClock
+        self.apply = apply
+        self.say = say
+        lastLook = elapsed()
+        paths = Self.watched(directory, running)
+        read = Self.stamps(paths)
+        let now = wallClock()
+        known = Dictionary(uniqueKeysWithValues: running.keys.rings.tokens.keys.map { ($0.kid, now) })
+    }
+
+    /// Looks whether there is something to do: cheap, to be called several times a second.
+    package func poll() {
+        let isAsked = isAsked()
+        let now = elapsed()
+        guard isAsked || now - lastLook >= Self.interval else { return }
+        lastLook = now
+        let stamps = Self.stamps(paths)
+        // A change of several files is taken up when all are written.
+        guard isAsked || (stamps != read && stamps == changing) else {
+            changing = stamps == read ? nil : stamps
+            return
+        }
+        reload(stamps)
+    }
+
+    private func reload(_ stamps: [String: FileStamp]) {
+        changing = nil
+        read = stamps
+        do throws(ConfigurationFault) {
+            let reload = try Reload(ConfigurationFiles(directory: directory), after: running)
+            watch(Self.watched(directory, reload.loaded))
+            take(reload)
+        } catch {
+            say("the configuration is not reloaded, the old one stays: \(error.message)")
+            // The files that a bad list names are watched too: one of them may be what is mended next.
+            guard let attempt = try? Configuration.load(directory: directory) else { return }
+            watch(paths.union(Self.watched(directory, LoadedConfiguration(configuration: attempt, keys: running.keys))))
+        }
+    }
+
+    private func take(_ reload: Reload) {
+        let now = wallClock()
+        let keys = reload.loaded.keys
+        let warnings = PublicationRule.warnings(keys, known: known, now: now)
+        for key in keys.rings.tokens.keys where known[key.kid] == nil { known[key.kid] = now }
+        running = reload.loaded
+        apply(running.configuration, keys.rings)
+        say("the configuration is reloaded: \(running.account)")
+        for line in warnings { say("warning: \(line)") }
+        guard !reload.postponed.isEmpty else { return }
+        say("warning: changed too, but only a restart takes it over: \(reload.postponed.joined(separator: ", "))")
+    }
+
+    /// Paths that are new are looked at now; those that were read keep the state in which they were.
+    private func watch(_ next: Set<String>) {
+        read = read.filter { next.contains($0.key) }
+        read.merge(Self.stamps(next.subtracting(paths))) { old, _ in old }
+        paths = next
+    }
+
+    private static func watched(_ directory: String, _ loaded: LoadedConfiguration) -> Set<String> {
+        Set(files.map { "\(directory)/\($0)" } + loaded.paths)
+    }
+
+    private static func stamps(_ paths: Set<String>) -> [String: FileStamp] {
+        var stamps: [String: FileStamp] = [:]
+        for path in paths { stamps[path] = FileStamp(path) }
+        return stamps
+    }
+}

@@ -1,0 +1,26 @@
+internal import Foundation
+
+/// What tells whether a file has changed: its place, size, times and rights.
+struct FileStamp: Equatable, Sendable {
+    private let device: UInt64
+    private let inode: UInt64
+    private let size: Int64
+    private let modified: [Int]
+    /// Rights too: a change of mode moves this time.
+    private let changed: [Int]
+
+    /// - Returns: nil where there is no such file.
+    init?(_ path: String) {
+        var status = stat()
+        // The path is copied for the call, which fills the status in.
+        guard unsafe stat(path, &status) == 0 else { return nil }
+        device = UInt64(status.st_dev)
+        inode = UInt64(status.st_ino)
+        size = Int64(status.st_size)
+        modified = [status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
+        changed = [status.st_ctim.tv_sec, status.st_ctim.tv_nsec]
+    }
+
+    /// Milliseconds since 1970.
+    static func milliseconds(_ time: timespec) -> Int64 { Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000 }
+}

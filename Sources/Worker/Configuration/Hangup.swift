@@ -1,0 +1,37 @@
+internal import Dispatch
+internal import Foundation
+internal import Synchronization
+
+/// SIGHUP: asks for the configuration to be read again.
+package final class Hangup: @unchecked Sendable {
+    private let asked = Atomic<Bool>(false)
+    // Set once before it starts, only cancelled afterwards.
+    private let source: any DispatchSourceSignal
+
+    /// Made on the process's first thread, before any other is started: all leave the signal to the source.
+    package init() {
+        // A source looks only a moment after `activate` has returned: blocked, a signal waits for it.
+        Self.mask(SIG_BLOCK)
+        source = DispatchSource.makeSignalSource(signal: SIGHUP, queue: DispatchQueue(label: "hangup"))
+        source.setEventHandler { [weak self] in self?.asked.store(true, ordering: .relaxed) }
+        source.activate()
+    }
+
+    /// Whether the signal has come since the last call.
+    package func take() -> Bool { asked.exchange(false, ordering: .relaxed) }
+
+    /// Gives the signal back its default action.
+    package func cancel() {
+        source.cancel()
+        signal(SIGHUP, SIG_DFL)
+        Self.mask(SIG_UNBLOCK)
+    }
+
+    private static func mask(_ how: Int32) {
+        var set = sigset_t()
+        // The set lives on this stack, and no call keeps it.
+        unsafe sigemptyset(&set)
+        unsafe sigaddset(&set, SIGHUP)
+        unsafe pthread_sigmask(how, &set, nil)
+    }
+}

@@ -1,0 +1,98 @@
+package import AppCheck
+internal import Crypto
+
+/// The keys that a configuration names, read from their files. Immutable; a reload makes new ones.
+package struct ExchangeKeys: Sendable {
+    /// What the pipeline works with.
+    package let rings: KeyRings
+    /// By `kid`: when the file was last changed, milliseconds since 1970.
+    package let signingFilesModifiedAt: [String: Int64]
+    /// The secrets behind the rings, in the order of the configuration: a reload compares them.
+    package let sealing: [NamedSecret]
+    package let challenges: [NamedSecret]
+
+    /// Reads every key file of the configuration.
+    ///
+    /// - Throws: ``ConfigurationFault`` for the first file that is missing, open to others or of the wrong kind.
+    package static func load(_ configuration: Configuration) throws(ConfigurationFault) -> ExchangeKeys {
+        let (tokens, modifiedAt) = try signing(configuration)
+        let sealing = try secrets(configuration.sealingKeys, "sealing key")
+        let challenges = try secrets(configuration.challenges.keys, "challenge key")
+        return ExchangeKeys(
+            rings: KeyRings(
+                tokens: tokens,
+                sealing: try ring(sealing, "sealingKeys"),
+                challenges: try ring(challenges, "challenges.keys")
+            ),
+            signingFilesModifiedAt: modifiedAt,
+            sealing: sealing,
+            challenges: challenges
+        )
+    }
+
+    /// The signing keys alone.
+    package static func signing(
+        _ configuration: Configuration
+    ) throws(ConfigurationFault) -> (ring: TokenKeyRing, modifiedAt: [String: Int64]) {
+        var keys: [TokenKey] = []
+        var modifiedAt: [String: Int64] = [:]
+        for entry in configuration.signingKeys {
+            let name = "signing key \(entry.kid.printable)"
+            let file = try KeyFile(entry.file, of: name)
+            let key = try signingKey(entry, file.bytes, name)
+            if let twin = keys.first(where: { $0.key.publicKey.parameters == key.key.publicKey.parameters }) {
+                throw KeyFault.fault(name, entry.file, "is key \(twin.kid) once more; give every kid a key of its own")
+            }
+            keys.append(key)
+            modifiedAt[entry.kid] = file.modifiedAt
+        }
+        do throws(KeyRingFault) { return (try TokenKeyRing(keys), modifiedAt) } catch {
+            throw ConfigurationFault("worker.json: signingKeys: \(error).")
+        }
+    }
+
+    private static func signingKey(
+        _ entry: SigningKeyEntry,
+        _ pem: [UInt8],
+        _ name: String
+    ) throws(ConfigurationFault) -> TokenKey {
+        let key: SigningKey
+        do throws(SigningKeyFault) { key = try SigningKey(pem: pem) } catch {
+            throw KeyFault.fault(name, entry.file, "\(error); make another with \(AttestWorker.name) new-keys")
+        }
+        do throws(KeyRingFault) {
+            let state: TokenKey.State = entry.state == .active ? .active : .published
+            return try TokenKey(kid: entry.kid, algorithm: entry.algorithm, state: state, key: key)
+        } catch {
+            let (kind, other) = key.kind == .rsa ? ("an RSA key", "RS256") : ("a P-256 key", "ES256")
+            let problem = "is \(kind), and its algorithm is \(entry.algorithm.rawValue); say \(other), or name another file"
+            throw KeyFault.fault(name, entry.file, problem)
+        }
+    }
+
+    private static func secrets(_ entries: [KeyEntry], _ kind: String) throws(ConfigurationFault) -> [NamedSecret] {
+        var secrets: [NamedSecret] = []
+        for entry in entries {
+            let name = "\(kind) \(entry.id.printable)"
+            let file = try KeyFile(entry.file, of: name)
+            let secret: Secret
+            do throws(SecretText.Fault) { secret = try SecretText.decode(file.bytes) } catch {
+                throw KeyFault.fault(name, entry.file, error.problem)
+            }
+            if let twin = secrets.first(where: { $0.secret.isEqual(to: secret) }) {
+                throw KeyFault.fault(name, entry.file, "is key \(twin.id.printable) once more; make a fresh one")
+            }
+            secrets.append(NamedSecret(id: entry.id, secret: secret))
+        }
+        return secrets
+    }
+
+    private static func ring<Key>(
+        _ secrets: [NamedSecret],
+        _ list: String
+    ) throws(ConfigurationFault) -> SecretRing<Key> {
+        do throws(KeyRingFault) { return try SecretRing(secrets) } catch {
+            throw ConfigurationFault("worker.json: \(list): \(error).")
+        }
+    }
+}

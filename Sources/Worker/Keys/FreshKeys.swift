@@ -1,0 +1,105 @@
+internal import AppCheck
+internal import Crypto
+internal import Foundation
+
+/// Keys that were just made, with the entries that worker.json needs for them.
+struct FreshKeys {
+    enum Kind: String, CaseIterable { case signing, sealing, challenge }
+
+    /// A signing key's size where it is RSA, in bits: what Google's set has.
+    static let rsaBits = 2048
+    /// The folder of key files within the config directory.
+    static let folder = "keys"
+
+    /// Files are named relative to the config directory.
+    private(set) var signing: [SigningKeyEntry] = []
+    private(set) var sealing: [KeyEntry] = []
+    private(set) var challenges: [KeyEntry] = []
+    private var contents: [(file: String, bytes: [UInt8])] = []
+
+    var files: [String] { contents.map(\.file) }
+
+    /// Makes a key of each kind, a signing key for each algorithm; writes nothing yet.
+    ///
+    /// - Parameters:
+    ///   - configuration: what is there already: ids are not used twice, and a signing key is `published` only where
+    ///     another one of its algorithm is active. nil = nothing is there.
+    init(
+        _ kinds: Set<Kind> = Set(Kind.allCases),
+        algorithms: [TokenSettings.Algorithm],
+        beside configuration: Configuration?
+    ) throws(CommandFault) {
+        var taken = Set(configuration?.signingKeys.map(\.kid) ?? [])
+        for algorithm in kinds.contains(.signing) ? algorithms : [] {
+            let isSecond = configuration?.signingKeys.contains { $0.algorithm == algorithm && $0.state == .active }
+            let (kid, key) = try Self.signingKey(algorithm, besides: taken)
+            let entry = SigningKeyEntry(
+                kid: kid,
+                algorithm: algorithm,
+                file: "\(Self.folder)/signing-\(kid).pem",
+                state: isSecond == true ? .published : .active
+            )
+            taken.insert(kid)
+            signing.append(entry)
+            contents.append((entry.file, key.pem))
+        }
+        if kinds.contains(.sealing) { sealing = [add(.sealing, besides: configuration?.sealingKeys ?? [])] }
+        if kinds.contains(.challenge) { challenges = [add(.challenge, besides: configuration?.challenges.keys ?? [])] }
+    }
+
+    private mutating func add(_ kind: Kind, besides others: [KeyEntry]) -> KeyEntry {
+        let taken = Set(others.map { SealingKeyID(of: $0.id) })
+        var id = KeyName.random()
+        while !KeyName.isHandy(id) || taken.contains(SealingKeyID(of: id)) { id = KeyName.random() }
+        let entry = KeyEntry(id: id, file: "\(Self.folder)/\(kind.rawValue)-\(id).key")
+        contents.append((entry.file, SecretText.encode(SecureRandom.bytes(NamedSecret.byteCount))))
+        return entry
+    }
+
+    private static func signingKey(
+        _ algorithm: TokenSettings.Algorithm,
+        besides taken: Set<String>
+    ) throws(CommandFault) -> (String, SigningKey) {
+        while true {
+            let key: SigningKey
+            do throws(SigningKeyFault) {
+                key = try SigningKey.generate(algorithm == .rs256 ? .rsa : .p256, rsaBits: rsaBits)
+            } catch { throw CommandFault("no signing key could be made: it \(error).") }
+            let kid = KeyName.kid(of: key)
+            if KeyName.isHandy(kid), !taken.contains(kid) { return (kid, key) }
+        }
+    }
+
+    /// Writes the files, each for its owner alone; where one cannot be written, none stays.
+    ///
+    /// - Parameter directory: the config directory.
+    func write(to directory: String) throws(CommandFault) {
+        let folder = "\(directory)/\(Self.folder)"
+        do {
+            if !FileManager.default.fileExists(atPath: folder) {
+                let rights: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
+                try FileManager.default.createDirectory(
+                    atPath: folder,
+                    withIntermediateDirectories: true,
+                    attributes: rights
+                )
+            }
+        } catch { throw CommandFault("cannot make \(folder): \(error.localizedDescription).") }
+        var written: [String] = []
+        do throws(CommandFault) {
+            for content in contents {
+                let path = "\(directory)/\(content.file)"
+                try NewFile.create(path, content.bytes)
+                written.append(path)
+            }
+        } catch {
+            for path in written { try? FileManager.default.removeItem(atPath: path) }
+            throw error
+        }
+    }
+
+    /// Takes the files away again.
+    func remove(from directory: String) {
+        for file in files { try? FileManager.default.removeItem(atPath: "\(directory)/\(file)") }
+    }
+}

@@ -1,0 +1,55 @@
+internal import Foundation
+
+/// A file that holds a key: read only where nobody but its owner may read it.
+struct KeyFile {
+    /// The largest RSA key that is taken has 6,400 bytes in PEM.
+    private static let maxBytes = 64 << 10
+    /// What the group and all others may do.
+    private static let foreignRights: mode_t = 0o077
+
+    let bytes: [UInt8]
+    /// Milliseconds since 1970.
+    let modifiedAt: Int64
+
+    /// - Parameter key: what the file is, for the fault: `sealing key k1`.
+    /// - Throws: where it is missing, no file, open to others or too large.
+    init(_ path: String, of key: String) throws(ConfigurationFault) {
+        func fault(_ problem: String) -> ConfigurationFault { KeyFault.fault(key, path, problem) }
+        // The path is copied for the call. Without waiting: a pipe under this name must not hold the start up.
+        let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard file >= 0 else {
+            throw errno == ENOENT
+                ? fault("is missing; mend the path, or make keys with \(AttestWorker.name) new-keys")
+                : fault("cannot be opened: \(POSIXText.describe(errno)); let the worker's user read it")
+        }
+        let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)
+        // The file that was opened is asked, so that none can take its place between question and reading.
+        var status = stat()
+        guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw fault("is no file") }
+        guard status.st_mode & Self.foreignRights == 0 else {
+            let mode = String(status.st_mode & 0o777, radix: 8)
+            throw fault("is open to others (mode \(mode)); change it: chmod 600 \(path)")
+        }
+        let data: Data
+        do { data = try handle.read(upToCount: Self.maxBytes + 1) ?? Data() } catch {
+            throw fault("cannot be read: \(error.localizedDescription)")
+        }
+        guard data.count <= Self.maxBytes else { throw fault("is larger than any key") }
+        bytes = [UInt8](data)
+        modifiedAt = FileStamp.milliseconds(status.st_mtim)
+    }
+}
+
+/// Faults of keys: one line that names the key, its file and the problem.
+enum KeyFault {
+    static func fault(_ key: String, _ path: String, _ problem: String) -> ConfigurationFault {
+        ConfigurationFault("worker.json: \(key): \(path) \(problem).")
+    }
+}
+
+/// What the system says of its error numbers.
+enum POSIXText {
+    static func describe(_ code: Int32) -> String {
+        NSError(domain: NSPOSIXErrorDomain, code: Int(code)).localizedDescription
+    }
+}

@@ -1,0 +1,29 @@
+internal import AppCheck
+internal import JSON
+
+/// An event of the events topic, as far as a rollout is judged by it.
+struct RolloutEvent: Equatable {
+    enum Kind: String { case success = "AppAttestSuccess", failure = "AppAttestFailure", notAdmitted = "AppAttestNotAdmitted" }
+
+    var kind: Kind
+    /// A resource name, as the worker wrote it.
+    var app: String
+    /// Whether it is about an attestation: assertions are never gated.
+    var isAttestation: Bool
+    /// Of failures.
+    var reason: String?
+    /// The share at that time, in parts of ``Rollout/whole``; nil where no gate stood.
+    var parts: Int64?
+
+    /// - Returns: nil for a value that is no event.
+    init?(_ value: [UInt8]?) {
+        guard let value, let root = try? JSONDocument(parsing: value).root,
+            let kind = (root["event"]?.string).flatMap({ Kind(rawValue: $0) }), let app = root["app"]?.string
+        else { return nil }
+        self.kind = kind
+        self.app = app
+        isAttestation = root["method"]?.string == Method.exchangeAppAttestAttestation.rawValue
+        reason = root["reason"]?.string
+        parts = (root["percent"]?.numberText).flatMap { PercentText.parts($0) }
+    }
+}

@@ -1,0 +1,65 @@
+internal import AppCheck
+
+/// What the events say about one app.
+struct RolloutTally: Equatable {
+    /// Exchanges, attestations and assertions, that ended in a token.
+    var successes = 0
+    /// By reason.
+    var failures: [String: Int] = [:]
+    var notAdmitted = 0
+    /// Attestations at the present share, or where none was told: what growth is judged by. Assertions are many, are
+    /// never gated and hardly ever fail; they would hide what a new device meets.
+    var attested = 0
+    var attestationsFailed = 0
+
+    var failed: Int { failures.values.reduce(0, +) }
+    var decided: Int { successes + failed }
+
+    /// - Parameter parts: the app's present share; nil = unknown app.
+    mutating func add(_ event: RolloutEvent, parts: Int64?) {
+        switch event.kind {
+        case .notAdmitted: return notAdmitted += 1
+        case .success: successes += 1
+        case .failure: failures[event.reason ?? "unknown", default: 0] += 1
+        }
+        guard event.isAttestation, event.parts == nil || event.parts == parts else { return }
+        attested += 1
+        if event.kind == .failure { attestationsFailed += 1 }
+    }
+
+    /// Percent; nil where nothing was decided.
+    static func rate(_ failed: Int, of decided: Int) -> Double? {
+        decided == 0 ? nil : Double(failed) / Double(decided) * 100
+    }
+}
+
+/// When a share may grow: enough devices have attested at the present one, and few of them failed.
+struct GrowthRule: Equatable {
+    /// With 200 decided and none failed the true rate is below 1.5 % (95 % sure).
+    var minAttestations = 200
+    /// Percent.
+    var maxFailureRate = 1.0
+
+    /// - Returns: the answer and what it rests on.
+    func judge(_ tally: RolloutTally, _ rollout: Rollout) -> (mayGrow: Bool, why: String) {
+        guard rollout.mode != .off else { return (false, "rollout is off: everybody is admitted") }
+        guard rollout.mode == .shadow || rollout.parts < Rollout.whole else { return (false, "the share is whole") }
+        guard let rate = RolloutTally.rate(tally.attestationsFailed, of: tally.attested),
+            tally.attested >= minAttestations
+        else {
+            let count = "\(tally.attested.grouped) of \(minAttestations.grouped)"
+            return (false, "only \(count) attestations decided at this share")
+        }
+        let fact = "\(PercentFigure.text(rate)) of \(tally.attested.grouped) attestations failed"
+        return (rate <= maxFailureRate, rate <= maxFailureRate ? fact : "\(fact), over \(PercentFigure.text(maxFailureRate))")
+    }
+}
+
+/// Percentages for people: two decimal places, rounded up so that a failure never shows as none.
+enum PercentFigure {
+    static func text(_ percent: Double) -> String {
+        // A hair off, so that 0.57 is not shown as 0.58 for the way doubles hold it.
+        let hundredths = Int((percent * 100 - 1e-9).rounded(.up))
+        return "\(hundredths / 100).\(hundredths % 100 < 10 ? "0" : "")\(hundredths % 100) %"
+    }
+}
