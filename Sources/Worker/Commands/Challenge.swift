@@ -23,7 +23,9 @@ extension Command {
         let name = try arguments.required("--app")
         guard let app = configuration.registry.find(resource: name) else {
             let known = configuration.registry.apps.map(\.name)
-            throw UsageFault("--app: no app of apps.json is called '\(name.printable)'; try \(known.first ?? "another").")
+            throw UsageFault(
+                "--app: no app of apps.json is called '\(name.printable)'; try \(known.first ?? "another")."
+            )
         }
         let count = try arguments.integer("--count", in: 1...1_000_000) ?? 1
         let time = try arguments.time("--at") ?? Int64(Date().timeIntervalSince1970 * 1000)

@@ -35,7 +35,7 @@ extension Command {
         }
         progress.finish()
         if report.unreadable > 0 {
-            console.printError("warning: \(report.unreadable.grouped) records are no events and are left out")
+            console.printError("warning: left out, for they are no events: \(report.unreadable.grouped)")
         }
         if arguments.has("--json") { console.write(report.json) } else { console.print(report.text) }
         return ExitCode.done

@@ -92,7 +92,8 @@ package final class ConfigurationWatch {
     private func take(_ reload: Reload) {
         let now = wallClock()
         let keys = reload.loaded.keys
-        let warnings = PublicationRule.warnings(keys, known: known, now: now)
+        let active = running.keys.rings.tokens.keys.filter { $0.state == .active }.map(\.kid)
+        let warnings = PublicationRule.warnings(keys, memory: .init(known: known, active: Set(active)), now: now)
         for key in keys.rings.tokens.keys where known[key.kid] == nil { known[key.kid] = now }
         running = reload.loaded
         apply(running.configuration, keys.rings)

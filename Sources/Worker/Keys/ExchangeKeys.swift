@@ -65,7 +65,8 @@ package struct ExchangeKeys: Sendable {
             return try TokenKey(kid: entry.kid, algorithm: entry.algorithm, state: state, key: key)
         } catch {
             let (kind, other) = key.kind == .rsa ? ("an RSA key", "RS256") : ("a P-256 key", "ES256")
-            let problem = "is \(kind), and its algorithm is \(entry.algorithm.rawValue); say \(other), or name another file"
+            let problem =
+                "is \(kind), and its algorithm is \(entry.algorithm.rawValue); say \(other), or name another file"
             throw KeyFault.fault(name, entry.file, problem)
         }
     }

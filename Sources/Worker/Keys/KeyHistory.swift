@@ -8,7 +8,11 @@ enum KeyHistory {
         for key in old.rings.tokens.keys {
             guard let next = new.rings.tokens[key.kid] else {
                 guard key.state == .published else {
-                    throw fault("signing key", key.kid, "was active: keep it published until its last token has expired")
+                    throw fault(
+                        "signing key",
+                        key.kid,
+                        "was active: keep it published until its last token has expired"
+                    )
                 }
                 continue
             }

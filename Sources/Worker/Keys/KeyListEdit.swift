@@ -7,7 +7,8 @@ struct KeyListEdit {
 
     /// - Parameter bytes: a worker.json that a configuration was loaded from.
     init(_ bytes: [UInt8]) throws(CommandFault) {
-        do throws(JSONFault) { root = JSONTree(try JSONDocument(parsing: bytes, maxNodes: bytes.count + 1).root) } catch {
+        do throws(JSONFault) { root = JSONTree(try JSONDocument(parsing: bytes, maxNodes: bytes.count + 1).root) } catch
+        {
             throw CommandFault("worker.json is no JSON any more: somebody else is writing it.")
         }
     }

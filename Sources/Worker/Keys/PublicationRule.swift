@@ -6,26 +6,36 @@ enum PublicationRule {
     /// Six hours of theirs and one of slack.
     static let leadMilliseconds: Int64 = 7 * 3_600_000
 
+    /// What a running worker knows beside the files.
+    struct Memory {
+        /// Since when each `kid` stands in the set, in milliseconds since 1970.
+        var known: [String: Int64]
+        /// Keys that were active before and took over from nobody now.
+        var active: Set<String>
+    }
+
     /// One line for each active key that was hardly published long enough.
     ///
     /// Nothing proves how long a key was published. What can be checked is how old its file is (a key was never
     /// published longer than that; a copy looks younger than it is) and, when a running worker reloads, whether the key
-    /// stood in the set before. A key that is alone for its algorithm has nobody to take over from.
+    /// stood in the set before. An active key took over from another one where a published key of its algorithm is older.
     ///
     /// - Parameters:
-    ///   - known: since when this process has known each `kid`, in milliseconds since 1970; nil at the start.
+    ///   - memory: nil at the start.
     ///   - now: milliseconds since 1970.
-    static func warnings(_ keys: ExchangeKeys, known: [String: Int64]? = nil, now: Int64) -> [String] {
+    static func warnings(_ keys: ExchangeKeys, memory: Memory? = nil, now: Int64) -> [String] {
         let ring = keys.rings.tokens
         return ring.keys.compactMap { key in
-            let isAlone = !ring.keys.contains { $0.algorithm == key.algorithm && $0.state == .published }
-            guard key.state == .active, !isAlone else { return nil }
+            guard key.state == .active, memory?.active.contains(key.kid) != true else { return nil }
+            let made = keys.signingFilesModifiedAt[key.kid] ?? now
             let advice = "publish a key 7 h before it is active, for verifiers keep key sets for up to 6 h"
-            if let known, known[key.kid] == nil {
+            let others = ring.keys.filter { $0.algorithm == key.algorithm && $0.state == .published }
+            if let memory, memory.known[key.kid] == nil {
+                guard !others.isEmpty else { return nil }
                 return "signing key \(key.kid.printable) is active without having been published; \(advice)"
             }
-            let since = min(keys.signingFilesModifiedAt[key.kid] ?? now, known?[key.kid] ?? now)
-            let age = max(0, now - since)
+            guard others.contains(where: { keys.signingFilesModifiedAt[$0.kid] ?? now <= made }) else { return nil }
+            let age = max(0, now - min(made, memory?.known[key.kid] ?? now))
             guard age < leadMilliseconds else { return nil }
             return "signing key \(key.kid.printable) is active, and its file is only \(span(age)) old; \(advice)"
         }

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Kafka
 internal import Pipeline
 
@@ -39,7 +40,7 @@ struct EventsTopic {
         let reader = try TopicReader(properties, topic: topic)
         var ends: [Int32: Int64] = [:]
         for partition in 0..<Int32(clamping: found.partitions) {
-            let marks = try reader.watermarks(of: partition, timeoutMilliseconds: Self.lookupMilliseconds)
+            let marks = try Self.watermarks(of: partition, reader)
             if marks.low < marks.high { ends[partition] = marks.high }
         }
         // By name, not by number: retention may take the oldest ones away in between.
@@ -57,6 +58,19 @@ struct EventsTopic {
             }
             guard now - moved < Self.patience else {
                 throw CommandFault("\(topic) cannot be read to its end: a transaction is open, or the broker is away.")
+            }
+        }
+    }
+
+    /// Partitions that were made or moved a moment ago have no leader for a while.
+    private static func watermarks(of partition: Int32, _ reader: TopicReader) throws(KafkaFault) -> Watermarks {
+        let deadline = ContinuousClock.now + .milliseconds(lookupMilliseconds)
+        while true {
+            do throws(KafkaFault) {
+                return try reader.watermarks(of: partition, timeoutMilliseconds: lookupMilliseconds)
+            } catch {
+                guard error.isRetriable, ContinuousClock.now < deadline else { throw error }
+                Thread.sleep(forTimeInterval: 0.2)
             }
         }
     }

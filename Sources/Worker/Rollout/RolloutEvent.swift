@@ -3,7 +3,9 @@ internal import JSON
 
 /// An event of the events topic, as far as a rollout is judged by it.
 struct RolloutEvent: Equatable {
-    enum Kind: String { case success = "AppAttestSuccess", failure = "AppAttestFailure", notAdmitted = "AppAttestNotAdmitted" }
+    enum Kind: String {
+        case success = "AppAttestSuccess", failure = "AppAttestFailure", notAdmitted = "AppAttestNotAdmitted"
+    }
 
     var kind: Kind
     /// A resource name, as the worker wrote it.

@@ -51,7 +51,10 @@ struct GrowthRule: Equatable {
             return (false, "only \(count) attestations decided at this share")
         }
         let fact = "\(PercentFigure.text(rate)) of \(tally.attested.grouped) attestations failed"
-        return (rate <= maxFailureRate, rate <= maxFailureRate ? fact : "\(fact), over \(PercentFigure.text(maxFailureRate))")
+        return (
+            rate <= maxFailureRate,
+            rate <= maxFailureRate ? fact : "\(fact), over \(PercentFigure.text(maxFailureRate))"
+        )
     }
 }
 

@@ -14,7 +14,8 @@ enum NewConfiguration {
     /// - Throws: ``UsageFault`` where a configuration stands already: it is never written over.
     static func write(to directory: String) throws {
         let manager = FileManager.default
-        for (name, _) in files(of: LabCA(seed: 0), worker: []) where manager.fileExists(atPath: "\(directory)/\(name)") {
+        for (name, _) in files(of: LabCA(seed: 0), worker: []) where manager.fileExists(atPath: "\(directory)/\(name)")
+        {
             throw UsageFault(
                 "\(directory)/\(name) exists already: leave --new-config away to use it, or name another directory."
             )

@@ -1,0 +1,319 @@
+internal import AppCheck
+internal import Foundation
+internal import Pipeline
+internal import Testing
+
+@testable internal import Worker
+
+/// A watch with a clock of its own, and what it said and handed on.
+private final class WatchBench {
+    let directory: KeyDirectory
+    var lines: [String] = []
+    var applied: [(Configuration, KeyRings)] = []
+    var isAsked = false
+    private var elapsed = Duration.zero
+    private var wall: Int64 = Int64(Date().timeIntervalSince1970 * 1000)
+    private var watch: ConfigurationWatch?
+
+    init(_ directory: KeyDirectory) throws {
+        self.directory = directory
+        watch = ConfigurationWatch(
+            directory: directory.path,
+            running: try directory.load(),
+            isAsked: { [unowned self] in
+                defer { isAsked = false }
+                return isAsked
+            },
+            elapsed: { [unowned self] in elapsed },
+            wallClock: { [unowned self] in wall },
+            apply: { [unowned self] in applied.append(($0, $1)) },
+            say: { [unowned self] in lines.append($0.replacingOccurrences(of: directory.path, with: "DIR")) }
+        )
+    }
+
+    /// Lets one interval pass and looks.
+    func look() {
+        elapsed += ConfigurationWatch.interval
+        wall += 2000
+        watch?.poll()
+    }
+
+    /// Looks until a change that stands still has been taken up.
+    func settle() {
+        look()
+        look()
+    }
+
+    func pollAtOnce() { watch?.poll() }
+
+    /// Lets time pass without a look.
+    func pass(hours: Double) { wall += Int64(hours * 3_600_000) }
+}
+
+@Suite("Reload")
+struct ConfigurationWatchTests {
+    private static let gone = "the configuration is not reloaded, the old one stays: "
+
+    @Test("Files that stay as they are cause nothing")
+    func quiet() throws {
+        let bench = try WatchBench(KeyDirectory.complete())
+        for _ in 0..<5 { bench.look() }
+        #expect(bench.lines.isEmpty && bench.applied.isEmpty)
+    }
+
+    @Test("Another apps.json is taken over, once it has stood still for a look")
+    func apps() throws {
+        let bench = try WatchBench(KeyDirectory.complete())
+        try bench.directory.files.write("apps.json", ConfigurationDirectory.apps(#""tokenTtl":"2h""#))
+        bench.look()
+        #expect(bench.applied.isEmpty, "it may still be being written")
+        try bench.directory.files.write("apps.json", ConfigurationDirectory.apps(#""tokenTtl":"11h""#))
+        bench.look()
+        #expect(bench.applied.isEmpty, "it was")
+        bench.look()
+        #expect(bench.applied.first?.0.registry.apps[0].tokens.ttlMilliseconds == 39_600_000)
+        #expect(bench.lines == ["the configuration is reloaded: 1 app, 1 signing key, 1 sealing key, 1 challenge key"])
+        for _ in 0..<3 { bench.look() }
+        #expect(bench.applied.count == 1)
+    }
+
+    @Test("SIGHUP is answered at once, whether a file has changed or not")
+    func hangup() throws {
+        let bench = try WatchBench(KeyDirectory.complete())
+        bench.isAsked = true
+        bench.pollAtOnce()
+        #expect(bench.applied.count == 1 && bench.lines.count == 1)
+        bench.pollAtOnce()
+        #expect(bench.applied.count == 1)
+    }
+
+    @Test(
+        "A bad file keeps the old configuration and is told once, in one line; mended, it is taken over",
+        arguments: [
+            ("apps.json", "{", "apps.json: line 1, column 2: no valid JSON; mend it there."),
+            (
+                "apps.json", #"{"projects":[{"number":"1","apps":[{"appId":"a","x":1}]}]}"#,
+                "apps.json: projects[0].apps[0].x"
+            ),
+            ("worker.json", ConfigurationDirectory.worker(#""lane":1"#), "worker.json: lane: unknown key"),
+            (
+                "worker.json", ConfigurationDirectory.worker(#""sealingKeys":[{"id":"n","file":"n.key"}]"#),
+                "worker.json: sealing key n: DIR/n.key is missing"
+            ),
+            ("worker.json", nil, "cannot read DIR/worker.json"),
+        ]
+    )
+    func bad(file: String, content: String?, complaint: String) throws {
+        let directory = try KeyDirectory.complete()
+        let good = try directory.text(file)
+        let bench = try WatchBench(directory)
+        if let content {
+            try directory.files.write(file, content)
+        } else {
+            try FileManager.default.removeItem(atPath: "\(directory.path)/\(file)")
+        }
+        for _ in 0..<5 { bench.look() }
+        #expect(bench.applied.isEmpty)
+        #expect(bench.lines.count == 1 && bench.lines[0].hasPrefix(Self.gone + complaint), "\(bench.lines)")
+        #expect(!bench.lines[0].contains("\n"))
+        try directory.files.write(file, good)
+        bench.settle()
+        #expect(bench.applied.count == 1 && bench.lines.count == 2)
+    }
+
+    @Test("A key file that a bad list names is watched: putting it there is enough")
+    func keyFileComes() throws {
+        let directory = try KeyDirectory.complete()
+        let bench = try WatchBench(directory)
+        let worker = try directory.text("worker.json")
+        let list = try #require(worker.range(of: #""sealingKeys": ["#)?.upperBound)
+        try directory.files.write("worker.json", worker[..<list] + #"{"id": "n", "file": "n.key"}, "# + worker[list...])
+        bench.settle()
+        #expect(bench.lines.count == 1 && bench.lines[0].contains("sealing key n: DIR/n.key is missing"))
+        try directory.write("n.key", KeyText.secret(9))
+        bench.settle()
+        #expect(bench.applied.first?.1.sealing.active?.id == SealingKeyID(of: "n"))
+        #expect(bench.applied.first?.1.sealing.keys.count == 2)
+    }
+
+    @Test("A key file that is opened to others is told, and the keys stay")
+    func rights() throws {
+        let directory = try KeyDirectory.complete()
+        let bench = try WatchBench(directory)
+        let file = try #require(try directory.load().configuration.sealingKeys.first?.file)
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
+        bench.settle()
+        #expect(bench.applied.isEmpty && bench.lines.count == 1)
+        #expect(bench.lines[0].contains("is open to others (mode 644)"))
+    }
+
+    @Test("What only a start can change is named, and everything else is taken over")
+    func restart() throws {
+        let directory = try KeyDirectory.complete()
+        let bench = try WatchBench(directory)
+        let worker = try directory.text("worker.json")
+        let more = #"{"batch": {"records": 7}, "topics": {"requests": "other"}, "#
+        try directory.files.write(
+            "worker.json",
+            more + worker.dropFirst().replacing(#""challenges": {"#, with: #""challenges": {"mode": "external", "#)
+        )
+        try directory.files.write("kafka.properties", "linger.ms=7\n")
+        try directory.files.write("apps.json", ConfigurationDirectory.apps(#""tokenTtl":"2h""#))
+        bench.settle()
+        #expect(
+            bench.lines.last
+                == "warning: changed too, but only a restart takes it over: topics, challenges.mode, batch, kafka.properties"
+        )
+        let next = try #require(bench.applied.first?.0)
+        #expect(next.batch.records == 10_000 && next.topics == .standard && next.kafkaProperties.isEmpty)
+        #expect(next.challenges.mode == .sealed)
+        #expect(next.registry.apps[0].tokens.ttlMilliseconds == 7_200_000)
+        #expect(next.registry.apps[0].unknownKeys == .restore, "the default that goes with the mode that runs")
+    }
+
+    @Test("A whole rotation with new-keys is taken over step by step, and all keys stay known")
+    func rotation() throws {
+        let directory = try KeyDirectory.complete()
+        let bench = try WatchBench(directory)
+        let old = try directory.load()
+        #expect(directory.run("new-keys", "--add").code == 0)
+        bench.settle()
+        let added = try #require(bench.applied.last).1
+        let next = try directory.load().configuration
+        #expect(added.tokens.active(.es256)?.kid == old.configuration.signingKeys[0].kid)
+        #expect(added.sealing.active?.id == old.keys.rings.sealing.active?.id)
+        #expect(added.tokens.keys.count == 2 && added.sealing.keys.count == 2 && added.challenges.keys.count == 2)
+        bench.pass(hours: 7.5)
+        try directory.age("keys/signing-\(next.signingKeys[1].kid).pem", hours: 7.5)
+        let ids = [next.signingKeys[1].kid, next.sealingKeys[1].id, next.challenges.keys[1].id]
+        for id in ids { #expect(directory.run("new-keys", "--activate", id).code == 0) }
+        bench.settle()
+        let rotated = try #require(bench.applied.last).1
+        #expect(rotated.tokens.active(.es256)?.kid == ids[0])
+        #expect(rotated.sealing.active?.id == SealingKeyID(of: ids[1]))
+        #expect(rotated.challenges.active?.id == SealingKeyID(of: ids[2]))
+        #expect(rotated.tokens.keys.count == 2 && rotated.sealing.keys.count == 2 && rotated.challenges.keys.count == 2)
+        #expect(bench.applied.count == 2 && !bench.lines.contains { $0.hasPrefix("warning") }, "\(bench.lines)")
+    }
+}
+
+@Suite("What a reload may not take away")
+struct KeyHistoryTests {
+    private static let lists = [
+        #""signingKeys": [{"kid": "a", "algorithm": "ES256", "file": "a.pem"},"#
+            + #"{"kid": "p", "algorithm": "ES256", "file": "p.pem", "state": "published"}]"#,
+        #""sealingKeys": [{"id": "s1", "file": "s1"}, {"id": "s2", "file": "s2"}]"#,
+        #""challenges": {"keys": [{"id": "c1", "file": "c1"}, {"id": "c2", "file": "c2"}]}"#,
+    ]
+
+    private func directory() throws -> KeyDirectory {
+        let directory = try KeyDirectory(Self.lists.joined(separator: ","))
+        try directory.write("a.pem", KeyText.p256)
+        for name in ["p.pem", "other.pem"] {
+            let key = try FreshKeys([.signing], algorithms: [.es256], beside: nil)
+            try key.write(to: directory.path)
+            let file = try #require(key.files.first)
+            try FileManager.default.moveItem(atPath: "\(directory.path)/\(file)", toPath: "\(directory.path)/\(name)")
+        }
+        for (index, name) in ["s1", "s2", "c1", "c2", "other"].enumerated() {
+            try directory.write(name, KeyText.secret(UInt8(index)))
+        }
+        return directory
+    }
+
+    @Test(
+        "A key that live tokens, artifacts or challenges need is missed by name",
+        arguments: [
+            (
+                #"{"kid": "a", "algorithm": "ES256", "file": "a.pem"},"#, "",
+                "signing key a was active: keep it published"
+            ),
+            (
+                #", {"id": "s2", "file": "s2"}"#, "",
+                "sealing key s2 is gone: artifacts that it sealed need it for years"
+            ),
+            (#"{"id": "s1", "file": "s1"}, "#, "", "sealing key s1 is gone"),
+            (#"{"id": "c1", "file": "c1"}, "#, "", "challenge key c1 was the first: keep it behind the new one"),
+            (#""a.pem""#, #""other.pem""#, "signing key a has become another key: give the new one a kid of its own"),
+            (#""p.pem""#, #""other.pem""#, "signing key p has become another key"),
+            (#""file": "s2""#, #""file": "other""#, "sealing key s2 has become another key: give the new one an id"),
+            (#""file": "c2""#, #""file": "other""#, "challenge key c2 has become another key"),
+        ]
+    )
+    func missed(old: String, new: String, problem: String) throws {
+        let directory = try directory()
+        let running = try directory.load()
+        try directory.files.write("worker.json", directory.text("worker.json").replacing(old, with: new))
+        let loaded = try directory.load()
+        #expect(throws: ConfigurationFault.self) { try KeyHistory.check(loaded.keys, after: running.keys) }
+        do throws(ConfigurationFault) { try KeyHistory.check(loaded.keys, after: running.keys) } catch {
+            #expect(error.message.hasPrefix("worker.json: \(problem)"), "\(error.message)")
+        }
+    }
+
+    @Test(
+        "What nothing needs any more may go, and a new order is none of its concern",
+        arguments: [
+            (#",{"kid": "p", "algorithm": "ES256", "file": "p.pem", "state": "published"}"#, ""),
+            (#", {"id": "c2", "file": "c2"}"#, ""),
+            (
+                #""file": "a.pem"},{"kid": "p", "algorithm": "ES256", "file": "p.pem", "state": "published"}"#,
+                #""file": "a.pem", "state": "published"},{"kid": "p", "algorithm": "ES256", "file": "p.pem"}"#
+            ),
+            (
+                #"{"id": "s1", "file": "s1"}, {"id": "s2", "file": "s2"}"#,
+                #"{"id": "s2", "file": "s2"}, {"id": "s1", "file": "s1"}"#
+            ),
+        ]
+    )
+    func free(old: String, new: String) throws {
+        let directory = try directory()
+        let running = try directory.load()
+        let text = try directory.text("worker.json").replacing(old, with: new)
+        #expect(try text != directory.text("worker.json"))
+        try directory.files.write("worker.json", text)
+        try KeyHistory.check(directory.load().keys, after: running.keys)
+    }
+
+    @Test("An active key younger than 7 h is told where it took over from an older one, and only there")
+    func young() throws {
+        let directory = try directory()
+        for (file, hours) in [("p.pem", 100.0), ("a.pem", 1)] { try directory.age(file, hours: hours) }
+        let keys = try directory.load().keys
+        let made = try #require(keys.signingFilesModifiedAt["a"])
+        let hour: Int64 = 3_600_000
+        #expect(
+            PublicationRule.warnings(keys, now: made + 2 * hour + 600_000) == [
+                "signing key a is active, and its file is only 2 h 10 min old; publish a key 7 h before it is active, "
+                    + "for verifiers keep key sets for up to 6 h"
+            ]
+        )
+        #expect(PublicationRule.warnings(keys, now: made + 7 * hour - 1).count == 1)
+        #expect(PublicationRule.warnings(keys, now: made + 7 * hour) == [])
+        // The published one is the newcomer.
+        try directory.age("p.pem", hours: 0.5)
+        #expect(try PublicationRule.warnings(directory.load().keys, now: made) == [])
+        let alone = try KeyDirectory(#""signingKeys":[{"kid":"a","algorithm":"ES256","file":"a.pem"}]"#)
+        try alone.write("a.pem", KeyText.p256)
+        #expect(PublicationRule.warnings(try alone.load().keys, now: made) == [])
+    }
+
+    @Test("A running worker knows what it has published itself, for how long, and what was active before")
+    func known() throws {
+        let directory = try directory()
+        try directory.age("p.pem", hours: 100)
+        let keys = try directory.load().keys
+        let made = try #require(keys.signingFilesModifiedAt["a"])
+        let hour: Int64 = 3_600_000
+        func count(_ known: [String: Int64], active: Set<String> = ["p"], at now: Int64) -> Int {
+            PublicationRule.warnings(keys, memory: .init(known: known, active: active), now: now).count
+        }
+        // A copy is younger than its key.
+        #expect(count(["a": made - 8 * hour], at: made) == 0)
+        #expect(count(["a": made - 6 * hour], at: made) == 1)
+        #expect(count(["a": made - 6 * hour], active: ["a"], at: made) == 0)
+        // An old file says nothing where the set never held the key.
+        #expect(count(["p": made], at: made + 100 * hour) == 1)
+        #expect(count(["p": made, "a": made], at: made + 100 * hour) == 0)
+    }
+}

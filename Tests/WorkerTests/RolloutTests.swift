@@ -1,0 +1,202 @@
+internal import AppCheck
+internal import Foundation
+internal import JSON
+internal import Pipeline
+internal import Testing
+
+@testable internal import Worker
+
+/// Events as the worker writes them.
+struct MadeEvent {
+    var event = "AppAttestSuccess"
+    var app = KeyDirectory.app
+    var method = "exchangeAppAttestAttestation"
+    var reason: String?
+    var percent: String? = "10"
+
+    var value: [UInt8] {
+        var writer = JSONWriter()
+        writer.beginObject()
+        for (name, text) in [("event", event), ("app", app), ("method", method)] {
+            writer.key(named: name)
+            writer.string(text)
+        }
+        if let reason {
+            writer.key("reason")
+            writer.string(reason)
+        }
+        writer.key("requestId")
+        writer.string("r")
+        writer.key("limitedUse")
+        writer.value(false)
+        if let percent {
+            writer.key("bucket")
+            writer.value(7)
+            writer.key("percent")
+            writer.raw(Array(percent.utf8))
+        }
+        writer.key("at")
+        writer.string("2026-11-20T12:00:00.000Z")
+        writer.endObject()
+        return writer.takeBytes()
+    }
+
+    static func failure(_ reason: String) -> MadeEvent { MadeEvent(event: "AppAttestFailure", reason: reason) }
+    static let assertion = MadeEvent(method: "exchangeAppAttestAssertion", percent: nil)
+    static let notAdmitted = MadeEvent(event: "AppAttestNotAdmitted", reason: "rollout-not-admitted")
+
+    /// A capture of such events.
+    static func capture(_ events: [MadeEvent]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for (offset, event) in events.enumerated() {
+            let record = InboundRecord(
+                topic: "appattest.events",
+                partition: 0,
+                offset: Int64(offset),
+                timestamp: 1_795_176_000_000,
+                key: nil,
+                value: event.value,
+                headers: []
+            )
+            CaptureCodec.encode(record, into: &bytes)
+        }
+        return bytes
+    }
+}
+
+@Suite("rollout")
+struct RolloutTests {
+    private static let apps = #""rollout":{"mode":"on","percent":10}"#
+    /// 300 attestations at 10 %, two of which failed; assertions, one failed; 40 not admitted; 50 of another share.
+    private static let events: [MadeEvent] =
+        Array(repeating: MadeEvent(), count: 298)
+        + [.failure("bad-nonce"), .failure("challenge-expired")]
+        + Array(repeating: .assertion, count: 1000)
+        + [
+            MadeEvent(
+                event: "AppAttestFailure",
+                method: "exchangeAppAttestAssertion",
+                reason: "bad-nonce",
+                percent: nil
+            )
+        ]
+        + Array(repeating: .notAdmitted, count: 40)
+        + (0..<50).map { _ in
+            MadeEvent(event: "AppAttestFailure", app: "projects/one/apps/a", reason: "bad-nonce", percent: "1")
+        }
+
+    private func report(_ directory: KeyDirectory, _ arguments: String...) throws -> JSONNode {
+        let transcript = Transcript()
+        let code = AttestWorker.main(
+            ["rollout", "--config", directory.path, "--input", "\(directory.path)/events", "--json"] + arguments,
+            commands: AttestWorker.commands,
+            console: transcript.console
+        )
+        try #require(code == 0, "\(transcript.error)")
+        return try JSONDocument(parsing: Array(transcript.output.utf8)).root
+    }
+
+    private func directory(_ app: String = apps, _ events: [MadeEvent] = events) throws -> KeyDirectory {
+        let directory = try KeyDirectory(app: app)
+        try directory.write("events", MadeEvent.capture(events))
+        return directory
+    }
+
+    @Test("Successes, failures by reason, not admitted and rates are counted per app, under any of its names")
+    func numbers() throws {
+        let root = try report(directory())
+        #expect(root["events"]?.integer == 1391 && root["unreadable"]?.integer == 0)
+        let app = try #require(root["apps"]?.elements.first)
+        #expect(root["apps"]?.elements.count == 1)
+        #expect(app["app"]?.string == KeyDirectory.app)
+        #expect(app["mode"]?.string == "on" && app["percent"]?.numberText == "10")
+        #expect(app["successes"]?.integer == 1298 && app["failures"]?.integer == 53)
+        #expect(app["failuresByReason"]?["bad-nonce"]?.integer == 52)
+        #expect(app["failuresByReason"]?["challenge-expired"]?.integer == 1)
+        #expect(app["notAdmitted"]?.integer == 40)
+        let rate = try #require(app["failureRate"]?.numberText.flatMap { Double($0) })
+        #expect(abs(rate - 53.0 / 1351 * 100) < 1e-9)
+        // Only attestations at the present share: not the assertions, not the fifty of another one.
+        #expect(app["attestations"]?["decided"]?.integer == 300 && app["attestations"]?["failed"]?.integer == 2)
+        #expect(app["mayGrow"]?.bool == true)
+        #expect(app["why"]?.string == "0.67 % of 300 attestations failed")
+    }
+
+    @Test(
+        "The options move the bounds",
+        arguments: [
+            ("--min", "301", false), ("--min", "300", true), ("--max-failure-rate", "0.66", false),
+            ("--max-failure-rate", "0.67", true),
+        ]
+    )
+    func options(name: String, value: String, mayGrow: Bool) throws {
+        #expect(try report(directory(), name, value)["apps"]?.elements[0]["mayGrow"]?.bool == mayGrow)
+    }
+
+    @Test("The table shows the same")
+    func table() throws {
+        let directory = try directory()
+        let (code, output, error) = directory.run("rollout", "--input", "\(directory.path)/events")
+        #expect(code == 0 && error.isEmpty)
+        let rows = output.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
+        #expect(
+            rows == [
+                "app mode share successes failures failed not admitted may grow",
+                "projects/1/apps/a on 10 % 1,298 53 3.93 % 40 yes: 0.67 % of 300 attestations failed",
+                "app failed for times", "projects/1/apps/a bad-nonce 52", "projects/1/apps/a challenge-expired 1",
+            ]
+        )
+    }
+
+    @Test(
+        "A share grows on 200 attestations of which one in a hundred failed at most, and only where there is a gate",
+        arguments: [
+            ("on", 10_000_000, 200, 2, true, "1.00 % of 200 attestations failed"),
+            ("shadow", 100_000_000, 200, 0, true, "0.00 % of 200 attestations failed"),
+            ("on", 10_000_000, 199, 0, false, "only 199 of 200 attestations decided at this share"),
+            ("on", 10_000_000, 0, 0, false, "only 0 of 200 attestations decided at this share"),
+            ("on", 10_000_000, 299, 3, false, "1.01 % of 299 attestations failed, over 1.00 %"),
+            ("on", 100_000_000, 1000, 0, false, "the share is whole"),
+            ("off", 10_000_000, 1000, 0, false, "rollout is off: everybody is admitted"),
+        ] as [(String, Int64, Int, Int, Bool, String)]
+    )
+    func rule(mode: String, parts: Int64, decided: Int, failed: Int, mayGrow: Bool, why: String) throws {
+        var tally = RolloutTally()
+        (tally.attested, tally.attestationsFailed) = (decided, failed)
+        let rollout = Rollout(mode: try #require(Rollout.Mode(rawValue: mode)), parts: parts)
+        let judged = GrowthRule().judge(tally, rollout)
+        #expect(judged.mayGrow == mayGrow)
+        #expect(judged.why == why)
+    }
+
+    @Test("Events of before the gate count, for nobody was left out then")
+    func ungated() throws {
+        let root = try report(directory(Self.apps, Array(repeating: MadeEvent(percent: nil), count: 200)))
+        #expect(root["apps"]?.elements[0]["mayGrow"]?.bool == true)
+    }
+
+    @Test("An app that is gone is listed last, and records that are no events are told")
+    func strangers() throws {
+        let directory = try directory(
+            Self.apps,
+            [MadeEvent(app: "projects/9/apps/z"), MadeEvent(event: "SomethingElse")]
+        )
+        let (code, output, error) = directory.run("rollout", "--input", "\(directory.path)/events", "--json")
+        #expect(code == 0)
+        #expect(error == "warning: left out, for they are no events: 1\n")
+        let apps = try #require(try JSONDocument(parsing: Array(output.utf8)).root["apps"]).elements
+        #expect(apps.map { $0["app"]?.string } == [KeyDirectory.app, "projects/9/apps/z"])
+        #expect(apps[1]["mode"]?.kind == .null && apps[1]["why"]?.string == "not in apps.json")
+        #expect(apps[1]["successes"]?.integer == 1)
+    }
+
+    @Test("A line that is no record of a capture is named; the embedded broker has no events to read")
+    func faults() throws {
+        let directory = try directory()
+        try directory.write("events", MadeEvent.capture([MadeEvent()]) + Array("no JSON\n".utf8))
+        let (code, output, error) = directory.run("rollout", "--input", "\(directory.path)/events")
+        #expect(code == 1 && output.isEmpty && error.contains("line 2 is no record of a capture"))
+        let embedded = try KeyDirectory(#""embeddedBroker":true"#).run("rollout")
+        #expect(embedded.code == 2 && embedded.error.contains("give --input"))
+    }
+}
