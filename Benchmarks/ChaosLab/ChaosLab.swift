@@ -1,0 +1,4 @@
+@main
+struct ChaosLab {
+    static func main() {}
+}
