@@ -102,9 +102,12 @@ extension RealCluster {
 
     /// Asks a broker to end, which hands its partitions over first.
     package func terminate(_ id: Int = 1, seconds: Int = 60) throws {
-        try tell("term \(id)")
+        try askToEnd(id)
         try waitUntilEnded(id, seconds: seconds)
     }
+
+    /// The same, without waiting for the end.
+    package func askToEnd(_ id: Int) throws { try tell("term \(id)") }
 
     /// Starts a broker that has ended again, on the same ports and data; waits until it serves.
     package func start(_ id: Int = 1, seconds: Int = 60) throws {
@@ -120,6 +123,8 @@ extension RealCluster {
 
     /// Changes the size of a broker's memory disk.
     package func resizeDisk(_ id: Int = 1, megabytes: Int) throws { try tell("disk \(id) \(megabytes)") }
+
+    package func isServing(_ id: Int) -> Bool { BrokerPorts.accepts(ports[id - 1].plain) }
 
     package func isRunning(_ id: Int) -> Bool { !FileManager.default.fileExists(atPath: path(id, "ended")) }
 
