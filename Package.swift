@@ -56,7 +56,6 @@ let tests: [Target] = [
     .testTarget(
         name: "AppCheckTests",
         dependencies: ["AppCheck", "AppAttest", "Crypto", "JSON", "TestSupport"],
-        exclude: ["Vectors"],
         swiftSettings: strict
     ),
     .testTarget(
