@@ -1,4 +1,6 @@
 import Crypto
+import Dispatch
+import Synchronization
 import TestSupport
 import Testing
 
@@ -75,6 +77,19 @@ struct Pem: Sendable, CustomTestStringConvertible {
         #expect(key.publicKey.isValid(copy.sign(message), of: message))
         let other = try SigningKey.generate(kind)
         #expect(!other.publicKey.isValid(key.sign(message), of: message))
+    }
+
+    @Test(arguments: [Pem(KeyFixtures.rsa), Pem(KeyFixtures.p256)])
+    func `threads share one key, and all of them sign well`(pem: Pem) throws {
+        let key = try SigningKey(pem: pem.bytes)
+        let invalid = Atomic(0)
+        DispatchQueue.concurrentPerform(iterations: 8) { lane in
+            for index in 0..<25 {
+                let message = [UInt8(lane), UInt8(index)]
+                if !key.publicKey.isValid(key.sign(message), of: message) { invalid.add(1, ordering: .relaxed) }
+            }
+        }
+        #expect(invalid.load(ordering: .relaxed) == 0)
     }
 
     @Test(arguments: [(2047, SigningKeyFault.rsaTooSmall(bits: 2047)), (8193, .rsaTooLarge(bits: 8193))])

@@ -40,6 +40,8 @@ package struct TokenClaims: Hashable, Sendable {
         return !life.overflow && life.partialValue == Self.limitedUseSeconds
     }
 
+    package var times: TokenTimes { TokenTimes(issuedAt: issuedAt, expiresAt: expiresAt) }
+
     /// The first audience, `projects/{number}`, then `projects/{id}` where the project has one.
     package var audiences: [String] { ([projectNumber] + (projectID.map { [$0] } ?? [])).map { "projects/\($0)" } }
     package var issuer: String { Self.issuerPrefix + projectNumber }

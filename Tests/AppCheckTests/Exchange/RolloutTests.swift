@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(arguments: vectors.indices)
-    func `every public vector falls into its bucket`(index: Int) {
+    func `every vector that Google published falls into its bucket`(index: Int) {
         let vector = Self.vectors[index]
         let (seed, id) = (vector["seed"].string, Self.id(vector))
         #expect(Rollout.bucket(seed: seed, id: id) == vector["microPercentile"].integer)

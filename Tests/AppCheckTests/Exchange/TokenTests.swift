@@ -59,11 +59,28 @@ import Testing
         #expect(parts(tokens[1][0])[0] == #"{"kid":"Ec4_Rb","typ":"JWT","alg":"ES256"}"#)
     }
 
+    @Test func `a template makes the same tokens, whatever the length of the names before the times`() throws {
+        let key = try Exchange.rs256()
+        for count in 1...6 {
+            let subject = String(repeating: "a", count: count)
+            let template = TokenTemplate(subject: subject, projectNumber: "1", projectID: nil, key: key)
+            for claims in [Exchange.claims(limitedUse: true), Exchange.claims()] {
+                let token = template.mint(claims.times, id: claims.id)
+                let expected =
+                    #"{"sub":"\#(subject)","aud":["projects/1"],"provider":"device_check_app_attest","#
+                    + #""iss":"https://firebaseappcheck.googleapis.com/1","exp":\#(claims.expiresAt),"#
+                    + #""iat":\#(claims.issuedAt),"jti":"\#(claims.id)"}"#
+                #expect(parts(token)[1] == expected)
+                #expect(token.starts(with: template.signingInput(claims.times, id: claims.id)))
+            }
+        }
+    }
+
     @Test func `a signature made elsewhere over the signing input makes the same token`() throws {
         let key = try Exchange.rs256()
         let input = TokenMinter.signingInput(Exchange.claims(), for: key)
         #expect(
-            TokenMinter.join(input, signature: key.key.sign(input)) == TokenMinter.mint(Exchange.claims(), with: key)
+            TokenTemplate.join(input, signature: key.key.sign(input)) == TokenMinter.mint(Exchange.claims(), with: key)
         )
     }
 
@@ -104,6 +121,25 @@ import Testing
             for count in token.indices { #expect(verify(Array(token[..<count]), ring) == nil) }
             for more in [".", "A", "=", "\n", "..", ".AA"] { #expect(verify(token + Array(more.utf8), ring) == nil) }
             #expect(verify(token, ring) != nil)
+        }
+    }
+
+    @Test(arguments: ["", ".", "..", "...", "e30.e30.", "e30.e30.AA", ".e30.AA", "e30..AA", "e31.e30.AA", "W10.e30.AA"])
+    func `what is shaped like no token is token-invalid`(text: String) throws {
+        #expect(verify(Array(text.utf8), try TokenKeyRing([Exchange.rs256()])) == nil)
+    }
+
+    @Test func `no header or payload traps, however deep, long or torn`() throws {
+        let ring = try TokenKeyRing([Exchange.rs256()])
+        let deep = String(repeating: #"{"a":["#, count: 2000)
+        let texts = [
+            deep, String(repeating: "9", count: 9000), #"{"kid":"\ud800"}"#, #"{"kid":"Kx3_Qa","typ":1}"#, "nul",
+        ]
+        for text in texts {
+            for other in texts {
+                let parts = [text, other].map { Samples.payload($0) }
+                #expect(verify(Array("\(parts[0]).\(parts[1]).AAAA".utf8), ring) == nil)
+            }
         }
     }
 
