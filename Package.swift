@@ -25,7 +25,7 @@ let modules: [Target] = [
     .target(name: "JSON", swiftSettings: core),
     .target(name: "AppAttest", dependencies: ["Crypto", "CBOR"], swiftSettings: core),
     .target(name: "AppCheck", dependencies: ["AppAttest", "Crypto", "JSON"], swiftSettings: core),
-    .target(name: "Pipeline", dependencies: ["AppCheck", "AppAttest", "Crypto", "JSON"], swiftSettings: core),
+    .target(name: "Pipeline", dependencies: ["AppCheck", "AppAttest", "Crypto", "CBOR", "JSON"], swiftSettings: core),
     .target(name: "Kafka", dependencies: ["CRdkafka"], swiftSettings: strict),
     .target(name: "DeviceLab", dependencies: ["AppAttest", "Crypto", "CBOR", "JSON"], swiftSettings: strict),
     .target(
@@ -39,8 +39,10 @@ let modules: [Target] = [
 let tests: [Target] = [
     .target(
         name: "TestSupport",
-        dependencies: ["Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab"],
+        dependencies: ["Kafka", "Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab"],
         path: "Tests/TestSupport",
+        // Data, read by path.
+        exclude: ["firebase-contract.json"],
         swiftSettings: strict
     ),
     .testTarget(name: "CryptoTests", dependencies: ["Crypto", "TestSupport"], swiftSettings: strict),
@@ -53,7 +55,7 @@ let tests: [Target] = [
     ),
     .testTarget(
         name: "AppCheckTests",
-        dependencies: ["AppCheck", "AppAttest", "JSON", "TestSupport"],
+        dependencies: ["AppCheck", "AppAttest", "JSON", "DeviceLab", "TestSupport"],
         swiftSettings: strict
     ),
     .testTarget(
@@ -68,7 +70,10 @@ let tests: [Target] = [
     ),
     .testTarget(
         name: "KafkaTests",
-        dependencies: ["Kafka", "Worker", "Pipeline", "TestSupport"],
+        // The executable is built beside the tests, which start it.
+        dependencies: [
+            "attest-worker", "Kafka", "Worker", "Pipeline", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestSupport",
+        ],
         swiftSettings: strict
     ),
     .testTarget(
@@ -99,6 +104,13 @@ let benchmarks: [Target] = [
         name: "FuzzLab",
         dependencies: ["AppAttest", "Crypto", "DeviceLab"],
         path: "Benchmarks/FuzzLab",
+        swiftSettings: strict
+    ),
+    .executableTarget(
+        name: "ChaosLab",
+        // The executable is built beside the runner, which starts it.
+        dependencies: ["attest-worker", "TestSupport"],
+        path: "Benchmarks/ChaosLab",
         swiftSettings: strict
     ),
 ]
