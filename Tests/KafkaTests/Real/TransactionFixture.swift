@@ -58,7 +58,7 @@ struct TransactionFixture {
 
     /// Stops the broker's clock and waits until it stands still.
     func stop(_ broker: RealKafka) throws {
-        let pid = try String(contentsOf: broker.folder.appendingPathComponent("pid"), encoding: .utf8)
+        let pid = try String(contentsOf: broker.folder.appendingPathComponent("1/pid"), encoding: .utf8)
         try broker.pause()
         for _ in 0..<500 {
             let status = try String(contentsOfFile: "/proc/\(pid.filter(\.isNumber))/status", encoding: .utf8)
