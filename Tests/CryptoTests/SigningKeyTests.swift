@@ -1,14 +1,24 @@
 import Crypto
+import Dispatch
+import Synchronization
 import TestSupport
 import Testing
 
 private func bytes(_ hex: String) -> [UInt8] { WycheproofVectors.bytes(hex: hex) }
 private let message = Array("attest-worker".utf8)
 
+/// A key's text, of which a test's name shows only the first line.
+struct Pem: Sendable, CustomTestStringConvertible {
+    let bytes: [UInt8]
+    var testDescription: String { String(decoding: bytes.prefix { $0 != 0x0A }, as: UTF8.self) }
+
+    init(_ text: String) { bytes = Array(text.utf8) }
+}
+
 @Suite struct SigningKeyTests {
-    @Test(arguments: [KeyFixtures.rsa, KeyFixtures.rsaTraditional])
-    func `RSA signs the bytes that the openssl command signs, each time`(pem: String) throws {
-        let key = try SigningKey(pem: Array(pem.utf8))
+    @Test(arguments: [Pem(KeyFixtures.rsa), Pem(KeyFixtures.rsaTraditional)])
+    func `RSA signs the bytes that the openssl command signs, each time`(pem: Pem) throws {
+        let key = try SigningKey(pem: pem.bytes)
         #expect(key.kind == .rsa)
         #expect(key.signatureBytes == 256)
         #expect(key.sign(message) == bytes(KeyFixtures.rs256))
@@ -16,9 +26,9 @@ private let message = Array("attest-worker".utf8)
         #expect(key.publicKey.parameters == .rsa(modulus: bytes(KeyFixtures.modulus), exponent: [1, 0, 1]))
     }
 
-    @Test(arguments: [KeyFixtures.p256, KeyFixtures.p256Traditional])
-    func `P-256 signs what verifies, 64 bytes long, with fresh randomness`(pem: String) throws {
-        let key = try SigningKey(pem: Array(pem.utf8))
+    @Test(arguments: [Pem(KeyFixtures.p256), Pem(KeyFixtures.p256Traditional)])
+    func `P-256 signs what verifies, 64 bytes long, with fresh randomness`(pem: Pem) throws {
+        let key = try SigningKey(pem: pem.bytes)
         #expect(key.kind == .p256)
         let point = try #require(P256PublicKey(x963: bytes(KeyFixtures.point)))
         #expect(key.publicKey.parameters == .p256(point))
@@ -34,20 +44,20 @@ private let message = Array("attest-worker".utf8)
     }
 
     @Test(arguments: [
-        (KeyFixtures.rsa1024, SigningKeyFault.rsaTooSmall(bits: 1024)),
-        (KeyFixtures.p384, .wrongKind),
-        (KeyFixtures.ed25519, .wrongKind),
-        (KeyFixtures.encrypted, .unreadable),
-        ("", .unreadable),
-        ("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", .unreadable),
+        (Pem(KeyFixtures.rsa1024), SigningKeyFault.rsaTooSmall(bits: 1024)),
+        (Pem(KeyFixtures.p384), .wrongKind),
+        (Pem(KeyFixtures.ed25519), .wrongKind),
+        (Pem(KeyFixtures.encrypted), .unreadable),
+        (Pem(""), .unreadable),
+        (Pem("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"), .unreadable),
     ])
-    func `a key that is no signing key is refused by its fault`(pem: String, fault: SigningKeyFault) {
-        #expect(throws: fault) { try SigningKey(pem: Array(pem.utf8)) }
+    func `a key that is no signing key is refused by its fault`(pem: Pem, fault: SigningKeyFault) {
+        #expect(throws: fault) { try SigningKey(pem: pem.bytes) }
     }
 
-    @Test(arguments: [KeyFixtures.p256Damaged, KeyFixtures.rsaDamaged])
-    func `a key whose halves do not belong together is refused`(pem: String) {
-        #expect(throws: SigningKeyFault.inconsistent) { try SigningKey(pem: Array(pem.utf8)) }
+    @Test(arguments: [Pem(KeyFixtures.p256Damaged), Pem(KeyFixtures.rsaDamaged)])
+    func `a key whose halves do not belong together is refused`(pem: Pem) {
+        #expect(throws: SigningKeyFault.inconsistent) { try SigningKey(pem: pem.bytes) }
     }
 
     @Test func `every truncation of a key's text is refused`() {
@@ -69,6 +79,19 @@ private let message = Array("attest-worker".utf8)
         #expect(!other.publicKey.isValid(key.sign(message), of: message))
     }
 
+    @Test(arguments: [Pem(KeyFixtures.rsa), Pem(KeyFixtures.p256)])
+    func `threads share one key, and all of them sign well`(pem: Pem) throws {
+        let key = try SigningKey(pem: pem.bytes)
+        let invalid = Atomic(0)
+        DispatchQueue.concurrentPerform(iterations: 8) { lane in
+            for index in 0..<25 {
+                let message = [UInt8(lane), UInt8(index)]
+                if !key.publicKey.isValid(key.sign(message), of: message) { invalid.add(1, ordering: .relaxed) }
+            }
+        }
+        #expect(invalid.load(ordering: .relaxed) == 0)
+    }
+
     @Test(arguments: [(2047, SigningKeyFault.rsaTooSmall(bits: 2047)), (8193, .rsaTooLarge(bits: 8193))])
     func `no RSA key outside 2048 to 8192 bits is made`(bits: Int, fault: SigningKeyFault) {
         #expect(throws: fault) { try SigningKey.generate(.rsa, rsaBits: bits) }
@@ -76,11 +99,11 @@ private let message = Array("attest-worker".utf8)
 }
 
 @Suite struct VerificationKeyTests {
-    static let keys = [KeyFixtures.rsa, KeyFixtures.p256]
+    static let keys = [Pem(KeyFixtures.rsa), Pem(KeyFixtures.p256)]
 
     @Test(arguments: keys)
-    func `no bit of signature or message can change, and no byte be missing or added`(pem: String) throws {
-        let key = try SigningKey(pem: Array(pem.utf8))
+    func `no bit of signature or message can change, and no byte be missing or added`(pem: Pem) throws {
+        let key = try SigningKey(pem: pem.bytes)
         let signature = key.sign(message)
         let rebuilt = try #require(VerificationKey(key.publicKey.parameters))
         #expect(rebuilt.isValid(signature, of: message))

@@ -23,6 +23,11 @@ extension SecretRing<ChallengeKey> {
         ttl: Int64,
         at streamTime: EvaluationTime
     ) -> Result<OpenedChallenge, Reason> {
+        authenticate(challenge, app: app).flatMap { OpenedChallenge.judge(issuedAt: $0, ttl: ttl, at: streamTime) }
+    }
+
+    /// The half of ``open(_:app:ttl:at:)`` that needs no state: whether one of our keys sealed it for this app, and when.
+    package func authenticate(_ challenge: [UInt8], app: String) -> Result<EvaluationTime, Reason> {
         guard challenge.count == ChallengeKey.byteCount, challenge[0] == ChallengeKey.version
         else { return .failure(.challengeInvalid) }
         let bytes = challenge.span
@@ -37,19 +42,26 @@ extension SecretRing<ChallengeKey> {
             ConstantTime.areEqual($0, bytes.extracting(ChallengeKey.clearBytes...))
         }
         guard isGenuine else { return .failure(.challengeInvalid) }
-        let issuedAt = Int64(time)
+        return .success(EvaluationTime(milliseconds: Int64(time)))
+    }
+}
+
+extension OpenedChallenge {
+    /// The other half: whether a genuine challenge lives at a stream time.
+    package static func judge(
+        issuedAt: EvaluationTime,
+        ttl: Int64,
+        at streamTime: EvaluationTime
+    ) -> Result<OpenedChallenge, Reason> {
         // Saturates for times and lives beyond all calendars.
-        let horizon = streamTime.milliseconds.addingReportingOverflow(Self.toleranceMilliseconds)
-        guard horizon.overflow || issuedAt <= horizon.partialValue else { return .failure(.challengeInvalid) }
-        let expiry = issuedAt.addingReportingOverflow(ttl)
+        let tolerance = SecretRing<ChallengeKey>.toleranceMilliseconds
+        let horizon = streamTime.milliseconds.addingReportingOverflow(tolerance)
+        guard horizon.overflow || issuedAt.milliseconds <= horizon.partialValue
+        else { return .failure(.challengeInvalid) }
+        let expiry = issuedAt.milliseconds.addingReportingOverflow(ttl)
         let expiresAt = expiry.overflow ? Int64.max : expiry.partialValue
         guard streamTime.milliseconds < expiresAt else { return .failure(.challengeExpired) }
-        return .success(
-            OpenedChallenge(
-                issuedAt: EvaluationTime(milliseconds: issuedAt),
-                expiresAt: EvaluationTime(milliseconds: expiresAt)
-            )
-        )
+        return .success(OpenedChallenge(issuedAt: issuedAt, expiresAt: EvaluationTime(milliseconds: expiresAt)))
     }
 }
 

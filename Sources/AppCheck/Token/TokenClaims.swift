@@ -35,10 +35,9 @@ package struct TokenClaims: Hashable, Sendable {
     }
 
     /// Only such tokens can be consumed.
-    package var isLimitedUse: Bool {
-        let life = expiresAt.subtractingReportingOverflow(issuedAt)
-        return !life.overflow && life.partialValue == Self.limitedUseSeconds
-    }
+    package var isLimitedUse: Bool { times.isLimitedUse }
+
+    package var times: TokenTimes { TokenTimes(issuedAt: issuedAt, expiresAt: expiresAt) }
 
     /// The first audience, `projects/{number}`, then `projects/{id}` where the project has one.
     package var audiences: [String] { ([projectNumber] + (projectID.map { [$0] } ?? [])).map { "projects/\($0)" } }
@@ -63,6 +62,11 @@ package struct TokenTimes: Hashable, Sendable {
     package init(issuedAt: Int64, expiresAt: Int64) {
         self.issuedAt = issuedAt
         self.expiresAt = expiresAt
+    }
+
+    package var isLimitedUse: Bool {
+        let life = expiresAt.subtractingReportingOverflow(issuedAt)
+        return !life.overflow && life.partialValue == TokenClaims.limitedUseSeconds
     }
 
     /// The life that is left: what the answer's `ttl` says. Zero once it is over.
