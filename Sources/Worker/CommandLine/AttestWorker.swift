@@ -4,7 +4,9 @@ package enum AttestWorker {
     package static let version = "0.1.0"
 
     /// Every command, in the order of the help text. A command is one file in `Commands`.
-    package static let commands: [Command] = [.demo, .run, .createTopics, .publish, .replay, .simulate, .inspect]
+    package static let commands: [Command] = [
+        .demo, .run, .createTopics, .publish, .replay, .simulate, .inspect, .importKeys, .exportKeys, .reset,
+    ]
 
     /// Runs a command and returns its exit code: 0 done, 1 the work failed or the world did, 2 usage or configuration.
     package static func main(_ arguments: [String]) -> Int32 {
