@@ -39,7 +39,7 @@ let modules: [Target] = [
 let tests: [Target] = [
     .target(
         name: "TestSupport",
-        dependencies: ["Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab"],
+        dependencies: ["Kafka", "Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab"],
         path: "Tests/TestSupport",
         // Data, read by path.
         exclude: ["firebase-contract.json"],
@@ -55,7 +55,7 @@ let tests: [Target] = [
     ),
     .testTarget(
         name: "AppCheckTests",
-        dependencies: ["AppCheck", "AppAttest", "JSON", "TestSupport"],
+        dependencies: ["AppCheck", "AppAttest", "JSON", "DeviceLab", "TestSupport"],
         swiftSettings: strict
     ),
     .testTarget(
@@ -70,7 +70,10 @@ let tests: [Target] = [
     ),
     .testTarget(
         name: "KafkaTests",
-        dependencies: ["Kafka", "Worker", "Pipeline", "TestSupport"],
+        // The executable is built beside the tests, which start it.
+        dependencies: [
+            "attest-worker", "Kafka", "Worker", "Pipeline", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestSupport",
+        ],
         swiftSettings: strict
     ),
     .testTarget(
@@ -101,6 +104,13 @@ let benchmarks: [Target] = [
         name: "FuzzLab",
         dependencies: ["AppAttest", "Crypto", "DeviceLab"],
         path: "Benchmarks/FuzzLab",
+        swiftSettings: strict
+    ),
+    .executableTarget(
+        name: "ChaosLab",
+        // The executable is built beside the runner, which starts it.
+        dependencies: ["attest-worker", "TestSupport"],
+        path: "Benchmarks/ChaosLab",
         swiftSettings: strict
     ),
 ]

@@ -49,6 +49,9 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
         code == RD_KAFKA_RESP_ERR__BAD_MSG.rawValue || code == RD_KAFKA_RESP_ERR__BAD_COMPRESSION.rawValue
     }
 
+    /// A topic or partition that a broker does not know: as it is for a while after a broker has started.
+    package var isMissingTopic: Bool { Self.missing.contains(code) }
+
     /// Nobody polled for `max.poll.interval.ms`: the assignment is lost, as the next change says.
     package var isPollGap: Bool { code == RD_KAFKA_RESP_ERR__MAX_POLL_EXCEEDED.rawValue }
 
@@ -187,6 +190,11 @@ extension KafkaFault {
         RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED.rawValue,
         RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED.rawValue, RD_KAFKA_RESP_ERR__AUTHENTICATION.rawValue,
         RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED.rawValue,
+    ]
+
+    private static let missing: Set<Int32> = [
+        RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART.rawValue, RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC.rawValue,
+        RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION.rawValue,
     ]
 
     private static let retriable: Set<Int32> = [

@@ -37,144 +37,28 @@ package struct KafkaInstallation: Sendable {
     }
 }
 
-/// A one-broker Kafka (KRaft) in a temporary folder, on loopback ports that were free.
-///
-/// A shell keeps it: when its standard input ends, because ``stop()`` closed it or because this process died, it stops
-/// the broker and deletes the folder. So nothing is left behind however a test run ends.
-package final class RealKafka: @unchecked Sendable {
-    package struct StartFault: Error, CustomStringConvertible {
-        package let description: String
-    }
+/// A cluster of one broker; see ``RealCluster``.
+package final class RealKafka: Sendable {
+    private let cluster: RealCluster
 
-    package let bootstrapServers: String
-    package let folder: URL
-    private let port: UInt16
-    // Used by the thread that starts and stops the broker only.
-    private let keeper = Process()
-    private let leash = Pipe()
+    package var bootstrapServers: String { cluster.bootstrapServers }
+    package var folder: URL { cluster.folder }
 
     package init(_ installation: KafkaInstallation, seconds: Int = 60) throws {
-        let controllerPort = try Self.freePort()
-        port = try Self.freePort()
-        bootstrapServers = "127.0.0.1:\(port)"
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("kafka-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let properties = Self.properties(port: port, controllerPort: controllerPort, folder: folder)
-        try Data(properties.utf8).write(to: folder.appendingPathComponent("server.properties"))
-        keeper.executableURL = URL(fileURLWithPath: "/bin/sh")
-        keeper.arguments = ["-c", Self.script, "sh", folder.path, installation.java.path, installation.home.path]
-        keeper.standardInput = leash
-        try keeper.run()
-        try waitUntilListening(seconds: seconds)
-    }
-
-    private func waitUntilListening(seconds: Int) throws {
-        let deadline = ContinuousClock.now + .seconds(seconds)
-        while !Self.accepts(port: port) {
-            let ended = FileManager.default.fileExists(atPath: folder.path + "/ended")
-            guard keeper.isRunning, !ended, ContinuousClock.now < deadline else {
-                let log = (try? String(contentsOf: folder.appendingPathComponent("broker.log"), encoding: .utf8)) ?? ""
-                stop()
-                throw StartFault(description: "Kafka did not start: \(log.suffix(2000))")
-            }
-            usleep(100_000)
-        }
+        cluster = try RealCluster(installation, seconds: seconds)
     }
 
     /// Stops the broker's clock: connections stay open and nobody answers, until ``resume()``.
-    package func pause() throws { try tell("pause") }
+    package func pause() throws { try cluster.pause() }
 
-    package func resume() throws { try tell("resume") }
+    package func resume() throws { try cluster.resume() }
 
     /// Ends the broker as a power cut would. Ports and data stay its own, until ``restart(seconds:)``.
-    package func kill() throws {
-        try tell("kill")
-        while !FileManager.default.fileExists(atPath: folder.path + "/ended") { usleep(20_000) }
-    }
+    package func kill() throws { try cluster.kill() }
 
     /// Starts a killed broker again, on the same ports and data.
-    package func restart(seconds: Int = 60) throws {
-        try FileManager.default.removeItem(atPath: folder.path + "/ended")
-        try tell("start")
-        try waitUntilListening(seconds: seconds)
-    }
-
-    private func tell(_ word: String) throws {
-        try leash.fileHandleForWriting.write(contentsOf: Data((word + "\n").utf8))
-    }
-
-    deinit {
-        stop()
-    }
+    package func restart(seconds: Int = 60) throws { try cluster.start(seconds: seconds) }
 
     /// Stops the broker and deletes its folder.
-    package func stop() {
-        guard keeper.isRunning else { return }
-        try? leash.fileHandleForWriting.close()
-        keeper.waitUntilExit()
-    }
-
-    private static let script = """
-        folder=$1; java=$2; home=$3
-        kafka() { "$java" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Djava.awt.headless=true -cp "$home/libs/*" "$@"; }
-        options=-Dlog4j2.disable.jmx=true
-        if [ -f "$home/log4j2.properties" ]; then options=-Dlog4j2.configurationFile=$home/log4j2.properties; fi
-        cd "$folder" || exit 1
-        export KAFKA_LOG="$folder"
-        id=$(head -c 16 /dev/urandom | base64 | tr '+/' 'ab' | cut -c 1-22)
-        kafka -Xmx128m "$options" kafka.tools.StorageTool format -t "$id" -c server.properties \
-          >broker.log 2>&1 </dev/null || exit 1
-        start() {
-          (
-            "$java" -XX:+UseSerialGC -Djava.awt.headless=true -Xms96m -Xmx320m "$options" -cp "$home/libs/*" \
-              kafka.Kafka server.properties >>broker.log 2>&1 </dev/null &
-            echo $! >pid
-            wait $!
-            touch ended
-          ) </dev/null >/dev/null 2>&1 &
-        }
-        start
-        while read -r word; do
-          case $word in
-            pause) kill -STOP "$(cat pid)" ;;
-            resume) kill -CONT "$(cat pid)" ;;
-            kill) kill -KILL "$(cat pid)" ;;
-            start) start ;;
-          esac
-        done
-        kill -KILL "$(cat pid)" 2>/dev/null
-        wait
-        cd / && rm -rf "$folder"
-        """
-
-    private static func properties(port: UInt16, controllerPort: UInt16, folder: URL) -> String {
-        """
-        process.roles=broker,controller
-        node.id=1
-        controller.quorum.voters=1@127.0.0.1:\(controllerPort)
-        listeners=PLAINTEXT://127.0.0.1:\(port),CONTROLLER://127.0.0.1:\(controllerPort)
-        advertised.listeners=PLAINTEXT://127.0.0.1:\(port)
-        listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
-        controller.listener.names=CONTROLLER
-        inter.broker.listener.name=PLAINTEXT
-        log.dirs=\(folder.path)/data
-        auto.create.topics.enable=false
-        offsets.topic.replication.factor=1
-        offsets.topic.num.partitions=3
-        transaction.state.log.replication.factor=1
-        transaction.state.log.min.isr=1
-        transaction.state.log.num.partitions=3
-        share.coordinator.state.topic.replication.factor=1
-        share.coordinator.state.topic.min.isr=1
-        broker.session.timeout.ms=2000
-        broker.heartbeat.interval.ms=500
-        group.initial.rebalance.delay.ms=0
-        group.min.session.timeout.ms=1000
-        num.network.threads=2
-        num.io.threads=2
-        log.cleaner.dedupe.buffer.size=16777216
-        transaction.abort.timed.out.transaction.cleanup.interval.ms=1000
-
-        """
-    }
+    package func stop() { cluster.stop() }
 }

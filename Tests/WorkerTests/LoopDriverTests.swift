@@ -43,14 +43,14 @@ struct LoopDriverTests {
     func stopsBefore() throws {
         let driver = LoopDriver(idleWaitMilliseconds: 1)
         driver.stop()
-        try driver.run(Self.loop(driver)) { _ in }
+        try driver.run(Self.loop(driver)) { _, _ in }
     }
 
     @Test("a stop while nothing comes ends the loop", .timeLimit(.minutes(1)))
     func stopsIdle() throws {
         let driver = LoopDriver(idleWaitMilliseconds: 1)
         var reports = 0
-        try driver.run(Self.loop(driver)) { _ in
+        try driver.run(Self.loop(driver)) { _, _ in
             reports += 1
             if reports == 1 { driver.stop() }
         }

@@ -113,9 +113,9 @@ package struct RequestDecoder: Sendable {
         )
     }
 
-    /// - Throws: for a verb on a resource that it is not for: `unknown-app` where an exchange names no app (Google has no
-    ///   such address and answers 404), else `malformed-request`. For a verb that is not served: `unknown-method`, but
-    ///   `unknown-app` where another provider's exchange is asked of an app that nobody registered.
+    /// - Throws: for a verb on a resource that it is not for: `unknown-app` where an exchange names no app (Google has
+    ///   no such address and answers 404), else `malformed-request`. For a verb that is not served: `unknown-method`,
+    ///   but `unknown-app` where another provider's exchange is asked of an app that nobody registered.
     private func method(_ path: RequestPath) throws(Reason) -> Method {
         guard let method = Method(rawValue: path.verb) else {
             if Self.otherExchanges.contains(path.verb) { _ = try resource(path) }

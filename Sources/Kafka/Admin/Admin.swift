@@ -1,6 +1,7 @@
 internal import CRdkafka
 
-/// Looks at topics and groups, creates topics, and sets the offsets of a group without members. For one thread at a time; every call waits for its answer.
+/// Looks at topics and groups, creates topics, and sets the offsets of a group without members. For one thread at a
+/// time; every call waits for its answer.
 package final class Admin {
     let handle: ClientHandle
     let properties: KafkaProperties

@@ -11,8 +11,8 @@ package struct TopicRecord: Sendable, Equatable {
 /// Reads chosen partitions of one topic, committed records only, without a group: it can neither join nor commit.
 /// For one thread at a time.
 ///
-/// Made for restoring a compacted topic: take ``highWatermark(of:timeoutMilliseconds:)``, ``start(_:)``, then poll until
-/// ``position(of:)`` has reached it. That ends even where the last offsets are aborted, compacted away or markers.
+/// Made for restoring a compacted topic: take ``highWatermark(of:timeoutMilliseconds:)``, ``start(_:)``, then poll
+/// until ``position(of:)`` is there. That ends even where the last offsets are aborted, compacted away or markers.
 @safe
 package final class TopicReader {
     package let topic: String
@@ -69,6 +69,8 @@ package final class TopicReader {
     ]
 
     /// Begins to read partitions at the given offsets (``PartitionOffset/beginning`` for the oldest record).
+    ///
+    /// A partition that does not exist gives nothing and no fault either; asking for its high watermark first tells.
     package func start(_ offsets: [PartitionOffset]) throws(KafkaFault) {
         for start in offsets {
             let partition = start.partition
@@ -96,8 +98,9 @@ package final class TopicReader {
 
     /// What lies ready, in the order of each partition; an empty answer when nothing came in time.
     ///
-    /// - Throws: a ``KafkaFault`` that concerns a partition: an offset that is gone, a damaged record, no authorisation.
-    ///   Trouble with connections is mended by the library and only shows in the time that passes.
+    /// - Throws: a ``KafkaFault`` that concerns a partition: an offset that is gone, a damaged record, a refusal. What
+    ///   was read before it has been handed out. Trouble with connections is mended by the library and only shows in
+    ///   the time that passes.
     package func poll(maxRecords: Int, timeoutMilliseconds: Int) throws(KafkaFault) -> [TopicRecord] {
         if let fault = pendingFault {
             pendingFault = nil

@@ -3,8 +3,8 @@ internal import CRdkafka
 /// Who a group's member was at one moment: group, generation, member id and static instance id.
 ///
 /// Take it when the assignment comes, keep it with every batch polled under that assignment, and hand it to
-/// ``TransactionalProducer/sendOffsets(_:topic:_:timeoutMilliseconds:)``, however much later: the coordinator refuses the
-/// offsets of a member whom the group has left behind. Metadata taken later would carry the newer generation, and
+/// ``TransactionalProducer/sendOffsets(_:topic:_:timeoutMilliseconds:)``, however much later: the coordinator refuses
+/// the offsets of a member whom the group has left behind. Metadata taken later would carry the newer generation, and
 /// commit records of partitions that belong to somebody else by now.
 @safe
 package final class GroupMetadata {

@@ -25,8 +25,8 @@ extension TransactionalProducer {
     ///
     /// - Parameters:
     ///   - metadata: taken when the records' partitions were assigned; see ``GroupMetadata``.
-    ///   - timeoutMilliseconds: with 2.0.2 the call lasts up to `socket.timeout.ms` (10 s unless set) where a broker
-    ///     keeps a connection and does not answer, and up to a second longer than told where there is no connection.
+    ///   - timeoutMilliseconds: may be exceeded by a second. 2.0.2 itself would wait for as long as the coordinator is
+    ///     away; where it does, the fault is fatal, and the call is left to itself.
     /// - Throws: a ``KafkaFault``. While it is retriable the offsets are not in the transaction, and no commit is let
     ///   through until the same call has succeeded.
     package func sendOffsets(
@@ -39,22 +39,27 @@ extension TransactionalProducer {
         if let fatal = fatalFault { throw fatal }
         let sent = TransactionOffsets(topic: topic, offsets: offsets)
         noteOffsets(sent, wereSent: false)
-        let list = TopicPartitionList(topic: topic, offsets: offsets)
-        let timeout = patience(timeoutMilliseconds)
-        // The library copies the list and the metadata.
-        let error = unsafe list.withPointer { list in
-            unsafe metadata.withPointer {
-                unsafe rd_kafka_send_offsets_to_transaction(handle.pointer, list, $0, timeout)
-            }
-        }
-        try unsafe check(error, "sending offsets of \(topic)")
+        let (handle, timeout) = (handle, patience(timeoutMilliseconds))
+        let action = "sending offsets of \(topic)"
+        try unsafe check(
+            try call(action, timeoutMilliseconds: timeoutMilliseconds) {
+                let list = TopicPartitionList(topic: topic, offsets: offsets)
+                // The library copies the list and the metadata. The client lives until the call has returned.
+                return unsafe list.withPointer { list in
+                    unsafe metadata.withPointer {
+                        unsafe rd_kafka_send_offsets_to_transaction(handle.pointer, list, $0, timeout)
+                    }
+                }
+            },
+            action
+        )
         noteOffsets(sent, wereSent: true)
     }
 
     /// Waits for every record and makes all of the transaction visible.
     ///
-    /// - Throws: a ``KafkaFault``; while it is retriable the outcome is open and the same call asks again. A transaction
-    ///   that has lost a record or its offsets is refused with ``KafkaFault/requiresAbort``, whatever the library knows.
+    /// - Throws: a ``KafkaFault``; while it is retriable the outcome is open and the same call asks again. Refused with
+    ///   ``KafkaFault/requiresAbort``, whatever the library knows, where a record or the offsets are not in it.
     package func commit(timeoutMilliseconds: Int) throws(KafkaFault) {
         if let obstacle = commitObstacle { throw obstacle }
         let timeout = patience(timeoutMilliseconds)
@@ -68,8 +73,8 @@ extension TransactionalProducer {
     ///
     /// - Throws: a ``KafkaFault``; while it is retriable the same call goes on. A fatal one is an ordinary way out.
     package func abort(timeoutMilliseconds: Int) throws(KafkaFault) {
-        let waited = settle(timeoutMilliseconds / 2)
         if let fatal = fatalFault { throw fatal }
+        let waited = settle(timeoutMilliseconds / 2)
         let timeout = patience(timeoutMilliseconds - waited)
         // Delivery callbacks run inside this call, on this thread.
         let error = unsafe rd_kafka_abort_transaction(handle.pointer, timeout)
@@ -77,7 +82,7 @@ extension TransactionalProducer {
         forgetTransaction()
     }
 
-    /// Waits for records under way, as long as any of them arrive. Returns the most milliseconds that it may have taken.
+    /// Waits for records under way, as long as any of them arrive. Returns the most milliseconds that it has taken.
     private func settle(_ timeoutMilliseconds: Int) -> Int {
         var waited = 0
         var idle = 0
@@ -90,6 +95,22 @@ extension TransactionalProducer {
         }
         return waited
     }
+
+    /// Bounds a call that may not come back: the producer is given up then, and never touched again.
+    private func call(
+        _ action: String,
+        timeoutMilliseconds: Int,
+        _ body: @escaping () -> OpaquePointer?
+    ) throws(KafkaFault) -> OpaquePointer? {
+        do throws(KafkaFault) {
+            let bound = max(0, timeoutMilliseconds) + Self.graceMilliseconds
+            return try unsafe BoundedCall.run(action, timeoutMilliseconds: bound, body)
+        } catch {
+            throw abandoned(error)
+        }
+    }
+
+    private static let graceMilliseconds = 1_000
 
     private static let sliceMilliseconds = 50
     private static let idleSlices = 20

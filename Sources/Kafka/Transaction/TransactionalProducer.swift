@@ -2,18 +2,21 @@ internal import CRdkafka
 
 /// A producer whose records, and the offsets of what they were made from, become visible together or not at all.
 ///
-/// ``initTransactions(timeoutMilliseconds:)`` once, then ``begin()``, records, offsets, and ``commit(timeoutMilliseconds:)``
-/// or ``abort(timeoutMilliseconds:)``, over and over. For one thread at a time. Of the faults that calls throw, test
-/// ``KafkaFault/isFatal`` first (only a new producer with the same id helps; that is an ordinary way out), then
-/// ``KafkaFault/requiresAbort``, then ``KafkaFault/isRetriable`` (the same call, the same arguments); what is none of
-/// these is to be taken as fatal.
+/// ``initTransactions(timeoutMilliseconds:)`` once, then over and over ``begin()``, records, offsets, and
+/// ``commit(timeoutMilliseconds:)`` or ``abort(timeoutMilliseconds:)``. For one thread at a time.
+///
+/// Of the faults that calls throw, test ``KafkaFault/isFatal`` first (only a new producer with the same id helps; that
+/// is an ordinary way out), then ``KafkaFault/requiresAbort``, then ``KafkaFault/isRetriable`` (the same call, the same
+/// arguments); what is none of these is to be taken as fatal.
 package final class TransactionalProducer {
     package let transactionalID: String
     let producer: Producer
     /// Why the open transaction must not be committed; nil while it may be.
     private var spoilage: KafkaFault?
     /// Offsets that were to be sent and were not, but may be tried again.
-    private var unsentOffsets: TransactionOffsets?
+    private var unsentOffsets: [TransactionOffsets] = []
+    /// Set once a call is under way that could not be waited for.
+    private var abandonment: KafkaFault?
     /// Failed deliveries before the open transaction.
     private var failedBefore = 0
 
@@ -39,17 +42,13 @@ package final class TransactionalProducer {
         )
     }
 
-    private static let defaults = [
-        // Long enough for a partition's leader to change; an orphan of a stable id is aborted by its successor anyway.
-        ("transaction.timeout.ms", "30000"),
-        // Sending offsets waits this long for a broker that has stopped, whatever its own timeout says.
-        ("socket.timeout.ms", "10000"),
-    ]
+    /// Long enough for a partition's leader to change; an orphan of a stable id is aborted by its successor anyway.
+    private static let defaults = [("transaction.timeout.ms", "30000")]
 
     var handle: ClientHandle { producer.handle }
 
     /// The fault after which only a new producer helps, if there was one.
-    package var fatalFault: KafkaFault? { producer.fatalFault }
+    package var fatalFault: KafkaFault? { abandonment ?? producer.fatalFault }
 
     /// Why ``commit(timeoutMilliseconds:)`` would refuse the open transaction, as far as it is known here.
     package var commitObstacle: KafkaFault? {
@@ -59,7 +58,7 @@ package final class TransactionalProducer {
             let failure = handle.context.firstFailure ?? .stale("a record was not delivered")
             return failure.judged(isFatal: false, requiresAbort: true)
         }
-        return unsentOffsets.map { .stale("the offsets of \($0.topic) are not in the transaction") }
+        return unsentOffsets.first.map { .stale("the offsets of \($0.topic) are not in the transaction") }
     }
 
     private var hasLostRecord: Bool { deliveries.failed > failedBefore }
@@ -138,18 +137,20 @@ package final class TransactionalProducer {
         return judged
     }
 
+    func abandoned(_ fault: KafkaFault) -> KafkaFault {
+        abandonment = fault
+        return fault
+    }
+
     func noteOffsets(_ offsets: TransactionOffsets, wereSent: Bool) {
-        if !wereSent {
-            unsentOffsets = offsets
-        } else if unsentOffsets == offsets {
-            unsentOffsets = nil
-        }
+        unsentOffsets.removeAll { $0 == offsets }
+        if !wereSent { unsentOffsets.append(offsets) }
     }
 
     /// A new transaction, or none: nothing of the one before counts any more.
     func forgetTransaction() {
         spoilage = nil
-        unsentOffsets = nil
+        unsentOffsets = []
         failedBefore = deliveries.failed
         handle.context.firstFailure = nil
         handle.context.deliveredOffsets?.reset()

@@ -10,8 +10,10 @@ extension BatchLoop {
     func finish(_ change: AssignmentChange) throws {
         switch change {
         case .assigned(let partitions):
-            let known = partitions.filter { takeKept($0) }
-            try log.beginRestore(partitions, kept: Set(known))
+            forgetRestoration()
+            // The log may fail and be asked again: nothing changes before it has begun.
+            try log.beginRestore(partitions, kept: Set(partitions.filter(isKnown)))
+            for partition in partitions { take(partition) }
             restoration = Restoration(partitions: partitions)
         case .revoked(let partitions):
             forgetRestoration()
@@ -28,13 +30,16 @@ extension BatchLoop {
         pendingChange = nil
     }
 
-    /// - Returns: whether there is a ledger to go on with.
-    private func takeKept(_ partition: Int32) -> Bool {
+    /// Whether there is a ledger to go on with.
+    private func isKnown(_ partition: Int32) -> Bool {
         let number = settings.ledgerPartition(partition)
-        if ledgers[number] != nil { return true }
-        let ledger = kept.take(number, at: wallClock())
-        ledgers[number] = ledger ?? PartitionLedger()
-        return ledger != nil
+        return ledgers[number] != nil || kept.has(number, at: wallClock())
+    }
+
+    private func take(_ partition: Int32) {
+        let number = settings.ledgerPartition(partition)
+        guard ledgers[number] == nil else { return }
+        ledgers[number] = kept.take(number) ?? PartitionLedger()
     }
 
     private func give(_ partition: Int32) {
@@ -114,10 +119,12 @@ struct KeptLedgers {
         sweep(at: now)
     }
 
-    mutating func take(_ partition: Int32, at now: EvaluationTime?) -> PartitionLedger? {
+    mutating func has(_ partition: Int32, at now: EvaluationTime?) -> Bool {
         sweep(at: now)
-        return ledgers.removeValue(forKey: partition)?.ledger
+        return ledgers[partition] != nil
     }
+
+    mutating func take(_ partition: Int32) -> PartitionLedger? { ledgers.removeValue(forKey: partition)?.ledger }
 
     private mutating func sweep(at now: EvaluationTime?) {
         guard let now else { return }

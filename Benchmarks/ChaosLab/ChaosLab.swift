@@ -1,0 +1,90 @@
+internal import Foundation
+internal import TestSupport
+
+/// The worker under faults: several processes of it, real brokers and fake devices, killed, paused and restarted under
+/// a seed; then every topic is read and held against what the worker promises.
+///
+/// Exit code 0 = every promise kept and drained in time, 1 = not, 2 = it could not be tried.
+@main
+struct ChaosLab {
+    private var settings = ChaosSettings()
+
+    static func main() {
+        do {
+            let lab = try ChaosLab(Array(CommandLine.arguments.dropFirst()))
+            exit(try lab.run())
+        } catch let fault as Usage {
+            say("ChaosLab: \(fault.description)\n\(Self.usage)")
+        } catch {
+            say("ChaosLab: \(error)")
+        }
+        exit(2)
+    }
+
+    private struct Usage: Error { let description: String }
+
+    private static let usage = """
+        Usage: ChaosLab [--seed S] [--faults N] [--requests N] [--brokers 1|3] [--workers N] [--seconds S] [--devices N]
+                        [--delivery exactly-once|at-least-once] [--membership static|dynamic] [--drain S] [--unpaced]
+                        [--kinds A,B] [--keep DIR]
+          --seconds   between two faults (4)
+          --drain     from the last fault until all is answered, at most (60)
+          --unpaced   requests come as fast as they can be made, instead of spread over the faults
+          --kinds     \(ChaosFault.allCases.map { "\($0)" }.joined(separator: ", "))
+        """
+
+    private init(_ arguments: [String]) throws {
+        var rest = arguments[...]
+        while let option = rest.popFirst() {
+            if option == "--unpaced" {
+                settings.isPaced = false
+                continue
+            }
+            guard let value = rest.popFirst() else { throw Usage(description: "\(option) needs a value") }
+            try set(option, value)
+        }
+    }
+
+    private mutating func set(_ option: String, _ value: String) throws {
+        switch option {
+        case "--seed": settings.seed = try Self.number(option, value)
+        case "--faults": settings.faults = try Self.number(option, value)
+        case "--requests": settings.requests = try Self.number(option, value)
+        case "--workers": settings.workers = max(1, try Self.number(option, value))
+        case "--devices": settings.devices = max(1, try Self.number(option, value))
+        case "--seconds": settings.secondsBetweenFaults = try Self.number(option, value)
+        case "--drain": settings.drainSeconds = try Self.number(option, value)
+        case "--keep": settings.keep = value
+        case "--brokers" where ["1", "3"].contains(value): settings.brokers = try Self.number(option, value)
+        case "--delivery" where ["exactly-once", "at-least-once"].contains(value): settings.delivery = value
+        case "--membership" where ["static", "dynamic"].contains(value): settings.membership = value
+        case "--kinds": settings.kinds = try value.split(separator: ",").map(Self.kind)
+        default: throw Usage(description: "\(option) \(value)?")
+        }
+    }
+
+    private static func number<Number: LosslessStringConvertible>(_ option: String, _ text: String) throws -> Number {
+        guard let number = Number(text) else { throw Usage(description: "\(option) \(text) is no number") }
+        return number
+    }
+
+    private static func kind(_ name: Substring) throws -> ChaosFault {
+        guard let kind = ChaosFault.allCases.first(where: { "\($0)" == name }) else {
+            throw Usage(description: "\(name) is no kind of fault")
+        }
+        return kind
+    }
+
+    private func run() throws -> Int32 {
+        guard let installation = KafkaInstallation.found else {
+            Self.say(KafkaInstallation.whyMissing)
+            return 2
+        }
+        let report = try ChaosRun(installation, settings, print: Self.say).run()
+        Self.say("\n" + report.lines.joined(separator: "\n"))
+        return report.passed ? 0 : 1
+    }
+
+    /// At once, whether a person or a file is reading.
+    private static func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
+}

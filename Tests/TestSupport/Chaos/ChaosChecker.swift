@@ -1,0 +1,146 @@
+/// All that a run left behind, as read after it.
+package struct ChaosEvidence: Sendable {
+    /// Every request that lies in the requests topic.
+    package var requests: [RecordPlace]
+    /// Per topic in the order of partition and offset: results, then dead letters, as a reader of committed records
+    /// gets them.
+    package var outcomes: [ChaosOutcome]
+    /// What a replay of the requests says of each; nil where there was none.
+    package var replayed: [ChaosOutcome]?
+    /// Counters by key ID (standard base64), as exported from the ledger; nil where they could not be.
+    package var ledger: [String: Int64]?
+
+    package init(
+        requests: [RecordPlace],
+        outcomes: [ChaosOutcome],
+        replayed: [ChaosOutcome]? = nil,
+        ledger: [String: Int64]? = nil
+    ) {
+        (self.requests, self.outcomes, self.replayed, self.ledger) = (requests, outcomes, replayed, ledger)
+    }
+}
+
+/// Holds what a run left behind against what the worker promises.
+package enum ChaosChecker {
+    package static func check(_ evidence: ChaosEvidence) -> ChaosFindings {
+        var findings = ChaosFindings()
+        let first = checkOnce(evidence, &findings)
+        checkPlaces(evidence.outcomes, &findings)
+        checkOrder(evidence.outcomes, first, &findings)
+        checkCounters(evidence.outcomes, &findings)
+        if let replayed = evidence.replayed {
+            checkVerdicts(replayed, evidence.outcomes, first, &findings)
+        } else {
+            findings.unchecked[.verdictDiffers] = "no replay"
+            findings.unchecked[.bytesDiffer] = "no replay"
+        }
+        if let ledger = evidence.ledger {
+            checkLedger(ledger, evidence.outcomes, &findings)
+        } else {
+            findings.unchecked[.ledgerDiffers] = "the program has no export-keys yet"
+        }
+        return findings
+    }
+
+    /// Exactly one outcome for each request. - Returns: the index of each request's first outcome.
+    private static func checkOnce(_ evidence: ChaosEvidence, _ findings: inout ChaosFindings) -> [RecordPlace: Int] {
+        let requests = Set(evidence.requests)
+        var first: [RecordPlace: Int] = [:]
+        first.reserveCapacity(requests.count)
+        for (index, outcome) in evidence.outcomes.enumerated() {
+            if !requests.contains(outcome.source) {
+                findings.add(.unasked, "\(outcome.written) is about \(outcome.source)")
+            } else if let other = first[outcome.source] {
+                let before = evidence.outcomes[other]
+                findings.add(.doubled, "\(outcome.source): at \(before.written) and \(outcome.written)")
+            } else {
+                first[outcome.source] = index
+            }
+        }
+        for place in evidence.requests where first[place] == nil { findings.add(.lost, place.description) }
+        return first
+    }
+
+    private static func checkPlaces(_ outcomes: [ChaosOutcome], _ findings: inout ChaosFindings) {
+        for outcome in outcomes where outcome.written.partition != outcome.source.partition {
+            findings.add(.misplaced, "\(outcome.source) is answered at \(outcome.written)")
+        }
+    }
+
+    /// Within a topic and partition outcomes stand in their requests' order, which orders each key's too. What is there
+    /// twice counts where it stood first: the second one is counted as doubled.
+    private static func checkOrder(
+        _ outcomes: [ChaosOutcome],
+        _ first: [RecordPlace: Int],
+        _ findings: inout ChaosFindings
+    ) {
+        var last: [TopicPartition: RecordPlace] = [:]
+        for (index, outcome) in outcomes.enumerated() where first[outcome.source] == index {
+            let place = TopicPartition(isDeadLetters: outcome.isDeadLetter, partition: outcome.written.partition)
+            if let before = last[place], before > outcome.source {
+                findings.add(.outOfOrder, "\(outcome.source) stands after \(before), at \(outcome.written)")
+            } else {
+                last[place] = outcome.source
+            }
+        }
+    }
+
+    private struct TopicPartition: Hashable {
+        var isDeadLetters: Bool
+        var partition: Int32
+    }
+
+    /// No counter of a key moves it twice; an attestation's 0 moves nothing.
+    private static func checkCounters(_ outcomes: [ChaosOutcome], _ findings: inout ChaosFindings) {
+        var accepted: [String: [Int64: RecordPlace]] = [:]
+        for outcome in outcomes {
+            guard let (keyID, counter) = outcome.movedCounter, counter > 0 else { continue }
+            if let before = accepted[keyID]?[counter] {
+                findings.add(.counterTwice, "\(keyID) \(counter): for \(before) and for \(outcome.source)")
+            } else {
+                accepted[keyID, default: [:]][counter] = outcome.source
+            }
+        }
+    }
+
+    /// Each first outcome against the replay's: the judgement, then every byte.
+    private static func checkVerdicts(
+        _ replayed: [ChaosOutcome],
+        _ outcomes: [ChaosOutcome],
+        _ first: [RecordPlace: Int],
+        _ findings: inout ChaosFindings
+    ) {
+        var missing = Set(first.keys)
+        for expected in replayed {
+            guard let index = first[expected.source] else { continue }
+            missing.remove(expected.source)
+            let outcome = outcomes[index]
+            if outcome.judgement != expected.judgement {
+                findings.add(.verdictDiffers, "\(expected.source): \(outcome.judgement), not \(expected.judgement)")
+            } else if outcome.digest != expected.digest {
+                findings.add(.bytesDiffer, "\(expected.source), written at \(outcome.written)")
+            }
+        }
+        for place in missing.sorted() { findings.add(.verdictDiffers, "\(place) is not in the replay") }
+    }
+
+    /// The counters of keys as the accepted results have them, against the ledger's.
+    private static func checkLedger(
+        _ ledger: [String: Int64],
+        _ outcomes: [ChaosOutcome],
+        _ findings: inout ChaosFindings
+    ) {
+        var counters: [String: Int64] = [:]
+        for outcome in outcomes {
+            guard let (keyID, counter) = outcome.movedCounter else { continue }
+            counters[keyID] = max(counters[keyID] ?? 0, counter)
+        }
+        for (keyID, counter) in counters.sorted(by: { $0.key < $1.key }) where ledger[keyID] != counter {
+            let found = ledger[keyID].map(String.init) ?? "nothing"
+            findings.add(.ledgerDiffers, "\(keyID): \(found) in the ledger, \(counter) in the results")
+        }
+        for keyID in ledger.keys.sorted() where counters[keyID] == nil {
+            findings.add(.ledgerDiffers, "\(keyID) is in the ledger and was never accepted")
+        }
+    }
+}

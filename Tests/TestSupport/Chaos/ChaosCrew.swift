@@ -1,0 +1,198 @@
+internal import Foundation
+
+/// The workers of a run: each a process of the built program under a name of its own.
+///
+/// For one thread at a time; ``tick()`` notices what has happened and does what is due.
+final class ChaosCrew {
+    private enum State {
+        case absent
+        case running
+        case paused(until: ContinuousClock.Instant)
+        case ending(since: ContinuousClock.Instant, startsAfter: Duration?)
+        case down(until: ContinuousClock.Instant)
+    }
+
+    private struct Member {
+        let name: String
+        var state = State.absent
+        var process: ProgramProcess?
+        var starts = 0
+    }
+
+    private let settings: ChaosSettings
+    private let workplace: ChaosWorkplace
+    private let log: (String) -> Void
+    private var members: [Member]
+    /// Processes that ended though nobody ended them, and such that ended wrongly.
+    private(set) var findings: [String] = []
+    /// From SIGTERM to the end, the longest.
+    private(set) var longestEnding = Duration.zero
+
+    private static let endingLimit = Duration.seconds(60)
+    private static let restartPause = Duration.seconds(1)
+
+    init(_ settings: ChaosSettings, _ workplace: ChaosWorkplace, log: @escaping (String) -> Void) {
+        (self.settings, self.workplace, self.log) = (settings, workplace, log)
+        members = (1...settings.workers + settings.spareWorkers).map { Member(name: "w\($0)") }
+    }
+
+    func start() throws {
+        for index in 0..<settings.workers { try start(index) }
+    }
+
+    /// Nobody is paused, ending or down.
+    var isWhole: Bool {
+        members.allSatisfy { member in
+            switch member.state {
+            case .absent, .running: true
+            case .paused, .ending, .down: false
+            }
+        }
+    }
+
+    private func indices(_ wanted: (State) -> Bool) -> [Int] { members.indices.filter { wanted(members[$0].state) } }
+
+    private var running: [Int] { indices { if case .running = $0 { true } else { false } } }
+    private var absent: [Int] { indices { if case .absent = $0 { true } else { false } } }
+
+    private func start(_ index: Int) throws {
+        members[index].starts += 1
+        let name = members[index].name
+        members[index].process = try ProgramProcess(
+            ["run", "--config", workplace.config, "--instance", name],
+            streams: "\(workplace.folder)/\(name)-\(members[index].starts)"
+        )
+        members[index].state = .running
+    }
+}
+
+// MARK: - Faults
+
+extension ChaosCrew {
+    /// Does a fault. - Returns: what was done; nil where there is nobody to do it to now.
+    func apply(_ planned: PlannedFault) throws -> String? {
+        if planned.fault == .scaleUp {
+            guard let index = absent.first else { return nil }
+            try start(index)
+            return "\(members[index].name) is new"
+        }
+        let candidates = running
+        // Somebody must be left to take over.
+        guard candidates.count > (planned.fault == .scaleDown ? 2 : 0) else { return nil }
+        let index = candidates[Int(planned.target % UInt64(candidates.count))]
+        return apply(planned, to: index)
+    }
+
+    private func apply(_ planned: PlannedFault, to index: Int) -> String? {
+        let name = members[index].name
+        let session = Duration.milliseconds(settings.sessionMilliseconds)
+        // Three of four come back within their session, one of four after it.
+        let back = planned.length < 0.75 ? Duration.seconds(2 * planned.length) : session + .seconds(1)
+        switch planned.fault {
+        case .killWorker:
+            members[index].process?.signal(SIGKILL)
+            _ = members[index].process?.waitForEnd(seconds: 10)
+            members[index].state = .down(until: .now + back)
+            return "kill -9 of \(name), back in \(back.text)"
+        case .pauseWorkerPastSession: return pause(index, session + .seconds(0.5 + 2 * planned.length))
+        case .pauseWorkerPastTransaction:
+            let transaction = Duration.milliseconds(settings.transactionMilliseconds)
+            return pause(index, max(session, transaction) + .seconds(1 + 2 * planned.length))
+        case .terminateWorker:
+            members[index].process?.signal(SIGTERM)
+            members[index].state = .ending(since: .now, startsAfter: back)
+            return "SIGTERM of \(name), back \(back.text) after its end"
+        case .scaleDown:
+            members[index].process?.signal(SIGTERM)
+            members[index].state = .ending(since: .now, startsAfter: nil)
+            return "\(name) leaves"
+        default: return nil
+        }
+    }
+
+    private func pause(_ index: Int, _ length: Duration) -> String {
+        members[index].process?.signal(SIGSTOP)
+        members[index].state = .paused(until: .now + length)
+        return "SIGSTOP of \(members[index].name) for \(length.text)"
+    }
+}
+
+// MARK: - Time passes
+
+extension ChaosCrew {
+    /// Notices ends and does what is due. - Returns: whether something that a fault had begun came to its end.
+    @discardableResult
+    func tick() throws -> Bool {
+        var healed = false
+        for index in members.indices where try tick(index) { healed = true }
+        return healed
+    }
+
+    private func tick(_ index: Int) throws -> Bool {
+        let end = members[index].process?.end
+        switch members[index].state {
+        case .absent: return false
+        case .running:
+            if let end { noteOwnEnd(index, end) }
+            return false
+        case .paused(let until):
+            guard ContinuousClock.now >= until else { return false }
+            members[index].process?.signal(SIGCONT)
+            members[index].state = .running
+            return true
+        case .ending(let since, let startsAfter):
+            guard let end else {
+                if ContinuousClock.now - since > Self.endingLimit { giveUp(index) }
+                return false
+            }
+            longestEnding = max(longestEnding, ContinuousClock.now - since)
+            if end != .exit(0) { note(index, "\(end) after SIGTERM") }
+            members[index].state = startsAfter.map { .down(until: .now + $0) } ?? .absent
+            return startsAfter == nil
+        case .down(let until):
+            guard ContinuousClock.now >= until else { return false }
+            try start(index)
+            return true
+        }
+    }
+
+    private func noteOwnEnd(_ index: Int, _ end: ProcessEnd) {
+        note(index, "ended by itself, \(end)")
+        members[index].state = .down(until: .now + Self.restartPause)
+    }
+
+    private func giveUp(_ index: Int) {
+        note(index, "still running \(Self.endingLimit.text) after SIGTERM, killed")
+        members[index].process?.signal(SIGKILL)
+    }
+
+    private func note(_ index: Int, _ what: String) {
+        let tail = (members[index].process?.error ?? "").split(separator: "\n").suffix(4).joined(separator: "\n    ")
+        findings.append("\(members[index].name): \(what)\n    \(tail)")
+        log("FINDING \(findings[findings.count - 1])")
+    }
+
+    /// Asks everybody to end and waits for it.
+    func finish() throws {
+        for index in members.indices where members[index].process?.isRunning ?? false {
+            members[index].process?.signal(SIGCONT)
+            members[index].process?.signal(SIGTERM)
+            members[index].state = .ending(since: .now, startsAfter: nil)
+        }
+        for index in members.indices {
+            if case .down = members[index].state { members[index].state = .absent }
+        }
+        while !isWhole {
+            try tick()
+            usleep(20_000)
+        }
+    }
+}
+
+extension Duration {
+    /// Seconds with a tenth.
+    var text: String {
+        let tenths = Int((self / .milliseconds(100)).rounded())
+        return "\(tenths / 10).\(tenths % 10) s"
+    }
+}

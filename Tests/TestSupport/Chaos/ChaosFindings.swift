@@ -1,0 +1,46 @@
+/// What a checker counted: how often each promise was broken, and a few places where.
+package struct ChaosFindings: Sendable, Equatable {
+    package enum Kind: String, Sendable, CaseIterable {
+        case lost = "requests lost"
+        case doubled = "outcomes doubled"
+        case unasked = "outcomes of nothing"
+        case misplaced = "on a foreign partition"
+        case outOfOrder = "out of order"
+        case counterTwice = "counters accepted twice"
+        case verdictDiffers = "verdict differences"
+        case bytesDiffer = "differences beside the verdict"
+        case ledgerDiffers = "ledger differences"
+        case openTransaction = "transactions left open"
+    }
+
+    package private(set) var counts: [Kind: Int] = [:]
+    /// The first few of each kind, a line each.
+    package private(set) var examples: [Kind: [String]] = [:]
+    /// What could not be checked, with the reason.
+    package var unchecked: [Kind: String] = [:]
+
+    private static let shown = 5
+
+    package init() {}
+
+    package subscript(kind: Kind) -> Int { counts[kind, default: 0] }
+
+    /// Nothing was found; what was not checked does not count.
+    package var isClean: Bool { counts.values.allSatisfy { $0 == 0 } }
+
+    package mutating func add(_ kind: Kind, _ example: @autoclosure () -> String) {
+        counts[kind, default: 0] += 1
+        if counts[kind, default: 0] <= Self.shown { examples[kind, default: []].append(example()) }
+    }
+
+    /// A line per kind, then the examples.
+    package var lines: [String] {
+        let width = Kind.allCases.map(\.rawValue.count).max() ?? 0
+        let table = Kind.allCases.map { kind in
+            let count = unchecked[kind].map { "not checked: \($0)" } ?? String(self[kind])
+            return kind.rawValue + String(repeating: " ", count: width - kind.rawValue.count + 2) + count
+        }
+        let places = Kind.allCases.flatMap { kind in (examples[kind] ?? []).map { "  \(kind.rawValue): \($0)" } }
+        return table + places
+    }
+}

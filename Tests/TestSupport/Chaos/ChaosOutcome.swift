@@ -1,0 +1,112 @@
+package import Crypto
+internal import JSON
+package import Pipeline
+
+/// Where a record lies.
+package struct RecordPlace: Hashable, Comparable, Sendable, CustomStringConvertible {
+    package var partition: Int32
+    package var offset: Int64
+
+    package init(_ partition: Int32, _ offset: Int64) { (self.partition, self.offset) = (partition, offset) }
+
+    package static func < (left: RecordPlace, right: RecordPlace) -> Bool {
+        (left.partition, left.offset) < (right.partition, right.offset)
+    }
+
+    package var description: String { "\(partition)/\(offset)" }
+}
+
+/// What was written about one request: its result, or its dead letter.
+package struct ChaosOutcome: Sendable, Equatable {
+    /// The request's place.
+    package var source: RecordPlace
+    /// The outcome's own place in its topic.
+    package var written: RecordPlace
+    package var isDeadLetter = false
+    /// `accepted`, `refused`, `deferred`, or `dead letter`.
+    package var verdict: String
+    package var reason: String?
+    package var keyID: String?
+    /// Of an assertion that passed its checks; 0 for attestations.
+    package var counter: Int64?
+    package var isDuplicate = false
+    /// Over key, value and headers.
+    package var digest: Digest
+
+    package init(source: RecordPlace, written: RecordPlace, verdict: String, digest: Digest = SHA256.hash([])) {
+        (self.source, self.written, self.verdict, self.digest) = (source, written, verdict, digest)
+    }
+
+    /// What two runs over the same requests must agree on.
+    package var judgement: String {
+        "\(verdict)\(isDuplicate ? " (duplicate)" : "") \(reason ?? "") counter \(counter.map(String.init) ?? "none")"
+    }
+
+    /// An accepted request that moved its key's counter.
+    package var movedCounter: (keyID: String, counter: Int64)? {
+        guard verdict == "accepted", !isDuplicate, let keyID, let counter else { return nil }
+        return (keyID, counter)
+    }
+}
+
+// MARK: - Reading
+
+extension ChaosOutcome {
+    package struct Unreadable: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// Reads what a worker wrote onto its results topic, or a replay into its results file.
+    package init(result record: InboundRecord) throws {
+        let root = try JSONDocument(parsing: record.value ?? []).root
+        guard let verdict = root["verdict"]?.string, let offset = root["source"]?["offset"]?.integer,
+            let partition = root["source"]?["partition"]?.integer.flatMap({ Int32(exactly: $0) })
+        else { throw Unreadable(description: "no result at \(record.partition)/\(record.offset)") }
+        self.init(
+            source: RecordPlace(partition, offset),
+            written: RecordPlace(record.partition, record.offset),
+            verdict: verdict,
+            digest: Self.digest(record)
+        )
+        reason = root["reason"]?.string
+        keyID = root["keyId"]?.string
+        counter = root["evidence"]?["counter"]?.integer
+        isDuplicate = root["duplicate"]?.bool ?? false
+    }
+
+    /// Reads a dead letter by its headers.
+    package init(deadLetter record: InboundRecord) throws {
+        func text(_ name: String) -> String? {
+            record.headers.last { $0.name == Array(name.utf8) }?.value.map { String(decoding: $0, as: UTF8.self) }
+        }
+        guard let partition = text("dlq.partition").flatMap({ Int32($0) }), let reason = text("dlq.reason"),
+            let offset = text("dlq.offset").flatMap({ Int64($0) })
+        else { throw Unreadable(description: "no dead letter at \(record.partition)/\(record.offset)") }
+        self.init(
+            source: RecordPlace(partition, offset),
+            written: RecordPlace(record.partition, record.offset),
+            verdict: "dead letter",
+            digest: Self.digest(record)
+        )
+        self.reason = reason
+        isDeadLetter = true
+    }
+
+    /// Lengths stand before what they count, so that nothing can be read in two ways; −1 stands for null.
+    private static func digest(_ record: InboundRecord) -> Digest {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity((record.value?.count ?? 0) + 256)
+        func add(_ part: [UInt8]?) {
+            let count = Int32(clamping: part?.count ?? -1)
+            for shift in [24, 16, 8, 0] { bytes.append(UInt8(truncatingIfNeeded: count >> Int32(shift))) }
+            bytes += part ?? []
+        }
+        add(record.key)
+        add(record.value)
+        for header in record.headers {
+            add(header.name)
+            add(header.value)
+        }
+        return SHA256.hash(bytes)
+    }
+}

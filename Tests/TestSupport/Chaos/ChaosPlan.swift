@@ -1,0 +1,48 @@
+internal import DeviceLab
+
+/// A thing that goes wrong.
+package enum ChaosFault: String, Sendable, CaseIterable {
+    case killWorker = "kill -9 of a worker"
+    case pauseWorkerPastSession = "worker paused past its session"
+    case pauseWorkerPastTransaction = "worker paused past its transaction"
+    case terminateWorker = "SIGTERM of a worker"
+    case scaleUp = "a worker more"
+    case scaleDown = "a worker less"
+    case restartBroker = "broker restart"
+    case killBroker = "kill -9 of a broker"
+    case pauseBroker = "broker pause"
+    case killAllBrokers = "kill -9 of all brokers"
+
+    package var isBrokers: Bool {
+        switch self {
+        case .restartBroker, .killBroker, .pauseBroker, .killAllBrokers: true
+        default: false
+        }
+    }
+}
+
+/// A fault with all that is left to chance.
+package struct PlannedFault: Sendable, Equatable {
+    package var fault: ChaosFault
+    /// Chooses whom it hits among those that are there.
+    package var target: UInt64
+    /// How long it lasts, from 0 (the shortest of its kind) to 1.
+    package var length: Double
+}
+
+/// A schedule of faults under a seed: every kind before any comes again.
+package enum ChaosPlan {
+    package static func faults(
+        _ count: Int,
+        seed: UInt64,
+        of kinds: [ChaosFault] = ChaosFault.allCases
+    ) -> [PlannedFault] {
+        var random = SeededRandom(seed: seed)
+        var round: [ChaosFault] = []
+        return (0..<count).map { _ in
+            if round.isEmpty { round = kinds.shuffled(using: &random) }
+            let fault = round.removeLast()
+            return PlannedFault(fault: fault, target: random.next(), length: Double(random.next() % 1001) / 1000)
+        }
+    }
+}

@@ -1,0 +1,115 @@
+internal import Foundation
+package import Kafka
+internal import Pipeline
+
+/// Sends a run's requests from a thread of its own, whatever becomes of the brokers meanwhile.
+package final class ChaosProducer: Sendable {
+    package struct Status: Sendable {
+        package var acknowledged = 0
+        /// Not acknowledged: the topic may or may not have them, and the checker takes what it has.
+        package var uncertain = 0
+        /// How often only a new producer helped.
+        package var renewals = 0
+        package var isDone = false
+        package var mustStop = false
+        /// When the last request was acknowledged.
+        package var end: ContinuousClock.Instant?
+        package var fault: String?
+        /// Acknowledged to producers that are gone.
+        fileprivate var before = 0
+    }
+
+    private let state = Locked(Status())
+    private let properties: KafkaProperties
+    private let topic: String
+    private let partitions: Int32
+    private let rate: Double?
+
+    /// - Parameter rate: requests per second; nil for as fast as it goes.
+    package init(_ properties: KafkaProperties, topic: String, partitions: Int32, rate: Double?) {
+        var properties = properties
+        properties["message.timeout.ms"] = "600000"
+        (self.properties, self.topic, self.partitions, self.rate) = (properties, topic, partitions, rate)
+    }
+
+    package var status: Status { state.withLock { $0 } }
+
+    package func stop() { state.withLock { $0.mustStop = true } }
+
+    /// - Parameter makeTraffic: makes the requests; called once, on the thread that then uses it.
+    package func start(_ makeTraffic: @escaping @Sendable () -> ChaosTraffic) {
+        let thread = Thread { [self] in
+            do { try run(makeTraffic()) } catch { state.withLock { $0.fault = "\(error)" } }
+            state.withLock { status in
+                status.end = .now
+                status.isDone = true
+            }
+        }
+        thread.stackSize = 4 << 20
+        thread.start()
+    }
+
+    private func run(_ traffic: ChaosTraffic) throws {
+        var producer = try Producer(properties)
+        let start = ContinuousClock.now
+        var sent = 0
+        // Small chunks where they are paced, so that the devices' clocks are not behind.
+        let limit = rate.map { min(ChaosTraffic.chunk, max(1, Int($0 / 5))) } ?? ChaosTraffic.chunk
+        while !status.mustStop {
+            let requests = traffic.take(limit, clock: Int64(Date().timeIntervalSince1970 * 1000))
+            guard !requests.isEmpty else { break }
+            for request in requests {
+                if let rate {
+                    while start + .seconds(Double(sent) / rate) > .now, !status.mustStop {
+                        producer.poll(timeoutMilliseconds: 5)
+                    }
+                }
+                try send(request, sent, &producer)
+                sent += 1
+            }
+            count(producer)
+        }
+        try? producer.flush(timeoutMilliseconds: 600_000)
+        retire(producer)
+    }
+
+    private func send(_ request: ChaosRequest, _ index: Int, _ producer: inout Producer) throws {
+        let partition = request.key.map { Partitioner.murmur2.partition(of: $0, count: partitions) }
+        while !status.mustStop {
+            do {
+                return try producer.produce(
+                    topic: topic,
+                    // Requests without a key go to each partition in turn.
+                    partition: partition ?? Int32(index % Int(partitions)),
+                    key: request.key,
+                    value: request.value,
+                    headers: request.headers.map { KafkaHeader(name: $0.name, value: $0.value) }
+                )
+            } catch {
+                if producer.fatalFault != nil {
+                    retire(producer)
+                    producer = try Producer(properties)
+                    state.withLock { $0.renewals += 1 }
+                } else if !error.isRetriable {
+                    throw error
+                }
+                usleep(100_000)
+            }
+        }
+    }
+
+    private func count(_ producer: Producer) {
+        let acknowledged = producer.deliveries.acknowledged
+        state.withLock { $0.acknowledged = $0.before + acknowledged }
+    }
+
+    private func retire(_ producer: Producer) {
+        let deliveries = producer.deliveries
+        let uncertain = deliveries.failed + producer.outstanding
+        state.withLock { status in
+            status.before += deliveries.acknowledged
+            status.acknowledged = status.before
+            status.uncertain += uncertain
+        }
+    }
+}

@@ -1,0 +1,116 @@
+internal import Foundation
+internal import JSON
+internal import Kafka
+package import Pipeline
+
+/// Reads what a run left behind: topics, ledger, and a replay of the requests.
+struct ChaosReader {
+    let workplace: ChaosWorkplace
+
+    /// Everything that is to be checked, and what is known of the topics beside it.
+    struct Reading {
+        var evidence: ChaosEvidence
+        /// Partitions whose last transaction nobody has ended.
+        var open: [String] = []
+        /// Records of aborted transactions and marks, in the output topics.
+        var unseen = 0
+    }
+
+    func read() throws -> Reading {
+        var requests: [RecordPlace] = []
+        var open: [String] = []
+        let capture = workplace.folder + "/capture.ndjson"
+        let ends = try TopicDump.capture(
+            ChaosWorkplace.requests,
+            workplace.properties,
+            partitions: workplace.partitions,
+            to: capture
+        ) { requests.append(RecordPlace($0.partition, $0.offset)) }
+        open += Self.open(ends, ChaosWorkplace.requests)
+        let replay = workplace.folder + "/replay"
+        try WorkerBinary.done(
+            ["replay", "--config", workplace.config, "--input", capture, "--output", replay],
+            in: workplace.folder,
+            seconds: 3600
+        )
+        let replayed = try Self.outcomes(ofReplay: replay)
+        var reading = Reading(evidence: ChaosEvidence(requests: requests, outcomes: [], replayed: replayed))
+        reading.open = open
+        try readOutcomes(ChaosWorkplace.results, into: &reading, ChaosOutcome.init(result:))
+        try readOutcomes(ChaosWorkplace.deadLetters, into: &reading, ChaosOutcome.init(deadLetter:))
+        for topic in ChaosWorkplace.topics.dropFirst() {
+            let ends = try TopicDump.ends(of: topic, workplace.properties, partitions: workplace.partitions)
+            reading.open += Self.open(ends, topic)
+        }
+        reading.evidence.ledger = try ledger()
+        return reading
+    }
+
+    private func readOutcomes(
+        _ topic: String,
+        into reading: inout Reading,
+        _ outcome: (InboundRecord) throws -> ChaosOutcome
+    ) throws {
+        let ends = try TopicDump.read(topic, workplace.properties, partitions: workplace.partitions) { record in
+            reading.evidence.outcomes.append(try outcome(InboundRecord(record, topic: topic)))
+        }
+        reading.unseen += ends.values.reduce(0) { $0 + $1.unseen }
+    }
+
+    private static func open(_ ends: [Int32: TopicDump.Ends], _ topic: String) -> [String] {
+        ends.filter(\.value.isOpen).sorted { $0.key < $1.key }
+            .map { "\(topic), partition \($0.key): readers end at \($0.value.committed) of \($0.value.all)" }
+    }
+
+    /// What a replay wrote, in its order.
+    static func outcomes(ofReplay folder: String) throws -> [ChaosOutcome] {
+        var outcomes: [ChaosOutcome] = []
+        try CaptureFile.read(folder + "/results.ndjson") { outcomes.append(try ChaosOutcome(result: $0)) }
+        try CaptureFile.read(folder + "/dead-letters.ndjson") { outcomes.append(try ChaosOutcome(deadLetter: $0)) }
+        return outcomes
+    }
+
+    /// The counters that the program exports; nil where it has no such command.
+    private func ledger() throws -> [String: Int64]? {
+        guard WorkerBinary.has(command: "export-keys") else { return nil }
+        let export = try WorkerBinary.done(["export-keys", "--config", workplace.config], in: workplace.folder)
+        return try Self.counters(export.output)
+    }
+
+    /// Counters by key ID of KEYS: a JSON object per line.
+    static func counters(_ keys: String) throws -> [String: Int64] {
+        var counters: [String: Int64] = [:]
+        for line in keys.utf8.split(separator: UInt8(ascii: "\n")) {
+            let root = try JSONDocument(parsing: Array(line)).root
+            guard let keyID = root["keyId"]?.string, let counter = root["counter"]?.integer else {
+                throw ChaosOutcome.Unreadable(description: "no key: \(line)")
+            }
+            guard counters.updateValue(counter, forKey: keyID) == nil else {
+                throw ChaosOutcome.Unreadable(description: "exported twice: \(keyID)")
+            }
+        }
+        return counters
+    }
+}
+
+/// Reads captures too long to be held in memory.
+package enum CaptureFile {
+    /// Hands each line's record to `body`.
+    package static func read(_ path: String, body: (InboundRecord) throws -> Void) throws {
+        guard let file = FileHandle(forReadingAtPath: path) else {
+            throw ChaosOutcome.Unreadable(description: "cannot read \(path)")
+        }
+        defer { try? file.close() }
+        var rest: [UInt8] = []
+        while let data = try file.read(upToCount: 4 << 20), !data.isEmpty {
+            rest += data
+            var start = 0
+            while let end = rest[start...].firstIndex(of: UInt8(ascii: "\n")) {
+                if end > start { try body(CaptureCodec.decode(rest, in: start..<end)) }
+                start = end + 1
+            }
+            rest.removeFirst(start)
+        }
+        if !rest.isEmpty { try body(CaptureCodec.decode(rest)) }
+    }
+}

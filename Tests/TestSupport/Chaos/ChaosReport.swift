@@ -1,0 +1,51 @@
+/// What a run did and what it came to.
+package struct ChaosReport: Sendable {
+    package var settings: ChaosSettings
+    /// In the requests topic.
+    package var requests = 0
+    package var outcomes = 0
+    package var faults: [ChaosFault: Int] = [:]
+    package var findings = ChaosFindings()
+    /// From the end of the last fault until every request was answered; nil when that did not happen.
+    package var drainSeconds: Double?
+    /// The same from the last request on.
+    package var secondsAfterLastRequest: Double?
+    /// Processes that ended by themselves, or wrongly, with what they said last.
+    package var ends: [String] = []
+    package var longestEndingSeconds = 0.0
+    /// Records of aborted transactions and marks of transactions, in the output topics.
+    package var unseen = 0
+    package var producerRenewals = 0
+    package var producerFault: String?
+    package var seconds = 0.0
+
+    /// Nothing lost, nothing doubled and so on, and drained in time.
+    package var passed: Bool {
+        findings.isClean && producerFault == nil && (drainSeconds ?? .infinity) <= settings.drainSeconds
+    }
+
+    package var lines: [String] {
+        let counts = ChaosFault.allCases.compactMap { kind in faults[kind].map { "\($0) × \(kind.rawValue)" } }
+        var lines = [
+            "seed \(settings.seed), \(settings.brokers) broker(s), \(settings.workers) workers, \(settings.delivery)",
+            "\(faults.values.reduce(0, +)) faults: " + counts.joined(separator: ", "),
+            "\(requests) requests, \(outcomes) outcomes; \(unseen) aborted records and marks kept from readers",
+        ]
+        lines += findings.lines
+        let drained = drainSeconds.map { "\(Self.tenths($0)) s after the last fault" } ?? "NOT in time"
+        let after = secondsAfterLastRequest.map { ", \(Self.tenths($0)) s after the last request" } ?? ""
+        lines.append("drained \(drained)\(after); the limit is \(Self.tenths(settings.drainSeconds)) s")
+        lines.append("longest end after SIGTERM \(Self.tenths(longestEndingSeconds)) s")
+        if producerRenewals > 0 { lines.append("the fake devices' producer was renewed \(producerRenewals) times") }
+        if let producerFault { lines.append("the fake devices' producer failed: \(producerFault)") }
+        lines.append("processes that ended by themselves or wrongly: \(ends.count)")
+        lines += ends.map { "  \($0)" }
+        lines.append("\(passed ? "PASSED" : "FAILED") in \(Self.tenths(seconds)) s")
+        return lines
+    }
+
+    private static func tenths(_ number: Double) -> String {
+        let tenths = Int((number * 10).rounded())
+        return "\(tenths / 10).\(tenths % 10)"
+    }
+}

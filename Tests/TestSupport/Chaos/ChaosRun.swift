@@ -1,0 +1,184 @@
+internal import Foundation
+internal import Kafka
+
+/// Workers, brokers and fake devices under a schedule of faults; then the reckoning.
+package final class ChaosRun {
+    private let settings: ChaosSettings
+    private let print: (String) -> Void
+    private let begin = ContinuousClock.now
+    private let cluster: RealCluster
+    private let workplace: ChaosWorkplace
+    private let producer: ChaosProducer
+    private let crew: ChaosCrew
+    private let brokers: ChaosBrokers
+    private var report: ChaosReport
+    private var lastFault = ContinuousClock.now
+
+    private static let tickMicroseconds: UInt32 = 20_000
+    /// Nobody gets this long to come back after the last fault.
+    private static let patience = Duration.seconds(300)
+
+    /// Starts a cluster, makes topics and a configuration; no worker runs yet.
+    ///
+    /// - Parameter print: takes the run's news, a line each.
+    package init(
+        _ installation: KafkaInstallation,
+        _ settings: ChaosSettings,
+        print: @escaping (String) -> Void = { _ in }
+    ) throws {
+        (self.settings, self.print) = (settings, print)
+        let folder = settings.keep ?? FileManager.default.temporaryDirectory.path + "/chaos-\(UUID().uuidString)"
+        var ofCluster = ClusterSettings(brokers: settings.brokers)
+        ofCluster.folder = settings.keep.map { URL(fileURLWithPath: $0) }
+        cluster = try RealCluster(installation, ofCluster)
+        workplace = try ChaosWorkplace(settings, servers: cluster.bootstrapServers, folder: folder)
+        producer = ChaosProducer(
+            workplace.properties,
+            topic: ChaosWorkplace.requests,
+            partitions: settings.partitions,
+            rate: settings.rate
+        )
+        report = ChaosReport(settings: settings)
+        let start = begin
+        let log = { (line: String) in print("\((ContinuousClock.now - start).text)  \(line)") }
+        crew = ChaosCrew(settings, workplace, log: log)
+        brokers = ChaosBrokers(cluster, log: log)
+    }
+
+    deinit {
+        producer.stop()
+        cluster.stop()
+    }
+
+    /// Does the whole run and checks it.
+    package func run() throws -> ChaosReport {
+        say("brokers at \(cluster.bootstrapServers), everything in \(workplace.folder)")
+        let (ca, settings) = (workplace.ca, settings)
+        producer.start {
+            ChaosTraffic(
+                ca: ca,
+                seed: settings.seed,
+                requests: settings.requests,
+                devices: settings.deviceCount,
+                faultShare: settings.faultShare
+            )
+        }
+        try crew.start()
+        try doFaults()
+        try heal()
+        try drain()
+        try crew.finish()
+        try check()
+        return report
+    }
+
+    private func say(_ line: String) { print("\((ContinuousClock.now - begin).text)  \(line)") }
+
+    // MARK: Faults
+
+    private func doFaults() throws {
+        let plan = ChaosPlan.faults(settings.faults, seed: settings.seed, of: settings.faultKinds)
+        let start = ContinuousClock.now
+        for (index, planned) in plan.enumerated() {
+            let due = start + .seconds(Double(index + 1) * settings.secondsBetweenFaults)
+            while ContinuousClock.now < due { try tick() }
+            // Where there is nobody to do it to, the fault waits for somebody.
+            var done = try apply(planned)
+            while done == nil {
+                try tick()
+                done = try apply(planned)
+            }
+            report.faults[planned.fault, default: 0] += 1
+            lastFault = .now
+            say("\(index + 1) of \(plan.count): \(done ?? "") (\(producer.status.acknowledged) requests sent)")
+        }
+    }
+
+    private func apply(_ planned: PlannedFault) throws -> String? {
+        if planned.fault.isBrokers { return try brokers.apply(planned) }
+        if let done = try crew.apply(planned) { return done }
+        // With every worker there is, one more is one less first, and the other way round.
+        switch planned.fault {
+        case .scaleUp where crew.isWhole: return try crew.apply(PlannedFault(.scaleDown, planned))
+        case .scaleDown where crew.isWhole: return try crew.apply(PlannedFault(.scaleUp, planned))
+        default: return nil
+        }
+    }
+
+    private func tick() throws {
+        let (crewHealed, brokersHealed) = (try crew.tick(), try brokers.tick())
+        if crewHealed || brokersHealed { lastFault = .now }
+        usleep(Self.tickMicroseconds)
+    }
+
+    /// Waits until nothing is down, paused or ending.
+    private func heal() throws {
+        let deadline = ContinuousClock.now + Self.patience
+        while !(crew.isWhole && brokers.isWhole) {
+            try tick()
+            guard ContinuousClock.now < deadline else { throw ClusterFault(description: "not all came back") }
+        }
+    }
+
+    // MARK: Afterwards
+
+    /// Waits until the group has committed all that the topic holds.
+    private func drain() throws {
+        say("no more faults; \(producer.status.acknowledged) requests sent")
+        var properties = workplace.properties
+        properties["isolation.level"] = "read_uncommitted"
+        let reader = try Consumer(properties, topic: ChaosWorkplace.requests)
+        let deadline = lastFault + max(.seconds(2 * settings.drainSeconds), .seconds(30)) + sendingTime
+        while ContinuousClock.now < deadline {
+            for _ in 0..<10 { try tick() }
+            let status = producer.status
+            guard status.isDone, try isDrained(reader) else { continue }
+            report.drainSeconds = max(0, (.now - lastFault) / .seconds(1))
+            report.secondsAfterLastRequest = status.end.map { max(0, (.now - $0) / .seconds(1)) }
+            say("drained \((.now - lastFault).text) after the last fault")
+            return
+        }
+        producer.stop()
+        say("NOT drained")
+    }
+
+    /// Where requests come at a pace of their own they may come for a while after the last fault.
+    private var sendingTime: Duration { settings.isPaced ? .zero : .seconds(settings.requests / 500) }
+
+    /// A broker that has just come up may not know yet.
+    private func isDrained(_ reader: Consumer) throws -> Bool {
+        do {
+            let partitions = Array(0..<settings.partitions)
+            for (partition, offset) in try reader.committed(partitions, timeoutMilliseconds: 5_000) {
+                let end = try reader.watermarks(of: partition, timeoutMilliseconds: 5_000).high
+                if (offset ?? 0) < end { return false }
+            }
+            return true
+        } catch {
+            guard error.isRetriable else { throw error }
+            return false
+        }
+    }
+
+    private func check() throws {
+        say("checking")
+        let reading = try ChaosReader(workplace: workplace).read()
+        report.requests = reading.evidence.requests.count
+        report.outcomes = reading.evidence.outcomes.count
+        report.unseen = reading.unseen
+        report.findings = ChaosChecker.check(reading.evidence)
+        for place in reading.open { report.findings.add(.openTransaction, place) }
+        report.ends = crew.findings + brokers.findings
+        report.longestEndingSeconds = crew.longestEnding / .seconds(1)
+        report.producerRenewals = producer.status.renewals
+        report.producerFault = producer.status.fault
+        report.seconds = (.now - begin) / .seconds(1)
+    }
+}
+
+extension PlannedFault {
+    /// Another fault with the same chances.
+    fileprivate init(_ fault: ChaosFault, _ other: PlannedFault) {
+        self.init(fault: fault, target: other.target, length: other.length)
+    }
+}

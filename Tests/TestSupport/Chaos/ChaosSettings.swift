@@ -1,0 +1,46 @@
+/// What a chaos run does.
+package struct ChaosSettings: Sendable {
+    package var seed: UInt64 = 1
+    package var faults = 20
+    package var requests = 20_000
+    /// 1 or 3.
+    package var brokers = 1
+    /// At the start; scaling adds up to ``spareWorkers``.
+    package var workers = 3
+    package var spareWorkers = 2
+    package var partitions: Int32 = 6
+    /// As worker.json has it.
+    package var delivery = "exactly-once"
+    package var membership = "static"
+    package var secondsBetweenFaults = 4.0
+    /// nil = every kind that the cluster has room for.
+    package var kinds: [ChaosFault]?
+    /// nil = so many that each asserts some fifty times.
+    package var devices: Int?
+    package var faultShare = 0.1
+    /// False: requests come as fast as they can be made, and wait for the workers; else they are spread over the faults.
+    package var isPaced = true
+    package var sessionMilliseconds = 6_000
+    package var transactionMilliseconds = 10_000
+    /// From the last fault until every request is answered.
+    package var drainSeconds = 60.0
+    /// More members of worker.json, each with a comma behind it.
+    package var workerMembers = ""
+    /// Where everything stays; nil = nothing stays.
+    package var keep: String?
+
+    package init() {}
+
+    /// The kinds of fault that happen. A single broker is never more than one that is down.
+    package var faultKinds: [ChaosFault] {
+        kinds ?? ChaosFault.allCases.filter { brokers > 1 || $0 != .killAllBrokers }
+    }
+
+    var deviceCount: Int { devices ?? max(10, requests / 50) }
+
+    /// Requests a second; nil for as fast as they can be made. The last one comes a little before the last fault.
+    var rate: Double? {
+        let seconds = Double(faults) * secondsBetweenFaults * 0.95
+        return isPaced && seconds > 0 ? Double(requests) / seconds : nil
+    }
+}

@@ -1,0 +1,55 @@
+internal import Foundation
+
+/// The loopback ports of one broker.
+///
+/// They lie below those that the system hands out by itself: a client that tries the port of a broker that is down
+/// could be given that very port for its own end, and the broker could not come back.
+struct BrokerPorts: Sendable {
+    var plain: UInt16
+    var controller: UInt16
+    var sasl: UInt16
+
+    static func free() throws -> BrokerPorts {
+        try BrokerPorts(plain: freePort(), controller: freePort(), sasl: freePort())
+    }
+
+    /// A loopback port that nobody used a moment ago.
+    static func freePort() throws -> UInt16 {
+        for _ in 0..<1000 {
+            let port = UInt16.random(in: range)
+            if canBind(port) { return port }
+        }
+        throw ClusterFault(description: "no free port")
+    }
+
+    private static let range: ClosedRange<UInt16> = 15_000...31_999
+
+    private static func canBind(_ port: UInt16) -> Bool {
+        // The address is alive during the call.
+        unsafe withSocket(port) { descriptor, address in
+            unsafe bind(descriptor, address, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+        }
+    }
+
+    /// Whether somebody listens on a loopback port.
+    static func accepts(_ port: UInt16) -> Bool {
+        // The address is alive during the call.
+        unsafe withSocket(port) { descriptor, address in
+            unsafe connect(descriptor, address, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+        }
+    }
+
+    private static func withSocket(_ port: UInt16, _ body: (Int32, UnsafePointer<sockaddr>) -> Bool) -> Bool {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr = in_addr(s_addr: UInt32(0x7f00_0001).bigEndian)
+        // A socket address of the stated size, alive during the call.
+        return unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe body(descriptor, $0) }
+        }
+    }
+}

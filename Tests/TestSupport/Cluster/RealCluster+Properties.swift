@@ -1,0 +1,81 @@
+internal import Foundation
+
+extension RealCluster {
+    /// A broker's server.properties. Of two lines with one name the later counts.
+    func brokerProperties(_ id: Int) -> String {
+        let own = common + listeners(id) + (settings.brokers == 3 ? three : one) + access + disk(id)
+        return (own + settings.properties).map { "\($0.name)=\($0.value)\n" }.joined()
+    }
+
+    private typealias Lines = [(name: String, value: String)]
+
+    private var common: Lines {
+        [
+            ("process.roles", "broker,controller"), ("controller.listener.names", "CONTROLLER"),
+            ("inter.broker.listener.name", "PLAINTEXT"), ("auto.create.topics.enable", "false"),
+            ("offsets.topic.num.partitions", "3"), ("transaction.state.log.num.partitions", "3"),
+            ("broker.heartbeat.interval.ms", "500"), ("group.initial.rebalance.delay.ms", "0"),
+            ("group.min.session.timeout.ms", "1000"), ("num.network.threads", "2"), ("num.io.threads", "2"),
+            ("log.cleaner.dedupe.buffer.size", "16777216"), ("log.cleaner.backoff.ms", "1000"),
+            ("transaction.abort.timed.out.transaction.cleanup.interval.ms", "1000"),
+        ]
+    }
+
+    private var one: Lines {
+        [
+            ("offsets.topic.replication.factor", "1"), ("transaction.state.log.replication.factor", "1"),
+            ("transaction.state.log.min.isr", "1"), ("share.coordinator.state.topic.replication.factor", "1"),
+            ("share.coordinator.state.topic.min.isr", "1"), ("broker.session.timeout.ms", "2000"),
+        ]
+    }
+
+    private var three: Lines {
+        [
+            ("default.replication.factor", "3"), ("min.insync.replicas", "2"),
+            ("offsets.topic.replication.factor", "3"), ("transaction.state.log.replication.factor", "3"),
+            ("transaction.state.log.min.isr", "2"), ("share.coordinator.state.topic.replication.factor", "3"),
+            ("share.coordinator.state.topic.min.isr", "2"), ("broker.session.timeout.ms", "6000"),
+        ]
+    }
+
+    private func listeners(_ id: Int) -> Lines {
+        let mine = ports[id - 1]
+        let voters = brokerIDs.map { "\($0)@127.0.0.1:\(ports[$0 - 1].controller)" }.joined(separator: ",")
+        var clients = "PLAINTEXT://127.0.0.1:\(mine.plain)"
+        if hasUsers { clients += ",SASL_PLAINTEXT://127.0.0.1:\(mine.sasl)" }
+        return [
+            ("node.id", String(id)), ("controller.quorum.voters", voters), ("log.dirs", "\(folder.path)/\(id)/data"),
+            ("listeners", "\(clients),CONTROLLER://127.0.0.1:\(mine.controller)"), ("advertised.listeners", clients),
+            (
+                "listener.security.protocol.map",
+                "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT"
+            ),
+        ]
+    }
+
+    private var hasUsers: Bool { !settings.users.isEmpty }
+
+    private var access: Lines {
+        guard hasUsers else { return [] }
+        let security = "org.apache.kafka.common.security"
+        let plain = settings.users.map { "user_\($0.name)=\"\($0.password)\"" }.joined(separator: " ")
+        return [
+            ("sasl.enabled.mechanisms", "SCRAM-SHA-256,PLAIN"),
+            (
+                "listener.name.sasl_plaintext.scram-sha-256.sasl.jaas.config",
+                "\(security).scram.ScramLoginModule required;"
+            ),
+            (
+                "listener.name.sasl_plaintext.plain.sasl.jaas.config",
+                "\(security).plain.PlainLoginModule required \(plain);"
+            ),
+            ("authorizer.class.name", "org.apache.kafka.metadata.authorizer.StandardAuthorizer"),
+            ("super.users", "User:ANONYMOUS"),
+        ]
+    }
+
+    /// The metadata stays on the ordinary disk, so that a full one is the topics' trouble alone.
+    private func disk(_ id: Int) -> Lines {
+        settings.diskMegabytes == nil ? [] : [("metadata.log.dir", "\(folder.path)/\(id)/metadata")]
+    }
+}

@@ -1,0 +1,164 @@
+package import Foundation
+
+/// What a cluster has beside the ordinary.
+package struct ClusterSettings: Sendable {
+    /// 1 or 3; with three every topic has three replicas, of which two must have a record.
+    package var brokers = 1
+    /// Broker properties that count before the cluster's own.
+    package var properties: [(name: String, value: String)] = []
+    /// Users of the SASL listener (SCRAM-SHA-256 and PLAIN). With users there are access rules: who comes without a
+    /// name, by the plain listener, may do everything, and users what ``RealCluster/allow(_:)`` says.
+    package var users: [ClusterUser] = []
+    /// Puts the brokers' data on memory disks of this size; needs the right to mount.
+    package var diskMegabytes: Int?
+    /// Where everything lies, and stays; nil = a temporary folder that goes with the cluster.
+    package var folder: URL?
+    package var heapMegabytes = 320
+
+    package init(brokers: Int = 1) {
+        precondition(brokers == 1 || brokers == 3, "a cluster has one broker or three")
+        self.brokers = brokers
+    }
+}
+
+package struct ClusterUser: Sendable {
+    package var name: String
+    package var password: String
+
+    package init(_ name: String, password: String) { (self.name, self.password) = (name, password) }
+}
+
+/// A cluster that did not start, or a tool of Kafka's that failed.
+package struct ClusterFault: Error, CustomStringConvertible {
+    package let description: String
+}
+
+/// One or three Kafka brokers (KRaft, each a controller too) in one folder, on loopback ports that were free.
+///
+/// A shell keeps them: when its standard input ends, because ``stop()`` closed it or because this process died, it kills
+/// the brokers and deletes the folder. So nothing is left behind however a run ends.
+package final class RealCluster: @unchecked Sendable {
+    package let settings: ClusterSettings
+    /// Of the listener without names and passwords.
+    package let bootstrapServers: String
+    /// Of the SASL listener; there are users only where the settings name some.
+    package let saslServers: String
+    package let folder: URL
+    let installation: KafkaInstallation
+    let ports: [BrokerPorts]
+    // Used by one thread at a time: whoever starts, harms and stops the brokers.
+    private let keeper = Process()
+    private let leash = Pipe()
+
+    package var brokerIDs: ClosedRange<Int> { 1...settings.brokers }
+
+    package init(_ installation: KafkaInstallation, _ settings: ClusterSettings = .init(), seconds: Int = 60) throws {
+        (self.installation, self.settings) = (installation, settings)
+        ports = try (0..<settings.brokers).map { _ in try BrokerPorts.free() }
+        bootstrapServers = ports.map { "127.0.0.1:\($0.plain)" }.joined(separator: ",")
+        saslServers = ports.map { "127.0.0.1:\($0.sasl)" }.joined(separator: ",")
+        let base = settings.folder ?? FileManager.default.temporaryDirectory
+        folder = base.appendingPathComponent("kafka-\(UUID().uuidString)")
+        for id in 1...settings.brokers {
+            let home = folder.appendingPathComponent(String(id))
+            try FileManager.default.createDirectory(at: home, withIntermediateDirectories: true)
+            let text = brokerProperties(id)
+            try Data(text.utf8).write(to: home.appendingPathComponent("server.properties"))
+        }
+        keeper.executableURL = URL(fileURLWithPath: "/bin/sh")
+        let numbers = [settings.brokers, settings.heapMegabytes, settings.diskMegabytes ?? 0].map(String.init)
+        let users = settings.users.flatMap { ["--add-scram", Self.scram($0)] }
+        let places = [folder.path, installation.java.path, installation.home.path]
+        keeper.arguments =
+            ["-c", Self.script, "sh"] + places + numbers + [settings.folder == nil ? "" : "kept"] + users
+        keeper.standardInput = leash
+        try keeper.run()
+        for id in brokerIDs { try waitUntilListening(id, seconds: seconds) }
+    }
+
+    deinit { stop() }
+
+    /// Stops every broker at once and deletes the folder, unless the settings keep it.
+    package func stop() {
+        guard keeper.isRunning else { return }
+        try? leash.fileHandleForWriting.close()
+        keeper.waitUntilExit()
+    }
+}
+
+// MARK: - Faults
+
+extension RealCluster {
+    /// Stops a broker's clock: connections stay open and nobody answers, until ``resume(_:)``.
+    package func pause(_ id: Int = 1) throws { try tell("pause \(id)") }
+
+    package func resume(_ id: Int = 1) throws { try tell("resume \(id)") }
+
+    /// Ends a broker as a power cut would. Ports and data stay its own, until ``start(_:seconds:)``.
+    package func kill(_ id: Int = 1, seconds: Int = 30) throws {
+        try tell("kill \(id)")
+        try waitUntilEnded(id, seconds: seconds)
+    }
+
+    /// Asks a broker to end, which hands its partitions over first.
+    package func terminate(_ id: Int = 1, seconds: Int = 60) throws {
+        try askToEnd(id)
+        try waitUntilEnded(id, seconds: seconds)
+    }
+
+    /// The same, without waiting for the end.
+    package func askToEnd(_ id: Int) throws { try tell("term \(id)") }
+
+    /// Starts a broker that has ended again, on the same ports and data; waits until it serves.
+    package func start(_ id: Int = 1, seconds: Int = 60) throws {
+        try launch(id)
+        try waitUntilListening(id, seconds: seconds)
+    }
+
+    /// Starts a broker that has ended and does not wait: of three brokers one alone may not get to serve.
+    package func launch(_ id: Int) throws {
+        try FileManager.default.removeItem(atPath: path(id, "ended"))
+        try tell("start \(id)")
+    }
+
+    /// Changes the size of a broker's memory disk.
+    package func resizeDisk(_ id: Int = 1, megabytes: Int) throws { try tell("disk \(id) \(megabytes)") }
+
+    package func isServing(_ id: Int) -> Bool { BrokerPorts.accepts(ports[id - 1].plain) }
+
+    package func isRunning(_ id: Int) -> Bool { !FileManager.default.fileExists(atPath: path(id, "ended")) }
+
+    /// Waits until a broker serves.
+    ///
+    /// - Throws: a ``ClusterFault`` with the end of its log when it ends or the time is over.
+    package func waitUntilListening(_ id: Int, seconds: Int = 60) throws {
+        let deadline = ContinuousClock.now + .seconds(seconds)
+        while !BrokerPorts.accepts(ports[id - 1].plain) {
+            guard keeper.isRunning, isRunning(id), ContinuousClock.now < deadline else {
+                let log = (try? String(contentsOfFile: path(id, "broker.log"), encoding: .utf8)) ?? ""
+                throw ClusterFault(description: "broker \(id) does not serve: \(log.suffix(2000))")
+            }
+            usleep(50_000)
+        }
+    }
+
+    /// Waits until a broker's process is gone.
+    package func waitUntilEnded(_ id: Int, seconds: Int) throws {
+        let deadline = ContinuousClock.now + .seconds(seconds)
+        while isRunning(id) {
+            guard ContinuousClock.now < deadline else { throw ClusterFault(description: "broker \(id) does not end") }
+            usleep(20_000)
+        }
+    }
+
+    /// The last lines that a broker wrote.
+    package func logTail(_ id: Int = 1, characters: Int = 2000) -> String {
+        String(((try? String(contentsOfFile: path(id, "broker.log"), encoding: .utf8)) ?? "").suffix(characters))
+    }
+
+    private func path(_ id: Int, _ name: String) -> String { "\(folder.path)/\(id)/\(name)" }
+
+    private func tell(_ words: String) throws {
+        try leash.fileHandleForWriting.write(contentsOf: Data((words + "\n").utf8))
+    }
+}

@@ -1,0 +1,127 @@
+internal import Foundation
+
+/// How a process ended.
+package enum ProcessEnd: Sendable, Equatable, CustomStringConvertible {
+    case exit(Int32)
+    case signal(Int32)
+
+    package var description: String {
+        switch self {
+        case .exit(let code): "exit code \(code)"
+        case .signal(let number): "signal \(number)"
+        }
+    }
+}
+
+/// One process of the program. Its two streams go to files, so that it never waits for a reader.
+///
+/// For one thread at a time.
+package final class ProgramProcess {
+    private let process = Process()
+    private let streams: String
+
+    /// - Parameter streams: the path of the streams' files, without `.out` and `.err`.
+    package init(_ arguments: [String], streams: String) throws {
+        self.streams = streams
+        guard let program = WorkerBinary.url else { throw ProgramFault(description: WorkerBinary.whyMissing) }
+        process.executableURL = program
+        process.arguments = arguments
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = try Self.file(streams + ".out")
+        process.standardError = try Self.file(streams + ".err")
+        try process.run()
+        try ProgramLeash.shared.hold(process.processIdentifier)
+    }
+
+    deinit {
+        guard process.isRunning else { return }
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+
+    package var isRunning: Bool { process.isRunning }
+    package var processID: Int32 { process.processIdentifier }
+    package var output: String { Self.text(streams + ".out") }
+    package var error: String { Self.text(streams + ".err") }
+
+    /// nil while it runs.
+    package var end: ProcessEnd? {
+        guard !process.isRunning else { return nil }
+        let status = process.terminationStatus
+        return process.terminationReason == .exit ? .exit(status) : .signal(status)
+    }
+
+    package func signal(_ number: Int32) { kill(process.processIdentifier, number) }
+
+    /// - Returns: nil when it still runs after that time.
+    package func waitForEnd(seconds: Int = 60) -> ProcessEnd? {
+        _ = Patience.wait(seconds) { !process.isRunning }
+        return end
+    }
+
+    /// Waits until the process has said something on one of its streams, as long as it runs.
+    package func says(_ text: String, seconds: Int = 30) -> Bool {
+        _ = Patience.wait(seconds) { isRunning == false || output.contains(text) || error.contains(text) }
+        return output.contains(text) || error.contains(text)
+    }
+
+    package func removeStreams() {
+        for suffix in [".out", ".err"] { try? FileManager.default.removeItem(atPath: streams + suffix) }
+    }
+
+    private static func file(_ path: String) throws -> FileHandle {
+        guard FileManager.default.createFile(atPath: path, contents: nil),
+            let file = FileHandle(forWritingAtPath: path)
+        else { throw ProgramFault(description: "cannot write \(path)") }
+        return file
+    }
+
+    private static func text(_ path: String) -> String {
+        String(decoding: FileManager.default.contents(atPath: path) ?? Data(), as: UTF8.self)
+    }
+}
+
+/// Waiting with a limit.
+package enum Patience {
+    /// Looks every few milliseconds. - Returns: false when it did not come true in time.
+    package static func wait(_ seconds: Int, until condition: () throws -> Bool) rethrows -> Bool {
+        let deadline = ContinuousClock.now + .seconds(seconds)
+        while try !condition() {
+            guard ContinuousClock.now < deadline else { return false }
+            usleep(20_000)
+        }
+        return true
+    }
+}
+
+/// A shell that outlives this process by a moment: however a run ends, the programs that it started end with it.
+private final class ProgramLeash: Sendable {
+    static let shared = ProgramLeash()
+
+    private let words = Pipe()
+
+    private init() {
+        let shell = Process()
+        shell.executableURL = URL(filePath: "/bin/sh")
+        shell.arguments = ["-c", Self.script, "sh", WorkerBinary.url?.resolvingSymlinksInPath().path() ?? ""]
+        shell.standardInput = words
+        shell.standardOutput = FileHandle.nullDevice
+        shell.standardError = FileHandle.nullDevice
+        // Without it everything works the same; only an interrupted run would leave something behind.
+        try? shell.run()
+    }
+
+    func hold(_ process: pid_t) throws {
+        try words.fileHandleForWriting.write(contentsOf: Data("\(process)\n".utf8))
+    }
+
+    /// A number that another program has by now is left alone.
+    private static let script = """
+        trap : INT HUP TERM
+        held=
+        while read -r number; do held="$held $number"; done
+        for number in $held; do
+          if [ "$(readlink "/proc/$number/exe")" = "$1" ]; then kill -KILL "$number"; fi
+        done
+        """
+}

@@ -1,0 +1,131 @@
+internal import Foundation
+package import Kafka
+package import Pipeline
+
+/// Reads whole topics, without a group's part in it.
+package enum TopicDump {
+    /// How far a partition reaches for this reader, and for one that sees open transactions too.
+    package struct Ends: Sendable, Equatable {
+        package var committed: Int64
+        package var all: Int64
+        /// Records, and marks of transactions, below the end that a reader of committed records does not get.
+        package var unseen = 0
+
+        /// Whether a transaction that nobody has ended keeps readers back.
+        package var isOpen: Bool { committed < all }
+    }
+
+    package struct Unread: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// Hands each committed record of a topic to `body`, in order per partition, up to the end as it stands when reading
+    /// begins.
+    ///
+    /// - Parameter properties: librdkafka's settings; `group.id` is not joined.
+    /// - Returns: each partition's ends.
+    /// - Throws: ``Unread`` where the broker gives nothing for a long time, and what `body` throws.
+    @discardableResult
+    package static func read(
+        _ topic: String,
+        _ properties: KafkaProperties,
+        partitions: Int32,
+        body: (KafkaRecord) throws -> Void
+    ) throws -> [Int32: Ends] {
+        var ends = try self.ends(of: topic, properties, partitions: partitions)
+        var settings = properties
+        settings["enable.partition.eof"] = "true"
+        settings["group.id"] = properties["group.id"] ?? "topic-dump"
+        let consumer = try Consumer(settings, topic: topic)
+        try consumer.assign((0..<partitions).map { PartitionOffset(partition: $0, offset: PartitionOffset.beginning) })
+        var open = Set(0..<partitions)
+        var counts: [Int32: Int] = [:]
+        var patience = ContinuousClock.now + .seconds(60)
+        while !open.isEmpty {
+            guard ContinuousClock.now < patience else { throw Unread(description: "\(topic): \(open) not read") }
+            guard let event = try consumer.poll(timeoutMilliseconds: 1_000) else { continue }
+            switch event {
+            case .record(let record):
+                counts[record.partition, default: 0] += 1
+                try body(record)
+            case .endOfPartition(let end): open.remove(end.partition)
+            case .notice, .change: continue
+            }
+            patience = .now + .seconds(60)
+        }
+        for (partition, end) in ends {
+            let low = try lowest(consumer, partition)
+            ends[partition]?.unseen = max(0, Int(end.committed - low) - counts[partition, default: 0])
+        }
+        return ends
+    }
+
+    /// All of a topic as a capture file, as `kcat -C -J` would write it.
+    ///
+    /// - Parameter each: told of each record that was written.
+    /// - Returns: each partition's ends.
+    package static func capture(
+        _ topic: String,
+        _ properties: KafkaProperties,
+        partitions: Int32,
+        to path: String,
+        each: (KafkaRecord) -> Void = { _ in }
+    ) throws -> [Int32: Ends] {
+        guard FileManager.default.createFile(atPath: path, contents: nil),
+            let file = FileHandle(forWritingAtPath: path)
+        else { throw Unread(description: "cannot write \(path)") }
+        defer { try? file.close() }
+        var lines: [UInt8] = []
+        let ends = try read(topic, properties, partitions: partitions) { record in
+            CaptureCodec.encode(InboundRecord(record, topic: topic), into: &lines)
+            if lines.count > 1 << 20 {
+                try file.write(contentsOf: Data(lines))
+                lines = []
+            }
+            each(record)
+        }
+        try file.write(contentsOf: Data(lines))
+        return ends
+    }
+
+    /// Each partition's ends; ``Ends/unseen`` is not counted.
+    package static func ends(
+        of topic: String,
+        _ properties: KafkaProperties,
+        partitions: Int32
+    ) throws -> [Int32: Ends] {
+        var settings = properties
+        settings["group.id"] = properties["group.id"] ?? "topic-dump"
+        let committed = try Consumer(settings, topic: topic)
+        settings["isolation.level"] = "read_uncommitted"
+        let all = try Consumer(settings, topic: topic)
+        var ends: [Int32: Ends] = [:]
+        for partition in 0..<partitions {
+            ends[partition] = Ends(
+                committed: try committed.watermarks(of: partition, timeoutMilliseconds: 30_000).high,
+                all: try all.watermarks(of: partition, timeoutMilliseconds: 30_000).high
+            )
+        }
+        return ends
+    }
+
+    private static func lowest(_ consumer: Consumer, _ partition: Int32) throws -> Int64 {
+        try consumer.watermarks(of: partition, timeoutMilliseconds: 30_000).low
+    }
+}
+
+extension InboundRecord {
+    /// A record of a topic as a worker gets it.
+    package init(_ record: KafkaRecord, topic: String) {
+        self.init(
+            topic: topic,
+            partition: record.partition,
+            offset: record.offset,
+            timestamp: record.timestamp,
+            key: record.key,
+            value: record.value,
+            headers: record.headers.map { RecordHeader(name: $0.name, value: $0.value) }
+        )
+        hasReadableHeaders = record.headersReadable
+    }
+}
