@@ -1,13 +1,8 @@
-internal import Glibc
 internal import Kafka
 internal import Pipeline
 
 /// The broker, topics and group of a configuration, for commands that read or write the ledger topic themselves.
 final class LedgerAccess {
-    /// How long what a broker may mend by itself (a coordinator that moves) is tried again.
-    private static let patience = Duration.seconds(30)
-    private static let pauseMicroseconds: UInt32 = 200_000
-
     let properties: KafkaProperties
     let topics: TopicNames
     /// The ledger topic.
@@ -25,7 +20,9 @@ final class LedgerAccess {
         topics = configuration.topics
         guard let topic = topics.outputs[.ledger] else { preconditionFailure("every output has its topic") }
         self.topic = topic
+        // What goes wrong is told as one line of our own; the library's would stand beside it.
         properties = KafkaProperties(configuration.kafkaProperties.map { ($0.name, $0.value) })
+            .completed(defaults: [("log_level", "0")])
         group = properties["group.id"].flatMap { $0.isEmpty ? nil : $0 }
         do throws(KafkaFault) {
             try properties.validate()
@@ -85,7 +82,7 @@ final class LedgerAccess {
         let committed = try patiently("the group's offsets cannot be read") { () throws(KafkaFault) in
             try admin.committedOffsets(ofGroup: group, topic: topics.requests, partitions: all)
         }
-        let ends = try answered("the requests cannot be looked at") { () throws(KafkaFault) in
+        let ends = try patiently("the requests cannot be looked at") { () throws(KafkaFault) in
             try admin.watermarks(of: topics.requests, partitions: all)
         }
         return ends.map { partition, marks in
@@ -106,17 +103,8 @@ final class LedgerAccess {
         do throws(KafkaFault) { return try ask() } catch { throw CommandFault("\(trouble): \(error.message).") }
     }
 
-    /// As many tries as a broker needs that goes through a change.
     private func patiently<Answer>(_ trouble: String, _ ask: () throws(KafkaFault) -> Answer) throws -> Answer {
-        let deadline = ContinuousClock.now + Self.patience
-        while true {
-            do throws(KafkaFault) { return try ask() } catch {
-                guard error.isRetriable, ContinuousClock.now < deadline else {
-                    throw CommandFault("\(trouble): \(error.message).")
-                }
-            }
-            usleep(Self.pauseMicroseconds)
-        }
+        try answered(trouble) { () throws(KafkaFault) in try BrokerRetry.ask(ask) }
     }
 }
 

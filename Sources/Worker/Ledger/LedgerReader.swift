@@ -31,8 +31,10 @@ final class LedgerReader {
     @discardableResult
     func read(_ body: (TopicRecord) throws -> Void) throws -> [Int64] {
         do {
-            let marks = try partitions.map {
-                try reader.watermarks(of: $0, timeoutMilliseconds: Self.answerMilliseconds)
+            let marks = try partitions.map { partition in
+                try BrokerRetry.ask { () throws(KafkaFault) in
+                    try reader.watermarks(of: partition, timeoutMilliseconds: Self.answerMilliseconds)
+                }
             }
             let unread = partitions.filter { marks[Int($0)].low < marks[Int($0)].high }
             try read(unread, upTo: marks.map(\.high), body)
@@ -64,7 +66,9 @@ final class LedgerReader {
             let now = ContinuousClock.now
             if !records.isEmpty { (idleSince, askedAt) = (now, now) }
             if now - askedAt >= Self.doubt {
-                _ = try reader.highWatermark(of: first, timeoutMilliseconds: Self.answerMilliseconds)
+                try BrokerRetry.ask { () throws(KafkaFault) in
+                    _ = try reader.highWatermark(of: first, timeoutMilliseconds: Self.answerMilliseconds)
+                }
                 askedAt = .now
             }
             guard now - idleSince < patience else {

@@ -13,19 +13,21 @@ struct LedgerRecord: Equatable {
 /// records lie in the topic by then, so a worker that joins later restores up to their end and learns their outcome;
 /// one that came and went since the ledger was read has moved an end. Either way nothing is overwritten unseen.
 final class LedgerWriter {
-    private static let transactionRecords = 20_000
     private static let callMilliseconds = 10_000
     /// How long a call may be repeated that the broker does not answer for good.
     private static let patience = Duration.seconds(60)
 
     private let access: LedgerAccess
+    private let transactionRecords: Int
     private let producer: TransactionalProducer
     private let reader: PartitionEnds
     /// Records that are committed.
     private(set) var written = 0
 
-    init(_ access: LedgerAccess) throws {
+    /// - Parameter transactionRecords: at most, in one transaction.
+    init(_ access: LedgerAccess, transactionRecords: Int = 20_000) throws {
         self.access = access
+        self.transactionRecords = transactionRecords
         let id = try access.transactionalID()
         do throws(KafkaFault) {
             producer = try TransactionalProducer(access.properties, transactionalID: id)
@@ -86,7 +88,7 @@ final class LedgerWriter {
             )
             counts[present.partition, default: 0] += 1
             total += 1
-            record = total < Self.transactionRecords ? try next() : nil
+            record = total < transactionRecords ? try next() : nil
         }
         try repeated { () throws(KafkaFault) in try producer.flush(timeoutMilliseconds: Self.callMilliseconds) }
         try access.requireEmptyGroup()
@@ -97,7 +99,9 @@ final class LedgerWriter {
 
     private func requireEnds(_ ends: [Int64], _ counts: [Int32: Int64]) throws {
         for partition in counts.keys.sorted() {
-            let found = try reader.watermarks(of: access.topic, partition, timeoutMilliseconds: Self.callMilliseconds)
+            let found = try BrokerRetry.ask { () throws(KafkaFault) in
+                try reader.watermarks(of: access.topic, partition, timeoutMilliseconds: Self.callMilliseconds)
+            }
             guard found.high == ends[Int(partition)] + (counts[partition] ?? 0) else {
                 throw CommandFault(
                     "somebody else wrote to \(access.topic), partition \(partition), meanwhile: stop every worker and try "
