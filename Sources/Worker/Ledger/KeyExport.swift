@@ -16,16 +16,18 @@ struct KeyExport {
         var keys = [StoredKeys](repeating: StoredKeys(), count: Int(partitions))
         var progress = ProgressMeter("export-keys", unit: "ledger records", total: nil, console: console)
         var records = 0
+        var decoder = LedgerDecoder()
         try LedgerReader(access, partitions: partitions).read { record in
             records += 1
             progress.update(records)
-            switch try record.ledgerChange() {
+            switch try decoder.change(of: record) {
             case .key(let id, let stored): keys[Int(record.partition)].set(id, stored)
             case .keyForgotten(let id): keys[Int(record.partition)].remove(id)
             default: break
             }
         }
         progress.finish()
+        try decoder.finish()
         self.keys = keys
     }
 

@@ -64,8 +64,9 @@ struct KeyImport {
     /// - Returns: the partitions' ends.
     private mutating func readLedger(_ partitions: Int32) throws -> [Int64] {
         var strays: [KeyID: Int32] = [:]
+        var decoder = LedgerDecoder()
         let ends = try LedgerReader(access, partitions: partitions).readSettled { record in
-            switch try record.ledgerChange() {
+            switch try decoder.change(of: record) {
             case .key(let id, let stored):
                 guard wanted[id] != nil else { return }
                 if record.partition == home(of: id, partitions) {
@@ -79,6 +80,7 @@ struct KeyImport {
             default: break
             }
         }
+        try decoder.finish()
         if let (id, partition) = strays.first {
             throw CommandFault(
                 "the ledger has key \(id.text) on partition \(partition), and by worker.json's partitioner it belongs on "
