@@ -55,7 +55,7 @@ let tests: [Target] = [
     ),
     .testTarget(
         name: "AppCheckTests",
-        dependencies: ["AppCheck", "AppAttest", "JSON", "DeviceLab", "TestSupport"],
+        dependencies: ["AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestSupport"],
         swiftSettings: strict
     ),
     .testTarget(

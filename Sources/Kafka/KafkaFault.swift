@@ -64,6 +64,9 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
     /// The queue of the producer had no room, and the record was left to the caller.
     package var isQueueFull: Bool { code == RD_KAFKA_RESP_ERR__QUEUE_FULL.rawValue }
 
+    /// Another member of the group has, or seems to have, this member's static name.
+    package var isFencedMember: Bool { code == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID.rawValue }
+
     /// Another producer with the same transactional id took over, or the broker gave up waiting for this one.
     package var isFenced: Bool {
         code == RD_KAFKA_RESP_ERR__FENCED.rawValue || code == RD_KAFKA_RESP_ERR_PRODUCER_FENCED.rawValue

@@ -40,6 +40,19 @@ package final class MockCluster {
         try KafkaFault.check(code, "creating mock topic \(name)")
     }
 
+    /// Lets a broker's answers wait, as a long way to it would.
+    package func setRoundTrip(_ id: Int32, milliseconds: Int32) throws(KafkaFault) {
+        let code = unsafe rd_kafka_mock_broker_set_rtt(pointer, id, milliseconds)
+        try KafkaFault.check(code, "delaying mock broker \(id)")
+    }
+
+    /// Answers the next requests of a kind (its number in Kafka's protocol) with these codes, one each, in turn.
+    package func failRequests(_ kind: Int16, with codes: [Int32]) {
+        var errors = codes.map { rd_kafka_resp_err_t($0) }
+        // The library copies the codes.
+        unsafe rd_kafka_mock_push_request_errors_array(pointer, kind, errors.count, &errors)
+    }
+
     /// Takes a broker down (its connections break) or brings it back.
     package func setBroker(_ id: Int32, isUp: Bool) throws(KafkaFault) {
         let code =

@@ -10,6 +10,8 @@ package struct PipelineSettings: Sendable {
     /// Bounds of a record's time against the wall clock, in milliseconds; applied in live mode only.
     package var maxAge: Int64
     package var maxAhead: Int64
+    /// The App Check exchange; without keys its verbs are deferred.
+    package var exchange = ExchangeSettings()
 
     /// Key, value and headers of one output together; what is larger loses its value. nil = no limit.
     package var maxRecordBytes: Int?
@@ -39,4 +41,25 @@ package struct PipelineSettings: Sendable {
 
     /// The number of the ledger that a partition's keys live in.
     package func ledgerPartition(_ partition: Int32) -> Int32 { sharesLedger ? 0 : partition }
+
+    /// Whether a key that the ledger has lost may be taken from an artifact on the record's partition: only where it is
+    /// certain that the key lives on no other.
+    package var mayRestoreKeys: Bool { partitionOfKey != nil || sharesLedger }
+}
+
+/// The App Check exchange's keys and rules.
+package struct ExchangeSettings: Sendable {
+    package var keys: KeyRings
+    /// Who judges challenges: the worker, which sealed them, or the gateway that made them.
+    package var sealsChallenges = true
+    /// Milliseconds from a challenge's issue to its expiry.
+    package var challengeLife: Int64 = 300_000
+    /// Partitions of the requests topic, which share an app's attestations per second; 0 = no rate is applied (replay).
+    package var partitions = 0
+    /// Whether tokens, artifacts and challenges are made; false in a replay that only judges.
+    package var mints = true
+    /// Bytes that nobody can foresee; nil = derived from the record's place (replay).
+    package var randomBytes: (@Sendable (_ count: Int) -> [UInt8])?
+
+    package init(keys: KeyRings = KeyRings()) { self.keys = keys }
 }

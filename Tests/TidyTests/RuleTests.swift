@@ -68,11 +68,13 @@ struct RuleTests {
             ("let now = Date()", false), ("let t = ContinuousClock.now", false), ("Int.random(in: 0..<3)", false),
             ("Int.random(in: 0..<3, using: &random)", true), ("Date(timeIntervalSince1970: 0)", true),
             ("unsafe RAND_bytes(p, 1)", false), ("let a = list.shuffled()", false), ("let a = runtime(nil)", true),
+            ("let a = SecureRandom.bytes(1)", false), ("let a = try SigningKey.generate(.p256)", false),
         ]
     )
     func ambient(text: String, allowed: Bool) {
         #expect(Rules.ambientSources(file(text)).isEmpty == allowed)
         #expect(Rules.ambientSources(file(text, at: "Sources/Worker/A.swift")).isEmpty)
+        #expect(Rules.ambientSources(file(text, at: "Sources/Crypto/A.swift")).isEmpty == allowed)
     }
 
     @Test("Promises are found in comments; unsafe code is found where none may be")

@@ -63,6 +63,14 @@ package struct Request: Sendable {
         self.body = body
     }
 
+    /// Index into the registry's apps; nil where the path names a project alone.
+    package var appIndex: Int? {
+        switch resource {
+        case .app(let index, _), .oauthClient(let index, _): index
+        case .project: nil
+        }
+    }
+
     /// Index into the registry's apps.
     ///
     /// - Precondition: the request is not of verifyAppCheckToken, which names a project and no app.

@@ -156,3 +156,17 @@ package struct RequestDecoder: Sendable {
         }
     }
 }
+
+extension RequestDecoder {
+    /// The app (an index into the registry's) and the verb that a path names, whatever became of the rest of its request.
+    package static func target(of path: String, in registry: Registry) -> (app: Int, method: Method)? {
+        guard let parsed = RequestPath(Array(path.utf8)), let method = Method(rawValue: parsed.verb) else { return nil }
+        let app: Int? =
+            switch parsed.resource {
+            case .app(let project, let app): registry.find(project: project, app: app)
+            case .oauthClient(let client): registry.find(oauthClient: client)
+            case .project: nil
+            }
+        return app.map { ($0, method) }
+    }
+}

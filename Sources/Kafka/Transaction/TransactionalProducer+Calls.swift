@@ -25,8 +25,8 @@ extension TransactionalProducer {
     ///
     /// - Parameters:
     ///   - metadata: taken when the records' partitions were assigned; see ``GroupMetadata``.
-    ///   - timeoutMilliseconds: may be exceeded by a second. 2.0.2 itself would wait for as long as the coordinator is
-    ///     away; where it does, the fault is fatal, and the call is left to itself.
+    ///   - timeoutMilliseconds: may be exceeded by two seconds. 2.0.2 itself would wait for as long as the coordinator
+    ///     is away; where it does, the fault is fatal, and the call is left to itself.
     /// - Throws: a ``KafkaFault``. While it is retriable the offsets are not in the transaction, and no commit is let
     ///   through until the same call has succeeded.
     package func sendOffsets(
@@ -110,7 +110,8 @@ extension TransactionalProducer {
         }
     }
 
-    private static let graceMilliseconds = 1_000
+    /// The library looks for requests that are too old once a second.
+    private static let graceMilliseconds = 2_000
 
     private static let sliceMilliseconds = 50
     private static let idleSlices = 20

@@ -42,8 +42,12 @@ package final class TransactionalProducer {
         )
     }
 
-    /// Long enough for a partition's leader to change; an orphan of a stable id is aborted by its successor anyway.
-    private static let defaults = [("transaction.timeout.ms", "30000")]
+    private static let defaults = [
+        // Long enough for a partition's leader to change; an orphan of a stable id is aborted by its successor anyway.
+        ("transaction.timeout.ms", "30000"),
+        // A call that waits for a broker looks at its own time when a connection has failed, so that must come soon.
+        ("reconnect.backoff.max.ms", "1000"),
+    ]
 
     var handle: ClientHandle { producer.handle }
 
@@ -94,6 +98,7 @@ package final class TransactionalProducer {
         headers: [KafkaHeader] = [],
         patienceMilliseconds: Int = 60_000
     ) throws(KafkaFault) {
+        if let abandonment { throw abandonment }
         do throws(KafkaFault) {
             try producer.produce(
                 topic: topic,
@@ -112,6 +117,7 @@ package final class TransactionalProducer {
     ///
     /// - Throws: a ``KafkaFault``, retriable where records are still under way.
     package func flush(timeoutMilliseconds: Int) throws(KafkaFault) {
+        if let abandonment { throw abandonment }
         do throws(KafkaFault) { try producer.flush(timeoutMilliseconds: timeoutMilliseconds) } catch {
             guard error.isTimeout, !hasLostRecord else { throw spoiled(error) }
             // Records that are still under way do no harm: the commit waits for them.

@@ -17,6 +17,8 @@ struct StreamClock {
         times[partition] = time
     }
 
+    func time(of partition: Int32) -> EvaluationTime? { times[partition] }
+
     func write(into overlay: inout LedgerOverlay, ledger: (Int32) -> PartitionLedger?) {
         for (partition, time) in times {
             let known = ledger(partition)

@@ -6,6 +6,8 @@ package struct Verdict: Sendable {
     package enum Outcome: Sendable {
         case accepted
         case refused(Reason, Status)
+        /// The same request may be accepted later.
+        case deferred(Reason, Status)
         case deadLetter(DeadLetterReason)
         /// Answered before: at-least-once delivery has brought it once more, and nothing is said or done.
         case applied
@@ -23,12 +25,40 @@ package struct Verdict: Sendable {
     /// The counter before an assertion; a duplicate has none, nothing moved.
     package var previousCounter: UInt32?
     package var duplicate: Kept?
+    /// What an accepted request of the exchange gets.
+    package var order: MintOrder?
+    /// Whether the device's share of the rollout was asked, and what it said.
+    package var rollout: RolloutDecision?
+    /// The ledger had lost the key, and an artifact brought it back.
+    package var isRestored = false
+    /// The same request once more, of a verb that has no key.
+    package var isRepeated = false
 
-    package var isDuplicate: Bool { duplicate != nil }
-
-    /// Whether the key's record changes by this: once for every request that is accepted for the first time.
-    package var movesState: Bool {
-        guard case .accepted = outcome else { return false }
-        return !isDuplicate
+    package init(
+        outcome: Outcome,
+        environment: Environment? = nil,
+        previousCounter: UInt32? = nil,
+        duplicate: Kept? = nil
+    ) {
+        self.outcome = outcome
+        self.environment = environment
+        self.previousCounter = previousCounter
+        self.duplicate = duplicate
     }
+
+    package var isDuplicate: Bool { duplicate != nil || isRepeated }
+
+    package var isAccepted: Bool {
+        if case .accepted = outcome { return true }
+        return false
+    }
+}
+
+/// What is to be made for an accepted request of the exchange. The times are the first answer's, also for a duplicate.
+package enum MintOrder: Sendable {
+    case challenge(at: EvaluationTime)
+    /// `now` is when the answer is written: its `ttl` is the life that is left then.
+    case attestation(Artifact, TokenTimes, now: EvaluationTime)
+    case assertion(TokenTimes, now: EvaluationTime)
+    case verification(alreadyConsumed: Bool)
 }

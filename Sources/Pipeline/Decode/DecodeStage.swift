@@ -61,7 +61,7 @@ package struct DecodeStage: Sendable {
         var claimedKey: P256PublicKey?
         if case .request(let request) = shape {
             clockReason = self.clockReason(record.timestamp, now: now)
-            if case .verifyAttestation(let object, _) = request.body, let keyID = request.keyID {
+            if let object = request.attestationObject, let keyID = request.keyID {
                 claimedKey = ClaimedKey.read(from: object, keyID: keyID)
             }
         }
@@ -75,7 +75,9 @@ package struct DecodeStage: Sendable {
             valueDigest: digest,
             clockReason: clockReason,
             claimedKey: claimedKey,
-            traceHeaders: headers?.traceHeaders ?? []
+            traceHeaders: headers?.traceHeaders ?? [],
+            installationID: headers?.installationID,
+            isAttestationHandshake: headers?.isAttestationHandshake ?? false
         )
     }
 
@@ -106,7 +108,6 @@ package struct DecodeStage: Sendable {
         case .refused(let reason, let path, let keyID, let status):
             return .refused(reason, path: path, keyID: keyID, status: status)
         case .request(let request):
-            guard request.method.isServed else { return refused(.unknownMethod, request) }
             guard Self.timestamps.contains(record.timestamp) else { return refused(.malformedRequest, request) }
             guard keyMatches(record, request) else { return refused(.keyMismatch, request) }
             return .request(request)
@@ -135,14 +136,12 @@ package struct DecodeStage: Sendable {
     }
 }
 
-extension Method {
-    /// Whether the stages after Decode know the verb.
-    fileprivate var isServed: Bool {
-        switch self {
-        case .verifyAttestation, .verifyAssertion: true
-        case .generateAppAttestChallenge, .exchangeAppAttestAttestation, .exchangeAppAttestAssertion,
-            .verifyAppCheckToken:
-            false
+extension Request {
+    /// The verb's object where it is an attestation.
+    fileprivate var attestationObject: [UInt8]? {
+        switch body {
+        case .verifyAttestation(let object, _), .exchangeAttestation(let object, _, _): object
+        case .verifyAssertion, .exchangeAssertion, .generateChallenge, .verifyToken: nil
         }
     }
 }

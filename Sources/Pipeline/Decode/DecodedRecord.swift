@@ -24,6 +24,10 @@ package final class DecodedRecord: Sendable {
     package let claimedKey: P256PublicKey?
     /// `traceparent` and `tracestate`, copied to every output.
     package let traceHeaders: [RecordHeader]
+    /// What the rollout rolls its dice for, where the gateway says it.
+    package let installationID: String?
+    /// A challenge that an attestation is to be made for.
+    package let isAttestationHandshake: Bool
     /// The log would not take what became of it: only the shortest dead letter is tried.
     package let isPoisonous: Bool
 
@@ -35,6 +39,8 @@ package final class DecodedRecord: Sendable {
         clockReason: Reason?,
         claimedKey: P256PublicKey?,
         traceHeaders: [RecordHeader],
+        installationID: String? = nil,
+        isAttestationHandshake: Bool = false,
         isPoisonous: Bool = false
     ) {
         self.record = record
@@ -44,6 +50,8 @@ package final class DecodedRecord: Sendable {
         self.clockReason = clockReason
         self.claimedKey = claimedKey
         self.traceHeaders = traceHeaders
+        self.installationID = installationID
+        self.isAttestationHandshake = isAttestationHandshake
         self.isPoisonous = isPoisonous
     }
 }

@@ -5,10 +5,17 @@ internal import Crypto
 package struct EmitStage: Sendable {
     /// Key, value and headers of one output together; the broker refuses more. nil = no limit.
     private let maxRecordBytes: Int?
+    private let mint: MintStage
+    private let events: EventEncoder
 
-    package init(maxRecordBytes: Int? = nil) { self.maxRecordBytes = maxRecordBytes }
+    package init(settings: PipelineSettings) {
+        maxRecordBytes = settings.maxRecordBytes
+        mint = MintStage(settings: settings)
+        events = EventEncoder(registry: settings.registry)
+    }
 
-    /// Appends the outputs of one record: exactly one result or one dead letter.
+    /// Appends the outputs of one record: exactly one result or one dead letter, then the answer and the event of an
+    /// exchange.
     ///
     /// No request may become an output that the broker refuses: it would stop its partition for ever.
     package func encode(
@@ -20,18 +27,46 @@ package struct EmitStage: Sendable {
         switch verdict.outcome {
         case .deadLetter(let reason): return outputs.append(deadLetter(decoded, reason))
         case .applied: return
-        case .accepted, .refused: break
+        case .accepted, .refused, .deferred: break
         }
-        var result = OutboundRecord(
-            stream: .results,
+        appendResult(decoded, finding, verdict, into: &outputs)
+        if case .request(let request) = decoded.shape, let order = verdict.order,
+            let answer = mint.answer(order, to: decoded, request)
+        {
+            let header = RecordHeader("request-id", decoded.requestID)
+            outputs.append(output(.tokens, of: decoded, answer, headers: [header] + decoded.traceHeaders))
+        }
+        if let event = events.encode(decoded, verdict) {
+            outputs.append(output(.events, of: decoded, event, headers: decoded.traceHeaders))
+        }
+    }
+
+    private func output(
+        _ stream: OutputStream,
+        of decoded: DecodedRecord,
+        _ value: [UInt8],
+        headers: [RecordHeader]
+    ) -> OutboundRecord {
+        OutboundRecord(
+            stream: stream,
             partition: decoded.record.partition,
             sourceOffset: decoded.record.offset,
             sourceTimestamp: decoded.record.timestamp,
             key: decoded.record.key,
-            value: ResultEncoder.encode(decoded, finding, verdict),
-            headers: decoded.traceHeaders
+            value: value,
+            headers: headers
         )
-        guard case .refused = verdict.outcome, !fits(result) else { return outputs.append(result) }
+    }
+
+    private func appendResult(
+        _ decoded: DecodedRecord,
+        _ finding: Finding,
+        _ verdict: Verdict,
+        into outputs: inout [OutboundRecord]
+    ) {
+        let value = ResultEncoder.encode(decoded, finding, verdict)
+        var result = output(.results, of: decoded, value, headers: decoded.traceHeaders)
+        guard !verdict.isAccepted, !fits(result) else { return outputs.append(result) }
         // A key ID's text has 44 bytes: what is too long together with its key has another key.
         result.key = nil
         outputs.append(fits(result) ? result : deadLetter(decoded, .tooLarge))

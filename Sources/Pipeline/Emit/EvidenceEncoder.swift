@@ -43,6 +43,10 @@ enum EvidenceEncoder {
             json.value(previous)
         }
         entries(evidence.validationCategory, evidence.bundleVersion, &json)
+        if verdict.isRestored {
+            json.key("restored")
+            json.value(true)
+        }
         json.endObject()
     }
 

@@ -45,8 +45,8 @@ enum ResultEncoder {
         case .accepted:
             json.string("accepted")
             status = .ok
-        case .refused(let reason, let answered):
-            json.string("refused")
+        case .refused(let reason, let answered), .deferred(let reason, let answered):
+            json.string(reason.isDeferral ? "deferred" : "refused")
             json.key("reason")
             json.string(reason.code)
             status = answered
@@ -65,7 +65,11 @@ enum ResultEncoder {
             json.key("duplicate")
             json.value(true)
         }
-        EvidenceEncoder.write(finding, verdict, into: &json)
+        if case .verification(let alreadyConsumed)? = verdict.order {
+            json.key("response")
+            json.raw(ExchangeAnswer.verification(alreadyConsumed: alreadyConsumed))
+        }
+        EvidenceEncoder.write(finding.object, verdict, into: &json)
     }
 
     private static func write(source record: InboundRecord, into json: inout JSONWriter) {

@@ -3,7 +3,7 @@ internal import AppCheck
 
 extension BatchLoop {
     func decode(_ polled: [PolledRecord], of batch: Batch) {
-        let (stage, now, poison) = (decodeStage, batch.now, bisection.poison)
+        let (stage, now, poison) = (stages.decode, batch.now, bisection.poison)
         hand(batch, count: polled.count, grain: 64, priority: .high) { range, _ -> [DecodedGrain] in
             [stage.decode(polled[range], now: now, poison: poison)]
         } then: { batch, grains in
@@ -18,7 +18,7 @@ extension BatchLoop {
             ledger: { [settings] in self.ledgers[settings.ledgerPartition($0)] },
             candidates: [batch.candidates] + earlier
         )
-        let (stage, records) = (verifyStage, batch.records)
+        let (stage, records) = (stages.verify, batch.records)
         batch.stage = .verifying
         hand(batch, count: records.count, grain: 32, priority: .normal) { range, lane in
             stage.verify(records[range], keys: keys[range], on: lane)
@@ -32,14 +32,20 @@ extension BatchLoop {
     private func admit(_ batch: Batch) {
         let (records, findings) = (batch.takeRecords(), batch.findings)
         batch.findings = []
-        let verdicts = admitStage.admit(records, findings: findings, overlay: &batch.overlay) { self.ledgers[$0] }
+        let verdicts = stages.admit.admit(
+            records,
+            findings: findings,
+            overlay: &batch.overlay,
+            now: wallClock(),
+            ledger: { self.ledgers[$0] }
+        )
         batch.tally.add(verdicts)
         batch.positions = PartitionPosition.after(records)
         if !log.isAtomic {
             for position in batch.positions { batch.overlay[position.partition].appliedOffset = position.offset }
         }
         let changes = log.hasLedger ? batch.overlay.changes() : []
-        let (stage, packer) = (emitStage, log.packer)
+        let (stage, packer) = (stages.emit, log.packer)
         batch.stage = .encoding
         hand(batch, count: records.count + changes.count, grain: 64, priority: .high) { range, _ in
             var outputs: [OutboundRecord] = []

@@ -30,17 +30,15 @@ package final class BatchLoop: @unchecked Sendable {
     }
 
     let log: any RecordLog
-    let settings: PipelineSettings
+    private(set) var settings: PipelineSettings
     let lanes: any LaneRunner
     let options: Options
     let post: @Sendable (@escaping @Sendable () -> Void) -> Void
     let wallClock: @Sendable () -> EvaluationTime?
     private let notice: @Sendable (any LogFault) -> Void
 
-    let decodeStage: DecodeStage
-    let verifyStage: VerifyStage
-    let admitStage: AdmitStage
-    let emitStage: EmitStage
+    private(set) var stages: Stages
+    private var nextSettings: NextSettings?
 
     var inFlight: [Batch] = []
     private var nextNumber = 0
@@ -84,15 +82,8 @@ package final class BatchLoop: @unchecked Sendable {
         self.post = post
         self.wallClock = wallClock
         self.notice = notice
-        decodeStage = DecodeStage(settings: settings)
-        verifyStage = VerifyStage(settings: settings)
-        emitStage = EmitStage(maxRecordBytes: settings.maxRecordBytes)
+        stages = Stages(settings: settings, options: options)
         breaker = Breaker(limits: options.breaker)
-        #if DEBUG
-            admitStage = AdmitStage(settings: settings, sabotage: options.sabotage)
-        #else
-            admitStage = AdmitStage(settings: settings)
-        #endif
     }
 
     /// Whether nothing is in flight.
@@ -125,6 +116,7 @@ package final class BatchLoop: @unchecked Sendable {
 
     private func move(waitMilliseconds: Int) throws -> Progress {
         var moved = try advance()
+        if inFlight.isEmpty, let next = nextSettings { moved = take(next) || moved }
         if inFlight.isEmpty, let change = pendingChange {
             try finish(change)
             moved = true
@@ -133,7 +125,7 @@ package final class BatchLoop: @unchecked Sendable {
         let wait = inFlight.isEmpty && !moved ? waitMilliseconds : 0
         if pendingChange == nil, restoration != nil {
             moved = try restore(waitMilliseconds: wait) || moved
-        } else if pendingChange == nil, !ended, !stopping, inFlight.count < mostInFlight {
+        } else if pendingChange == nil, nextSettings == nil, !ended, !stopping, inFlight.count < mostInFlight {
             if let now = wallClock(), !breaker.allows(at: now) { return moved ? .worked : .backOff }
             moved = try poll(waitMilliseconds: wait) || moved
         }
@@ -154,6 +146,34 @@ package final class BatchLoop: @unchecked Sendable {
         nextNumber += 1
         inFlight.append(batch)
         decode(round.records, of: batch)
+        return true
+    }
+}
+
+// MARK: - Reload
+
+extension BatchLoop {
+    /// New settings waiting for the batches in flight to leave.
+    private struct NextSettings {
+        let settings: PipelineSettings
+        let taken: @Sendable (MissingSealingKeys?) -> Void
+    }
+
+    /// Judges by other settings from the next batch on.
+    ///
+    /// - Parameter taken: told when they count, or which keys they lack and that the old ones stay.
+    package func replace(_ settings: PipelineSettings, taken: @escaping @Sendable (MissingSealingKeys?) -> Void) {
+        nextSettings = NextSettings(settings: settings, taken: taken)
+    }
+
+    private func take(_ next: NextSettings) -> Bool {
+        nextSettings = nil
+        let missing = missingSealingKeys(in: next.settings)
+        if missing == nil {
+            settings = next.settings
+            stages = Stages(settings: settings, options: options)
+        }
+        next.taken(missing)
         return true
     }
 }

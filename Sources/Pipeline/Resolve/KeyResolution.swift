@@ -44,8 +44,7 @@ package enum ResolveStage {
     ) -> [KeyResolution] {
         var run = LedgerRun()
         return records.map { record in
-            guard case .request(let request) = record.shape, case .verifyAssertion = request.body,
-                let keyID = request.keyID
+            guard case .request(let request) = record.shape, request.isAssertion, let keyID = request.keyID
             else { return .notNeeded }
             let lookup = run.ledger(record.record.partition, ledger)?.keys.lookup(keyID) ?? .unknown
             if case .key(let key) = lookup { return .key(key) }
@@ -53,6 +52,16 @@ package enum ResolveStage {
                 if let key = batch[keyID] { return .key(key) }
             }
             return lookup == .unusable ? .unusable : .unknown
+        }
+    }
+}
+
+extension Request {
+    /// Whether the verb's object is an assertion.
+    var isAssertion: Bool {
+        switch body {
+        case .verifyAssertion, .exchangeAssertion: true
+        case .verifyAttestation, .exchangeAttestation, .generateChallenge, .verifyToken: false
         }
     }
 }

@@ -1,45 +1,40 @@
-package import AppAttest
-package import AppCheck
+internal import AppAttest
+internal import AppCheck
 internal import Crypto
 
-/// What verification found about a record, before the state is asked.
-package enum Finding: Sendable {
-    /// Refused or dead before verification.
-    case shapeOnly
-    /// Too old or too new to be verified.
-    case outOfTime(Reason)
-    /// Aside, for it is three times as large as what most findings hold.
-    indirect case attestation(Result<AttestationEvidence, Refusal>)
-    case assertion(Result<AssertionEvidence, Refusal>)
-    /// An assertion whose key nobody knows; its object was read all the same.
-    case withoutKey(Refusal?)
-}
-
-/// Verify (lanes): objects are prepared one by one, their signatures verified in one call per grain.
+/// Verify (lanes): seals are opened and objects prepared one by one, their signatures verified in one call per grain.
 package struct VerifyStage: Sendable {
     private let settings: PipelineSettings
+    private let tokens: TokenVerifier
 
-    package init(settings: PipelineSettings) { self.settings = settings }
+    package init(settings: PipelineSettings) {
+        self.settings = settings
+        tokens = TokenVerifier(keys: settings.exchange.keys.tokens)
+    }
 
     private enum Open {
         case done(Finding)
-        case attestation(Prepared<AttestationEvidence>)
-        case assertion(Prepared<AssertionEvidence>)
+        case attestation(Prepared<AttestationEvidence>, Seals?)
+        case assertion(Prepared<AssertionEvidence>, Seals?)
 
         var checks: [SignatureCheck] {
             switch self {
             case .done: []
-            case .attestation(let prepared): prepared.checks
-            case .assertion(let prepared): prepared.checks
+            case .attestation(let prepared, _): prepared.checks
+            case .assertion(let prepared, _): prepared.checks
             }
         }
 
         func conclude(_ answers: [Bool]) -> Finding {
             switch self {
             case .done(let finding): finding
-            case .attestation(let prepared): .attestation(prepared.conclude(answers))
-            case .assertion(let prepared): .assertion(prepared.conclude(answers))
+            case .attestation(let prepared, let seals): Self.with(seals, .attestation(prepared.conclude(answers)))
+            case .assertion(let prepared, let seals): Self.with(seals, .assertion(prepared.conclude(answers)))
             }
+        }
+
+        static func with(_ seals: Seals?, _ finding: Finding) -> Finding {
+            seals.map { .exchange(finding, $0) } ?? finding
         }
     }
 
@@ -56,9 +51,9 @@ package struct VerifyStage: Sendable {
         var app: Int?
         var expectations = Expectations(appIDs: [])
         for index in records.indices {
-            if case .request(let request) = records[index].shape, request.app != app {
-                app = request.app
-                expectations = settings.registry.apps[request.app].expectations
+            if case .request(let request) = records[index].shape, let own = request.appIndex, own != app {
+                app = own
+                expectations = settings.registry.apps[own].expectations
             }
             let item = prepare(records[index], key: keys[index], expectations, verifier: lane.verifier)
             let own = item.checks
@@ -87,32 +82,71 @@ package struct VerifyStage: Sendable {
     ) -> Open {
         guard case .request(let request) = record.shape else { return .done(.shapeOnly) }
         if let reason = record.clockReason { return .done(.outOfTime(reason)) }
-        guard let keyID = request.keyID else { preconditionFailure("Decode lets no request without a key pass") }
-        switch request.body {
-        case .verifyAttestation(let object, let clientDataHash):
-            return .attestation(
-                verifier.prepareAttestation(
-                    object,
-                    clientDataHash: clientDataHash,
-                    keyID: keyID,
-                    expectations: expectations,
-                    at: EvaluationTime(milliseconds: record.record.timestamp)
-                )
+        let time = EvaluationTime(milliseconds: record.record.timestamp)
+        func attestation(_ object: [UInt8], _ hash: [UInt8], _ seals: Seals?) -> Open {
+            guard let keyID = request.keyID else { return .done(.shapeOnly) }
+            let prepared = verifier.prepareAttestation(
+                object,
+                clientDataHash: hash,
+                keyID: keyID,
+                expectations: expectations,
+                at: time
             )
-        case .verifyAssertion(let object, let clientDataHash):
-            guard case .key(let key) = key else {
-                return .done(.withoutKey(verifier.assertionShape(object, clientDataHash: clientDataHash)))
-            }
-            return .assertion(
-                verifier.prepareAssertion(
-                    object,
-                    clientDataHash: clientDataHash,
-                    key: key,
-                    expectations: expectations
-                )
-            )
-        case .generateChallenge, .exchangeAttestation, .exchangeAssertion, .verifyToken:
-            preconditionFailure("Decode refuses the verbs that are not served")
+            return .attestation(prepared, seals)
         }
+        func assertion(_ object: [UInt8], _ hash: [UInt8], _ key: KeyResolution, _ seals: Seals?) -> Open {
+            guard case .key(let key) = key else {
+                return .done(Open.with(seals, .withoutKey(verifier.assertionShape(object, clientDataHash: hash))))
+            }
+            let prepared = verifier.prepareAssertion(
+                object,
+                clientDataHash: hash,
+                key: key,
+                expectations: expectations
+            )
+            return .assertion(prepared, seals)
+        }
+        switch request.body {
+        case .verifyAttestation(let object, let hash): return attestation(object, hash, nil)
+        case .verifyAssertion(let object, let hash): return assertion(object, hash, key, nil)
+        case .exchangeAttestation(let object, let challenge, _):
+            return attestation(object, SHA256.hash(challenge).bytes, Seals(challenge: opened(challenge, request)))
+        case .exchangeAssertion(let artifact, let object, let challenge, _):
+            let seals = Seals(
+                challenge: opened(challenge, request),
+                artifact: settings.exchange.keys.sealing.open(artifact)
+            )
+            let hash = SHA256.hash(artifact.span, challenge.span).bytes
+            return assertion(object, hash, Self.known(key, seals), seals)
+        case .verifyToken(let token): return .done(.token(verify(token, request, at: time)))
+        case .generateChallenge: return .done(.shapeOnly)
+        }
+    }
+
+    /// The ledger's key, else the artifact's: a key ID is its key's digest, so they are never two.
+    private static func known(_ key: KeyResolution, _ seals: Seals) -> KeyResolution {
+        guard key == .unknown, case .success(let artifact)? = seals.artifact else { return key }
+        return .key(artifact.publicKey)
+    }
+
+    private func opened(_ challenge: [UInt8], _ request: Request) -> Result<EvaluationTime, Reason>? {
+        guard settings.exchange.sealsChallenges, let app = request.appIndex else { return nil }
+        return settings.exchange.keys.challenges.authenticate(challenge, app: settings.registry.apps[app].name)
+    }
+
+    private func verify(
+        _ token: [UInt8],
+        _ request: Request,
+        at time: EvaluationTime
+    ) -> Result<TokenClaims, Reason> {
+        guard case .project(let number) = request.resource else { return .failure(.tokenInvalid) }
+        let apps = settings.registry.apps.filter { $0.projectNumber == number }
+        return tokens.verify(
+            token,
+            projectNumber: number,
+            projectID: apps.first?.projectID,
+            at: time,
+            isSubject: { subject in apps.contains { $0.appID == subject || $0.oauthClientIDs.contains(subject) } }
+        )
     }
 }

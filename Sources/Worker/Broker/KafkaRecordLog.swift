@@ -10,8 +10,9 @@ package final class KafkaRecordLog: RecordLog {
     /// The last trouble that was ridden out, for whoever asks why nothing comes.
     package private(set) var lastTrouble: KafkaFault?
 
-    let settings: BrokerSettings
-    let consumer: Consumer
+    private let settings: BrokerSettings
+    private var consumer: Consumer
+    private var fencings = Fencings()
     private let topic: String
     private let unit: any OutputUnit
     private let trouble: @Sendable (KafkaFault) -> Void
@@ -182,8 +183,28 @@ extension KafkaRecordLog {
             if case .record(let record) = event { try partitions.take(record.partition, record.offset) }
             return event
         } catch {
+            if error.isFencedMember, let change = renewConsumer(after: error) { return change }
             return .notice(error)
         }
+    }
+
+    /// A member whose request to join was answered too late is taken for another process with its name, and its consumer
+    /// is of no use any more. A new one joins in its place.
+    private func renewConsumer(after fault: KafkaFault) -> ConsumerEvent? {
+        guard fencings.note() else { return nil }
+        trouble(fault)
+        do {
+            try? consumer.close()
+            let fresh = try Consumer(settings.consumerProperties(), topic: topic)
+            try fresh.subscribe()
+            consumer = fresh
+        } catch {
+            return nil
+        }
+        untaken = nil
+        held = nil
+        member = nil
+        return .change(.lost(partitions.numbers))
     }
 
     private func round(of event: ConsumerEvent) throws -> PollRound {
@@ -217,9 +238,7 @@ extension KafkaRecordLog {
     private func takeOver(_ assigned: [Int32]) throws -> PollRound {
         untaken = assigned
         // The group may have taken them back already, while the broker did not answer.
-        if case .change(let change) = try consumer.poll(timeoutMilliseconds: 0) {
-            return try replaceUntaken(by: change)
-        }
+        if case .change(let change) = nextEvent(0) { return try replaceUntaken(by: change) }
         do {
             // First what a predecessor left open under our name: it would hold back the offsets and the ledger's end.
             try unit.prepare()
@@ -257,11 +276,8 @@ extension KafkaRecordLog {
             try rideOut(error)
         }
         // Reading has not begun yet, or is about to be taken away: what comes meanwhile is read again later.
-        guard let event = try consumer.poll(timeoutMilliseconds: Self.rewindPauseMilliseconds) else {
-            return PollRound()
-        }
-        if case .change = event { return try round(of: event) }
-        return PollRound()
+        guard let event = nextEvent(Self.rewindPauseMilliseconds), case .change = event else { return PollRound() }
+        return try round(of: event)
     }
 
     private static let lookupMilliseconds = 5_000

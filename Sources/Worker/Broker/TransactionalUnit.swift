@@ -7,17 +7,13 @@ internal import Pipeline
 /// repeated among it: a late request of a renewed producer can hit nothing (its epoch is over). That is an ordinary way
 /// out, not an error; only two living processes with one name are.
 final class TransactionalUnit: OutputUnit {
-    /// More than this many fencings within the window: somebody else uses the name, and renewing would go on for ever.
-    private static let mostFencings = 3
-    private static let fencingWindow = Duration.seconds(60)
-
     private let settings: BrokerSettings
     private let transactionalID: String
     private var producer: TransactionalProducer?
     private var isOpen = false
     /// Whether a transaction may or may not have been committed.
     private var isInDoubt = false
-    private var fencings: [ContinuousClock.Instant] = []
+    private var fencings = Fencings()
     private(set) var ledgerEnds: [Int32: Int64] = [:]
 
     init(_ settings: BrokerSettings) throws(KafkaFault) {
@@ -158,8 +154,7 @@ final class TransactionalUnit: OutputUnit {
 
     /// A pause longer than the transaction's time-out looks the same as another process with this name, once.
     private func noteFencing(_ fault: KafkaFault) throws {
-        fencings = fencings.filter { $0 + Self.fencingWindow > .now } + [.now]
-        guard fencings.count > Self.mostFencings else { return }
+        guard !fencings.note() else { return }
         throw KafkaFault.fatal(
             "another process uses the transactional id \(transactionalID) (\(fault.message)): give every instance of the "
                 + "group a name of its own with --instance"

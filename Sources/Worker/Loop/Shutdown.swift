@@ -9,14 +9,14 @@ final class Shutdown: @unchecked Sendable {
     private static let signalled: Int32 = 128
 
     private let queue = DispatchQueue(label: "signals")
-    // Set once before the sources start, touched on `queue` afterwards.
+    // Touched on `queue` only.
     private var sources: [any DispatchSourceSignal] = []
     private let asked = Atomic<Bool>(false)
 
     /// Made on the process's first thread: it and all threads that it starts from here on leave the signals to the sources.
     ///
     /// - Parameter request: called once, on the first signal, on a queue of its own.
-    init(request: @escaping @Sendable () -> Void) {
+    init(request: @escaping @Sendable (Shutdown) -> Void) {
         // A source looks only a moment after `activate` has returned: blocked, a signal waits for it instead of being lost.
         Self.mask(SIG_BLOCK)
         for number in Self.signals {
@@ -25,16 +25,32 @@ final class Shutdown: @unchecked Sendable {
                 guard let self else { return }
                 // At once: what runs at an orderly exit could wait for what hangs.
                 if asked.exchange(true, ordering: .relaxed) { _exit(Self.signalled + number) }
-                request()
+                request(self)
             }
             source.activate()
-            sources.append(source)
+            queue.sync { sources.append(source) }
+        }
+    }
+
+    /// Ends the process when an orderly end takes too long, as it does where a broker keeps a call and does not answer.
+    /// What was not committed is done again by whoever comes next, so nothing is lost by it.
+    ///
+    /// - Parameter tell: called before the end.
+    func limit(seconds: Double, tell: @escaping @Sendable () -> Void) {
+        queue.asyncAfter(deadline: .now() + seconds) { [weak self] in
+            // Gone or cancelled: it has ended in order.
+            guard let self, !sources.isEmpty else { return }
+            tell()
+            _exit(1)
         }
     }
 
     /// Gives the signals back their default action.
     func cancel() {
-        for source in sources { source.cancel() }
+        queue.sync {
+            for source in sources { source.cancel() }
+            sources = []
+        }
         for number in Self.signals { signal(number, SIG_DFL) }
         Self.mask(SIG_UNBLOCK)
     }

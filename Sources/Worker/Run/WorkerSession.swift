@@ -10,6 +10,8 @@ final class WorkerSession {
     /// How long a broker may take to answer before the worker runs, in milliseconds.
     private static let firstPatience = 2_000
     private static let lastPatience = 10_000
+    /// After a signal: longer than a commit takes, shorter than the five seconds that whoever sent it may wait.
+    private static let stopSeconds = 4.5
     /// Bytes that a record may have beside its key, value and headers before the producer's limit is reached.
     private static let recordOverhead = 2048
     private static let defaultMessageBytes = 1_000_000
@@ -51,9 +53,16 @@ final class WorkerSession {
     func run() throws {
         let driver = LoopDriver(idleWaitMilliseconds: configuration.batch.milliseconds)
         let stopped = StopFlag()
-        let shutdown = Shutdown {
+        let shutdown = Shutdown { shutdown in
             stopped.set()
             driver.stop()
+            shutdown.limit(seconds: Self.stopSeconds) {
+                let line =
+                    "\(AttestWorker.name): the broker does not answer: leaving without the last commit; nothing is lost, "
+                    + "whoever takes the partitions over does it again\n"
+                // Not through the console: whoever uses it may be what hangs.
+                FileHandle.standardError.write(Data(line.utf8))
+            }
         }
         defer { shutdown.cancel() }
         guard try waitForBroker(stopped) else { return }

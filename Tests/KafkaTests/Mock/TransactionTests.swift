@@ -101,32 +101,88 @@ struct TransactionTests {
         }
     }
 
+    /// AddOffsetsToTxn and TxnOffsetCommit in Kafka's protocol.
+    private static let (addOffsets, commitOffsets): (Int16, Int16) = (25, 28)
+
     @Test func `offsets that were not sent hold the commit back until they are`() throws {
         try withMock(partitions: 1) { fixture in
-            let producer = try fixture.transactional([("socket.timeout.ms", "1000")])
+            let producer = try fixture.transactional()
+            let (consumer, metadata) = try fixture.member()
+            func send(_ offset: Int64, _ timeoutMilliseconds: Int) throws {
+                let offsets = [PartitionOffset(partition: 0, offset: offset)]
+                try producer.sendOffsets(
+                    offsets,
+                    topic: MockFixture.topic,
+                    metadata,
+                    timeoutMilliseconds: timeoutMilliseconds
+                )
+            }
+            try producer.begin()
+            try producer.produceRecord("kept", partition: 0)
+            let coordinatorNotAvailable: Int32 = 15
+            fixture.cluster.failRequests(Self.addOffsets, with: Array(repeating: coordinatorNotAvailable, count: 20))
+            let fault = #expect(throws: KafkaFault.self) { try send(7, 300) }
+            #expect(fault?.isRetriable == true && fault?.requiresAbort == false && fault?.isFatal == false)
+            let refusal = #expect(throws: KafkaFault.self) { try producer.commit(timeoutMilliseconds: 5_000) }
+            #expect(refusal?.requiresAbort == true)
+            // Other offsets do not stand in for them.
+            try send(8, 20_000)
+            #expect(producer.commitObstacle != nil)
+            try send(7, 20_000)
+            try producer.commit(timeoutMilliseconds: 20_000)
+            try consumer.close()
+        }
+    }
+
+    @Test(arguments: [22 as Int32, 25, 27])
+    func `offsets that the group refuses spoil the transaction, and the next one works`(code: Int32) throws {
+        try withMock(partitions: 1) { fixture in
+            let producer = try fixture.transactional()
+            let (consumer, metadata) = try fixture.member()
+            let offsets = [PartitionOffset(partition: 0, offset: 7)]
+            try producer.begin()
+            fixture.cluster.failRequests(Self.commitOffsets, with: [code])
+            let fault = #expect(throws: KafkaFault.self) {
+                try producer.sendOffsets(offsets, topic: MockFixture.topic, metadata, timeoutMilliseconds: 20_000)
+            }
+            #expect(fault?.code == code && fault?.requiresAbort == true && fault?.isFatal == false)
+            let refusal = #expect(throws: KafkaFault.self) { try producer.commit(timeoutMilliseconds: 5_000) }
+            #expect(refusal?.code == code && refusal?.requiresAbort == true)
+            try producer.abort(timeoutMilliseconds: 20_000)
+            try producer.begin()
+            try producer.sendOffsets(offsets, topic: MockFixture.topic, metadata, timeoutMilliseconds: 20_000)
+            try producer.commit(timeoutMilliseconds: 20_000)
+            try consumer.close()
+        }
+    }
+
+    @Test func `a call that gets no answer is given up in time, and the producer with it`() throws {
+        try withMock(partitions: 1) { fixture in
+            let producer = try fixture.transactional()
             let (consumer, metadata) = try fixture.member()
             try producer.begin()
             try producer.produceRecord("kept", partition: 0)
             try producer.flush(timeoutMilliseconds: 20_000)
-            try fixture.cluster.setBroker(1, isUp: false)
-            let offsets = [PartitionOffset(partition: 0, offset: 7)]
+            try fixture.cluster.setRoundTrip(1, milliseconds: 20_000)
             let fault = #expect(throws: KafkaFault.self) {
-                try producer.sendOffsets(offsets, topic: MockFixture.topic, metadata, timeoutMilliseconds: 500)
+                try producer.sendOffsets(
+                    [PartitionOffset(partition: 0, offset: 7)],
+                    topic: MockFixture.topic,
+                    metadata,
+                    timeoutMilliseconds: 100
+                )
             }
-            #expect(fault?.isRetriable == true && fault?.requiresAbort == false && fault?.isFatal == false)
-            try fixture.cluster.setBroker(1, isUp: true)
-            let refusal = #expect(throws: KafkaFault.self) { try producer.commit(timeoutMilliseconds: 5_000) }
-            #expect(refusal?.requiresAbort == true)
-            // Other offsets do not stand in for them.
-            try producer.sendOffsets(
-                [PartitionOffset(partition: 0, offset: 8)],
-                topic: MockFixture.topic,
-                metadata,
-                timeoutMilliseconds: 20_000
-            )
-            #expect(producer.commitObstacle != nil)
-            try producer.sendOffsets(offsets, topic: MockFixture.topic, metadata, timeoutMilliseconds: 20_000)
-            try producer.commit(timeoutMilliseconds: 20_000)
+            #expect(fault?.isFatal == true && fault?.isTimeout == true)
+            for call in [producer.begin, { try producer.commit(timeoutMilliseconds: 100) }] {
+                let late = #expect(throws: KafkaFault.self) { try call() }
+                #expect(late == fault)
+            }
+            #expect(producer.fatalFault == fault)
+            try fixture.cluster.setRoundTrip(1, milliseconds: 0)
+            let next = try fixture.transactional()
+            try next.begin()
+            try next.produceRecord("again", partition: 0)
+            try next.commit(timeoutMilliseconds: 20_000)
             try consumer.close()
         }
     }

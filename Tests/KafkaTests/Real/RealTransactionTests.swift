@@ -221,10 +221,8 @@ struct RealTransactionTests {
         try producer.flush(timeoutMilliseconds: 30_000)
         if call == "flush" { try producer.produce(["b"], to: fixture.output) }
         if call != "offsets" { try producer.send(1, fixture, metadata) }
-        try broker.pause()
+        try fixture.stop(broker)
         defer { try? broker.resume() }
-        // The broker stands still a moment after it was told to.
-        producer.poll(timeoutMilliseconds: 300)
         let fault = #expect(throws: KafkaFault.self) {
             switch call {
             case "offsets":

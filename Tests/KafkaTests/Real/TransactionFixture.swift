@@ -1,3 +1,4 @@
+import Foundation
 import Kafka
 import TestSupport
 import Testing
@@ -53,6 +54,18 @@ struct TransactionFixture {
             return metadata != nil
         }
         return try #require(metadata)
+    }
+
+    /// Stops the broker's clock and waits until it stands still.
+    func stop(_ broker: RealKafka) throws {
+        let pid = try String(contentsOf: broker.folder.appendingPathComponent("1/pid"), encoding: .utf8)
+        try broker.pause()
+        for _ in 0..<500 {
+            let status = try String(contentsOfFile: "/proc/\(pid.filter(\.isNumber))/status", encoding: .utf8)
+            if status.contains("T (stopped)") { return }
+            usleep(10_000)
+        }
+        Issue.record("the broker did not stop")
     }
 
     func topicReader() throws -> TopicReader { try TopicReader(KafkaProperties(properties), topic: output) }

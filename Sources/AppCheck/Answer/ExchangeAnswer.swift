@@ -1,0 +1,77 @@
+internal import JSON
+
+/// The bodies of accepted requests, exactly as Google's clients parse them: camelCase, standard padded base64, `ttl` a
+/// string. v1beta's deprecated mirrors repeat the token.
+package enum ExchangeAnswer {
+    /// generateAppAttestChallenge.
+    package static func challenge(_ challenge: [UInt8], ttl: ProtoDuration) -> [UInt8] {
+        body { writer in
+            writer.key("challenge")
+            writer.base64(challenge)
+            writer.key("ttl")
+            writer.string(ttl.text)
+        }
+    }
+
+    /// exchangeAppAttestAttestation.
+    ///
+    /// - Parameter token: the JWT's text.
+    package static func attestation(artifact: [UInt8], token: [UInt8], ttl: ProtoDuration, isBeta: Bool) -> [UInt8] {
+        body { writer in
+            writer.key("artifact")
+            writer.base64(artifact)
+            writer.key("appCheckToken")
+            writer.beginObject()
+            members(&writer, token, ttl, mirror: isBeta, original: true)
+            writer.endObject()
+            guard isBeta else { return }
+            writer.key("attestationToken")
+            writer.beginObject()
+            members(&writer, token, ttl, mirror: true, original: false)
+            writer.endObject()
+        }
+    }
+
+    /// exchangeAppAttestAssertion.
+    ///
+    /// - Parameter token: the JWT's text.
+    package static func assertion(token: [UInt8], ttl: ProtoDuration, isBeta: Bool) -> [UInt8] {
+        body { members(&$0, token, ttl, mirror: isBeta, original: true) }
+    }
+
+    /// verifyAppCheckToken: `{}` the first time.
+    package static func verification(alreadyConsumed: Bool) -> [UInt8] {
+        body { writer in
+            guard alreadyConsumed else { return }
+            writer.key("alreadyConsumed")
+            writer.value(true)
+        }
+    }
+
+    private static func members(
+        _ writer: inout JSONWriter,
+        _ token: [UInt8],
+        _ ttl: ProtoDuration,
+        mirror: Bool,
+        original: Bool
+    ) {
+        if mirror {
+            writer.key("attestationToken")
+            writer.string(utf8: token)
+        }
+        if original {
+            writer.key("token")
+            writer.string(utf8: token)
+        }
+        writer.key("ttl")
+        writer.string(ttl.text)
+    }
+
+    private static func body(_ members: (inout JSONWriter) -> Void) -> [UInt8] {
+        var writer = JSONWriter(capacity: 1024)
+        writer.beginObject()
+        members(&writer)
+        writer.endObject()
+        return writer.takeBytes()
+    }
+}

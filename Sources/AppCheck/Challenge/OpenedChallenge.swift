@@ -1,0 +1,74 @@
+package import AppAttest
+package import Crypto
+
+/// A challenge that one of our keys sealed for this app and that lives.
+package struct OpenedChallenge: Hashable, Sendable {
+    package let issuedAt: EvaluationTime
+    /// From this stream time on the challenge is `challenge-expired`, and its consumption may be forgotten.
+    package let expiresAt: EvaluationTime
+}
+
+extension SecretRing<ChallengeKey> {
+    /// How far ahead of the stream an issue time may lie: brokers' clocks differ, and partitions lag. The MAC vouches
+    /// for the time, so this only bounds how long a challenge can live: its ttl and this.
+    package static var toleranceMilliseconds: Int64 { 300_000 }
+
+    /// - Parameters:
+    ///   - app: ``RegisteredApp/name`` of the app that the request names.
+    ///   - ttl: milliseconds from issue to expiry.
+    ///   - streamTime: the highest evaluation time of the record's partition so far.
+    package func open(
+        _ challenge: [UInt8],
+        app: String,
+        ttl: Int64,
+        at streamTime: EvaluationTime
+    ) -> Result<OpenedChallenge, Reason> {
+        authenticate(challenge, app: app).flatMap { OpenedChallenge.judge(issuedAt: $0, ttl: ttl, at: streamTime) }
+    }
+
+    /// The half of ``open(_:app:ttl:at:)`` that needs no state: whether one of our keys sealed it for this app, and when.
+    package func authenticate(_ challenge: [UInt8], app: String) -> Result<EvaluationTime, Reason> {
+        guard challenge.count == ChallengeKey.byteCount, challenge[0] == ChallengeKey.version
+        else { return .failure(.challengeInvalid) }
+        let bytes = challenge.span
+        guard let id = SealingKeyID(bytes.extracting(1..<ChallengeKey.keyIDEnd)), let key = self[id],
+            let time = BigEndian.read(
+                bytes.extracting(ChallengeKey.keyIDEnd..<ChallengeKey.timeEnd),
+                ChallengeKey.timeBytes
+            )
+        else { return .failure(.challengeInvalid) }
+        let code = key.code(bytes.extracting(..<ChallengeKey.clearBytes), app: app)
+        let isGenuine = code.withBytes {
+            ConstantTime.areEqual($0, bytes.extracting(ChallengeKey.clearBytes...))
+        }
+        guard isGenuine else { return .failure(.challengeInvalid) }
+        return .success(EvaluationTime(milliseconds: Int64(time)))
+    }
+}
+
+extension OpenedChallenge {
+    /// The other half: whether a genuine challenge lives at a stream time.
+    package static func judge(
+        issuedAt: EvaluationTime,
+        ttl: Int64,
+        at streamTime: EvaluationTime
+    ) -> Result<OpenedChallenge, Reason> {
+        // Saturates for times and lives beyond all calendars.
+        let tolerance = SecretRing<ChallengeKey>.toleranceMilliseconds
+        let horizon = streamTime.milliseconds.addingReportingOverflow(tolerance)
+        guard horizon.overflow || issuedAt.milliseconds <= horizon.partialValue
+        else { return .failure(.challengeInvalid) }
+        let expiry = issuedAt.milliseconds.addingReportingOverflow(ttl)
+        let expiresAt = expiry.overflow ? Int64.max : expiry.partialValue
+        guard streamTime.milliseconds < expiresAt else { return .failure(.challengeExpired) }
+        return .success(OpenedChallenge(issuedAt: issuedAt, expiresAt: EvaluationTime(milliseconds: expiresAt)))
+    }
+}
+
+/// What is remembered of a consumed challenge.
+package enum ChallengeConsumption {
+    /// SHA-256(challenge ‖ key ID): once per pair. The key ID has one length, so no two pairs share an id.
+    package static func id(challenge: [UInt8], keyID: KeyID) -> Digest {
+        keyID.digest.withBytes { SHA256.hash(challenge.span, $0) }
+    }
+}

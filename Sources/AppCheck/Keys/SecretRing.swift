@@ -1,0 +1,49 @@
+package import Crypto
+
+/// Keys made of configured secrets, found by the short id that sealed objects carry. Immutable; a reload makes a new
+/// one.
+package struct SecretRing<Key: SecretKey>: Sendable {
+    /// In the order of the configuration.
+    package let keys: [Key]
+    private let byID: [SealingKeyID: Int]
+
+    /// A ring without keys: nothing can be sealed or opened.
+    package init() {
+        keys = []
+        byID = [:]
+    }
+
+    package init(_ secrets: [NamedSecret]) throws(KeyRingFault) {
+        var byID: [SealingKeyID: Int] = [:]
+        for (index, named) in secrets.enumerated() {
+            guard !named.id.isEmpty else { throw .unnamed }
+            guard named.secret.count == NamedSecret.byteCount
+            else { throw .wrongSize(id: named.id, bytes: named.secret.count) }
+            if let other = byID.updateValue(index, forKey: SealingKeyID(of: named.id)).map({ secrets[$0].id }) {
+                throw other == named.id ? .standsTwice(id: named.id) : .alike(id: named.id, other: other)
+            }
+        }
+        self.byID = byID
+        keys = secrets.map { Key(id: SealingKeyID(of: $0.id), secret: $0.secret) }
+    }
+
+    /// The key that seals: the first one listed.
+    package var active: Key? { keys.first }
+
+    package subscript(id: SealingKeyID) -> Key? { byID[id].map { keys[$0] } }
+}
+
+/// A key of a ``SecretRing``: its sub-keys are derived from one secret.
+package protocol SecretKey: Sendable {
+    init(id: SealingKeyID, secret: Secret)
+}
+
+package typealias SealingKeyRing = SecretRing<SealingKey>
+package typealias ChallengeKeyRing = SecretRing<ChallengeKey>
+
+extension Secret {
+    /// An independent secret of 32 bytes: HKDF-SHA256 without salt, the label as info.
+    func subkey(_ label: String) -> Secret {
+        HKDF.derive(self, info: Array(label.utf8))
+    }
+}

@@ -1,0 +1,89 @@
+package import Crypto
+internal import JSON
+
+/// A signing key under its published name.
+package struct TokenKey: Sendable {
+    /// `published` keys stand in the key set and verify, but sign nothing.
+    package enum State: String, Sendable, CaseIterable { case active, published }
+
+    /// Gives one key for ever: verifiers keep keys by it for hours.
+    package let kid: String
+    package let algorithm: TokenSettings.Algorithm
+    package let state: State
+    package let key: SigningKey
+    /// `base64url(header) .`, the same in every token of this key.
+    let encodedHeader: [UInt8]
+
+    /// - Throws: unless the key is RSA for RS256, P-256 for ES256.
+    package init(
+        kid: String,
+        algorithm: TokenSettings.Algorithm,
+        state: State = .active,
+        key: SigningKey
+    ) throws(KeyRingFault) {
+        guard !kid.isEmpty else { throw .unnamed }
+        guard key.kind == (algorithm == .rs256 ? .rsa : .p256)
+        else { throw .wrongKind(kid: kid, algorithm: algorithm.rawValue) }
+        self.kid = kid
+        self.algorithm = algorithm
+        self.state = state
+        self.key = key
+        var header = JSONWriter(capacity: 64)
+        header.beginObject()
+        header.key("kid")
+        header.string(kid)
+        header.key("typ")
+        header.string("JWT")
+        header.key("alg")
+        header.string(algorithm.rawValue)
+        header.endObject()
+        encodedHeader = Base64URL.encode(header.takeBytes()) + [UInt8(ascii: ".")]
+    }
+}
+
+/// All signing keys. Immutable; a reload makes a new one.
+package struct TokenKeyRing: Sendable {
+    /// In the order of the configuration.
+    package let keys: [TokenKey]
+    private let byKid: [String: Int]
+
+    /// A ring without keys: nothing can be signed or verified.
+    package init() {
+        keys = []
+        byKid = [:]
+    }
+
+    package init(_ keys: [TokenKey]) throws(KeyRingFault) {
+        var byKid: [String: Int] = [:]
+        for (index, key) in keys.enumerated() {
+            guard byKid.updateValue(index, forKey: key.kid) == nil else { throw .standsTwice(id: key.kid) }
+        }
+        self.keys = keys
+        self.byKid = byKid
+    }
+
+    /// The key that signs: the first active one of that algorithm.
+    package func active(_ algorithm: TokenSettings.Algorithm) -> TokenKey? {
+        keys.first { $0.state == .active && $0.algorithm == algorithm }
+    }
+
+    /// Active or published.
+    package subscript(kid: String) -> TokenKey? { byKid[kid].map { keys[$0] } }
+}
+
+/// All keys of the exchange, as one value.
+package struct KeyRings: Sendable {
+    package var tokens: TokenKeyRing
+    package var sealing: SealingKeyRing
+    package var challenges: ChallengeKeyRing
+
+    package init(
+        tokens: TokenKeyRing = TokenKeyRing(),
+        sealing: SealingKeyRing = SealingKeyRing(),
+        challenges: ChallengeKeyRing = ChallengeKeyRing()
+    ) {
+        self.tokens = tokens
+        self.sealing = sealing
+        self.challenges = challenges
+    }
+}

@@ -1,0 +1,54 @@
+internal import Crypto
+
+/// Whether a device may attest, and why.
+package struct RolloutDecision: Hashable, Sendable {
+    /// 0 to 99,999,999.
+    package let bucket: Int64
+    /// The share, in parts of ``Rollout/whole``.
+    package let parts: Int64
+    /// What the share alone says.
+    package let isInside: Bool
+    /// Whether to go on: always in `shadow`.
+    package let isAdmitted: Bool
+}
+
+extension Rollout {
+    /// - Parameter id: the header `installation-id`, else the key ID's text.
+    /// - Returns: nil = no gate at all (`off`).
+    package func decide(id: String) -> RolloutDecision? {
+        guard mode != .off else { return nil }
+        let bucket = Self.bucket(seed: seed, id: id)
+        // Firebase's rule alone would admit bucket 0 at 0 %.
+        let isInside = parts > 0 && bucket <= parts
+        return RolloutDecision(
+            bucket: bucket,
+            parts: parts,
+            isInside: isInside,
+            isAdmitted: isInside || mode == .shadow
+        )
+    }
+
+    /// Firebase's micro-percentile: SHA-256 of `seed.id` (`id` alone with an empty seed) as one big-endian number,
+    /// modulo 100,000,000.
+    package static func bucket(seed: String, id: String) -> Int64 {
+        let words = SHA256.hash(Array((seed.isEmpty ? id : "\(seed).\(id)").utf8)).words
+        var rest: UInt64 = 0
+        for word in [words.0, words.1, words.2, words.3] {
+            // Halves, so that the remainder and the next 32 bits fit one word.
+            rest = (rest << 32 | word >> 32) % UInt64(whole)
+            rest = (rest << 32 | word & 0xFFFF_FFFF) % UInt64(whole)
+        }
+        return Int64(rest)
+    }
+
+    /// A share as a percentage with as many decimal places as it needs, six at most: a JSON number.
+    package static func percentText(_ parts: Int64) -> String {
+        let perCent = whole / 100
+        let (percent, rest) = parts.quotientAndRemainder(dividingBy: perCent)
+        guard rest != 0 else { return "\(percent)" }
+        // A leading one keeps the zeros behind the point.
+        var digits = String(String(perCent + rest).dropFirst())
+        while digits.last == "0" { digits.removeLast() }
+        return "\(percent).\(digits)"
+    }
+}

@@ -1,0 +1,78 @@
+package import AppAttest
+
+/// What an App Check token says.
+package struct TokenClaims: Hashable, Sendable {
+    /// Seconds from `iat` to `exp` of every limited-use token, and of no other: session tokens live 1,800 at least.
+    package static let limitedUseSeconds: Int64 = 300
+    package static let issuerPrefix = "https://firebaseappcheck.googleapis.com/"
+    package static let provider = "device_check_app_attest"
+
+    /// The app id, or the OAuth client's id.
+    package var subject: String
+    package var projectNumber: String
+    package var projectID: String?
+    /// Seconds since 1970.
+    package var issuedAt: Int64
+    /// Seconds since 1970.
+    package var expiresAt: Int64
+    /// `jti`: 43 characters where the worker made it.
+    package var id: String
+
+    package init(
+        subject: String,
+        projectNumber: String,
+        projectID: String?,
+        issuedAt: Int64,
+        expiresAt: Int64,
+        id: String
+    ) {
+        self.subject = subject
+        self.projectNumber = projectNumber
+        self.projectID = projectID
+        self.issuedAt = issuedAt
+        self.expiresAt = expiresAt
+        self.id = id
+    }
+
+    /// Only such tokens can be consumed.
+    package var isLimitedUse: Bool { times.isLimitedUse }
+
+    package var times: TokenTimes { TokenTimes(issuedAt: issuedAt, expiresAt: expiresAt) }
+
+    /// The first audience, `projects/{number}`, then `projects/{id}` where the project has one.
+    package var audiences: [String] { ([projectNumber] + (projectID.map { [$0] } ?? [])).map { "projects/\($0)" } }
+    package var issuer: String { Self.issuerPrefix + projectNumber }
+}
+
+/// When a token begins and ends, in whole seconds.
+package struct TokenTimes: Hashable, Sendable {
+    package let issuedAt: Int64
+    package let expiresAt: Int64
+
+    /// - Parameters:
+    ///   - time: the mint time in live mode, the record's in replay; rounded down, for verifiers refuse an `iat` ahead.
+    ///   - settings: the app's; the life of session tokens, rounded down to whole seconds.
+    package init(at time: EvaluationTime, limitedUse: Bool, settings: TokenSettings) {
+        let seconds = time.milliseconds / 1000 - (time.milliseconds % 1000 < 0 ? 1 : 0)
+        issuedAt = seconds
+        expiresAt = seconds + (limitedUse ? TokenClaims.limitedUseSeconds : settings.ttlMilliseconds / 1000)
+    }
+
+    /// A token that was minted before: a redelivered request gets the same times again.
+    package init(issuedAt: Int64, expiresAt: Int64) {
+        self.issuedAt = issuedAt
+        self.expiresAt = expiresAt
+    }
+
+    package var isLimitedUse: Bool {
+        let life = expiresAt.subtractingReportingOverflow(issuedAt)
+        return !life.overflow && life.partialValue == TokenClaims.limitedUseSeconds
+    }
+
+    /// The life that is left: what the answer's `ttl` says. Zero once it is over.
+    package func remaining(at time: EvaluationTime) -> ProtoDuration {
+        let (end, overflow) = expiresAt.multipliedReportingOverflow(by: 1000)
+        guard !overflow, end > time.milliseconds else { return ProtoDuration(milliseconds: 0) }
+        return ProtoDuration(milliseconds: end - max(time.milliseconds, 0))
+    }
+}

@@ -1,0 +1,72 @@
+package import AppAttest
+internal import Crypto
+internal import JSON
+
+/// Verifies tokens for verifyAppCheckToken: whatever firebase_admin checks, and what it lets through as well.
+package struct TokenVerifier: Sendable {
+    private let keys: TokenKeyRing
+
+    package init(keys: TokenKeyRing) { self.keys = keys }
+
+    /// - Parameters:
+    ///   - project: by number, with its id where it has one.
+    ///   - time: the record's; `exp` must lie after it, `iat` and `nbf` must not, without leeway.
+    ///   - isSubject: whether a `sub` is an app of this project, or an OAuth client linked to one.
+    /// - Returns: `token-invalid`, or the claims. Only ``TokenClaims/isLimitedUse`` ones can be consumed.
+    package func verify(
+        _ token: [UInt8],
+        projectNumber: String,
+        projectID: String?,
+        at time: EvaluationTime,
+        isSubject: (String) -> Bool
+    ) -> Result<TokenClaims, Reason> {
+        guard let unverified = UnverifiedToken(token), isSigned(unverified),
+            let claims = Self.claims(unverified.payload, projectNumber: projectNumber, projectID: projectID),
+            Self.isTimely(claims, unverified.payload, at: time), isSubject(claims.subject)
+        else { return .failure(.tokenInvalid) }
+        return .success(claims)
+    }
+
+    /// The key decides on the algorithm, never the token alone; critical extensions (RFC 7515, 4.1.11) are unknown.
+    private func isSigned(_ token: UnverifiedToken) -> Bool {
+        guard let kid = token.header["kid"]?.string, let key = keys[kid],
+            token.header["typ"]?.string == "JWT", token.header["alg"]?.string == key.algorithm.rawValue,
+            token.header["crit"] == nil
+        else { return false }
+        return key.key.publicKey.isValid(token.signature, of: token.signingInput)
+    }
+
+    private static func claims(_ payload: JSONNode, projectNumber: String, projectID: String?) -> TokenClaims? {
+        guard let subject = payload["sub"]?.string, !subject.isEmpty,
+            let audiences = payload["aud"], audiences.kind == .array,
+            let issuer = payload["iss"]?.string, let id = payload["jti"]?.string,
+            (1...maxIDBytes).contains(id.utf8.count),
+            let expiresAt = payload["exp"]?.integer, let issuedAt = payload["iat"]?.integer
+        else { return nil }
+        let claims = TokenClaims(
+            subject: subject,
+            projectNumber: projectNumber,
+            projectID: projectID,
+            issuedAt: issuedAt,
+            expiresAt: expiresAt,
+            id: id
+        )
+        let named = audiences.elements.map(\.string)
+        guard !named.contains(nil), claims.audiences.contains(where: { named.contains($0) }), issuer == claims.issuer
+        else { return nil }
+        // Tokens of other providers are none of ours; old ones name none.
+        guard payload["provider"] == nil || payload["provider"]?.string == TokenClaims.provider else { return nil }
+        return claims
+    }
+
+    private static func isTimely(_ claims: TokenClaims, _ payload: JSONNode, at time: EvaluationTime) -> Bool {
+        // Whole seconds are compared with milliseconds by rounding the time down, which is exact for both.
+        let now = time.milliseconds / 1000 - (time.milliseconds % 1000 < 0 ? 1 : 0)
+        guard claims.expiresAt > now, claims.issuedAt <= now, claims.issuedAt < claims.expiresAt else { return false }
+        guard let notBefore = payload["nbf"] else { return true }
+        return notBefore.integer.map { $0 <= now } ?? false
+    }
+
+    /// RFC 7519 sets none; Google takes a `jti` of 250 bytes at most.
+    private static let maxIDBytes = 250
+}

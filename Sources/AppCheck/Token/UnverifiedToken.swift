@@ -1,0 +1,33 @@
+internal import JSON
+
+/// A token taken apart: three parts of strict base64url, header and payload JSON objects without duplicate members.
+/// Nothing is verified.
+struct UnverifiedToken {
+    /// A token of ours has under 2,000 bytes.
+    static let maxBytes = 16_384
+
+    let header: JSONNode
+    let payload: JSONNode
+    /// `header.payload`.
+    let signingInput: [UInt8]
+    let signature: [UInt8]
+
+    init?(_ token: [UInt8]) {
+        guard token.count <= Self.maxBytes else { return nil }
+        let parts = token.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
+        guard parts.count == 3, let header = Self.object(parts[0]), let payload = Self.object(parts[1]),
+            let signature = Base64URL.decode(parts[2]), !signature.isEmpty
+        else { return nil }
+        self.header = header
+        self.payload = payload
+        self.signature = signature
+        signingInput = Array(token[..<parts[1].endIndex])
+    }
+
+    private static func object(_ part: ArraySlice<UInt8>) -> JSONNode? {
+        guard let text = Base64URL.decode(part), let document = try? JSONDocument(parsing: text, maxDepth: 8),
+            document.root.kind == .object, !document.root.hasDuplicateMembers
+        else { return nil }
+        return document.root
+    }
+}

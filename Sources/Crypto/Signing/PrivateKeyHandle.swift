@@ -1,0 +1,116 @@
+internal import COpenSSL
+
+/// OpenSSL's private key, in its general form and in the one that signs fastest. Shared by all lanes: OpenSSL only
+/// reads it when signing, and guards RSA's blinding with a lock of its own.
+@safe final class PrivateKeyHandle: Sendable {
+    // Owned: set by the initialiser, freed in deinit. Exactly one of the two last is there.
+    nonisolated(unsafe) private let key: OpaquePointer
+    nonisolated(unsafe) let rsa: OpaquePointer?
+    nonisolated(unsafe) let ec: OpaquePointer?
+
+    private init(takingOwnershipOf key: OpaquePointer, rsa: OpaquePointer?, ec: OpaquePointer?) {
+        unsafe self.key = unsafe key
+        unsafe self.rsa = unsafe rsa
+        unsafe self.ec = unsafe ec
+    }
+
+    deinit {
+        // The only references; freeing nil does nothing.
+        unsafe RSA_free(rsa)
+        unsafe EC_KEY_free(ec)
+        unsafe EVP_PKEY_free(key)
+    }
+
+    /// - Parameter key: owned by the new object, or freed if it is refused.
+    convenience init(checking key: OpaquePointer) throws(SigningKeyFault) {
+        let fault: SigningKeyFault
+        switch unsafe EVP_PKEY_get_base_id(key) {
+        case EVP_PKEY_RSA:
+            // A reference of our own to the key's RSA form.
+            let bits = unsafe Int(EVP_PKEY_get_bits(key))
+            if SigningKey.rsaBits.contains(bits), let rsa = unsafe EVP_PKEY_get1_RSA(key) {
+                unsafe self.init(takingOwnershipOf: key, rsa: rsa, ec: nil)
+                return
+            }
+            fault = bits < SigningKey.rsaBits.lowerBound ? .rsaTooSmall(bits: bits) : .rsaTooLarge(bits: bits)
+        case EVP_PKEY_EC:
+            // A reference of our own to the key's EC form; the group belongs to it.
+            if let ec = unsafe EVP_PKEY_get1_EC_KEY(key) {
+                if unsafe EC_GROUP_get_curve_name(EC_KEY_get0_group(ec)) == NID_X9_62_prime256v1 {
+                    unsafe self.init(takingOwnershipOf: key, rsa: nil, ec: ec)
+                    return
+                }
+                unsafe EC_KEY_free(ec)
+            }
+            fault = .wrongKind
+        default: fault = .wrongKind
+        }
+        unsafe EVP_PKEY_free(key)
+        ERR_clear_error()
+        throw fault
+    }
+
+    convenience init(pem: [UInt8]) throws(SigningKeyFault) {
+        defer { ERR_clear_error() }
+        let key: OpaquePointer? = unsafe pem.withUnsafeBufferPointer { buffer in
+            // The BIO reads the borrowed bytes and is freed before they go. The callback refuses to ask anyone for a
+            // passphrase.
+            guard let input = unsafe BIO_new_mem_buf(buffer.baseAddress, Int32(clamping: buffer.count)) else {
+                return nil
+            }
+            defer { unsafe BIO_free(input) }
+            return unsafe PEM_read_bio_PrivateKey(input, nil, { _, _, _, _ in -1 }, nil)
+        }
+        guard let key = unsafe key else { throw .unreadable }
+        try unsafe self.init(checking: key)
+    }
+
+    /// The key in unencrypted PKCS#8 PEM.
+    var pem: [UInt8] {
+        // The output is ours and freed on the way out; its bytes are copied before.
+        guard let output = unsafe BIO_new(BIO_s_secmem()) else { preconditionFailure("out of memory") }
+        defer { unsafe BIO_free(output) }
+        let isWritten = unsafe PEM_write_bio_PKCS8PrivateKey(output, key, nil, nil, 0, nil, nil)
+        precondition(isWritten == 1, "a key can be written")
+        let count = unsafe Int(BIO_ctrl_pending(output))
+        return [UInt8](capacity: count) { bytes in
+            // OpenSSL copies at most `count` bytes and says how many.
+            unsafe bytes.withUnsafeMutableBufferPointer { buffer, initialized in
+                initialized = unsafe Int(BIO_read(output, buffer.baseAddress, Int32(count)))
+            }
+        }
+    }
+
+    /// The public half.
+    var parameters: VerificationKey.Parameters {
+        if let rsa = unsafe rsa {
+            // Both numbers belong to the key and are copied.
+            return unsafe .rsa(modulus: Self.bytes(RSA_get0_n(rsa)), exponent: Self.bytes(RSA_get0_e(rsa)))
+        }
+        var point = [UInt8](repeating: 0, count: P256PublicKey.byteCount)
+        // Group and point belong to the key; OpenSSL writes 65 bytes at most.
+        let count = unsafe EC_POINT_point2oct(
+            EC_KEY_get0_group(ec),
+            EC_KEY_get0_public_key(ec),
+            POINT_CONVERSION_UNCOMPRESSED,
+            &point,
+            point.count,
+            nil
+        )
+        guard count == point.count, let key = P256PublicKey(x963: point) else {
+            preconditionFailure("OpenSSL checks the points that it reads")
+        }
+        return .p256(key)
+    }
+
+    /// A number's bytes, big-endian, without leading zeros.
+    private static func bytes(_ number: OpaquePointer?) -> [UInt8] {
+        let count = unsafe Int(BN_num_bits(number) + 7) / 8
+        return [UInt8](capacity: count) { output in
+            // OpenSSL writes exactly as many bytes as the number has.
+            unsafe output.withUnsafeMutableBufferPointer { buffer, initialized in
+                initialized = unsafe Int(BN_bn2bin(number, buffer.baseAddress))
+            }
+        }
+    }
+}

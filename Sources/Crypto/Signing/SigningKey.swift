@@ -1,0 +1,133 @@
+internal import COpenSSL
+
+/// A private key that signs tokens: RSA of 2048 bits or more (PKCS #1 v1.5 over SHA-256, deterministic), or P-256
+/// (ECDSA over SHA-256, with OpenSSL's fresh randomness). Immutable, shared by all lanes.
+package final class SigningKey: Sendable {
+    package enum Kind: Sendable, Hashable, CaseIterable { case rsa, p256 }
+    /// Sizes of RSA keys that are taken, in bits.
+    package static let rsaBits = 2048...8192
+
+    package let kind: Kind
+    package let publicKey: VerificationKey
+    /// Bytes of a signature.
+    package let signatureBytes: Int
+    private let handle: PrivateKeyHandle
+
+    /// - Parameter pem: PKCS#8 or traditional, unencrypted; text around the block is ignored.
+    package convenience init(pem: [UInt8]) throws(SigningKeyFault) {
+        try self.init(PrivateKeyHandle(pem: pem))
+    }
+
+    /// A fresh key. For the worker alone: it draws on OpenSSL's random generator.
+    ///
+    /// - Parameter rsaBits: ignored for P-256.
+    package static func generate(_ kind: Kind, rsaBits: Int = 2048) throws(SigningKeyFault) -> SigningKey {
+        let key: OpaquePointer?
+        switch kind {
+        case .rsa:
+            guard rsaBits >= Self.rsaBits.lowerBound else { throw .rsaTooSmall(bits: rsaBits) }
+            guard rsaBits <= Self.rsaBits.upperBound else { throw .rsaTooLarge(bits: rsaBits) }
+            unsafe key = unsafe Self.generateRSA(UInt32(rsaBits))
+        case .p256:
+            unsafe key = unsafe Self.generateP256()
+        }
+        guard let key = unsafe key else { preconditionFailure("the system has entropy") }
+        return try SigningKey(unsafe PrivateKeyHandle(checking: key))
+    }
+
+    private init(_ handle: PrivateKeyHandle) throws(SigningKeyFault) {
+        self.handle = handle
+        guard let publicKey = VerificationKey(handle.parameters) else { throw .inconsistent }
+        self.publicKey = publicKey
+        switch publicKey.parameters {
+        case .rsa(let modulus, _): (kind, signatureBytes) = (.rsa, modulus.count)
+        case .p256: (kind, signatureBytes) = (.p256, 2 * Digest.byteCount)
+        }
+        // A damaged key signs what its public half does not verify.
+        let probe: [UInt8] = Array("attest-worker".utf8)
+        guard let signature = signature(of: SHA256.hash(probe)), publicKey.isValid(signature, of: probe) else {
+            ERR_clear_error()
+            throw .inconsistent
+        }
+    }
+
+    /// The private key in unencrypted PKCS#8 PEM.
+    package var pem: [UInt8] { handle.pem }
+
+    package func sign(_ message: [UInt8]) -> [UInt8] { sign(message.span) }
+
+    /// - Returns: ``signatureBytes`` bytes: RSA's number, or r ‖ s of 32 bytes each.
+    package func sign(_ message: Span<UInt8>) -> [UInt8] {
+        guard let signature = signature(of: SHA256.hash(message)) else {
+            preconditionFailure("signing fails only without memory or entropy")
+        }
+        return signature
+    }
+
+    private func signature(of digest: Digest) -> [UInt8]? {
+        kind == .rsa ? rsaSignature(of: digest) : ecdsaSignature(of: digest)
+    }
+
+    private func rsaSignature(of digest: Digest) -> [UInt8]? {
+        var isSigned = false
+        let signature = [UInt8](capacity: signatureBytes) { output in
+            // OpenSSL reads the 32 bytes and writes as many as the modulus has, the buffer's size.
+            unsafe output.withUnsafeMutableBufferPointer { buffer, initialized in
+                var count: UInt32 = 0
+                isSigned = digest.withBytes { digest in
+                    unsafe digest.withUnsafeBufferPointer {
+                        unsafe RSA_sign(NID_sha256, $0.baseAddress, 32, buffer.baseAddress, &count, handle.rsa) == 1
+                    }
+                }
+                initialized = isSigned ? Int(count) : 0
+            }
+        }
+        return isSigned && signature.count == signatureBytes ? signature : nil
+    }
+
+    private func ecdsaSignature(of digest: Digest) -> [UInt8]? {
+        let pair = unsafe digest.withBytes { digest in
+            unsafe digest.withUnsafeBufferPointer {
+                // OpenSSL reads the 32 bytes and allocates the pair.
+                unsafe ECDSA_do_sign($0.baseAddress, 32, handle.ec)
+            }
+        }
+        guard let pair = unsafe pair else { return nil }
+        defer { unsafe ECDSA_SIG_free(pair) }
+        return [UInt8](capacity: signatureBytes) { output in
+            // Both numbers belong to the pair and are below the order: 32 bytes each, padded.
+            unsafe output.withUnsafeMutableBufferPointer { buffer, initialized in
+                let r = unsafe BN_bn2binpad(ECDSA_SIG_get0_r(pair), buffer.baseAddress, 32)
+                let s = unsafe BN_bn2binpad(ECDSA_SIG_get0_s(pair), buffer.baseAddress?.advanced(by: 32), 32)
+                precondition(r == 32 && s == 32, "a scalar has 32 bytes")
+                initialized = 64
+            }
+        }
+    }
+}
+
+extension SigningKey {
+    private static func generateRSA(_ bits: UInt32) -> OpaquePointer? {
+        // The context is ours and freed; OpenSSL's default exponent is 65537.
+        let context = unsafe EVP_PKEY_CTX_new_id(EVP_PKEY_RSA, nil)
+        defer { unsafe EVP_PKEY_CTX_free(context) }
+        var key: OpaquePointer?
+        guard unsafe EVP_PKEY_keygen_init(context) == 1,
+            unsafe EVP_PKEY_CTX_set_rsa_keygen_bits(context, Int32(bits)) == 1,
+            unsafe EVP_PKEY_keygen(context, &key) == 1
+        else { return nil }
+        return unsafe key
+    }
+
+    private static func generateP256() -> OpaquePointer? {
+        // The context is ours and freed; the key is the caller's.
+        let context = unsafe EVP_PKEY_CTX_new_id(EVP_PKEY_EC, nil)
+        defer { unsafe EVP_PKEY_CTX_free(context) }
+        var key: OpaquePointer?
+        guard unsafe EVP_PKEY_keygen_init(context) == 1,
+            unsafe EVP_PKEY_CTX_set_ec_paramgen_curve_nid(context, NID_X9_62_prime256v1) == 1,
+            unsafe EVP_PKEY_keygen(context, &key) == 1
+        else { return nil }
+        return unsafe key
+    }
+}

@@ -1,0 +1,195 @@
+internal import AppAttest
+internal import AppCheck
+internal import Crypto
+
+/// The two exchanges: keys to mint with, gates, the challenge, the artifact, then the device's object as ever.
+extension AdmitStage {
+    func exchangeAttestation(
+        _ item: Admission,
+        key: inout KeyRecord?,
+        _ state: inout BatchState,
+        _ verdict: inout Verdict
+    ) throws(Reason) {
+        if case .outOfTime(let reason) = item.finding.object { throw reason }
+        guard case .exchangeAttestation(_, let challenge, let limitedUse) = item.request.body,
+            let keyID = item.request.keyID
+        else { throw .malformedRequest }
+        // Keys in the ledger always pass: theirs is paid for.
+        var rate: RateWindow?
+        if key == nil {
+            verdict.rollout = rollout(item, id: item.record.installationID ?? item.keyText)
+            guard verdict.rollout?.isAdmitted ?? true else { throw .rolloutNotAdmitted }
+            rate = try self.rate(item, .attestations, state: &state)
+        }
+        let times = try times(item, limitedUse: limitedUse)
+        let sealingKey = try sealingKey()
+        let consumed = try open(challenge, keyID, item, &state)
+        try attestation(item, key: &key, times: times)
+        if let known = key, let artifact = artifact(of: known) {
+            verdict.order = .attestation(artifact, times, now: item.now)
+        }
+        if let sealingKey { state.note(sealingKey: sealingKey.id.value, at: item.time, on: item.partition) }
+        if let rate { count(rate, item, .attestations, &state) }
+        if let (id, expiry) = consumed {
+            state.consume(challenge: id, ConsumedID(expiresAt: expiry, request: item.digest), on: item.partition)
+        }
+    }
+
+    func exchangeAssertion(
+        _ item: Admission,
+        key: inout KeyRecord?,
+        _ state: inout BatchState,
+        _ verdict: inout Verdict
+    ) throws(Reason) {
+        if case .outOfTime(let reason) = item.finding.object { throw reason }
+        guard case .exchangeAssertion(_, _, let challenge, let limitedUse) = item.request.body,
+            let keyID = item.request.keyID,
+            case .success(let artifact)? = item.finding.seals?.artifact
+        else { throw .artifactInvalid }
+        let app = settings.registry.apps[item.request.app]
+        guard artifact.app == app.name, app.expectations.environments.contains(artifact.environment)
+        else { throw .artifactInvalid }
+        let times = try times(item, limitedUse: limitedUse)
+        let consumed = try open(challenge, keyID, item, &state)
+        if key == nil, app.unknownKeys == .restore, settings.mayRestoreKeys {
+            key = KeyRecord(restoredFrom: artifact)
+            verdict.isRestored = true
+        }
+        try assertion(item, key: &key, times: times)
+        verdict.order = .assertion(times, now: item.now)
+        if let (id, expiry) = consumed {
+            state.consume(challenge: id, ConsumedID(expiresAt: expiry, request: item.digest), on: item.partition)
+        }
+    }
+
+    /// What an artifact says of a key; nil for a key that has no app or no point, which no exchange has accepted.
+    func artifact(of key: KeyRecord) -> Artifact? {
+        guard let publicKey = key.publicKey, let app = key.app else { return nil }
+        return Artifact(
+            publicKey: publicKey,
+            app: app,
+            appleAppID: key.appleAppID,
+            environment: key.environment,
+            registeredAt: key.registeredAt
+        )
+    }
+
+    // MARK: Challenges
+
+    /// A genuine challenge that lives and was not used with this key. Returns what to remember of its use; nil where
+    /// the gateway judges challenges.
+    private func open(
+        _ challenge: [UInt8],
+        _ keyID: KeyID,
+        _ item: Admission,
+        _ state: inout BatchState
+    ) throws(Reason) -> (id: Digest, expiry: EvaluationTime)? {
+        guard settings.exchange.sealsChallenges else { return nil }
+        guard settings.exchange.keys.challenges.active != nil else { throw .noActiveKey }
+        let streamTime = state.streamTime(of: item.partition)
+        let issuedAt = try (item.finding.seals?.challenge ?? .failure(.challengeInvalid)).get()
+        let opened = try OpenedChallenge.judge(
+            issuedAt: issuedAt,
+            ttl: settings.exchange.challengeLife,
+            at: streamTime
+        ).get()
+        let id = ChallengeConsumption.id(challenge: challenge, keyID: keyID)
+        guard state.challenge(id, on: item.partition) == nil else { throw .challengeConsumed }
+        return (id, opened.expiresAt)
+    }
+
+    /// generateAppAttestChallenge: made without state, gated where a handshake for an attestation says so.
+    func challenge(_ item: Admission, _ state: inout BatchState) -> Verdict {
+        var verdict = Verdict(outcome: .accepted)
+        do throws(Reason) {
+            if let reason = item.record.clockReason { throw reason }
+            // The gateway makes them: this worker serves none.
+            guard settings.exchange.sealsChallenges else { throw .unknownMethod }
+            var rate: RateWindow?
+            if item.record.isAttestationHandshake, let installation = item.record.installationID {
+                verdict.rollout = rollout(item, id: installation)
+                guard verdict.rollout?.isAdmitted ?? true else { throw .rolloutNotAdmitted }
+                rate = try self.rate(item, .challenges, state: &state)
+            }
+            if settings.exchange.mints {
+                guard settings.exchange.keys.challenges.active != nil else { throw .noActiveKey }
+            }
+            if let rate { count(rate, item, .challenges, &state) }
+            verdict.order = .challenge(at: item.time)
+            return verdict
+        } catch { return refuse(item, error, verdict) }
+    }
+
+    // MARK: Gates
+
+    private func rollout(_ item: Admission, id: String) -> RolloutDecision? {
+        settings.registry.apps[item.request.app].rollout.decide(id: id)
+    }
+
+    private enum Gate: String {
+        case attestations = ""
+        /// Beside the attestations' own: a handshake that was let in at its challenge must find a place at its end.
+        case challenges = ":generateAppAttestChallenge"
+    }
+
+    private func rate(_ item: Admission, _ gate: Gate, state: inout BatchState) throws(Reason) -> RateWindow? {
+        let app = settings.registry.apps[item.request.app]
+        let partitions = settings.exchange.partitions
+        guard app.attestationsPerSecond > 0, partitions > 0 else { return nil }
+        let known = state.rate(app.name + gate.rawValue, on: item.partition).map {
+            RateWindow(second: $0.start.milliseconds / 1000, count: Int64(clamping: $0.count))
+        }
+        let window = RateWindow.admit(
+            known,
+            at: item.time,
+            limit: app.attestationsPerSecond,
+            partition: item.partition,
+            partitions: partitions
+        )
+        guard let window else { throw .attestationRate }
+        return window
+    }
+
+    private func count(_ window: RateWindow, _ item: Admission, _ gate: Gate, _ state: inout BatchState) {
+        let count = RateCount(
+            start: EvaluationTime(milliseconds: window.second * 1000),
+            count: UInt64(clamping: window.count)
+        )
+        state.set(rate: count, of: settings.registry.apps[item.request.app].name + gate.rawValue, on: item.partition)
+    }
+
+    // MARK: Keys
+
+    private func times(_ item: Admission, limitedUse: Bool) throws(Reason) -> TokenTimes {
+        let tokens = settings.registry.apps[item.request.app].tokens
+        if settings.exchange.mints {
+            guard settings.exchange.keys.tokens.active(tokens.algorithm) != nil else { throw .noActiveKey }
+        }
+        return TokenTimes(at: item.now, limitedUse: limitedUse, settings: tokens)
+    }
+
+    private func sealingKey() throws(Reason) -> SealingKey? {
+        let active = settings.exchange.keys.sealing.active
+        guard active != nil || !settings.exchange.mints else { throw .noActiveKey }
+        return active
+    }
+}
+
+extension Admission {
+    /// The key ID as Apple writes it.
+    fileprivate var keyText: String { request.keyID.map { String(decoding: $0.recordKey, as: UTF8.self) } ?? "" }
+}
+
+extension KeyRecord {
+    /// A key that the ledger has lost: the counter starts with the assertion that brings it back.
+    fileprivate init(restoredFrom artifact: Artifact) {
+        self.init(
+            publicKey: artifact.publicKey,
+            counter: 0,
+            app: artifact.app,
+            appleAppID: artifact.appleAppID,
+            environment: artifact.environment,
+            registeredAt: artifact.registeredAt
+        )
+    }
+}

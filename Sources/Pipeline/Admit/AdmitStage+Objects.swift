@@ -1,0 +1,74 @@
+internal import AppAttest
+internal import AppCheck
+
+/// What an attestation and an assertion may do to a key's record, whichever verb brought them.
+extension AdmitStage {
+    func attestation(_ item: Admission, key: inout KeyRecord?, times: TokenTimes? = nil) throws(Reason) {
+        let evidence: AttestationEvidence
+        switch item.finding.object {
+        case .attestation(.success(let found)): evidence = found
+        case .attestation(.failure(let refusal)): throw .object(refusal)
+        case .outOfTime(let reason): throw reason
+        // Not verified, so not accepted, whatever the reason was.
+        case .shapeOnly, .assertion, .withoutKey, .exchange, .token: throw .object(.malformedAttestation)
+        }
+        if let known = key {
+            guard isBound(known, to: item.request), known.environment == evidence.environment else {
+                throw .keyAlreadyBound
+            }
+            if known.nonce == evidence.nonce { throw .challengeConsumed }
+        }
+        key = KeyRecord(
+            publicKey: evidence.publicKey,
+            // A key that attests again keeps its counter: lowering it would let old assertions back in.
+            counter: key?.counter ?? 0,
+            app: settings.registry.apps[item.request.app].name,
+            appleAppID: evidence.appID.text,
+            environment: evidence.environment,
+            validationCategory: evidence.validationCategory,
+            registeredAt: key?.registeredAt ?? item.time,
+            nonce: evidence.nonce,
+            lastRequest: item.lastRequest(times)
+        )
+    }
+
+    func assertion(_ item: Admission, key: inout KeyRecord?, times: TokenTimes? = nil) throws(Reason) {
+        let finding = item.finding.object
+        if case .outOfTime(let reason) = finding { throw reason }
+        // The same answers whatever batch the record came in: shape, then the key, then the signature and the rest.
+        if let refusal = Self.shapeRefusal(finding) { throw .object(refusal) }
+        guard let known = key else { throw .unknownKey }
+        guard known.publicKey != nil else { throw .object(.keyInvalid) }
+        let evidence: AssertionEvidence
+        switch finding {
+        case .assertion(.success(let found)): evidence = found
+        case .assertion(.failure(let refusal)): throw .object(refusal)
+        // Not verified against the key, so not accepted, whatever the reason was.
+        case .shapeOnly, .outOfTime, .attestation, .withoutKey, .exchange, .token: throw .unknownKey
+        }
+        guard isBound(known, to: item.request) else { throw .keyAlreadyBound }
+        guard evidence.counter > known.counter else { throw .counterNotGreater }
+        key?.lastRequest = item.lastRequest(times)
+        key?.counter = evidence.counter
+        key?.app = settings.registry.apps[item.request.app].name
+        if let category = evidence.validationCategory { key?.validationCategory = category }
+    }
+
+    private static func shapeRefusal(_ finding: Finding) -> Refusal? {
+        switch finding {
+        case .withoutKey(let refusal): refusal
+        case .assertion(.failure(.malformedAssertion)): .malformedAssertion
+        default: nil
+        }
+    }
+
+    /// Whether a stored key may be used by this app: its own, or (imported without one) an app that lists its Apple App ID;
+    /// in both cases one that accepts the key's environment.
+    private func isBound(_ known: KeyRecord, to request: Request) -> Bool {
+        let app = request.app
+        // The app is named by index and read in place: a copy of it would touch counts that all lanes share.
+        guard settings.registry.apps[app].expectations.environments.contains(known.environment) else { return false }
+        if let bound = known.app { return bound == settings.registry.apps[app].name }
+        return settings.registry.apps[app].expectations.appIDs.contains { $0.text == known.appleAppID }
+    }
+}

@@ -1,0 +1,37 @@
+internal import AppAttest
+internal import AppCheck
+internal import Crypto
+
+/// verifyAppCheckToken: a limited-use token is used up once; the state is (project, `jti`) until the token expires.
+extension AdmitStage {
+    func token(_ item: Admission, _ state: inout BatchState) -> Verdict {
+        var verdict = Verdict(outcome: .accepted)
+        guard case .project(let number) = item.request.resource, let claimed = item.request.unverifiedTokenID else {
+            return Verdict(outcome: .deadLetter(.internal))
+        }
+        let id = SHA256.hash(number.utf8Span.span, ([0] + claimed).span)
+        let consumed = state.token(id, on: item.partition)
+        // The same request once more: the same answer, whatever has expired since.
+        if consumed?.request == item.digest {
+            verdict.isRepeated = true
+            verdict.order = .verification(alreadyConsumed: false)
+            return verdict
+        }
+        do throws(Reason) {
+            let claims: TokenClaims
+            switch item.finding {
+            case .outOfTime(let reason): throw reason
+            case .token(let found): claims = try found.get()
+            case .shapeOnly, .attestation, .assertion, .withoutKey, .exchange: throw .tokenInvalid
+            }
+            // A session token is made to be used many times.
+            guard claims.isLimitedUse else { throw .tokenInvalid }
+            if consumed == nil {
+                let expiry = EvaluationTime(milliseconds: claims.expiresAt * 1000)
+                state.consume(token: id, ConsumedID(expiresAt: expiry, request: item.digest), on: item.partition)
+            }
+            verdict.order = .verification(alreadyConsumed: consumed != nil)
+            return verdict
+        } catch { return refuse(item, error, verdict) }
+    }
+}

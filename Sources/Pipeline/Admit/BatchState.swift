@@ -1,0 +1,77 @@
+internal import AppAttest
+internal import AppCheck
+internal import Crypto
+
+/// The state as a batch in Admit sees it: what was committed, under what the batch itself has changed so far.
+struct BatchState {
+    private(set) var overlay: LedgerOverlay
+    private let ledger: (Int32) -> PartitionLedger?
+    private let settings: PipelineSettings
+    // Records come in runs of one partition; keys may lie in another ledger than the rest (in replay).
+    private var (keyRun, homeRun) = (LedgerRun(), LedgerRun())
+    private var clock = StreamClock()
+
+    init(_ overlay: LedgerOverlay, settings: PipelineSettings, ledger: @escaping (Int32) -> PartitionLedger?) {
+        self.overlay = overlay
+        self.settings = settings
+        self.ledger = ledger
+    }
+
+    /// Moves the partition's stream time on; from then on it counts.
+    mutating func note(_ record: DecodedRecord) { clock.note(record) }
+
+    /// The highest evaluation time of a partition so far, the present record's included.
+    mutating func streamTime(of partition: Int32) -> EvaluationTime {
+        let known = homeRun.ledger(partition, ledger)?.streamTime ?? EvaluationTime(milliseconds: -1)
+        return max(known, clock.time(of: partition) ?? known)
+    }
+
+    /// The offset before which everything was applied already.
+    mutating func appliedOffset(of partition: Int32) -> Int64 { homeRun.ledger(partition, ledger)?.appliedOffset ?? 0 }
+
+    mutating func key(_ id: KeyID, on partition: Int32) -> KeyRecord? {
+        let number = settings.ledgerPartition(partition)
+        return overlay[number, id] ?? keyRun.ledger(number, ledger)?.keys[id]
+    }
+
+    mutating func set(_ key: KeyRecord?, of id: KeyID, on partition: Int32) {
+        overlay[settings.ledgerPartition(partition), id] = key
+    }
+
+    mutating func challenge(_ id: Digest, on partition: Int32) -> ConsumedID? {
+        overlay[partition].challenges[id] ?? homeRun.ledger(partition, ledger)?.challenges[id]
+    }
+
+    mutating func consume(challenge id: Digest, _ consumed: ConsumedID, on partition: Int32) {
+        overlay[partition].challenges[id] = consumed
+    }
+
+    mutating func token(_ id: Digest, on partition: Int32) -> ConsumedID? {
+        overlay[partition].tokens[id] ?? homeRun.ledger(partition, ledger)?.tokens[id]
+    }
+
+    mutating func consume(token id: Digest, _ consumed: ConsumedID, on partition: Int32) {
+        overlay[partition].tokens[id] = consumed
+    }
+
+    mutating func rate(_ name: String, on partition: Int32) -> RateCount? {
+        overlay[partition].rates[name] ?? homeRun.ledger(partition, ledger)?.rates[name]
+    }
+
+    mutating func set(rate: RateCount, of name: String, on partition: Int32) {
+        overlay[partition].rates[name] = rate
+    }
+
+    /// Remembers that artifacts were sealed under a key: from then on it must not be missing.
+    mutating func note(sealingKey id: UInt32, at time: EvaluationTime, on partition: Int32) {
+        guard overlay[partition].sealingKeys[id] == nil, homeRun.ledger(partition, ledger)?.sealingKeys[id] == nil
+        else { return }
+        overlay[partition].sealingKeys[id] = time
+    }
+
+    /// The overlay with what time has done.
+    mutating func finish() -> LedgerOverlay {
+        clock.write(into: &overlay, ledger: ledger)
+        return overlay
+    }
+}

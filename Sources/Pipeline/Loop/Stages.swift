@@ -1,0 +1,44 @@
+internal import AppCheck
+
+/// The stages of one configuration.
+struct Stages {
+    let decode: DecodeStage
+    let verify: VerifyStage
+    let admit: AdmitStage
+    let emit: EmitStage
+
+    init(settings: PipelineSettings, options: BatchLoop.Options) {
+        decode = DecodeStage(settings: settings)
+        verify = VerifyStage(settings: settings)
+        emit = EmitStage(settings: settings)
+        #if DEBUG
+            admit = AdmitStage(settings: settings, sabotage: options.sabotage)
+        #else
+            admit = AdmitStage(settings: settings)
+        #endif
+    }
+}
+
+/// Artifacts were sealed under keys that the configuration does not have: their devices could never be served again.
+package struct MissingSealingKeys: Error, Equatable, Sendable, CustomStringConvertible {
+    /// As they stand in artifacts: the first four bytes of SHA-256 over the key's id in worker.json.
+    package let ids: [UInt32]
+
+    package var description: String {
+        let names = ids.map { id in
+            (0..<8).map { String(id >> UInt32(28 - 4 * $0) & 15, radix: 16) }.joined()
+        }
+        return "artifacts were sealed under keys that are missing (SHA-256 of their ids begins with "
+            + names.joined(separator: ", ") + "): put them back into sealingKeys of worker.json"
+    }
+}
+
+extension BatchLoop {
+    /// The keys that the ledgers here say are in use and that settings lack; nil = none.
+    func missingSealingKeys(in settings: PipelineSettings) -> MissingSealingKeys? {
+        let known = Set(settings.exchange.keys.sealing.keys.map(\.id.value))
+        let used = ledgers.values.reduce(into: Set<UInt32>()) { $0.formUnion($1.sealingKeys.keys) }
+        let missing = used.subtracting(known).sorted()
+        return missing.isEmpty ? nil : MissingSealingKeys(ids: missing)
+    }
+}

@@ -1,0 +1,125 @@
+internal import AppAttest
+internal import AppCheck
+internal import Crypto
+
+/// Mint (lanes): tokens, artifacts and challenges of accepted requests, as the REST answers that go onto the tokens topic.
+package struct MintStage: Sendable {
+    private let settings: PipelineSettings
+    /// By app and subject: what all their tokens begin with.
+    private let templates: [Subject: TokenTemplate]
+    private let shared: SharedTokens
+
+    private struct Subject: Hashable {
+        let app: Int
+        let name: String
+    }
+
+    package init(settings: PipelineSettings) {
+        self.settings = settings
+        shared = SharedTokens()
+        var templates: [Subject: TokenTemplate] = [:]
+        for (index, app) in settings.registry.apps.enumerated() {
+            guard let key = settings.exchange.keys.tokens.active(app.tokens.algorithm) else { continue }
+            for name in [app.appID] + app.oauthClientIDs {
+                templates[Subject(app: index, name: name)] = TokenTemplate(
+                    subject: name,
+                    projectNumber: app.projectNumber,
+                    projectID: app.projectID,
+                    key: key
+                )
+            }
+        }
+        self.templates = templates
+    }
+
+    /// - Returns: the answer's JSON; nil where none is made (a replay that only judges).
+    func answer(_ order: MintOrder, to record: DecodedRecord, _ request: Request) -> [UInt8]? {
+        guard settings.exchange.mints else { return nil }
+        switch order {
+        case .verification: return nil
+        case .challenge(let time):
+            return challenge(at: time, record, request).map {
+                ExchangeAnswer.challenge($0, ttl: ProtoDuration(milliseconds: settings.exchange.challengeLife))
+            }
+        case .attestation(let artifact, let times, let now):
+            guard let token = token(times, record, request), let key = settings.exchange.keys.sealing.active else {
+                return nil
+            }
+            return ExchangeAnswer.attestation(
+                artifact: key.seal(artifact),
+                token: token,
+                ttl: times.remaining(at: now),
+                isBeta: request.isBeta
+            )
+        case .assertion(let times, let now):
+            return token(times, record, request).map {
+                ExchangeAnswer.assertion(token: $0, ttl: times.remaining(at: now), isBeta: request.isBeta)
+            }
+        }
+    }
+
+    private func challenge(at time: EvaluationTime, _ record: DecodedRecord, _ request: Request) -> [UInt8]? {
+        guard let key = settings.exchange.keys.challenges.active, let app = request.appIndex else { return nil }
+        let place = record.record
+        let random =
+            settings.exchange.randomBytes?(ChallengeKey.randomBytes)
+            ?? key.replayRandom(topic: place.topic, partition: place.partition, offset: place.offset)
+        return key.seal(app: settings.registry.apps[app].name, issuedAt: time, random: random)
+    }
+
+    private func token(_ times: TokenTimes, _ record: DecodedRecord, _ request: Request) -> [UInt8]? {
+        guard let app = request.appIndex, let subject = subject(of: request), let keyID = request.keyID,
+            let template = templates[Subject(app: app, name: subject)]
+        else { return nil }
+        let name = settings.registry.apps[app].name
+        if settings.registry.apps[app].tokens.sharedSessionTokens, !times.isLimitedUse {
+            return shared.token(of: name + "/" + subject, times) {
+                template.mint(times, id: TokenID.shared(app: name, subject: subject, times: times))
+            }
+        }
+        let id = TokenID.derived(
+            app: name,
+            subject: subject,
+            requestID: record.requestID,
+            valueDigest: record.valueDigest,
+            keyID: keyID
+        )
+        return template.mint(times, id: id)
+    }
+
+    /// The registry's own id, which is what tokens name whichever way the path named it.
+    private func subject(of request: Request) -> String? {
+        switch request.resource {
+        case .app(let index, _): settings.registry.apps[index].appID
+        case .oauthClient(_, let clientID): clientID
+        case .project: nil
+        }
+    }
+}
+
+/// Session tokens of one app and second, signed once. Only for apps that ask for it: whoever holds such a token holds
+/// the same as everybody who asked in that second, so it cannot be told whose it was.
+final class SharedTokens: Sendable {
+    private struct Key: Hashable {
+        let subject: String
+        let times: TokenTimes
+    }
+
+    /// Seconds that are kept: batches overlap, and a redelivery may be a little older.
+    private static let most = 64
+    private let tokens = Locked<(byKey: [Key: [UInt8]], order: [Key])>(([:], []))
+
+    func token(of subject: String, _ times: TokenTimes, mint: () -> [UInt8]) -> [UInt8] {
+        let key = Key(subject: subject, times: times)
+        if let token = tokens.withLock({ $0.byKey[key] }) { return token }
+        // Outside the lock: two lanes may sign the same once more, and the first one's counts.
+        let fresh = mint()
+        return tokens.withLock { state in
+            if let token = state.byKey[key] { return token }
+            state.byKey[key] = fresh
+            state.order.append(key)
+            if state.order.count > Self.most { state.byKey[state.order.removeFirst()] = nil }
+            return fresh
+        }
+    }
+}

@@ -1,0 +1,16 @@
+/// Counts how often the broker took this process for the older one of two.
+///
+/// A long pause or a broker's restart looks like a second process with the same name, and going on under the name is then
+/// right. Where it happens again and again there is one.
+struct Fencings {
+    private static let most = 3
+    private static let window = Duration.seconds(60)
+
+    private var times: [ContinuousClock.Instant] = []
+
+    /// - Returns: whether it is worth going on.
+    mutating func note() -> Bool {
+        times = times.filter { $0 + Self.window > .now } + [.now]
+        return times.count <= Self.most
+    }
+}

@@ -1,0 +1,59 @@
+import AppAttest
+import AppCheck
+import Crypto
+import Testing
+
+/// Keys, names and times that the tests of the exchange share.
+enum Exchange {
+    static let projectNumber = Contract.root["identifiers"]["projectNumber"].string
+    static let projectID = Contract.root["identifiers"]["projectId"].string
+    static let appID = Contract.root["identifiers"]["appId"].string
+    static let client = Contract.root["identifiers"]["oauthClientId"].string
+    static let app = "projects/\(projectNumber)/apps/\(appID)"
+    static let now = EvaluationTime(milliseconds: 1_795_000_000_000)
+
+    static let rsa = try? SigningKey.generate(.rsa)
+    static let otherRSA = try? SigningKey.generate(.rsa)
+    static let p256 = try? SigningKey.generate(.p256)
+
+    static func rs256(_ kid: String = "Kx3_Qa", state: TokenKey.State = .active) throws -> TokenKey {
+        try TokenKey(kid: kid, algorithm: .rs256, state: state, key: #require(rsa))
+    }
+
+    static func es256(_ kid: String = "Ec4_Rb", state: TokenKey.State = .active) throws -> TokenKey {
+        try TokenKey(kid: kid, algorithm: .es256, state: state, key: #require(p256))
+    }
+
+    static func secret(_ seed: UInt8) -> Secret { Secret(SHA256.hash([seed]).bytes) }
+
+    /// Secrets named after their seeds, the first one active.
+    static func ring<Key: SecretKey>(_ seeds: [UInt8]) throws -> SecretRing<Key> {
+        try SecretRing(seeds.map { NamedSecret(id: "key-\($0)", secret: secret($0)) })
+    }
+
+    static func publicKey(_ seed: UInt8) throws -> P256PublicKey {
+        try #require(P256PublicKey(x963: LabKey(.p256, seed: [seed]).x963))
+    }
+
+    static func claims(
+        limitedUse: Bool = false,
+        subject: String = appID,
+        issuedAt: Int64 = now.milliseconds / 1000
+    ) -> TokenClaims {
+        TokenClaims(
+            subject: subject,
+            projectNumber: projectNumber,
+            projectID: projectID,
+            issuedAt: issuedAt,
+            expiresAt: issuedAt + (limitedUse ? 300 : 3600),
+            id: Contract.root["token"][limitedUse ? "limitedUseClaims" : "sessionClaims"]["jti"].string
+        )
+    }
+}
+
+/// `bytes` with one bit turned.
+func flipping(_ bit: Int, of bytes: [UInt8]) -> [UInt8] {
+    var changed = bytes
+    changed[bit / 8] ^= 1 << (bit % 8)
+    return changed
+}

@@ -1,0 +1,289 @@
+import AppAttest
+import AppCheck
+import Crypto
+import Foundation
+import Testing
+
+@Suite struct TokenTests {
+    private let now = Exchange.now
+
+    private func verify(_ token: [UInt8], _ ring: TokenKeyRing, at time: EvaluationTime? = nil) -> TokenClaims? {
+        let result = TokenVerifier(keys: ring).verify(
+            token,
+            projectNumber: Exchange.projectNumber,
+            projectID: Exchange.projectID,
+            at: time ?? now,
+            isSubject: { [Exchange.appID, Exchange.client].contains($0) }
+        )
+        return try? result.get()
+    }
+
+    private func parts(_ token: [UInt8]) -> [String] {
+        String(decoding: token, as: UTF8.self).split(separator: ".").map { part in
+            let text = part.replacing("-", with: "+").replacing("_", with: "/")
+            let padding = String(repeating: "=", count: (4 - text.count % 4) % 4)
+            return Data(base64Encoded: text + padding).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `header and claims stand as in Google's tokens, in that order`(limitedUse: Bool) throws {
+        let token = TokenMinter.mint(Exchange.claims(limitedUse: limitedUse), with: try Exchange.rs256())
+        let parts = parts(token)
+        #expect(parts[0] == #"{"kid":"Kx3_Qa","typ":"JWT","alg":"RS256"}"#)
+        let claims = Contract.root["token"][limitedUse ? "limitedUseClaims" : "sessionClaims"]
+        #expect(
+            parts[1] == #"{"sub":"\#(Exchange.appID)","aud":["projects/123456789012","projects/contract-test-1"],"#
+                + #""provider":"device_check_app_attest","iss":"\#(claims["iss"].string)","#
+                + #""exp":\#(claims["exp"].integer),"iat":1795000000,"jti":"\#(claims["jti"].string)"}"#
+        )
+        #expect(claims.says(Array(parts[1].utf8)))
+        #expect(Contract.root["token"]["header"].says(Array(parts[0].utf8)))
+        #expect(!String(decoding: token, as: UTF8.self).contains { "+/=".contains($0) })
+    }
+
+    @Test func `a project without an id has one audience`() throws {
+        var claims = Exchange.claims()
+        claims.projectID = nil
+        let payload = parts(TokenMinter.mint(claims, with: try Exchange.rs256()))[1]
+        #expect(payload.contains(#""aud":["projects/123456789012"],"#))
+    }
+
+    @Test func `RS256 is deterministic, ES256 is not, and both verify`() throws {
+        let ring = try TokenKeyRing([Exchange.rs256(), Exchange.es256()])
+        let claims = Exchange.claims(limitedUse: true)
+        let tokens = ring.keys.map { key in (0..<2).map { _ in TokenMinter.mint(claims, with: key) } }
+        #expect(tokens[0][0] == tokens[0][1])
+        #expect(tokens[1][0] != tokens[1][1])
+        for token in tokens.joined() { #expect(verify(token, ring) == claims) }
+        #expect(parts(tokens[1][0])[0] == #"{"kid":"Ec4_Rb","typ":"JWT","alg":"ES256"}"#)
+    }
+
+    @Test func `a template makes the same tokens, whatever the length of the names before the times`() throws {
+        let key = try Exchange.rs256()
+        for count in 1...6 {
+            let subject = String(repeating: "a", count: count)
+            let template = TokenTemplate(subject: subject, projectNumber: "1", projectID: nil, key: key)
+            for claims in [Exchange.claims(limitedUse: true), Exchange.claims()] {
+                let token = template.mint(claims.times, id: claims.id)
+                let expected =
+                    #"{"sub":"\#(subject)","aud":["projects/1"],"provider":"device_check_app_attest","#
+                    + #""iss":"https://firebaseappcheck.googleapis.com/1","exp":\#(claims.expiresAt),"#
+                    + #""iat":\#(claims.issuedAt),"jti":"\#(claims.id)"}"#
+                #expect(parts(token)[1] == expected)
+                #expect(token.starts(with: template.signingInput(claims.times, id: claims.id)))
+            }
+        }
+    }
+
+    @Test func `a signature made elsewhere over the signing input makes the same token`() throws {
+        let key = try Exchange.rs256()
+        let input = TokenMinter.signingInput(Exchange.claims(), for: key)
+        #expect(
+            TokenTemplate.join(input, signature: key.key.sign(input)) == TokenMinter.mint(Exchange.claims(), with: key)
+        )
+    }
+
+    @Test func `tokens verify by the published key set alone, with OpenSSL's own call`() throws {
+        let ring = try TokenKeyRing([Exchange.rs256(), Exchange.es256(), Exchange.rs256("old", state: .published)])
+        let set = try #require(JSONSerialization.jsonObject(with: Data(ring.jsonWebKeySet)) as? [String: Any])
+        let keys = try #require(set["keys"] as? [[String: String]])
+        #expect(set.count == 1 && keys.map { $0["kid"] } == ["Kx3_Qa", "Ec4_Rb", "old"])
+        for (key, json) in zip(ring.keys, keys) {
+            func number(_ name: String) -> [UInt8] {
+                let text = (json[name] ?? "").replacing("-", with: "+").replacing("_", with: "/")
+                let padding = String(repeating: "=", count: (4 - text.count % 4) % 4)
+                return Data(base64Encoded: text + padding).map { [UInt8]($0) } ?? []
+            }
+            let isRSA = key.algorithm == .rs256
+            #expect(Set(json.keys) == Set(["kty", "use", "alg", "kid"] + (isRSA ? ["n", "e"] : ["crv", "x", "y"])))
+            #expect(json["use"] == "sig" && json["alg"] == key.algorithm.rawValue)
+            #expect(json["kty"] == (isRSA ? "RSA" : "EC"))
+            let parameters: VerificationKey.Parameters
+            if isRSA {
+                #expect(json["e"] == "AQAB")
+                parameters = .rsa(modulus: number("n"), exponent: number("e"))
+            } else {
+                #expect(json["crv"] == "P-256")
+                parameters = .p256(try #require(P256PublicKey(x963: [4] + number("x") + number("y"))))
+            }
+            let published = try #require(VerificationKey(parameters))
+            let input = TokenMinter.signingInput(Exchange.claims(), for: key)
+            #expect(published.isValid(key.key.sign(input), of: input))
+        }
+    }
+
+    @Test func `any turned bit of a token, and every truncation, is token-invalid`() throws {
+        let ring = try TokenKeyRing([Exchange.rs256(), Exchange.es256()])
+        for key in ring.keys {
+            let token = TokenMinter.mint(Exchange.claims(limitedUse: true), with: key)
+            for bit in 0..<(8 * token.count) { #expect(verify(flipping(bit, of: token), ring) == nil) }
+            for count in token.indices { #expect(verify(Array(token[..<count]), ring) == nil) }
+            for more in [".", "A", "=", "\n", "..", ".AA"] { #expect(verify(token + Array(more.utf8), ring) == nil) }
+            #expect(verify(token, ring) != nil)
+        }
+    }
+
+    @Test(arguments: ["", ".", "..", "...", "e30.e30.", "e30.e30.AA", ".e30.AA", "e30..AA", "e31.e30.AA", "W10.e30.AA"])
+    func `what is shaped like no token is token-invalid`(text: String) throws {
+        #expect(verify(Array(text.utf8), try TokenKeyRing([Exchange.rs256()])) == nil)
+    }
+
+    @Test func `no header or payload traps, however deep, long or torn`() throws {
+        let ring = try TokenKeyRing([Exchange.rs256()])
+        let deep = String(repeating: #"{"a":["#, count: 2000)
+        let texts = [
+            deep, String(repeating: "9", count: 9000), #"{"kid":"\ud800"}"#, #"{"kid":"Kx3_Qa","typ":1}"#, "nul",
+        ]
+        for text in texts {
+            for other in texts {
+                let parts = [text, other].map { Samples.payload($0) }
+                #expect(verify(Array("\(parts[0]).\(parts[1]).AAAA".utf8), ring) == nil)
+            }
+        }
+    }
+
+    @Test func `a token serves no other project, subject or key`() throws {
+        let ring = try TokenKeyRing([Exchange.rs256()])
+        let token = TokenMinter.mint(Exchange.claims(), with: ring.keys[0])
+        func verdict(_ number: String, _ id: String?, subjects: [String] = [Exchange.appID]) -> TokenClaims? {
+            let result = TokenVerifier(keys: ring).verify(
+                token,
+                projectNumber: number,
+                projectID: id,
+                at: now,
+                isSubject: { subjects.contains($0) }
+            )
+            return try? result.get()
+        }
+        #expect(verdict(Exchange.projectNumber, Exchange.projectID) != nil)
+        #expect(verdict(Exchange.projectNumber, nil) != nil)
+        #expect(verdict("1", Exchange.projectID) == nil)
+        #expect(verdict("1", nil) == nil)
+        #expect(verdict(Exchange.projectNumber, Exchange.projectID, subjects: []) == nil)
+        let impostor = try TokenKey(kid: "Kx3_Qa", algorithm: .rs256, key: #require(Exchange.otherRSA))
+        #expect(verify(token, try TokenKeyRing([impostor])) == nil)
+        #expect(verify(token, TokenKeyRing()) == nil)
+        #expect(verify(token, try TokenKeyRing([impostor, Exchange.rs256("another")])) == nil)
+    }
+
+    @Test(
+        arguments: [
+            (-1, false), (0, true), (3_599_999, true), (3_600_000, false), (3_600_001, false),
+            (-1_795_000_000_001, false),
+        ] as [(Int64, Bool)]
+    )
+    func `a token lives from its iat until just before its exp`(elapsed: Int64, isAlive: Bool) throws {
+        let ring = try TokenKeyRing([Exchange.rs256()])
+        let token = TokenMinter.mint(Exchange.claims(), with: ring.keys[0])
+        let time = EvaluationTime(milliseconds: now.milliseconds + elapsed)
+        #expect((verify(token, ring, at: time) != nil) == isAlive)
+    }
+
+    @Test func `only lives of exactly 300 seconds are limited use`() {
+        for life in [0, 299, 301, 1800, 3600, -300, Int64.max] as [Int64] {
+            var claims = Exchange.claims(issuedAt: 0)
+            claims.expiresAt = life
+            #expect(!claims.isLimitedUse)
+        }
+        #expect(Exchange.claims(limitedUse: true).isLimitedUse)
+        var wide = Exchange.claims()
+        (wide.issuedAt, wide.expiresAt) = (.min, .max)
+        #expect(!wide.isLimitedUse)
+    }
+
+    @Test(
+        arguments: [
+            (1_795_000_000_999, false, 3_600_000, 1_795_000_000, 1_795_003_600, "3599.001s"),
+            (1_795_000_000_000, true, 3_600_000, 1_795_000_000, 1_795_000_300, "300s"),
+            (1_795_000_000_250, true, 604_800_000, 1_795_000_000, 1_795_000_300, "299.750s"),
+            (1_795_000_000_000, false, 1_800_999, 1_795_000_000, 1_795_001_800, "1800s"),
+            (-1, false, 1_800_000, -1, 1_799, "1799s"),
+        ] as [(Int64, Bool, Int64, Int64, Int64, String)]
+    )
+    func `iat is rounded down, and the ttl is the life that is left`(
+        milliseconds: Int64,
+        limitedUse: Bool,
+        ttl: Int64,
+        issuedAt: Int64,
+        expiresAt: Int64,
+        text: String
+    ) {
+        let time = EvaluationTime(milliseconds: milliseconds)
+        let settings = TokenSettings(ttlMilliseconds: ttl)
+        let times = TokenTimes(at: time, limitedUse: limitedUse, settings: settings)
+        #expect(times == TokenTimes(issuedAt: issuedAt, expiresAt: expiresAt))
+        #expect(times.remaining(at: time).text == text)
+        #expect(times.remaining(at: EvaluationTime(milliseconds: expiresAt * 1000)).text == "0s")
+        #expect(times.remaining(at: EvaluationTime(milliseconds: .max)).text == "0s")
+    }
+
+    @Test func `a jti is the same for the same request and another for any other`() throws {
+        let (key, other) = (KeyID(of: try Exchange.publicKey(1)), KeyID(of: try Exchange.publicKey(2)))
+        let digest = SHA256.hash([1])
+        func id(_ app: String = "a", _ sub: String = "s", _ request: String = "r", _ value: Digest? = nil) -> String {
+            TokenID.derived(app: app, subject: sub, requestID: request, valueDigest: value ?? digest, keyID: key)
+        }
+        let base = id()
+        #expect(base == id())
+        #expect(base.utf8.count == 43)
+        #expect(base.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_".contains($0)) })
+        let others = [
+            id("as", ""), id("b"), id("a", "t"), id("a", "s", "r2"), id("a", "", "sr"),
+            id("a", "s", "r", SHA256.hash([2])),
+            TokenID.derived(app: "a", subject: "s", requestID: "r", valueDigest: digest, keyID: other),
+        ]
+        #expect(Set(others + [base]).count == others.count + 1)
+        let times = TokenTimes(issuedAt: 1, expiresAt: 2)
+        let shared = TokenID.shared(app: "a", subject: "s", times: times)
+        #expect(shared.utf8.count == 43 && shared == TokenID.shared(app: "a", subject: "s", times: times))
+        let later = TokenTimes(issuedAt: 2, expiresAt: 3)
+        #expect(Set([shared, TokenID.shared(app: "a", subject: "s", times: later), base]).count == 3)
+    }
+
+    @Test func `the jti that the record's key is taken from is the one that was minted`() throws {
+        let claims = Exchange.claims(limitedUse: true)
+        let token = TokenMinter.mint(claims, with: try Exchange.rs256())
+        let body = #"{"path":"v1beta/projects/\#(Exchange.projectID):verifyAppCheckToken","body":{"appCheckToken":""#
+        let decoder = RequestDecoder(registry: try Samples.registry(), limits: RequestLimits())
+        guard case .request(let request) = decoder.decode(Array(body.utf8) + token + Array(#""}}"#.utf8)) else {
+            Issue.record("the request is decoded")
+            return
+        }
+        #expect(request.unverifiedTokenID == Array(claims.id.utf8))
+    }
+}
+
+@Suite struct TokenKeyTests {
+    @Test func `the first active key of an algorithm signs, published ones only verify`() throws {
+        let ring = try TokenKeyRing([
+            Exchange.rs256("published", state: .published), Exchange.es256("ec"), Exchange.rs256("first"),
+            Exchange.rs256("second"),
+        ])
+        #expect(ring.active(.rs256)?.kid == "first")
+        #expect(ring.active(.es256)?.kid == "ec")
+        #expect(ring["published"]?.state == .published)
+        #expect(ring["nobody"] == nil)
+        #expect(try TokenKeyRing([Exchange.rs256("p", state: .published)]).active(.rs256) == nil)
+        #expect(TokenKeyRing().active(.rs256) == nil)
+    }
+
+    @Test func `a key of the wrong kind, without a kid or under a kid taken already is refused by name`() throws {
+        let (rsa, p256) = (try #require(Exchange.rsa), try #require(Exchange.p256))
+        #expect(throws: KeyRingFault.wrongKind(kid: "k", algorithm: "RS256")) {
+            try TokenKey(kid: "k", algorithm: .rs256, key: p256)
+        }
+        #expect(throws: KeyRingFault.wrongKind(kid: "k", algorithm: "ES256")) {
+            try TokenKey(kid: "k", algorithm: .es256, key: rsa)
+        }
+        #expect(throws: KeyRingFault.unnamed) { try TokenKey(kid: "", algorithm: .rs256, key: rsa) }
+        let twice = [try Exchange.rs256("k"), try Exchange.es256("k")]
+        #expect(throws: KeyRingFault.standsTwice(id: "k")) { try TokenKeyRing(twice) }
+    }
+
+    @Test func `an empty ring publishes an empty set, and no set holds a private number`() throws {
+        #expect(TokenKeyRing().jsonWebKeySet == Array(#"{"keys":[]}"#.utf8))
+        let set = String(decoding: try TokenKeyRing([Exchange.rs256(), Exchange.es256()]).jsonWebKeySet, as: UTF8.self)
+        for name in [#""d":"#, #""p":"#, #""q":"#, #""dp":"#] { #expect(!set.contains(name)) }
+    }
+}
