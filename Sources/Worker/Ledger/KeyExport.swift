@@ -41,10 +41,13 @@ struct KeyExport {
         places.sort { left, right in
             left.id == right.id ? left.partition < right.partition : left.id.digest.words < right.id.digest.words
         }
-        var chunk: [UInt8] = []
+        var (line, chunk): ([UInt8], [UInt8]) = ([], [])
         for place in places {
             guard let record = keys[place.partition][place.id] else { continue }
-            KeysFile.encode(ImportedKey(place.id, record), into: &chunk)
+            // A line of its own first: the writer copies what it is to append to.
+            line.removeAll(keepingCapacity: true)
+            KeysFile.encode(ImportedKey(place.id, record), into: &line)
+            chunk += line
             guard chunk.count >= Self.chunkBytes else { continue }
             try deliver(chunk)
             chunk.removeAll(keepingCapacity: true)
