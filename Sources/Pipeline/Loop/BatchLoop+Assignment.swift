@@ -12,6 +12,11 @@ extension BatchLoop {
         case .assigned(let partitions):
             let known = partitions.filter { takeKept($0) }
             try log.beginRestore(partitions, kept: Set(known))
+            // Not before: where this has to be tried again, an empty ledger would pass for a kept one.
+            for partition in partitions where !known.contains(partition) {
+                let number = settings.ledgerPartition(partition)
+                ledgers[number] = ledgers[number] ?? PartitionLedger()
+            }
             restoration = Restoration(partitions: partitions)
         case .revoked(let partitions):
             forgetRestoration()
@@ -32,9 +37,8 @@ extension BatchLoop {
     private func takeKept(_ partition: Int32) -> Bool {
         let number = settings.ledgerPartition(partition)
         if ledgers[number] != nil { return true }
-        let ledger = kept.take(number, at: wallClock())
-        ledgers[number] = ledger ?? PartitionLedger()
-        return ledger != nil
+        ledgers[number] = kept.take(number, at: wallClock())
+        return ledgers[number] != nil
     }
 
     private func give(_ partition: Int32) {
