@@ -26,7 +26,7 @@ package final class FleetCampaign {
     package init(
         _ traffic: FleetTraffic,
         delivery: SimulatedMember.Delivery = .exactlyOnce,
-        requests: Int = 32
+        requests: Int = 22
     ) throws {
         self.traffic = traffic
         self.delivery = delivery

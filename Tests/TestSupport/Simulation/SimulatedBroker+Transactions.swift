@@ -142,7 +142,7 @@ extension SimulatedBroker {
         transactions[index].markers = transactions[index].topics.map { .topic($0) }
         if !transactions[index].offsets.isEmpty { transactions[index].markers.append(.offsets) }
         transactions[index].markers.shuffle(using: &random)
-        transactions[index].isSlow = Double.random(in: 0..<1, using: &random) < limits.slowMarkers
+        transactions[index].isSlow = random.chance(limits.slowMarkers)
         guard !transactions[index].isSlow, !transactions[index].markers.isEmpty else {
             if transactions[index].markers.isEmpty { transactions[index].state = .done }
             if transactions[index].isSlow { counts.add(.slowMarkers) }
@@ -163,7 +163,7 @@ extension SimulatedBroker {
 
     func writeMarkers() {
         for index in transactions.indices where transactions[index].isSlow {
-            guard let marker = transactions[index].markers.first, Int.random(in: 0..<8, using: &random) == 0 else {
+            guard let marker = transactions[index].markers.first, random.below(8) == 0 else {
                 continue
             }
             write(marker, of: index)

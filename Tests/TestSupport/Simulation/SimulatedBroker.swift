@@ -66,13 +66,19 @@ package final class SimulatedBroker: @unchecked Sendable {
     /// Lets time pass: sessions and transactions run out, rebalances end, markers are written.
     package func advance(by milliseconds: Int64) {
         now += milliseconds
-        let (expired, takeovers) = (group.expired, group.takeovers)
+        let expired = group.expired
         group.advance(to: now)
         counts.add(.sessionExpired, group.expired - expired)
-        counts.add(.staticTakeover, group.takeovers - takeovers)
         timeOutTransactions()
         endDelayed()
         writeMarkers()
+    }
+
+    /// Joins the group. - Returns: the member's id.
+    func join(name: String, instance: String?) -> Int {
+        let takeovers = group.takeovers
+        defer { counts.add(.staticTakeover, group.takeovers - takeovers) }
+        return group.join(name: name, instance: instance, at: now)
     }
 
     /// Lets one more request be read. - Returns: false when all of them can be.
@@ -110,6 +116,15 @@ package final class SimulatedBroker: @unchecked Sendable {
     package func compact(_ partition: Int32) {
         counts.add(.compaction)
         logs[Topic(.ledger, partition)]?.compact()
+    }
+
+    /// The offset up to which at-least-once delivery has applied a partition, as its ledger says.
+    func appliedOffset(_ partition: Int32) -> Int64 {
+        let mark = log(.ledger, partition).visible.last { $0.key == [4] }
+        guard let mark, case .streamTime(_, let offset?) = try? LedgerCodec.decode(key: [4], value: mark.value) else {
+            return 0
+        }
+        return offset
     }
 
     func log(_ stream: OutputStream, _ partition: Int32) -> PartitionLog {

@@ -26,6 +26,9 @@ package final class FaultCounts: @unchecked Sendable {
         trace?.append(kind.rawValue)
     }
 
+    /// Adds what another fleet has been through.
+    package func add(_ others: [FaultKind: Int]) { counts.merge(others, uniquingKeysWith: +) }
+
     package func note(_ text: @autoclosure () -> String) {
         if trace != nil { trace?.append(text()) }
     }

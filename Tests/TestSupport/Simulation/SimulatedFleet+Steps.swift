@@ -5,7 +5,7 @@ extension SimulatedFleet {
     /// Some time passes, perhaps something happens, one process moves.
     func step() {
         let isQuiet = chance(0.1)
-        pass(Int64.random(in: isQuiet ? 0...2_000 : 0...20, using: &random))
+        pass(Int64(random.below(isQuiet ? 2_000 : 20)))
         if isChaotic {
             if chance(0.25) { _ = broker.offerOne() }
             if chance(plan.mischief) { mischief() }
@@ -13,7 +13,7 @@ extension SimulatedFleet {
             restarts.removeAll { $0.at <= broker.now }
         }
         let ready = workers.filter { !$0.isBusy && $0.pausedUntil <= broker.now }
-        if let worker = ready.randomElement(using: &random) { move(worker) }
+        if !ready.isEmpty { move(ready[random.below(ready.count)]) }
     }
 
     /// Lets time pass; whoever is not asleep is heard of meanwhile.
@@ -27,7 +27,7 @@ extension SimulatedFleet {
     private func move(_ worker: SimulatedWorker) {
         worker.isBusy = true
         defer { worker.isBusy = false }
-        if worker.lanes.hasJobs, Bool.random(using: &random) {
+        if worker.lanes.hasJobs, random.below(2) == 0 {
             _ = worker.lanes.finishOne()
             return
         }
@@ -128,5 +128,5 @@ extension SimulatedFleet {
         }
     }
 
-    func chance(_ share: Double) -> Bool { Double.random(in: 0..<1, using: &random) < share }
+    func chance(_ share: Double) -> Bool { random.chance(share) }
 }

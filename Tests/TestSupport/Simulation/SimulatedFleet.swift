@@ -34,9 +34,9 @@ package struct FleetPlan: Sendable {
             isStatic: Bool.random(using: &random),
             delivery: delivery,
             batchRecords: Int.random(in: 1...8, using: &random),
-            chaosSteps: Int.random(in: 150...500, using: &random)
+            chaosSteps: Int.random(in: 100...350, using: &random)
         )
-        let roughness = Double.random(in: 0.2...1.5, using: &random)
+        let roughness = Double.random(in: 0.3...2, using: &random)
         plan.call.retriable = 0.02 * roughness
         plan.call.abortable = 0.02 * roughness
         plan.call.fatal = 0.002 * roughness

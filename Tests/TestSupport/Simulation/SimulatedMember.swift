@@ -100,24 +100,30 @@ package final class SimulatedMember: RecordLog {
 
     private func records(_ partitions: [Int32], most limit: Int) -> [InboundRecord] {
         guard !chance(0.1) else { return [] }
-        let most = Int.random(in: 1...max(1, limit), using: &random)
+        let most = 1 + random.below(limit)
         var records: [InboundRecord] = []
         for partition in partitions.shuffled(using: &random) {
             let next = broker.requests(partition, from: positions[partition, default: 0])
-            for record in next.prefix(Int.random(in: 0...(most - records.count), using: &random)) {
+            for record in next.prefix(random.below(most - records.count + 1)) {
                 records.append(record)
                 positions[partition] = record.offset + 1
-                if record.offset <= handedOut[partition, default: -1] { broker.counts.add(.redelivered) }
+                if record.offset <= handedOut[partition, default: -1] { noteRedelivered(record) }
                 handedOut[partition] = max(handedOut[partition, default: -1], record.offset)
             }
         }
         return records
     }
 
+    private func noteRedelivered(_ record: InboundRecord) {
+        broker.counts.add(.redelivered)
+        guard !isAtomic, record.offset < broker.appliedOffset(record.partition) else { return }
+        broker.counts.add(.appliedSkipped)
+    }
+
     /// What the group says has changed; nil = nothing.
     func groupChange() throws -> AssignmentChange? {
         guard let id = memberID else {
-            memberID = broker.group.join(name: name, instance: instance, at: broker.now)
+            memberID = broker.join(name: name, instance: instance)
             return nil
         }
         switch broker.group.status(id) {
@@ -200,7 +206,7 @@ package final class SimulatedMember: RecordLog {
         if chance(chances.pause) { interlude?(.paused) }
     }
 
-    func chance(_ share: Double) -> Bool { share > 0 && Double.random(in: 0..<1, using: &random) < share }
+    func chance(_ share: Double) -> Bool { share > 0 && random.chance(share) }
 
     /// The stamp that a generation stands for.
     func stamp(_ generation: Generation) -> SimulatedGroup.Stamp? {
