@@ -18,6 +18,7 @@ extension BatchLoop {
                 ledgers[number] = ledgers[number] ?? PartitionLedger()
             }
             restoration = Restoration(partitions: partitions)
+            restorations += 1
         case .revoked(let partitions):
             forgetRestoration()
             for partition in partitions { give(partition) }
@@ -80,12 +81,13 @@ extension BatchLoop {
     }
 
     private func decode(_ records: [StoredRecord], of restoration: Restoration) {
-        let (chunk, epoch) = (restoration.hand(), epoch)
+        let (chunk, number) = (restoration.hand(), restorations)
         lanes.run(count: records.count, grain: 512, priority: .normal) { range, _ in
             records[range].map { DecodedChange($0) }
         } completion: { changes in
             self.post {
-                guard epoch == self.epoch else { return }
+                // Chunks of a restore that was given up must not pass for the next one's.
+                guard number == self.restorations else { return }
                 self.restoration?.add(changes, chunk: chunk)
             }
         }

@@ -48,6 +48,8 @@ package final class BatchLoop: @unchecked Sendable {
     private var stopping = false
     var pendingChange: AssignmentChange?
     var restoration: Restoration?
+    /// How many were begun: tells their chunks apart.
+    var restorations = 0
     var restoreFault: LedgerFault?
     /// Ledgers of partitions that were given away in order: only what others wrote since is read when they come back.
     var kept = KeptLedgers()
