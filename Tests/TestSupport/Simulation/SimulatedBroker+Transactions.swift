@@ -27,8 +27,8 @@ extension SimulatedBroker {
         var offsets: [Int32: Int64] = [:]
         /// Markers that are not written yet.
         var markers: [Marker] = []
-        /// Whether they take their time.
-        var isSlow = false
+        /// In how many steps one of them is written; 0 = all of them at once.
+        var pace = 0
 
         var isDone: Bool { state == .done }
         var holdsOffsets: Bool { state == .open ? !offsets.isEmpty : markers.contains(.offsets) }
@@ -142,12 +142,9 @@ extension SimulatedBroker {
         transactions[index].markers = transactions[index].topics.map { .topic($0) }
         if !transactions[index].offsets.isEmpty { transactions[index].markers.append(.offsets) }
         transactions[index].markers.shuffle(using: &random)
-        transactions[index].isSlow = random.chance(limits.slowMarkers)
-        guard !transactions[index].isSlow, !transactions[index].markers.isEmpty else {
-            if transactions[index].markers.isEmpty { transactions[index].state = .done }
-            if transactions[index].isSlow { counts.add(.slowMarkers) }
-            return
-        }
+        transactions[index].pace = random.chance(limits.slowMarkers) ? 3 + random.below(100) : 0
+        if transactions[index].markers.isEmpty { transactions[index].state = .done }
+        guard transactions[index].pace == 0 else { return counts.add(.slowMarkers) }
         while let marker = transactions[index].markers.first { write(marker, of: index) }
     }
 
@@ -162,8 +159,8 @@ extension SimulatedBroker {
     }
 
     func writeMarkers() {
-        for index in transactions.indices where transactions[index].isSlow {
-            guard let marker = transactions[index].markers.first, random.below(8) == 0 else {
+        for index in transactions.indices where transactions[index].pace > 0 {
+            guard let marker = transactions[index].markers.first, random.below(transactions[index].pace) == 0 else {
                 continue
             }
             write(marker, of: index)

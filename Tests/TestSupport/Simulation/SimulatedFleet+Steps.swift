@@ -4,7 +4,7 @@ internal import Pipeline
 extension SimulatedFleet {
     /// Some time passes, perhaps something happens, one process moves.
     func step() {
-        let isQuiet = chance(0.1)
+        let isQuiet = chance(isChaotic ? 0.1 : 0.3)
         pass(Int64(random.below(isQuiet ? 2_000 : 20)))
         if isChaotic {
             if chance(0.25) { _ = broker.offerOne() }

@@ -4,6 +4,11 @@ package struct SimulatedGroup: Sendable {
     package struct Stamp: Hashable, Sendable {
         package let member: Int
         package let generation: Int
+
+        package init(member: Int, generation: Int) {
+            self.member = member
+            self.generation = generation
+        }
     }
 
     package enum Status: Equatable, Sendable {
