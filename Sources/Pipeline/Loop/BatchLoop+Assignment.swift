@@ -61,8 +61,8 @@ extension BatchLoop {
     /// Reads some more of the ledgers; lanes decode what was read, the loop applies it in order.
     func restore(waitMilliseconds: Int) throws -> Bool {
         guard let restoration else { return false }
-        if let fault = restoreFault { throw fault }
         var moved = applyRestored(restoration)
+        if let fault = restoreFault { throw fault }
         if restoration.isDone {
             self.restoration = nil
             return true
