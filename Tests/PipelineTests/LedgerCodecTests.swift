@@ -133,7 +133,7 @@ struct LedgerCodecTests {
     @Test("random keys come back as they were", arguments: 1...40 as ClosedRange<UInt64>)
     func random(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
-        func time() -> EvaluationTime { EvaluationTime(milliseconds: Int64(bitPattern: random.next() >> 12)) }
+        func time() -> EvaluationTime { EvaluationTime(milliseconds: Int64(bitPattern: random.next() >> 17)) }
         let hasAll = seed % 3 == 0
         let record = KeyRecord(
             publicKey: P256PublicKey(
@@ -235,7 +235,42 @@ struct LedgerCodecRefusalTests {
         ),
     ]
 
-    @Test("it is refused with the reason", arguments: cases)
+    /// A field of a whole key record, replaced.
+    private static func replaced(_ field: [UInt8], by other: [UInt8]) -> [UInt8] {
+        var changed = value ?? []
+        guard let place = changed.firstRange(of: field) else { preconditionFailure("the record has the field") }
+        changed.replaceSubrange(place, with: other)
+        return changed
+    }
+
+    static let fields: [Case] = [
+        Case(
+            name: "an environment that is none",
+            key: key,
+            value: replaced([0x05, 0x01, 0x06], by: [0x05, 0x02, 0x06]),
+            reason: "field 5 is no environment"
+        ),
+        Case(
+            name: "a category beyond 32 bits",
+            key: key,
+            value: replaced([0x06, 0x04, 0x07], by: [0x06, 0x1B, 0, 0, 0, 1, 0, 0, 0, 0, 0x07]),
+            reason: "field 6 is no category"
+        ),
+        Case(
+            name: "a time after 9999",
+            key: digestKey,
+            value: [0xA3, 0, 1, 1, 0x1B, 0x7F] + [UInt8](repeating: 0xFF, count: 7) + [2] + hash,
+            reason: "field 1 is no time"
+        ),
+        Case(
+            name: "a time long before 1970",
+            key: [4],
+            value: [0xA2, 0, 1, 1, 0x3B, 0x7F] + [UInt8](repeating: 0xFF, count: 7),
+            reason: "field 1 is no time"
+        ),
+    ]
+
+    @Test("it is refused with the reason", arguments: cases + fields)
     func refused(item: Case) { #expect(Self.reason(item.key, item.value) == item.reason) }
 
     @Test("every truncation of a key record is refused, and so is a byte more")
