@@ -119,7 +119,8 @@ package final class SimulatedFleet {
         }
         for restart in restarts { start(restart.name) }
         restarts = []
-        if workers.allSatisfy(\.isStopping) { start(newName()) }
+        // Who was replaced has no business any more, and ends on finding that out.
+        if workers.allSatisfy({ $0.isStopping || $0.isReplaced }) { start(newName()) }
     }
 
     /// Everything committed, nobody busy, each partition in one pair of hands.
