@@ -17,7 +17,7 @@ struct ChaosReader {
     }
 
     func read() throws -> Reading {
-        var requests: [RecordPlace] = []
+        var requests: [ChaosPlace] = []
         var open: [String] = []
         let capture = workplace.folder + "/capture.ndjson"
         let ends = try TopicDump.capture(
@@ -25,7 +25,7 @@ struct ChaosReader {
             workplace.properties,
             partitions: workplace.partitions,
             to: capture
-        ) { requests.append(RecordPlace($0.partition, $0.offset)) }
+        ) { requests.append(ChaosPlace($0.partition, $0.offset)) }
         open += Self.open(ends, ChaosWorkplace.requests)
         let replay = workplace.folder + "/replay"
         try WorkerBinary.done(
