@@ -17,10 +17,11 @@ final class ChaosCrew {
         var state = State.absent
         var process: ProgramProcess?
         var starts = 0
+        var started = ContinuousClock.now
     }
 
     private let settings: ChaosSettings
-    private let workplace: ChaosWorkplace
+    private let workplace: ProgramWorkplace
     private let log: (String) -> Void
     private var members: [Member]
     /// Processes that ended though nobody ended them, and such that ended wrongly.
@@ -29,9 +30,10 @@ final class ChaosCrew {
     private(set) var longestEnding = Duration.zero
 
     private static let endingLimit = Duration.seconds(60)
+    private static let youth = Duration.seconds(3)
     private static let restartPause = Duration.seconds(1)
 
-    init(_ settings: ChaosSettings, _ workplace: ChaosWorkplace, log: @escaping (String) -> Void) {
+    init(_ settings: ChaosSettings, _ workplace: ProgramWorkplace, log: @escaping (String) -> Void) {
         (self.settings, self.workplace, self.log) = (settings, workplace, log)
         members = (1...settings.workers + settings.spareWorkers).map { Member(name: "w\($0)") }
     }
@@ -57,6 +59,7 @@ final class ChaosCrew {
 
     private func start(_ index: Int) throws {
         members[index].starts += 1
+        members[index].started = .now
         let name = members[index].name
         members[index].process = try ProgramProcess(
             ["run", "--config", workplace.config, "--instance", name],
@@ -146,7 +149,9 @@ extension ChaosCrew {
                 return false
             }
             longestEnding = max(longestEnding, ContinuousClock.now - since)
-            if end != .exit(0) { note(index, "\(end) after SIGTERM") }
+            // A process that has only just begun does not listen to signals yet.
+            let isYoung = since - members[index].started < Self.youth && end == .signal(SIGTERM)
+            if end != .exit(0), !isYoung { note(index, "\(end) after SIGTERM") }
             members[index].state = startsAfter.map { .down(until: .now + $0) } ?? .absent
             return startsAfter == nil
         case .down(let until):
