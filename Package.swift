@@ -25,7 +25,7 @@ let modules: [Target] = [
     .target(name: "JSON", swiftSettings: core),
     .target(name: "AppAttest", dependencies: ["Crypto", "CBOR"], swiftSettings: core),
     .target(name: "AppCheck", dependencies: ["AppAttest", "Crypto", "JSON"], swiftSettings: core),
-    .target(name: "Pipeline", dependencies: ["AppCheck", "AppAttest", "Crypto", "JSON"], swiftSettings: core),
+    .target(name: "Pipeline", dependencies: ["AppCheck", "AppAttest", "Crypto", "CBOR", "JSON"], swiftSettings: core),
     .target(name: "Kafka", dependencies: ["CRdkafka"], swiftSettings: strict),
     .target(name: "DeviceLab", dependencies: ["AppAttest", "Crypto", "CBOR", "JSON"], swiftSettings: strict),
     .target(
@@ -41,6 +41,8 @@ let tests: [Target] = [
         name: "TestSupport",
         dependencies: ["Kafka", "Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab"],
         path: "Tests/TestSupport",
+        // Data, read by path.
+        exclude: ["firebase-contract.json"],
         swiftSettings: strict
     ),
     .testTarget(name: "CryptoTests", dependencies: ["Crypto", "TestSupport"], swiftSettings: strict),
@@ -53,7 +55,7 @@ let tests: [Target] = [
     ),
     .testTarget(
         name: "AppCheckTests",
-        dependencies: ["AppCheck", "AppAttest", "JSON", "TestSupport"],
+        dependencies: ["AppCheck", "AppAttest", "JSON", "DeviceLab", "TestSupport"],
         swiftSettings: strict
     ),
     .testTarget(

@@ -49,8 +49,26 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
         code == RD_KAFKA_RESP_ERR__BAD_MSG.rawValue || code == RD_KAFKA_RESP_ERR__BAD_COMPRESSION.rawValue
     }
 
+    /// A topic or partition that a broker does not know: as it is for a while after a broker has started.
+    package var isMissingTopic: Bool { Self.missing.contains(code) }
+
     /// Nobody polled for `max.poll.interval.ms`: the assignment is lost, as the next change says.
     package var isPollGap: Bool { code == RD_KAFKA_RESP_ERR__MAX_POLL_EXCEEDED.rawValue }
+
+    /// The record itself is what the broker (or the library before it) will not take; nothing else is wrong.
+    ///
+    /// The broker judges batches: where a topic's `max.message.bytes` lies below this client's `batch.size`, records
+    /// that are small each may be refused together.
+    package var isRecordFault: Bool { Self.ofRecords.contains(code) }
+
+    /// The queue of the producer had no room, and the record was left to the caller.
+    package var isQueueFull: Bool { code == RD_KAFKA_RESP_ERR__QUEUE_FULL.rawValue }
+
+    /// Another producer with the same transactional id took over, or the broker gave up waiting for this one.
+    package var isFenced: Bool {
+        code == RD_KAFKA_RESP_ERR__FENCED.rawValue || code == RD_KAFKA_RESP_ERR_PRODUCER_FENCED.rawValue
+            || code == RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH.rawValue
+    }
 
     /// The same fault with its consequences judged anew by a caller that knows what a new client would mend.
     package func judged(isFatal: Bool, requiresAbort: Bool) -> KafkaFault {
@@ -119,6 +137,23 @@ extension KafkaFault {
         unsafe rd_kafka_error_destroy(error)
     }
 
+    /// Takes over an error object of a transactional call and frees it. Its own three marks count, and no table: the
+    /// library knows whether the transaction can go on.
+    init(takingOwnershipOfTransactional error: OpaquePointer, doing action: String) {
+        // As above: valid until the destroy below.
+        let code = unsafe rd_kafka_error_code(error)
+        let text = unsafe String(cString: rd_kafka_error_string(error))
+        self.init(
+            code: code.rawValue,
+            name: Self.name(of: code),
+            message: "\(action): \(text)",
+            isFatal: unsafe rd_kafka_error_is_fatal(error) != 0,
+            isRetriable: unsafe rd_kafka_error_is_retriable(error) != 0,
+            requiresAbort: unsafe rd_kafka_error_txn_requires_abort(error) != 0
+        )
+        unsafe rd_kafka_error_destroy(error)
+    }
+
     /// Throws unless the library reports success.
     static func check(_ code: rd_kafka_resp_err_t, _ action: @autoclosure () -> String) throws(KafkaFault) {
         guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaFault(code, doing: action()) }
@@ -146,11 +181,20 @@ extension KafkaFault {
         RD_KAFKA_RESP_ERR__BAD_MSG.rawValue, RD_KAFKA_RESP_ERR__BAD_COMPRESSION.rawValue,
     ]
 
+    private static let ofRecords: Set<Int32> = [
+        RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE.rawValue, RD_KAFKA_RESP_ERR_INVALID_RECORD.rawValue,
+    ]
+
     private static let refusals: Set<Int32> = [
         RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED.rawValue, RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED.rawValue,
         RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED.rawValue,
         RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED.rawValue, RD_KAFKA_RESP_ERR__AUTHENTICATION.rawValue,
         RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED.rawValue,
+    ]
+
+    private static let missing: Set<Int32> = [
+        RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART.rawValue, RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC.rawValue,
+        RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION.rawValue,
     ]
 
     private static let retriable: Set<Int32> = [

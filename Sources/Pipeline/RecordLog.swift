@@ -18,6 +18,8 @@ package struct BatchLimits: Sendable, Equatable {
 }
 
 package enum AssignmentChange: Sendable, Equatable {
+    /// Ours from here on; also told anew, of partitions that are ours already, after an abort that leaves unknown what was
+    /// committed. Answered with ``RecordLog/beginRestore(_:kept:)``; no record comes before the restore is complete.
     case assigned([Int32])
     /// Handed over in order: what is complete may still be committed before ``RecordLog/releaseRevoked()``.
     case revoked([Int32])
@@ -25,9 +27,17 @@ package enum AssignmentChange: Sendable, Equatable {
     case lost([Int32])
 }
 
+/// The assignment that records were polled under. The log makes them up; a commit hands back its batch's own, so that
+/// a member of the group that has lost its partitions is fenced, whatever it has been given since (KIP-447).
+package struct Generation: Hashable, Sendable {
+    package let number: Int
+    package init(_ number: Int) { self.number = number }
+}
+
 /// What one poll gave: either records or a change of assignment, never both.
 package struct PollRound: Sendable {
     package var records: [PolledRecord] = []
+    package var generation = Generation(0)
     package var change: AssignmentChange?
     /// The input is at its end (a capture's last line).
     package var ended = false
@@ -72,6 +82,34 @@ package struct PackedOutput: Sendable {
     }
 }
 
+/// A record of the ledger topic as it is read back. A nil value is a tombstone.
+package struct StoredRecord: Sendable, Equatable {
+    package var partition: Int32
+    package var key: [UInt8]
+    package var value: [UInt8]?
+
+    package init(partition: Int32, key: [UInt8], value: [UInt8]?) {
+        self.partition = partition
+        self.key = key
+        self.value = value
+    }
+}
+
+/// What one call of ``RecordLog/restore(_:waitMilliseconds:)`` gave.
+package struct RestoreRound: Sendable {
+    /// In offset order within each partition.
+    package var records: [StoredRecord] = []
+    /// Offsets left to read, of all partitions together: what a progress line shows.
+    package var remaining: Int64 = 0
+    /// Everything up to the ends that the partitions had at ``RecordLog/beginRestore(_:kept:)`` was given; records of the
+    /// requests topic come from the next poll on.
+    package var isComplete = false
+    /// The group took the partitions back meanwhile: the restore is over.
+    package var change: AssignmentChange?
+
+    package init() {}
+}
+
 /// The pipeline's one seam: Kafka, a capture file and a seeded simulation implement it.
 ///
 /// Called from one thread only (the loop's). Calls may block, but never longer than `milliseconds`.
@@ -80,19 +118,35 @@ package protocol RecordLog: AnyObject {
     func poll(_ limits: BatchLimits, waitMilliseconds: Int) throws -> PollRound
     /// Opens the unit that the next appends and one commit belong to.
     func begin() throws
+    /// Takes outputs and ledger records in the order in which they are to stand.
     func append(_ records: [OutboundRecord]) throws
     /// What makes bytes of records, for a log that is a file: lanes call it, and ``append(packed:)`` follows. nil = the
     /// log takes records.
     var packer: (@Sendable ([OutboundRecord]) -> [PackedOutput])? { get }
     func append(packed outputs: [PackedOutput]) throws
     /// Makes everything appended since ``begin()`` durable together with the input positions.
-    func commit(_ positions: [PartitionPosition]) throws
-    /// Drops what was appended since ``begin()`` as far as the log can, and rewinds to the committed positions.
+    ///
+    /// - Parameter generation: the one that the positions' records were polled under.
+    func commit(_ positions: [PartitionPosition], of generation: Generation) throws
+    /// Drops what was appended since ``begin()`` as far as the log can, and rewinds to the committed positions. Where
+    /// it cannot be known what was committed, ``AssignmentChange/assigned(_:)`` follows anew.
     func abort() throws
+    /// Starts reading the ledger of partitions that were just assigned, up to the ends that they have now.
+    ///
+    /// - Parameter kept: those of which the caller still has the ledger as of their last commit (or restore) here: only
+    ///   what was written after that is read.
+    func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws
+    /// Some more of it, `records` at most; waits at most `waitMilliseconds` for the first one.
+    func restore(_ records: Int, waitMilliseconds: Int) throws -> RestoreRound
     /// Answers a ``AssignmentChange/revoked(_:)`` or ``AssignmentChange/lost(_:)``: gives the partitions back.
     func releaseRevoked() throws
     /// Leaves: after this nothing is polled or appended.
     func close() throws
+    /// Whether there is a ledger topic: ledger records are then appended.
+    var hasLedger: Bool { get }
+    /// Whether outputs, ledger and positions become durable together. Where they do not, the ledger says how far it
+    /// was applied, and what it has seen is not applied again.
+    var isAtomic: Bool { get }
 }
 
 extension RecordLog {
@@ -108,4 +162,10 @@ package protocol LogFault: Error {
     var endsLoop: Bool { get }
     /// What is under way must be aborted; otherwise the same call may be made again.
     var requiresAbort: Bool { get }
+    /// The log will not take one of the records that were appended, whenever it is tried: too large, for example.
+    var isRecordFault: Bool { get }
+}
+
+extension LogFault {
+    package var isRecordFault: Bool { false }
 }

@@ -25,6 +25,25 @@ import Testing
         #expect(requests < value.count)
     }
 
+    @Test("An exchange cut at any byte, or with any byte overwritten, never traps", arguments: Method.allCases)
+    func damagedExchanges(_ method: Method) throws {
+        let decoder = try Samples.decoder()
+        let members = ExchangeRequestTests.members(method)
+        guard !members.isEmpty else { return }
+        let value = Array(Samples.request(path: Samples.path(method), body: Samples.body(members)).utf8)
+        #expect(decoder.decode(value).request != nil)
+        for place in value.indices {
+            #expect(decoder.decode(Array(value[..<place])).deadLetter == .notJSON)
+            for byte in [0, 0x22, 0x2C, 0x5C, 0x7B, 0x80] as [UInt8] where value[place] != byte {
+                var damaged = value
+                damaged[place] = byte
+                // A token's other parts are not read yet.
+                let isStillRequest = decoder.decode(damaged).request != nil
+                #expect(!isStillRequest || method == .verifyAppCheckToken)
+            }
+        }
+    }
+
     @Test("Random bytes are never a request", arguments: 0..<20 as Range<UInt64>)
     func randomBytes(_ seed: UInt64) throws {
         let decoder = try Samples.decoder()

@@ -12,13 +12,19 @@ import Testing
             (.challengeConsumed, 403, "PERMISSION_DENIED"), (.malformedRequest, 400, "INVALID_ARGUMENT"),
             (.unknownMethod, 400, "FAILED_PRECONDITION"), (.unknownApp, 404, "NOT_FOUND"),
             (.tooOld, 503, "UNAVAILABLE"), (.fromFuture, 503, "UNAVAILABLE"), (.keyMismatch, 503, "UNAVAILABLE"),
+            (.artifactInvalid, 403, "PERMISSION_DENIED"), (.challengeInvalid, 403, "PERMISSION_DENIED"),
+            (.challengeExpired, 403, "PERMISSION_DENIED"), (.tokenInvalid, 403, "PERMISSION_DENIED"),
+            (.rolloutNotAdmitted, 429, "RESOURCE_EXHAUSTED"), (.attestationRate, 429, "RESOURCE_EXHAUSTED"),
+            (.noActiveKey, 503, "UNAVAILABLE"),
         ] as [(Reason, Int, String)]
     )
     func statuses(_ reason: Reason, _ code: Int, _ status: String) {
-        let answer = reason.status(appID: "app")
+        let answer = reason.status(appID: "a-p-p")
         #expect(answer.code == code && answer.status == status)
-        #expect((answer.message == "App attestation failed.") == (code == 403))
-        #expect(answer.message.contains("app") == (reason == .unknownMethod) || code == 403)
+        #expect((answer.message == "App attestation failed.") == (code == 403 && reason != .tokenInvalid))
+        #expect(answer.message.contains("a-p-p") == (reason == .unknownMethod))
+        #expect(!answer.message.isEmpty)
+        #expect(reason.isDeferral == (reason == .noActiveKey))
     }
 
     @Test("The message of an unknown method names the app")

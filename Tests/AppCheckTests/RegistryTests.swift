@@ -28,7 +28,8 @@ private func app(_ number: String, _ id: String?, _ appID: String, _ clients: [S
         #expect(registry.find(oauthClient: "a") == nil)
         #expect(registry.find(name: "projects/1/apps/b") == 1)
         #expect(registry.find(name: "projects/one/apps/b") == nil)
-        #expect(registry.hasProject("one") && registry.hasProject("2") && !registry.hasProject("a"))
+        #expect(registry.projectNumber(of: "one") == "1" && registry.projectNumber(of: "1") == "1")
+        #expect(registry.projectNumber(of: "2") == "2" && registry.projectNumber(of: "a") == nil)
     }
 
     @Test(

@@ -16,6 +16,8 @@ import Testing
         let path = resource + ":verifyAssertion"
         let request = try #require(try Samples.decoder().decode(Samples.request(path: path)).request)
         #expect(request.app == 1)
+        #expect(request.appID.map { resource.hasSuffix($0) } == true)
+        #expect(request.isBeta == resource.contains("v1beta/"))
         #expect(request.path == path)
         #expect(request.method == .verifyAssertion)
         #expect(request.keyID == Samples.keyID)
@@ -141,14 +143,13 @@ import Testing
         "A verb that is not served is named with the app as the caller sent it",
         arguments: [
             "foo", "VerifyAssertion", "exchangeDebugToken", "exchangeDeviceCheckToken", "exchangeCustomToken",
-            "generateAppAttestChallenge", "exchangeAppAttestAttestation", "exchangeAppAttestAssertion",
             "verifyAssertion ", "verify%41ssertion",
         ]
     )
     func unknownMethods(_ verb: String) throws {
         for (resource, name) in [
             ("projects/123456789012/apps/\(Samples.appID)", Samples.appID),
-            ("projects/none/apps/1:2:ios:3", "1:2:ios:3"),
+            ("projects/contract-test-1/apps/\(Samples.appID)", Samples.appID),
             ("oauthClients/\(Samples.oauthClient)", Samples.oauthClient),
         ] {
             let decoding = try Samples.decoder().decode(Samples.request(path: "v1/\(resource):\(verb)", body: "1"))
@@ -160,9 +161,19 @@ import Testing
         }
     }
 
-    @Test("A verb of the project is not served either", arguments: ["verifyAppCheckToken", "foo"])
-    func projectMethods(_ verb: String) throws {
-        let decoding = try Samples.decoder().decode(Samples.request(path: "v1beta/projects/123456789012:\(verb)"))
+    @Test("Of an app that nobody registered, another provider's exchange is 404; a verb of nobody's is not served")
+    func unknownMethodOfUnknownApp() throws {
+        for resource in ["projects/none/apps/1:2:ios:3", "oauthClients/1:2:ios:3"] {
+            let exchange = try Samples.decoder().decode(Samples.request(path: "v1/\(resource):exchangeDebugToken"))
+            #expect(exchange.refusal == .unknownApp)
+            let foreign = try Samples.decoder().decode(Samples.request(path: "v1/\(resource):foo"))
+            #expect(foreign.refusedStatus?.message == "App not registered: 1:2:ios:3.")
+        }
+    }
+
+    @Test("A verb that is not served of a project is not served either")
+    func projectMethods() throws {
+        let decoding = try Samples.decoder().decode(Samples.request(path: "v1beta/projects/123456789012:foo"))
         #expect(decoding.refusal == .unknownMethod)
         #expect(decoding.refusedStatus?.message == "App not registered.")
     }

@@ -12,6 +12,20 @@ enum Samples {
     static let path = "v1/projects/123456789012/apps/\(appID):verifyAssertion"
     static let attestationPath = "v1/projects/123456789012/apps/\(appID):verifyAttestation"
 
+    /// Version 1, the key ID, and room for the rest.
+    static let artifact: [UInt8] = [1] + keyBytes + [UInt8](repeating: 0xA5, count: 33)
+
+    static func path(_ method: Method) -> String {
+        method == .verifyAppCheckToken
+            ? "v1beta/projects/contract-test-1:\(method.rawValue)"
+            : "v1/projects/contract-test-1/apps/\(appID):\(method.rawValue)"
+    }
+
+    /// A JWT's payload.
+    static func payload(_ json: String) -> String {
+        String(decoding: Base64.encodeURL(Array(json.utf8)), as: UTF8.self)
+    }
+
     static func registry() throws -> Registry {
         try Registry(apps: [
             RegisteredApp(

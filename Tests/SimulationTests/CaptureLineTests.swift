@@ -30,7 +30,15 @@ struct CaptureLineTests {
 
         func begin() {}
         func append(_ records: [OutboundRecord]) { results += records.count }
-        func commit(_ positions: [PartitionPosition]) { self.positions = positions }
+        func commit(_ positions: [PartitionPosition], of generation: Generation) { self.positions = positions }
+        var hasLedger: Bool { false }
+        var isAtomic: Bool { true }
+        func beginRestore(_ partitions: [Int32], kept: Set<Int32>) {}
+        func restore(_ records: Int, waitMilliseconds: Int) -> RestoreRound {
+            var round = RestoreRound()
+            round.isComplete = true
+            return round
+        }
         func abort() {}
         func releaseRevoked() {}
         func close() {}

@@ -42,6 +42,11 @@ struct HostileInputTests {
         Case(name: "the app id's colon is the last", value: text(path, body: "{}"), expected: "unknown-method"),
         Case(name: "foreign verb", value: text("\(path):exchangeDebugToken", body: "{}"), expected: "unknown-method"),
         Case(
+            name: "a verb that no stage serves",
+            value: text("\(path):generateAppAttestChallenge", body: "{}"),
+            expected: "unknown-method"
+        ),
+        Case(
             name: "foreign app",
             value: text("v1/projects/123456789012/apps/1:1:ios:1:verifyAttestation", body: "{}"),
             expected: "unknown-app"

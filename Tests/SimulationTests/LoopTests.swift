@@ -39,7 +39,7 @@ struct LoopTests {
             ca: ca,
             seed: seed,
             batchRecords: Int(1 + seed % 5),
-            ledgers: ledgers,
+            ledgers: ledgers.mapValues { PartitionLedger(keys: $0) },
             now: now
         )
     }
@@ -70,7 +70,7 @@ struct LoopTests {
                 "accepted", "accepted", "accepted", "counter-not-greater", "counter-not-greater", "accepted",
             ]
         )
-        #expect(run.ledgers[0]?[device.keyID]?.counter == 6)
+        #expect(run.ledgers[0]?.keys[device.keyID]?.counter == 6)
     }
 
     @Test("an assertion that rides on a refused attestation is refused as of an unknown key", arguments: seeds)
@@ -116,7 +116,7 @@ struct LoopTests {
         )
         let again = try ReadResult(run.outputs[4])
         #expect(again.counter == 4 && again.previousCounter == nil)
-        #expect(run.ledgers[0]?[device.keyID]?.counter == 4)
+        #expect(run.ledgers[0]?.keys[device.keyID]?.counter == 4)
         #expect(run.tally.duplicates == 3)
     }
 

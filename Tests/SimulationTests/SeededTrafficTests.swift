@@ -83,7 +83,7 @@ struct SeededTrafficTests {
     private static func states(_ run: LoopRun) -> [Int32: [KeyID: KeyRecord]] {
         run.ledgers.mapValues { ledger in
             var records: [KeyID: KeyRecord] = [:]
-            ledger.forEach { records[$0] = $1 }
+            ledger.keys.forEach { records[$0] = $1 }
             return records
         }
     }

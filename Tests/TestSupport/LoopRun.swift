@@ -7,7 +7,7 @@ package import Pipeline
 package struct LoopRun {
     package let outputs: [OutboundRecord]
     package let tally: LoopTally
-    package let ledgers: [Int32: KeyLedger]
+    package let ledgers: [Int32: PartitionLedger]
     package let log: SimulatedLog
 
     package struct Unfinished: Error {}
@@ -23,7 +23,7 @@ package struct LoopRun {
         seed: UInt64 = 1,
         batchRecords: Int = 16,
         chances: SimulatedLog.Chances = .init(),
-        ledgers: [Int32: KeyLedger] = [:],
+        ledgers: [Int32: PartitionLedger] = [:],
         now: EvaluationTime? = nil
     ) throws {
         let scratch = LaneScratch(

@@ -95,7 +95,18 @@ package final class SimulatedLog: RecordLog {
         pending += records.dropFirst(records.count / 2)
     }
 
-    package func commit(_ positions: [PartitionPosition]) throws {
+    package var hasLedger: Bool { false }
+    package var isAtomic: Bool { true }
+
+    package func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws {}
+
+    package func restore(_ records: Int, waitMilliseconds: Int) throws -> RestoreRound {
+        var round = RestoreRound()
+        round.isComplete = true
+        return round
+    }
+
+    package func commit(_ positions: [PartitionPosition], of generation: Generation) throws {
         if chance(chances.commitFault) {
             faults += 1
             if chances.faults.randomElement(using: &random) == .outputsOnly { visible += pending }

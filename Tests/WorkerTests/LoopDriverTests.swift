@@ -14,7 +14,15 @@ struct LoopDriverTests {
         func poll(_ limits: BatchLimits, waitMilliseconds: Int) -> PollRound { PollRound() }
         func begin() {}
         func append(_ records: [OutboundRecord]) {}
-        func commit(_ positions: [PartitionPosition]) {}
+        func commit(_ positions: [PartitionPosition], of generation: Generation) {}
+        var hasLedger: Bool { false }
+        var isAtomic: Bool { true }
+        func beginRestore(_ partitions: [Int32], kept: Set<Int32>) {}
+        func restore(_ records: Int, waitMilliseconds: Int) -> RestoreRound {
+            var round = RestoreRound()
+            round.isComplete = true
+            return round
+        }
         func abort() {}
         func releaseRevoked() {}
         func close() {}
@@ -35,14 +43,14 @@ struct LoopDriverTests {
     func stopsBefore() throws {
         let driver = LoopDriver(idleWaitMilliseconds: 1)
         driver.stop()
-        try driver.run(Self.loop(driver)) { _ in }
+        try driver.run(Self.loop(driver)) { _, _ in }
     }
 
     @Test("a stop while nothing comes ends the loop", .timeLimit(.minutes(1)))
     func stopsIdle() throws {
         let driver = LoopDriver(idleWaitMilliseconds: 1)
         var reports = 0
-        try driver.run(Self.loop(driver)) { _ in
+        try driver.run(Self.loop(driver)) { _, _ in
             reports += 1
             if reports == 1 { driver.stop() }
         }

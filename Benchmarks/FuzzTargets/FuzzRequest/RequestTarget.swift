@@ -61,13 +61,27 @@ struct RequestTarget {
     private func checkRequest(_ input: [UInt8]) {
         switch decoder.decode(input) {
         case .request(let request):
-            precondition(request.app == 0 && request.keyID.bytes.count == 32, "a request is known by app and key")
+            checkNames(request)
             precondition(!request.path.contains("?") && !request.path.contains("#"), "a path has no query")
         case .refused(_, let path, _, let status):
             precondition(status.code >= 400, "a refusal has an error's status")
             precondition(!path.contains("?") && !path.contains("#"), "what follows a query's sign is not echoed")
         case .deadLetter(let reason):
             precondition(reason != .internal, "no input is a bug of ours")
+        }
+    }
+
+    /// Each verb is known by its resource and by the record key that it requires.
+    private func checkNames(_ request: Request) {
+        let required = request.requiredRecordKey
+        switch request.body {
+        case .verifyAttestation, .verifyAssertion, .exchangeAttestation, .exchangeAssertion:
+            precondition(request.app == 0 && required?.count == 44, "a device's object is known by app and key")
+        case .generateChallenge:
+            precondition(request.app == 0 && required == nil, "a challenge is made for an app")
+        case .verifyToken:
+            precondition(request.resource == .project(number: "123456789012"), "a token belongs to a project")
+            precondition((1...250).contains(required?.count ?? 0), "a token is known by its jti")
         }
     }
 }
@@ -77,12 +91,22 @@ enum RequestSeeds {
     private static let path = "v1/projects/123456789012/apps/1:123456789012:ios:0123456789abcdef"
     private static let keyID = "qrvM3e7/ABEiM0RVZneImaq7zN3u/wARIjNEVWZ3iJk="
 
+    /// Of version 1, all else zero.
+    private static let artifact = "AQ" + String(repeating: "A", count: 94)
+
     static let all: [[UInt8]] = [
         #"{"path":"\#(path):verifyAssertion","body":{"assertion":"omlz","keyId":"\#(keyID)","clientDataHash":"AAEC"}}"#,
         #"{"path":"/\#(path):verifyAttestation","body":{"attestation_statement":"o2Nm","key_id":"\#(keyID)","#
             + #""client_data":"aGVsbG8"}}"#,
         #"{"path":"v1beta/oauthClients/client.apps.example.com:verifyAssertion?x=1","body":{}}"#,
-        #"{"path":"\#(path):exchangeAppAttestAssertion","body":{"artifact":"","limitedUse":true}}"#,
+        #"{"path":"\#(path):generateAppAttestChallenge"}"#,
+        #"{"path":"\#(path):exchangeAppAttestAttestation","body":{"attestation_statement":"o2Nm","#
+            + #""challenge":"AAEC","key_id":"\#(keyID)","limited_use":false}}"#,
+        #"{"path":"\#(path):exchangeAppAttestAssertion","body":{"artifact":"\#(artifact)","assertion":"omlz","#
+            + #""challenge":"AAEC","limitedUse":true}}"#,
+        // {"jti":"abc"} between two empty parts.
+        #"{"path":"v1beta/projects/contract-test-1:verifyAppCheckToken","body":{"app_check_token":"#
+            + #"".eyJqdGkiOiJhYmMifQ."}}"#,
         #"{"topic":"t","partition":3,"offset":7,"tstype":"create","ts":1700000000000,"broker":0,"#
             + #""headers":["request-id","a",{"base64":"/w=="},null],"key":"k","payload":"{\"a\":[1,2.5e3,\"\u00e9\"]}"}"#,
         #"{"partition":0,"offset":0,"keyBase64":"/w==","payloadBase64":"_w"}"#,

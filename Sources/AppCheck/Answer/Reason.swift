@@ -12,7 +12,15 @@ package enum Reason: Error, Hashable, Sendable {
     case unknownKey
     case keyAlreadyBound
     case counterNotGreater
+    case artifactInvalid
+    case challengeInvalid
+    case challengeExpired
     case challengeConsumed
+    case tokenInvalid
+    case rolloutNotAdmitted
+    case attestationRate
+    /// No signing, sealing or challenge key is active: the only reason to defer.
+    case noActiveKey
 
     /// The reason's name as it stands in results and summaries.
     package var code: String {
@@ -27,7 +35,17 @@ package enum Reason: Error, Hashable, Sendable {
         case .unknownKey: "unknown-key"
         case .keyAlreadyBound: "key-already-bound"
         case .counterNotGreater: "counter-not-greater"
+        case .artifactInvalid: "artifact-invalid"
+        case .challengeInvalid: "challenge-invalid"
+        case .challengeExpired: "challenge-expired"
         case .challengeConsumed: "challenge-consumed"
+        case .tokenInvalid: "token-invalid"
+        case .rolloutNotAdmitted: "rollout-not-admitted"
+        case .attestationRate: "attestation-rate"
+        case .noActiveKey: "no-active-key"
         }
     }
+
+    /// Whether the verdict is `deferred`, not `refused`: the same request may be accepted later.
+    package var isDeferral: Bool { self == .noActiveKey }
 }

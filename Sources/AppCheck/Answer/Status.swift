@@ -16,11 +16,15 @@ package struct Status: Hashable, Sendable {
 extension Reason {
     /// What the device is told: coarse on purpose, the precise reason stands in the result.
     ///
-    /// - Parameter appID: the app as the path names it; stands in the message of `unknown-method`.
+    /// - Parameter appID: the app or OAuth client as the path names it (``Request/appID``); stands in the message of
+    ///   `unknown-method`.
     package func status(appID: String?) -> Status {
         switch self {
-        case .object, .unknownKey, .keyAlreadyBound, .counterNotGreater, .challengeConsumed:
+        case .object, .unknownKey, .keyAlreadyBound, .counterNotGreater, .artifactInvalid, .challengeInvalid,
+            .challengeExpired, .challengeConsumed:
             Status(code: 403, status: "PERMISSION_DENIED", message: "App attestation failed.")
+        case .tokenInvalid:
+            Status(code: 403, status: "PERMISSION_DENIED", message: "App Check token is invalid.")
         case .malformedRequest:
             Status(code: 400, status: "INVALID_ARGUMENT", message: "Request contains an invalid argument.")
         case .unknownMethod:
@@ -31,7 +35,10 @@ extension Reason {
             )
         case .unknownApp:
             Status(code: 404, status: "NOT_FOUND", message: "Requested entity was not found.")
-        case .tooOld, .fromFuture, .keyMismatch:
+        case .rolloutNotAdmitted, .attestationRate:
+            // Never 403: the SDK answers that with a second attestation at once.
+            Status(code: 429, status: "RESOURCE_EXHAUSTED", message: "Resource has been exhausted.")
+        case .tooOld, .fromFuture, .keyMismatch, .noActiveKey:
             Status(code: 503, status: "UNAVAILABLE", message: "The service is currently unavailable.")
         }
     }

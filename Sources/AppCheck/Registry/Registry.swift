@@ -4,7 +4,8 @@ package struct Registry: Sendable {
     private let byName: [AppName: Int]
     private let byOAuthClient: [String: Int]
     private let byLedgerName: [String: Int]
-    private let projects: Set<String>
+    /// From a project's number or id to its number.
+    private let projectNumbers: [String: String]
 
     private struct AppName: Hashable {
         let project: String
@@ -39,7 +40,7 @@ package struct Registry: Sendable {
         self.byName = byName
         self.byOAuthClient = byOAuthClient
         self.byLedgerName = byLedgerName
-        projects = Set(numbers.keys)
+        projectNumbers = numbers
     }
 
     /// Index into ``apps`` for `projects/{project}/apps/{app}`.
@@ -47,8 +48,8 @@ package struct Registry: Sendable {
     package func find(oauthClient: String) -> Int? { byOAuthClient[oauthClient] }
     /// By ``RegisteredApp/name``.
     package func find(name: String) -> Int? { byLedgerName[name] }
-    /// Whether a project is known, by number or id.
-    package func hasProject(_ project: String) -> Bool { projects.contains(project) }
+    /// The number of a project that is named by its number or its id; nil for an unknown one.
+    package func projectNumber(of project: String) -> String? { projectNumbers[project] }
 }
 
 package struct RegistryFault: Error, Equatable, Sendable {

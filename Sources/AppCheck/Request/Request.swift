@@ -15,23 +15,78 @@ package struct Request: Sendable {
     package enum Body: Sendable, Equatable {
         case verifyAttestation(attestation: [UInt8], clientDataHash: [UInt8])
         case verifyAssertion(assertion: [UInt8], clientDataHash: [UInt8])
+        case generateChallenge
+        case exchangeAttestation(attestation: [UInt8], challenge: [UInt8], limitedUse: Bool)
+        case exchangeAssertion(artifact: [UInt8], assertion: [UInt8], challenge: [UInt8], limitedUse: Bool)
+        /// The JWT's text.
+        case verifyToken(token: [UInt8])
+    }
+
+    /// What the path names, resolved in the registry. Indices are into ``Registry/apps``.
+    package enum Resource: Sendable, Equatable {
+        /// A Firebase app, with its app id.
+        case app(Int, appID: String)
+        /// An OAuth client, with its client id and the app that it is linked to.
+        case oauthClient(Int, clientID: String)
+        /// A project alone, by its number whichever way it was named: verifyAppCheckToken only.
+        case project(number: String)
     }
 
     /// As received.
     package var path: String
-    /// Index into the registry's apps.
-    package var app: Int
+    package var resource: Resource
+    /// Whether the path has `v1beta`: answers then fill the deprecated mirrors too.
+    package var isBeta: Bool
     package var method: Method
-    package var keyID: KeyID
+    /// Of the body, or of the artifact in it; nil for generateAppAttestChallenge and verifyAppCheckToken, and for no
+    /// other verb.
+    package var keyID: KeyID?
+    /// verifyAppCheckToken only: the `jti` that the token claims, unverified, 1 to 250 bytes.
+    package var unverifiedTokenID: [UInt8]?
     package var body: Body
 
-    package init(path: String, app: Int, method: Method, keyID: KeyID, body: Body) {
+    package init(
+        path: String,
+        resource: Resource,
+        isBeta: Bool = false,
+        method: Method,
+        keyID: KeyID?,
+        unverifiedTokenID: [UInt8]? = nil,
+        body: Body
+    ) {
         self.path = path
-        self.app = app
+        self.resource = resource
+        self.isBeta = isBeta
         self.method = method
         self.keyID = keyID
+        self.unverifiedTokenID = unverifiedTokenID
         self.body = body
     }
+
+    /// Index into the registry's apps.
+    ///
+    /// - Precondition: the request is not of verifyAppCheckToken, which names a project and no app.
+    package var app: Int {
+        switch resource {
+        case .app(let index, _), .oauthClient(let index, _): index
+        case .project: preconditionFailure("a project is no app")
+        }
+    }
+
+    /// The app or OAuth client as the caller named it; nil where the path names a project alone.
+    package var appID: String? {
+        switch resource {
+        case .app(_, let appID): appID
+        case .oauthClient(_, let clientID): clientID
+        case .project: nil
+        }
+    }
+
+    /// The key that the record must have; nil = any, or none.
+    ///
+    /// State lives in the partition of its record key: counters under the key ID, consumed tokens under the `jti`. A
+    /// challenge is made without state.
+    package var requiredRecordKey: [UInt8]? { keyID?.recordKey ?? unverifiedTokenID }
 }
 
 /// What Decode makes of a record's value.

@@ -22,6 +22,31 @@ struct RequestBody {
 
     func assertion() throws(Reason) -> [UInt8] { try bytes("assertion", or: nil) }
 
+    func artifact() throws(Reason) -> [UInt8] { try bytes("artifact", or: nil) }
+
+    func challenge() throws(Reason) -> [UInt8] { try bytes("challenge", or: nil) }
+
+    /// false where it is absent.
+    func limitedUse() throws(Reason) -> Bool {
+        guard let member = try member("limitedUse", or: "limited_use") else { return false }
+        guard let value = member.bool else { throw .malformedRequest }
+        return value
+    }
+
+    /// The token's text as it is: what is wrong with it is the token's fault, not the request's.
+    func appCheckToken() throws(Reason) -> [UInt8] {
+        guard let text = try member("appCheckToken", or: "app_check_token")?.stringBytes else {
+            throw .malformedRequest
+        }
+        return text
+    }
+
+    /// A body without members that mean anything: none, `null`, an empty string (as the SDK sends) or an object.
+    static func checkEmpty(_ node: JSONNode?) throws(Reason) {
+        guard let node, node.kind != .null, node.stringBytes != [] else { return }
+        _ = try RequestBody(node)
+    }
+
     /// Exactly one of `clientDataHash` (taken as bytes) and `clientData` (hashed here).
     func clientDataHash(_ limits: RequestLimits) throws(Reason) -> [UInt8] {
         let hash = try member("clientDataHash", or: "client_data_hash")

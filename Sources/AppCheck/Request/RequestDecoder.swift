@@ -24,7 +24,8 @@ package struct RequestDecoder: Sendable {
 
     fileprivate struct Target {
         let method: Method
-        let app: Int
+        let resource: Request.Resource
+        let isBeta: Bool
     }
 
     package func decode(_ value: [UInt8]) -> RequestDecoding {
@@ -52,7 +53,8 @@ package struct RequestDecoder: Sendable {
             return .request(try request(path: lastPath.echo, target: lastPath.target.get(), body: root["body"]))
         } catch {
             let status = error.status(appID: lastPath.appID)
-            return .refused(error, path: lastPath.echo, keyID: Self.readableKeyID(root), status: status)
+            let keyID = Self.readableKeyID(root, method: try? lastPath.target.get().method)
+            return .refused(error, path: lastPath.echo, keyID: keyID, status: status)
         }
     }
 
@@ -65,7 +67,8 @@ package struct RequestDecoder: Sendable {
         path.appID = parsed?.appID
         path.target = Result { () throws(Reason) in
             guard let parsed else { throw .malformedRequest }
-            return Target(method: try Self.method(parsed), app: try app(parsed))
+            let method = try method(parsed)
+            return Target(method: method, resource: try resource(parsed), isBeta: parsed.isBeta)
         }
         return path
     }
@@ -78,57 +81,78 @@ package struct RequestDecoder: Sendable {
     }
 
     /// The key ID for a refusal's result: only where the body names one without doubt.
-    private static func readableKeyID(_ root: JSONNode) -> KeyID? {
-        guard !root.hasDuplicateMembers else { return nil }
-        return try? RequestBody(root["body"]).keyID()
+    private static func readableKeyID(_ root: JSONNode, method: Method?) -> KeyID? {
+        guard !root.hasDuplicateMembers, let body = try? RequestBody(root["body"]) else { return nil }
+        switch method {
+        case .exchangeAppAttestAssertion: return (try? body.artifact()).flatMap { KeyID(unverifiedArtifact: $0) }
+        case .generateAppAttestChallenge, .verifyAppCheckToken: return nil
+        case .exchangeAppAttestAttestation, .verifyAttestation, .verifyAssertion, nil: return try? body.keyID()
+        }
     }
 
     private func request(path: String, target: Target, body: JSONNode?) throws(Reason) -> Request {
-        let members = try RequestBody(body)
-        let keyID = try members.keyID()
-        let content: Request.Body
+        let content: RequestContent
         switch target.method {
-        case .verifyAttestation:
-            content = .verifyAttestation(
-                attestation: try members.attestation(),
-                clientDataHash: try members.clientDataHash(limits)
-            )
-        case .verifyAssertion:
-            content = .verifyAssertion(
-                assertion: try members.assertion(),
-                clientDataHash: try members.clientDataHash(limits)
-            )
-        case .generateAppAttestChallenge, .exchangeAppAttestAttestation, .exchangeAppAttestAssertion,
-            .verifyAppCheckToken:
-            throw .unknownMethod
+        case .generateAppAttestChallenge:
+            try RequestBody.checkEmpty(body)
+            content = RequestContent(body: .generateChallenge)
+        case .exchangeAppAttestAttestation: content = try RequestContent(attestationExchange: RequestBody(body))
+        case .exchangeAppAttestAssertion: content = try RequestContent(assertionExchange: RequestBody(body))
+        case .verifyAppCheckToken: content = try RequestContent(tokenCheck: RequestBody(body))
+        case .verifyAttestation: content = try RequestContent(attestation: RequestBody(body), limits)
+        case .verifyAssertion: content = try RequestContent(assertion: RequestBody(body), limits)
         }
-        return Request(path: path, app: target.app, method: target.method, keyID: keyID, body: content)
+        return Request(
+            path: path,
+            resource: target.resource,
+            isBeta: target.isBeta,
+            method: target.method,
+            keyID: content.keyID,
+            unverifiedTokenID: content.unverifiedTokenID,
+            body: content.body
+        )
     }
 
-    /// - Throws: `malformed-request` for a verb on a resource that it is not for, `unknown-method` for one that is not
-    ///   served.
-    private static func method(_ path: RequestPath) throws(Reason) -> Method {
-        guard let method = Method(rawValue: path.verb) else { throw .unknownMethod }
-        let wantsProject = method == .verifyAppCheckToken
+    /// - Throws: for a verb on a resource that it is not for: `unknown-app` where an exchange names no app (Google has
+    ///   no such address and answers 404), else `malformed-request`. For a verb that is not served: `unknown-method`,
+    ///   but `unknown-app` where another provider's exchange is asked of an app that nobody registered.
+    private func method(_ path: RequestPath) throws(Reason) -> Method {
+        guard let method = Method(rawValue: path.verb) else {
+            if Self.otherExchanges.contains(path.verb) { _ = try resource(path) }
+            throw path.hasEmptyName ? .malformedRequest : .unknownMethod
+        }
         var isProject = false
         if case .project = path.resource { isProject = true }
-        guard wantsProject == isProject else { throw .malformedRequest }
         switch method {
-        case .verifyAttestation, .verifyAssertion: return method
-        case .generateAppAttestChallenge, .exchangeAppAttestAttestation, .exchangeAppAttestAssertion,
-            .verifyAppCheckToken:
-            throw .unknownMethod
+        case .verifyAttestation, .verifyAssertion:
+            guard !isProject, !path.hasEmptyName else { throw .malformedRequest }
+        case .generateAppAttestChallenge, .exchangeAppAttestAttestation, .exchangeAppAttestAssertion:
+            guard !isProject else { throw .unknownApp }
+        case .verifyAppCheckToken:
+            guard isProject else { throw .malformedRequest }
         }
+        return method
     }
 
-    private func app(_ path: RequestPath) throws(Reason) -> Int {
-        let index: Int? =
-            switch path.resource {
-            case .app(let project, let app): registry.find(project: project, app: app)
-            case .oauthClient(let client): registry.find(oauthClient: client)
-            case .project: nil
-            }
-        guard let index else { throw .unknownApp }
-        return index
+    /// The verbs of App Check's other providers.
+    private static let otherExchanges: Set<String> = [
+        "exchangeDebugToken", "exchangeDeviceCheckToken", "exchangeCustomToken", "exchangePlayIntegrityToken",
+        "exchangeSafetyNetToken", "exchangeRecaptchaToken", "exchangeRecaptchaV3Token",
+        "exchangeRecaptchaEnterpriseToken",
+    ]
+
+    /// - Throws: `unknown-app` for what nobody registered.
+    private func resource(_ path: RequestPath) throws(Reason) -> Request.Resource {
+        switch path.resource {
+        case .app(let project, let app):
+            guard let index = registry.find(project: project, app: app) else { throw .unknownApp }
+            return .app(index, appID: app)
+        case .oauthClient(let client):
+            guard let index = registry.find(oauthClient: client) else { throw .unknownApp }
+            return .oauthClient(index, clientID: client)
+        case .project(let project):
+            guard let number = registry.projectNumber(of: project) else { throw .unknownApp }
+            return .project(number: number)
+        }
     }
 }

@@ -6,18 +6,27 @@ struct RequestPath: Equatable {
         case project(String)
     }
 
+    let isBeta: Bool
     let resource: Resource
     let verb: String
+    /// Whether the resource has its shape but a name in it is empty: nothing is registered under such a name.
+    var hasEmptyName: Bool {
+        switch resource {
+        case .app(let project, let app): project.isEmpty || app.isEmpty
+        case .oauthClient(let name), .project(let name): name.isEmpty
+        }
+    }
 
     /// - Parameter path: UTF-8, without `?` and `#`.
-    /// - Returns: nil unless the path has this shape, with no part of it empty.
+    /// - Returns: nil unless the path has this shape; names in it may be empty.
     init?(_ path: [UInt8]) {
         // App ids hold colons, so the verb starts at the last one.
         guard let colon = path.lastIndex(of: UInt8(ascii: ":")) else { return nil }
         let verb = path[(colon + 1)...]
         guard !verb.isEmpty, !verb.contains(UInt8(ascii: "/")) else { return nil }
         var segments = Segments(path: path, position: path.first == UInt8(ascii: "/") ? 1 : 0, end: colon)
-        guard segments.skip("v1") || segments.skip("v1beta") else { return nil }
+        isBeta = segments.skip("v1beta")
+        guard isBeta || segments.skip("v1") else { return nil }
         if segments.skip("oauthClients") {
             guard let client = segments.next() else { return nil }
             resource = .oauthClient(client)
@@ -66,11 +75,10 @@ struct RequestPath: Equatable {
             return true
         }
 
-        /// Takes the next segment; nil if there is none, or an empty one.
+        /// Takes the next segment, which may be empty; nil if there is none.
         mutating func next() -> String? {
-            guard position < end else { return nil }
+            guard position <= end else { return nil }
             let stop = path[position..<end].firstIndex(of: UInt8(ascii: "/")) ?? end
-            guard stop > position else { return nil }
             defer { position = stop + 1 }
             return String(decoding: path[position..<stop], as: UTF8.self)
         }

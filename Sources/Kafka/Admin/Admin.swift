@@ -1,14 +1,17 @@
 internal import CRdkafka
 
-/// Looks at topics and groups, and creates topics. For one thread at a time; every call waits for its answer.
+/// Looks at topics and groups, creates topics, and sets the offsets of a group without members. For one thread at a
+/// time; every call waits for its answer.
 package final class Admin {
     let handle: ClientHandle
+    let properties: KafkaProperties
 
     /// - Parameter properties: librdkafka's settings as for the other clients. Nothing is connected yet.
     package init(_ properties: KafkaProperties) throws(KafkaFault) {
         // What goes wrong is thrown as one line, so the library's own lines would only repeat it.
         let complete = properties.completed(defaults: [("socket.nagle.disable", "true"), ("log_level", "0")])
         handle = try ClientHandle(.producer, complete, context: CallbackContext())
+        self.properties = properties
     }
 
     /// Every topic that this client may see.

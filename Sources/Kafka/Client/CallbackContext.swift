@@ -15,6 +15,8 @@ final class CallbackContext {
     var failed = 0
     /// The first failed delivery since the last flush.
     var firstFailure: KafkaFault?
+    /// Where acknowledged records of one topic lie, for a producer that asked.
+    var deliveredOffsets: DeliveredOffsets?
     /// The last thing that went wrong with a connection.
     private(set) var lastConnectionFault: KafkaFault?
 
@@ -78,6 +80,7 @@ final class CallbackContext {
         guard let message = unsafe message?.pointee else { return }
         guard unsafe message.err != RD_KAFKA_RESP_ERR_NO_ERROR else {
             acknowledged += 1
+            unsafe deliveredOffsets?.note(rd_kafka_topic_name(message.rkt), message.partition, message.offset)
             return
         }
         failed += 1

@@ -36,7 +36,11 @@ struct TopicPartitionList: ~Copyable {
 
     /// The offsets that a call has filled in; "no offset" entries included.
     borrowing func offsets() -> [PartitionOffset] {
-        unsafe Self.elements(of: pointer).map { element in
+        unsafe Self.offsets(in: pointer)
+    }
+
+    static func offsets(in list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>) -> [PartitionOffset] {
+        unsafe elements(of: list).map { element in
             unsafe PartitionOffset(partition: element.partition, offset: element.offset)
         }
     }

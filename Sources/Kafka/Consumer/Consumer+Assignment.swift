@@ -12,6 +12,13 @@ extension Consumer {
         answeredChange()
     }
 
+    /// Takes partitions over without reading them yet: no record of theirs comes before ``resume(_:)``.
+    package func assignPaused(_ offsets: [PartitionOffset]) throws(KafkaFault) {
+        try assign(offsets)
+        // What a fetch brought between the two calls is out of date from here on, and dropped.
+        try pause(offsets.map(\.partition))
+    }
+
     /// Gives every partition back. Answers ``GroupChange/revoked(_:)`` and ``GroupChange/lost(_:)``.
     package func unassign() throws(KafkaFault) {
         // Null means: the empty assignment.

@@ -1,18 +1,11 @@
 internal import CRdkafka
 
-/// A partition's oldest offset and the one after its newest record that this reader may see.
-package struct Watermarks: Sendable, Equatable {
-    package var low: Int64
-    package var high: Int64
-
-    package init(low: Int64, high: Int64) {
-        self.low = low
-        self.high = high
-    }
-}
-
 extension Consumer {
-    /// The group's committed offsets; nil for a partition without one. Waits for pending transactions on them.
+    /// The group's committed offsets; nil for a partition without one.
+    ///
+    /// With `isolation.level=read_committed` it waits for transactions that have offsets of these partitions pending.
+    ///
+    /// - Throws: a ``KafkaFault``, a retriable one where such a transaction is still open when the time is up.
     package func committed(
         _ partitions: [Int32],
         timeoutMilliseconds: Int
@@ -40,15 +33,7 @@ extension Consumer {
 
     /// Asks the broker. With `isolation.level=read_committed` the high one ends before open transactions.
     package func watermarks(of partition: Int32, timeoutMilliseconds: Int) throws(KafkaFault) -> Watermarks {
-        var low: Int64 = 0
-        var high: Int64 = 0
-        let timeout = clampedMilliseconds(timeoutMilliseconds)
-        // Both are written before the call returns.
-        let code = unsafe rd_kafka_query_watermark_offsets(handle.pointer, topic, partition, &low, &high, timeout)
-        if code != RD_KAFKA_RESP_ERR_NO_ERROR {
-            throw handle.explained(KafkaFault(code, doing: "asking for the ends of \(topic), partition \(partition)"))
-        }
-        return Watermarks(low: low, high: high)
+        try handle.watermarks(of: topic, partition, timeoutMilliseconds: timeoutMilliseconds)
     }
 
     /// Commits the next offsets to read and waits for the broker's answer.

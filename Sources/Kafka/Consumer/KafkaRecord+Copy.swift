@@ -28,7 +28,7 @@ extension KafkaRecord {
     }
 
     /// Null stays nil: a tombstone is not an empty value.
-    private static func bytes(_ start: UnsafeRawPointer?, _ count: Int) -> [UInt8]? {
+    static func bytes(_ start: UnsafeRawPointer?, _ count: Int) -> [UInt8]? {
         // Start and count come from one message.
         unsafe start.map { unsafe [UInt8](UnsafeRawBufferPointer(start: $0, count: count)) }
     }

@@ -21,9 +21,19 @@ package final class Producer {
 
     /// - Parameter properties: librdkafka's settings; those of consumers are left out.
     /// - Throws: a ``KafkaFault`` that names what is wrong. Nothing is connected yet.
-    package init(_ properties: KafkaProperties) throws(KafkaFault) {
-        let complete = properties.completed(defaults: Self.defaults, forced: Self.forced)
-        handle = try ClientHandle(.producer, complete, context: CallbackContext())
+    package convenience init(_ properties: KafkaProperties) throws(KafkaFault) {
+        try self.init(properties, defaults: [], forced: [], context: CallbackContext())
+    }
+
+    /// A producer with settings of its own beside the usual ones.
+    init(
+        _ properties: KafkaProperties,
+        defaults: [(String, String)],
+        forced: [(String, String)],
+        context: CallbackContext
+    ) throws(KafkaFault) {
+        let complete = properties.completed(defaults: Self.defaults + defaults, forced: Self.forced + forced)
+        handle = try ClientHandle(.producer, complete, context: context)
     }
 
     private static let defaults = [

@@ -6,32 +6,59 @@ internal import Crypto
 package struct AdmitStage: Sendable {
     private let settings: PipelineSettings
 
-    package init(settings: PipelineSettings) { self.settings = settings }
+    #if DEBUG
+        private let sabotage: Sabotage?
+    #endif
 
-    /// - Parameter ledger: the committed keys of a ledger partition.
+    package init(settings: PipelineSettings) {
+        self.settings = settings
+        #if DEBUG
+            sabotage = nil
+        #endif
+    }
+
+    #if DEBUG
+        init(settings: PipelineSettings, sabotage: Sabotage?) {
+            self.settings = settings
+            self.sabotage = sabotage
+        }
+    #endif
+
+    /// - Parameter ledger: what was committed of a ledger partition.
     package func admit(
         _ records: [DecodedRecord],
         findings: [Finding],
         overlay: inout LedgerOverlay,
-        ledger: (Int32) -> KeyLedger?
+        ledger: (Int32) -> PartitionLedger?
     ) -> [Verdict] {
         precondition(records.count == findings.count, "one finding per record")
         var verdicts: [Verdict] = []
         verdicts.reserveCapacity(records.count)
-        var run = LedgerRun()
+        var (run, home) = (LedgerRun(), LedgerRun())
+        var clock = StreamClock()
         for index in records.indices {
             let record = records[index]
+            clock.note(record)
+            let applied = home.ledger(record.record.partition, ledger)?.appliedOffset ?? 0
+            guard record.record.offset >= applied else {
+                verdicts.append(Verdict(outcome: .applied))
+                continue
+            }
             switch record.shape {
             case .deadLetter(let reason): verdicts.append(Verdict(outcome: .deadLetter(reason)))
             case .refused(let reason, _, _, let status): verdicts.append(Verdict(outcome: .refused(reason, status)))
             case .request(let request):
+                guard let keyID = request.keyID else {
+                    preconditionFailure("Decode lets no request without a key pass")
+                }
                 let partition = settings.ledgerPartition(record.record.partition)
-                var key = overlay[partition, request.keyID] ?? run.ledger(partition, ledger)?[request.keyID]
+                var key = overlay[partition, keyID] ?? run.ledger(partition, ledger)?.keys[keyID]
                 let verdict = judge(record, request, findings[index], key: &key)
-                if verdict.movesState { overlay[partition, request.keyID] = key }
+                if verdict.movesState { overlay[partition, keyID] = key }
                 verdicts.append(verdict)
             }
         }
+        clock.write(into: &overlay, ledger: ledger)
         return verdicts
     }
 
@@ -42,7 +69,7 @@ package struct AdmitStage: Sendable {
         _ finding: Finding,
         key: inout KeyRecord?
     ) -> Verdict {
-        if let last = key?.lastRequest, last.id == record.requestID, last.valueDigest == record.valueDigest {
+        if let last = key?.lastRequest, isSame(last, record) {
             let kept = key.map { Verdict.Kept(appleAppID: $0.appleAppID, counter: $0.counter) }
             return Verdict(outcome: .accepted, environment: key?.environment, duplicate: kept)
         }
@@ -51,16 +78,25 @@ package struct AdmitStage: Sendable {
             switch request.body {
             case .verifyAttestation: try attestation(record, request, finding, key: &key)
             case .verifyAssertion: try assertion(record, request, finding, key: &key)
+            case .generateChallenge, .exchangeAttestation, .exchangeAssertion, .verifyToken:
+                preconditionFailure("Decode refuses the verbs that are not served")
             }
             return Verdict(outcome: .accepted, environment: key?.environment, previousCounter: previous)
         } catch {
-            let status = error.status(appID: settings.registry.apps[request.app].appID)
+            let status = error.status(appID: request.appID)
             return Verdict(
                 outcome: .refused(error, status),
                 environment: key?.environment,
                 previousCounter: previous
             )
         }
+    }
+
+    private func isSame(_ last: LastRequest, _ record: DecodedRecord) -> Bool {
+        #if DEBUG
+            if sabotage == .duplicateCheckSkipped { return false }
+        #endif
+        return last.id == record.requestID && last.valueDigest == record.valueDigest
     }
 
     private func attestation(

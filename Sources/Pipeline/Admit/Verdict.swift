@@ -7,6 +7,8 @@ package struct Verdict: Sendable {
         case accepted
         case refused(Reason, Status)
         case deadLetter(DeadLetterReason)
+        /// Answered before: at-least-once delivery has brought it once more, and nothing is said or done.
+        case applied
     }
 
     /// What the ledger keeps of the key of a duplicate, whose object may be past verifying.

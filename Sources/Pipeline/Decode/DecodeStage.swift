@@ -15,14 +15,22 @@ package struct DecodeStage: Sendable {
         decoder = RequestDecoder(registry: settings.registry, limits: settings.limits)
     }
 
-    /// - Parameter now: the wall clock in live mode, nil in replay.
-    func decode(_ polled: ArraySlice<PolledRecord>, now: EvaluationTime?) -> DecodedGrain {
+    /// - Parameters:
+    ///   - now: the wall clock in live mode, nil in replay.
+    ///   - poison: records whose outputs the log would not take.
+    func decode(_ polled: ArraySlice<PolledRecord>, now: EvaluationTime?, poison: Set<RecordPlace> = []) -> DecodedGrain
+    {
         var grain = DecodedGrain()
         grain.records.reserveCapacity(polled.count)
         var (path, topic) = (RequestDecoder.LastPath(), "")
         for index in polled.indices {
             switch polled[index] {
-            case .record(let record): grain.records.append(decode(record, now: now, lastPath: &path))
+            case .record(let record):
+                if !poison.isEmpty, poison.contains(RecordPlace(record)) {
+                    grain.records.append(poisonous(record))
+                } else {
+                    grain.records.append(decode(record, now: now, lastPath: &path))
+                }
             case .captureLine(let chunk, let range, let number):
                 do throws(CaptureCodec.Fault) {
                     let record = try CaptureCodec.decode(chunk, in: range, lastTopic: &topic)
@@ -53,8 +61,8 @@ package struct DecodeStage: Sendable {
         var claimedKey: P256PublicKey?
         if case .request(let request) = shape {
             clockReason = self.clockReason(record.timestamp, now: now)
-            if case .verifyAttestation(let object, _) = request.body {
-                claimedKey = ClaimedKey.read(from: object, keyID: request.keyID)
+            if case .verifyAttestation(let object, _) = request.body, let keyID = request.keyID {
+                claimedKey = ClaimedKey.read(from: object, keyID: keyID)
             }
         }
         let requestID = headers?.requestID ?? "\(record.topic)/\(record.partition)/\(record.offset)"
@@ -68,6 +76,19 @@ package struct DecodeStage: Sendable {
             clockReason: clockReason,
             claimedKey: claimedKey,
             traceHeaders: headers?.traceHeaders ?? []
+        )
+    }
+
+    private func poisonous(_ record: InboundRecord) -> DecodedRecord {
+        DecodedRecord(
+            record: record,
+            requestID: "\(record.topic)/\(record.partition)/\(record.offset)",
+            shape: .deadLetter(.tooLarge),
+            valueDigest: SHA256.hash(record.value ?? []),
+            clockReason: nil,
+            claimedKey: nil,
+            traceHeaders: [],
+            isPoisonous: true
         )
     }
 
@@ -85,22 +106,24 @@ package struct DecodeStage: Sendable {
         case .refused(let reason, let path, let keyID, let status):
             return .refused(reason, path: path, keyID: keyID, status: status)
         case .request(let request):
+            guard request.method.isServed else { return refused(.unknownMethod, request) }
             guard Self.timestamps.contains(record.timestamp) else { return refused(.malformedRequest, request) }
-            guard keyMatches(record, request.keyID) else { return refused(.keyMismatch, request) }
+            guard keyMatches(record, request) else { return refused(.keyMismatch, request) }
             return .request(request)
         }
     }
 
     private func refused(_ reason: Reason, _ request: Request) -> DecodedRecord.Shape {
-        let status = reason.status(appID: settings.registry.apps[request.app].appID)
+        let status = reason.status(appID: request.appID)
         return .refused(reason, path: request.path, keyID: request.keyID, status: status)
     }
 
-    /// The record key must be the canonical text of the body's key ID, on the partition where the partitioner puts it.
-    private func keyMatches(_ record: InboundRecord, _ keyID: KeyID) -> Bool {
-        guard let key = record.key, key == keyID.recordKey else { return false }
+    /// The record key must be what the request requires, on the partition where the partitioner puts it.
+    private func keyMatches(_ record: InboundRecord, _ request: Request) -> Bool {
+        guard let required = request.requiredRecordKey else { return true }
+        guard record.key == required else { return false }
         guard let partitionOfKey = settings.partitionOfKey else { return true }
-        return partitionOfKey(key) == record.partition
+        return partitionOfKey(required) == record.partition
     }
 
     private func clockReason(_ timestamp: Int64, now: EvaluationTime?) -> Reason? {
@@ -109,5 +132,17 @@ package struct DecodeStage: Sendable {
         let age = now.milliseconds - timestamp
         if age > settings.maxAge { return .tooOld }
         return age < -settings.maxAhead ? .fromFuture : nil
+    }
+}
+
+extension Method {
+    /// Whether the stages after Decode know the verb.
+    fileprivate var isServed: Bool {
+        switch self {
+        case .verifyAttestation, .verifyAssertion: true
+        case .generateAppAttestChallenge, .exchangeAppAttestAttestation, .exchangeAppAttestAssertion,
+            .verifyAppCheckToken:
+            false
+        }
     }
 }

@@ -24,6 +24,8 @@ package final class DecodedRecord: Sendable {
     package let claimedKey: P256PublicKey?
     /// `traceparent` and `tracestate`, copied to every output.
     package let traceHeaders: [RecordHeader]
+    /// The log would not take what became of it: only the shortest dead letter is tried.
+    package let isPoisonous: Bool
 
     init(
         record: consuming InboundRecord,
@@ -32,7 +34,8 @@ package final class DecodedRecord: Sendable {
         valueDigest: Digest,
         clockReason: Reason?,
         claimedKey: P256PublicKey?,
-        traceHeaders: [RecordHeader]
+        traceHeaders: [RecordHeader],
+        isPoisonous: Bool = false
     ) {
         self.record = record
         self.requestID = requestID
@@ -41,5 +44,6 @@ package final class DecodedRecord: Sendable {
         self.clockReason = clockReason
         self.claimedKey = claimedKey
         self.traceHeaders = traceHeaders
+        self.isPoisonous = isPoisonous
     }
 }

@@ -1,27 +1,45 @@
-/// What the pipeline reads from a record's headers.
-struct HeaderReading {
-    /// The last `request-id`; nil where there is none.
-    var requestID: String?
-    var traceHeaders: [RecordHeader] = []
+/// What the pipeline reads from a record's headers; of several with one name the last one wins.
+package struct HeaderReading {
+    /// nil where there is none.
+    package private(set) var requestID: String?
+    /// `installation-id`: what the rollout rolls its dice for. An id that is empty, longer than ``installationIDBytes``
+    /// or no UTF-8 is as good as none: the request is not refused for a hint, the key ID stands in.
+    package private(set) var installationID: String?
+    /// `handshake: attestation` (the exact bytes; anything else says nothing): a challenge that an attestation is made
+    /// for.
+    package private(set) var isAttestationHandshake = false
+    package private(set) var traceHeaders: [RecordHeader] = []
+
+    package static let installationIDBytes = 256
 
     /// - Returns: nil for headers over the limits or a request id (the last one; no other is looked at) that is empty,
     ///   too long or no UTF-8.
-    init?(_ headers: [RecordHeader], headerBytes: Int, requestIDBytes: Int) {
+    package init?(_ headers: [RecordHeader], headerBytes: Int, requestIDBytes: Int) {
         var total = 0
-        var last: RecordHeader?
+        var requestID: RecordHeader?
+        var installation: RecordHeader?
         for header in headers {
             total += header.name.count + (header.value?.count ?? 0)
             if header.name.elementsEqual("request-id".utf8) {
-                last = header
+                requestID = header
             } else if header.name.elementsEqual("traceparent".utf8) || header.name.elementsEqual("tracestate".utf8) {
                 traceHeaders.append(header)
+            } else if header.name.elementsEqual("installation-id".utf8) {
+                installation = header
+            } else if header.name.elementsEqual("handshake".utf8) {
+                isAttestationHandshake = header.value?.elementsEqual("attestation".utf8) ?? false
             }
         }
         guard total <= headerBytes else { return nil }
-        guard let last else { return }
-        guard let value = last.value, !value.isEmpty, value.count <= requestIDBytes,
-            let text = String(validating: value, as: UTF8.self)
-        else { return nil }
-        requestID = text
+        installationID = Self.text(installation?.value, upTo: Self.installationIDBytes)
+        guard let requestID else { return }
+        guard let text = Self.text(requestID.value, upTo: requestIDBytes) else { return nil }
+        self.requestID = text
+    }
+
+    /// - Returns: nil unless there are 1 to `limit` bytes of UTF-8.
+    private static func text(_ bytes: [UInt8]?, upTo limit: Int) -> String? {
+        guard let bytes, !bytes.isEmpty, bytes.count <= limit else { return nil }
+        return String(validating: bytes, as: UTF8.self)
     }
 }

@@ -17,7 +17,11 @@ package struct EmitStage: Sendable {
         _ verdict: Verdict,
         into outputs: inout [OutboundRecord]
     ) {
-        if case .deadLetter(let reason) = verdict.outcome { return outputs.append(deadLetter(decoded, reason)) }
+        switch verdict.outcome {
+        case .deadLetter(let reason): return outputs.append(deadLetter(decoded, reason))
+        case .applied: return
+        case .accepted, .refused: break
+        }
         var result = OutboundRecord(
             stream: .results,
             partition: decoded.record.partition,
@@ -52,15 +56,16 @@ package struct EmitStage: Sendable {
             value: record.value,
             headers: record.headers + origin
         )
-        guard !fits(letter) else { return letter }
+        guard decoded.isPoisonous || !fits(letter) else { return letter }
         // The value goes first, and says which it was; then the headers, then the key.
         let mark = [
             RecordHeader("dlq.truncated", "true"), RecordHeader("dlq.sha256", Self.hex(decoded.valueDigest.bytes)),
         ]
         letter.value = nil
         letter.headers += mark
-        if !fits(letter) { letter.headers = origin + mark }
-        if !fits(letter) { letter.key = nil }
+        // What the broker refused once is not tried again with more than has to be said.
+        if decoded.isPoisonous || !fits(letter) { letter.headers = origin + mark }
+        if decoded.isPoisonous || !fits(letter) { letter.key = nil }
         return letter
     }
 

@@ -50,7 +50,7 @@ enum ResultEncoder {
             json.key("reason")
             json.string(reason.code)
             status = answered
-        case .deadLetter: preconditionFailure("a dead letter has no result")
+        case .deadLetter, .applied: preconditionFailure("neither has a result")
         }
         json.key("status")
         json.beginObject()

@@ -1,10 +1,10 @@
 package import AppAttest
 package import Crypto
 
-/// The keys of one partition (in replay: of all), with their counters. Owned by the loop; ``apply(_:)`` is the only change.
+/// The keys of one partition (in replay: of all), with their counters. Owned by the loop.
 ///
-/// About 237 bytes per key: entries lie in segments of 1,024, found through a sharded index, so it grows without a spike.
-package struct KeyLedger {
+/// About 245 bytes per key: entries lie in segments of 1,024, found through a sharded index, so it grows without a spike.
+package struct KeyLedger: Sendable {
     /// What Resolve needs of a key.
     package enum Lookup: Sendable, Equatable {
         case unknown
@@ -19,6 +19,8 @@ package struct KeyLedger {
     private var longIDs: [UInt32: String] = [:]
     private var apps = Interner()
     private var appleAppIDs = Interner()
+    /// Slots in use, forgotten keys' included.
+    private var slots = 0
     package private(set) var count = 0
 
     package init() {}
@@ -32,20 +34,16 @@ package struct KeyLedger {
 
     package subscript(key: KeyID) -> KeyRecord? { find(key).map(record(at:)) }
 
-    /// Writes a committed batch's changes of this partition.
-    package mutating func apply(_ changes: [KeyID: KeyRecord]) {
-        for (key, record) in changes { set(key, record) }
-    }
-
     package mutating func set(_ key: KeyID, _ record: KeyRecord) {
-        let slot = find(key) ?? UInt32(count)
+        let slot = slot(of: key) ?? UInt32(slots)
         let entry = pack(key, record, slot: slot)
         let (segment, place) = Self.split(slot)
-        if Int(slot) < count {
+        if Int(slot) < slots {
+            if segments[segment][place].flags.contains(.forgotten) { count += 1 }
             segments[segment][place] = entry
             return
         }
-        precondition(count < Int(UInt32.max) - 1, "a ledger holds at most 2^32 − 2 keys")
+        precondition(slots < Int(UInt32.max) - 1, "a ledger holds at most 2^32 − 2 keys")
         if segment == segments.count {
             segments.append([])
             segments[segment].reserveCapacity(Self.segmentCount)
@@ -55,13 +53,23 @@ package struct KeyLedger {
             let (segment, place) = Self.split(slot)
             return segments[segment][place].keyID
         }
+        slots += 1
         count += 1
+    }
+
+    package mutating func remove(_ key: KeyID) {
+        guard let slot = find(key) else { return }
+        let (segment, place) = Self.split(slot)
+        segments[segment][place].forget()
+        longIDs[slot] = nil
+        count -= 1
     }
 
     /// Every key with its record, in order of first insertion.
     package func forEach(_ body: (KeyID, KeyRecord) throws -> Void) rethrows {
-        for slot in 0..<UInt32(count) {
+        for slot in 0..<UInt32(slots) {
             let (segment, place) = Self.split(slot)
+            if segments[segment][place].flags.contains(.forgotten) { continue }
             try body(segments[segment][place].keyID, record(at: slot))
         }
     }
@@ -69,6 +77,12 @@ package struct KeyLedger {
     private static func split(_ slot: UInt32) -> (Int, Int) { (Int(slot) / segmentCount, Int(slot) % segmentCount) }
 
     private func find(_ key: KeyID) -> UInt32? {
+        guard let slot = slot(of: key) else { return nil }
+        let (segment, place) = Self.split(slot)
+        return segments[segment][place].flags.contains(.forgotten) ? nil : slot
+    }
+
+    private func slot(of key: KeyID) -> UInt32? {
         index.find(key) { slot in
             let (segment, place) = Self.split(slot)
             return segments[segment][place].keyID == key
@@ -97,7 +111,12 @@ extension KeyLedger {
     private func lastRequest(of entry: LedgerEntry, slot: UInt32) -> LastRequest? {
         guard entry.flags.contains(.lastRequest) else { return nil }
         let id = entry.flags.contains(.longID) ? longIDs[slot] ?? "" : String(decoding: entry.inlineID, as: UTF8.self)
-        return LastRequest(id: id, valueDigest: entry.valueDigest)
+        return LastRequest(
+            id: id,
+            valueDigest: entry.valueDigest,
+            issuedAt: entry.tokenTimes.0,
+            expiresAt: entry.tokenTimes.1
+        )
     }
 
     private mutating func pack(_ key: KeyID, _ record: KeyRecord, slot: UInt32) -> LedgerEntry {
@@ -129,22 +148,12 @@ extension KeyLedger {
             valueDigest: record.lastRequest?.valueDigest ?? key.digest,
             requestID: packedID,
             registeredAt: record.registeredAt.milliseconds,
+            tokenTimes: (record.lastRequest?.issuedAt ?? 0, record.lastRequest?.expiresAt ?? 0),
             counter: record.counter,
             category: record.validationCategory ?? 0,
             app: app,
             appleAppID: apple,
             flags: flags
         )
-    }
-}
-
-/// The ledger of the partition that was asked for last: records come in runs of one partition.
-struct LedgerRun {
-    private var partition: Int32?
-    private var ledger: KeyLedger?
-
-    mutating func ledger(_ partition: Int32, _ find: (Int32) -> KeyLedger?) -> KeyLedger? {
-        if self.partition != partition { (self.partition, ledger) = (partition, find(partition)) }
-        return ledger
     }
 }

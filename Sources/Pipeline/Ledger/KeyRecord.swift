@@ -5,10 +5,15 @@ package import Crypto
 package struct LastRequest: Hashable, Sendable {
     package var id: String
     package var valueDigest: Digest
+    /// The token's `iat` and `exp`, in seconds since 1970; 0 = the request got no token. A duplicate gets the same ones.
+    package var issuedAt: UInt32
+    package var expiresAt: UInt32
 
-    package init(id: String, valueDigest: Digest) {
+    package init(id: String, valueDigest: Digest, issuedAt: UInt32 = 0, expiresAt: UInt32 = 0) {
         self.id = id
         self.valueDigest = valueDigest
+        self.issuedAt = issuedAt
+        self.expiresAt = expiresAt
     }
 }
 
@@ -16,6 +21,8 @@ package struct LastRequest: Hashable, Sendable {
 package struct KeyRecord: Hashable, Sendable {
     /// nil = an imported key whose point is unusable: its assertions are `key-invalid`.
     package var publicKey: P256PublicKey?
+    /// What was imported in the place of such a point. Only the ledger topic keeps it, a ``KeyLedger`` does not.
+    package var unusableKey: [UInt8] = []
     package var counter: UInt32
     /// ``AppCheck/RegisteredApp/name``; nil = imported without one, the first accepted request binds it.
     package var app: String?

@@ -1,7 +1,7 @@
 internal import AppAttest
 internal import Crypto
 
-/// A key record as it lies in memory: fixed size (224 bytes), no references, so that a million keys are a few arrays.
+/// A key record as it lies in memory: fixed size (232 bytes), no references, so that a million keys are a few arrays.
 struct LedgerEntry {
     static let inlineIDBytes = 39
 
@@ -14,6 +14,8 @@ struct LedgerEntry {
         static let category = Flags(rawValue: 16)
         /// The request id is longer than ``inlineIDBytes`` and lies in the ledger's side table.
         static let longID = Flags(rawValue: 32)
+        /// The key was taken out of the ledger; its slot waits for the same key to come back.
+        static let forgotten = Flags(rawValue: 64)
     }
 
     var keyID: KeyID
@@ -23,6 +25,8 @@ struct LedgerEntry {
     var valueDigest: Digest
     var requestID: (UInt64, UInt64, UInt64, UInt64, UInt64)
     var registeredAt: Int64
+    /// `iat` and `exp` of the last request's token.
+    var tokenTimes: (UInt32, UInt32)
     var counter: UInt32
     var category: UInt32
     var appleAppID: UInt32
@@ -40,6 +44,7 @@ struct LedgerEntry {
         valueDigest: Digest,
         requestID: (UInt64, UInt64, UInt64, UInt64, UInt64),
         registeredAt: Int64,
+        tokenTimes: (UInt32, UInt32),
         counter: UInt32,
         category: UInt32,
         app: UInt32,
@@ -54,11 +59,14 @@ struct LedgerEntry {
         self.valueDigest = valueDigest
         self.requestID = requestID
         self.registeredAt = registeredAt
+        self.tokenTimes = tokenTimes
         self.counter = counter
         self.category = category
         self.appleAppID = appleAppID
         appAndFlags = app << 8 | UInt32(flags.rawValue)
     }
+
+    mutating func forget() { appAndFlags |= UInt32(Flags.forgotten.rawValue) }
 
     /// Packs up to 39 bytes: the length first.
     static func pack(_ utf8: [UInt8]) -> (UInt64, UInt64, UInt64, UInt64, UInt64) {

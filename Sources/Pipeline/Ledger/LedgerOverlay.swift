@@ -1,13 +1,60 @@
 package import AppAttest
+package import Crypto
 
 /// The changes of one batch that has not committed yet: read before the ledger, dropped on an abort.
 package struct LedgerOverlay: Sendable {
-    package private(set) var changes: [Int32: [KeyID: KeyRecord]] = [:]
+    private var parts: [Int32: PartitionOverlay] = [:]
 
     package init() {}
 
+    package subscript(partition: Int32) -> PartitionOverlay {
+        get { parts[partition] ?? PartitionOverlay() }
+        _modify { yield &parts[partition, default: PartitionOverlay()] }
+    }
+
+    /// The key's record where this batch has changed it.
     package subscript(partition: Int32, key: KeyID) -> KeyRecord? {
-        get { changes[partition]?[key] }
-        set { changes[partition, default: [:]][key] = newValue }
+        get { parts[partition]?.keys[key] }
+        set { parts[partition, default: PartitionOverlay()].keys[key] = newValue }
+    }
+
+    package var partitions: [Int32] { parts.keys.sorted() }
+
+    /// What the ledger topic is told, by partition. The stream time stands last: see ``LedgerChange/streamTime(_:appliedOffset:)``.
+    package func changes() -> [(partition: Int32, change: LedgerChange)] {
+        partitions.flatMap { partition in self[partition].changes().map { (partition, $0) } }
+    }
+}
+
+/// The changes of one partition.
+package struct PartitionOverlay: Sendable {
+    package var keys: [KeyID: KeyRecord] = [:]
+    package var challenges: [Digest: ConsumedID] = [:]
+    package var tokens: [Digest: ConsumedID] = [:]
+    package var rates: [String: RateCount] = [:]
+    package var sealingKeys: [UInt32: EvaluationTime] = [:]
+    /// Ids whose time is over, to be forgotten here and on the topic.
+    package var expired: [LedgerChange] = []
+    /// The highest evaluation time that this batch has seen; nil = nothing higher than before.
+    package var streamTime: EvaluationTime?
+    /// The offset after the last record of the batch, where the log is not atomic.
+    package var appliedOffset: Int64?
+
+    package init() {}
+
+    func changes() -> [LedgerChange] {
+        var changes: [LedgerChange] = []
+        changes.reserveCapacity(keys.count + challenges.count + tokens.count + expired.count + 1)
+        for (key, record) in keys { changes.append(.key(key, record)) }
+        for (id, consumed) in challenges { changes.append(.challenge(id, consumed)) }
+        for (id, consumed) in tokens { changes.append(.token(id, consumed)) }
+        for (app, rate) in rates { changes.append(.rate(app: app, rate)) }
+        for (id, since) in sealingKeys { changes.append(.sealingKey(id, since: since)) }
+        changes += expired
+        // Written where something is forgotten because of it, so that a restored ledger never takes the id again.
+        if appliedOffset != nil || !expired.isEmpty {
+            changes.append(.streamTime(streamTime, appliedOffset: appliedOffset))
+        }
+        return changes
     }
 }

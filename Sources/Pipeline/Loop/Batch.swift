@@ -6,6 +6,7 @@ final class Batch {
 
     let number: Int
     let now: EvaluationTime?
+    let generation: Generation
     var stage = Stage.decoding
     var records: [DecodedRecord] = []
     var candidates = CandidateKeys()
@@ -17,8 +18,9 @@ final class Batch {
     var positions: [PartitionPosition] = []
     var fault: (any Error)?
 
-    init(number: Int, now: EvaluationTime?) {
+    init(number: Int, generation: Generation, now: EvaluationTime?) {
         self.number = number
+        self.generation = generation
         self.now = now
     }
 
@@ -50,4 +52,10 @@ struct DecodedGrain {
 struct EncodedGrain {
     var records: [OutboundRecord] = []
     var packed: [PackedOutput] = []
+}
+
+/// A capture's line that is no record.
+package struct CaptureFault: Error, Equatable, Sendable {
+    package let lineNumber: Int
+    package let reason: String
 }

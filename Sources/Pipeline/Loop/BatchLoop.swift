@@ -10,6 +10,10 @@ package final class BatchLoop: @unchecked Sendable {
         package var batch = BatchLimits()
         /// Batches between poll and commit at most; two keep the lanes busy while one commits, a third covers encoding.
         package var batchesInFlight = 3
+        package var breaker = Breaker.Limits()
+        #if DEBUG
+            package var sabotage: Sabotage?
+        #endif
         package init() {}
     }
 
@@ -19,37 +23,43 @@ package final class BatchLoop: @unchecked Sendable {
         case worked
         /// Batches are with the lanes, or nothing came: call again when a result was posted, or after a while.
         case waiting
-        /// The log failed in a way that may pass: call again after a pause.
+        /// The log failed in a way that may pass, or the breaker is open: call again after a pause.
         case backOff
         /// The input has ended and everything is committed.
         case finished
     }
 
-    private let log: any RecordLog
-    private let settings: PipelineSettings
-    private let lanes: any LaneRunner
-    private let options: Options
-    private let post: @Sendable (@escaping @Sendable () -> Void) -> Void
-    private let wallClock: @Sendable () -> EvaluationTime?
+    let log: any RecordLog
+    let settings: PipelineSettings
+    let lanes: any LaneRunner
+    let options: Options
+    let post: @Sendable (@escaping @Sendable () -> Void) -> Void
+    let wallClock: @Sendable () -> EvaluationTime?
     private let notice: @Sendable (any LogFault) -> Void
 
-    private let decodeStage: DecodeStage
-    private let verifyStage: VerifyStage
-    private let admitStage: AdmitStage
-    private let emitStage: EmitStage
+    let decodeStage: DecodeStage
+    let verifyStage: VerifyStage
+    let admitStage: AdmitStage
+    let emitStage: EmitStage
 
-    private var inFlight: [Batch] = []
+    var inFlight: [Batch] = []
     private var nextNumber = 0
     private var ended = false
     private var stopping = false
-    private var pendingChange: AssignmentChange?
+    var pendingChange: AssignmentChange?
+    var restoration: Restoration?
+    var restoreFault: LedgerFault?
+    /// Ledgers of partitions that were given away in order: only what others wrote since is read when they come back.
+    var kept = KeptLedgers()
     /// Bumped by an abort: results of older batches are dropped when they come back.
-    private var epoch = 0
+    private(set) var epoch = 0
     /// An abort is due, or was tried and could not reach the log.
     private var needsAbort = false
+    var bisection = Bisection()
+    var breaker: Breaker
 
-    package private(set) var ledgers: [Int32: KeyLedger] = [:]
-    package private(set) var tally = LoopTally()
+    package internal(set) var ledgers: [Int32: PartitionLedger] = [:]
+    package internal(set) var tally = LoopTally()
 
     /// - Parameters:
     ///   - ledgers: what is known at the start, by ledger partition.
@@ -61,7 +71,7 @@ package final class BatchLoop: @unchecked Sendable {
         settings: PipelineSettings,
         lanes: any LaneRunner,
         options: Options = Options(),
-        ledgers: [Int32: KeyLedger] = [:],
+        ledgers: [Int32: PartitionLedger] = [:],
         post: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void,
         wallClock: @escaping @Sendable () -> EvaluationTime?,
         notice: @escaping @Sendable (any LogFault) -> Void = { _ in }
@@ -76,12 +86,22 @@ package final class BatchLoop: @unchecked Sendable {
         self.notice = notice
         decodeStage = DecodeStage(settings: settings)
         verifyStage = VerifyStage(settings: settings)
-        admitStage = AdmitStage(settings: settings)
         emitStage = EmitStage(maxRecordBytes: settings.maxRecordBytes)
+        breaker = Breaker(limits: options.breaker)
+        #if DEBUG
+            admitStage = AdmitStage(settings: settings, sabotage: options.sabotage)
+        #else
+            admitStage = AdmitStage(settings: settings)
+        #endif
     }
 
     /// Whether nothing is in flight.
     package var isIdle: Bool { inFlight.isEmpty }
+
+    /// How far the restore of newly assigned partitions is; nil = none is under way.
+    package var restoring: RestoreProgress? {
+        restoration.map { RestoreProgress(records: $0.applied, remaining: $0.remaining) }
+    }
 
     /// Takes no more input; what is in flight is finished and committed.
     package func stop() { stopping = true }
@@ -110,155 +130,50 @@ package final class BatchLoop: @unchecked Sendable {
             moved = true
         }
         if inFlight.isEmpty, pendingChange == nil, ended || stopping { return .finished }
-        if pendingChange == nil, !ended, !stopping, inFlight.count < options.batchesInFlight {
-            let polled = try poll(waitMilliseconds: inFlight.isEmpty && !moved ? waitMilliseconds : 0)
-            moved = polled || moved
+        let wait = inFlight.isEmpty && !moved ? waitMilliseconds : 0
+        if pendingChange == nil, restoration != nil {
+            moved = try restore(waitMilliseconds: wait) || moved
+        } else if pendingChange == nil, !ended, !stopping, inFlight.count < mostInFlight {
+            if let now = wallClock(), !breaker.allows(at: now) { return moved ? .worked : .backOff }
+            moved = try poll(waitMilliseconds: wait) || moved
         }
         return moved ? .worked : .waiting
     }
 
+    /// One at a time while a record is searched for.
+    private var mostInFlight: Int { bisection.limit == nil ? options.batchesInFlight : 1 }
+
     private func poll(waitMilliseconds: Int) throws -> Bool {
-        let round = try log.poll(options.batch, waitMilliseconds: waitMilliseconds)
+        var limits = options.batch
+        if let limit = bisection.limit { limits.records = min(limits.records, limit) }
+        let round = try log.poll(limits, waitMilliseconds: waitMilliseconds)
         if round.ended { ended = true }
         if let change = round.change { begin(change) }
         guard !round.records.isEmpty else { return round.change != nil || round.ended }
-        start(round.records)
+        let batch = Batch(number: nextNumber, generation: round.generation, now: wallClock())
+        nextNumber += 1
+        inFlight.append(batch)
+        decode(round.records, of: batch)
         return true
     }
 }
 
-// MARK: - Stages
-
-extension BatchLoop {
-    private func start(_ polled: [PolledRecord]) {
-        let batch = Batch(number: nextNumber, now: wallClock())
-        nextNumber += 1
-        inFlight.append(batch)
-        let (stage, now) = (decodeStage, batch.now)
-        hand(batch, count: polled.count, grain: 64, priority: .high) { range, _ -> [DecodedGrain] in
-            [stage.decode(polled[range], now: now)]
-        } then: { batch, grains in
-            batch.add(grains)
-        }
-    }
-
-    /// Resolve on the loop, then Verify on the lanes.
-    private func verify(_ batch: Batch, earlier: [CandidateKeys]) {
-        let keys = ResolveStage.resolve(
-            batch.records,
-            ledger: { [settings] in self.ledgers[settings.ledgerPartition($0)] },
-            candidates: [batch.candidates] + earlier
-        )
-        let (stage, records) = (verifyStage, batch.records)
-        batch.stage = .verifying
-        hand(batch, count: records.count, grain: 32, priority: .normal) { range, lane in
-            stage.verify(records[range], keys: keys[range], on: lane)
-        } then: { batch, findings in
-            batch.findings = findings
-            batch.stage = .verified
-        }
-    }
-
-    /// Admit on the loop, then encoding on the lanes.
-    private func admit(_ batch: Batch) {
-        let (records, findings) = (batch.takeRecords(), batch.findings)
-        batch.findings = []
-        let verdicts = admitStage.admit(records, findings: findings, overlay: &batch.overlay) { self.ledgers[$0] }
-        batch.tally.add(verdicts)
-        batch.positions = PartitionPosition.after(records)
-        let (stage, packer) = (emitStage, log.packer)
-        batch.stage = .encoding
-        hand(batch, count: records.count, grain: 64, priority: .high) { range, _ in
-            var outputs: [OutboundRecord] = []
-            outputs.reserveCapacity(range.count)
-            for index in range { stage.encode(records[index], findings[index], verdicts[index], into: &outputs) }
-            return [packer.map { EncodedGrain(packed: $0(outputs)) } ?? EncodedGrain(records: outputs)]
-        } then: { batch, outputs in
-            batch.outputs = outputs
-            batch.stage = .encoded
-        }
-    }
-
-    private func commit(_ batch: Batch) throws {
-        try log.begin()
-        if log.packer == nil {
-            try log.append(batch.outputs.flatMap(\.records))
-        } else {
-            try log.append(packed: batch.outputs.flatMap(\.packed))
-        }
-        try log.commit(batch.positions)
-        for (partition, changes) in batch.overlay.changes {
-            ledgers[partition, default: KeyLedger()].apply(changes)
-        }
-        tally.add(batch.tally)
-    }
-
-    private func hand<Output: Sendable>(
-        _ batch: Batch,
-        count: Int,
-        grain: Int,
-        priority: LanePriority,
-        _ body: @escaping @Sendable (Range<Int>, LaneScratch) -> [Output],
-        then finish: @escaping @Sendable (Batch, [Output]) -> Void
-    ) {
-        let (number, epoch) = (batch.number, epoch)
-        lanes.run(count: count, grain: grain, priority: priority, body) { outputs in
-            self.post {
-                // A batch that an abort killed is not in flight any more.
-                guard epoch == self.epoch, let batch = self.inFlight.first(where: { $0.number == number }) else {
-                    return
-                }
-                finish(batch, outputs)
-            }
-        }
-    }
-
-    /// Moves every batch as far as it can go. The oldest alone is admitted, encoded and committed.
-    private func advance() throws -> Bool {
-        var moved = false
-        var earlier: [CandidateKeys] = []
-        var allDecoded = true
-        for batch in inFlight {
-            // In order: a later batch's assertions may ride on the attestations of every batch before it.
-            if batch.stage == .decoded, batch.fault == nil, allDecoded {
-                verify(batch, earlier: earlier)
-                moved = true
-            }
-            allDecoded = allDecoded && batch.stage != .decoding
-            earlier.insert(batch.candidates, at: 0)
-        }
-        while let oldest = inFlight.first {
-            // Not before its turn: which fault ends the work must not depend on which lane was faster.
-            if let fault = oldest.fault { throw fault }
-            if oldest.stage == .verified {
-                admit(oldest)
-                moved = true
-            }
-            guard oldest.stage == .encoded else { break }
-            do { try commit(oldest) } catch let fault as any LogFault where !fault.endsLoop {
-                // Whatever a commit's fault says of itself: its unit was not finished, so it is done again.
-                kill()
-                throw fault
-            }
-            inFlight.removeFirst()
-            moved = true
-        }
-        return moved
-    }
-}
-
-// MARK: - Aborts and assignments
+// MARK: - Aborts
 
 extension BatchLoop {
     /// Every batch in flight dies: the log will rewind and give their records again.
-    private func kill() {
+    func kill() {
+        #if DEBUG
+            if options.sabotage == .overlayKeptAfterAbort, let oldest = inFlight.first { apply(oldest.overlay) }
+        #endif
         drop()
         needsAbort = true
     }
 
-    private func drop() {
+    func drop() {
         epoch += 1
         inFlight = []
+        forgetRestoration()
         // What was read up to the input's end is read again; the log says anew when it comes there.
         ended = false
         tally.aborts += 1
@@ -268,30 +183,4 @@ extension BatchLoop {
         try log.abort()
         needsAbort = false
     }
-
-    private func begin(_ change: AssignmentChange) {
-        // What is lost may belong to somebody else already: nothing in flight may be committed.
-        if case .lost = change { drop() }
-        pendingChange = change
-    }
-
-    private func finish(_ change: AssignmentChange) throws {
-        switch change {
-        case .assigned(let partitions):
-            for partition in partitions where ledgers[settings.ledgerPartition(partition)] == nil {
-                ledgers[settings.ledgerPartition(partition)] = KeyLedger()
-            }
-        case .revoked(let partitions), .lost(let partitions):
-            // Another worker moves these counters now: what is remembered here would let old assertions back in.
-            for partition in partitions { ledgers[settings.ledgerPartition(partition)] = nil }
-            try log.releaseRevoked()
-        }
-        pendingChange = nil
-    }
-}
-
-/// A capture's line that is no record.
-package struct CaptureFault: Error, Equatable, Sendable {
-    package let lineNumber: Int
-    package let reason: String
 }

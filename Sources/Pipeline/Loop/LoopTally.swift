@@ -36,6 +36,7 @@ package struct LoopTally: Sendable, Equatable {
             case .accepted: accepted += 1
             case .refused(let reason, _): refused[reason.code, default: 0] += 1
             case .deadLetter(let reason): deadLetters[reason.rawValue, default: 0] += 1
+            case .applied: requests -= 1
             }
             if verdict.isDuplicate { duplicates += 1 }
         }

@@ -22,8 +22,10 @@ package struct CandidateKeys: Sendable {
 
     package mutating func add(_ records: [DecodedRecord]) {
         for record in records {
-            guard let key = record.claimedKey, case .request(let request) = record.shape else { continue }
-            keys[request.keyID] = key
+            guard let key = record.claimedKey, case .request(let request) = record.shape,
+                let keyID = request.keyID
+            else { continue }
+            keys[keyID] = key
         }
     }
 
@@ -37,18 +39,18 @@ package enum ResolveStage {
     ///   - candidates: claimed keys of this batch and of the ones before it that have not committed.
     package static func resolve(
         _ records: [DecodedRecord],
-        ledger: (Int32) -> KeyLedger?,
+        ledger: (Int32) -> PartitionLedger?,
         candidates: [CandidateKeys]
     ) -> [KeyResolution] {
         var run = LedgerRun()
         return records.map { record in
-            guard case .request(let request) = record.shape, case .verifyAssertion = request.body else {
-                return .notNeeded
-            }
-            let lookup = run.ledger(record.record.partition, ledger)?.lookup(request.keyID) ?? .unknown
+            guard case .request(let request) = record.shape, case .verifyAssertion = request.body,
+                let keyID = request.keyID
+            else { return .notNeeded }
+            let lookup = run.ledger(record.record.partition, ledger)?.keys.lookup(keyID) ?? .unknown
             if case .key(let key) = lookup { return .key(key) }
             for batch in candidates {
-                if let key = batch[request.keyID] { return .key(key) }
+                if let key = batch[keyID] { return .key(key) }
             }
             return lookup == .unusable ? .unusable : .unknown
         }

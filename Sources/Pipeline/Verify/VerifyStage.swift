@@ -87,13 +87,14 @@ package struct VerifyStage: Sendable {
     ) -> Open {
         guard case .request(let request) = record.shape else { return .done(.shapeOnly) }
         if let reason = record.clockReason { return .done(.outOfTime(reason)) }
+        guard let keyID = request.keyID else { preconditionFailure("Decode lets no request without a key pass") }
         switch request.body {
         case .verifyAttestation(let object, let clientDataHash):
             return .attestation(
                 verifier.prepareAttestation(
                     object,
                     clientDataHash: clientDataHash,
-                    keyID: request.keyID,
+                    keyID: keyID,
                     expectations: expectations,
                     at: EvaluationTime(milliseconds: record.record.timestamp)
                 )
@@ -110,6 +111,8 @@ package struct VerifyStage: Sendable {
                     expectations: expectations
                 )
             )
+        case .generateChallenge, .exchangeAttestation, .exchangeAssertion, .verifyToken:
+            preconditionFailure("Decode refuses the verbs that are not served")
         }
     }
 }

@@ -19,6 +19,8 @@ struct AssignedPartitions {
 
     var isEmpty: Bool { progress.isEmpty }
 
+    var numbers: [Int32] { progress.keys.sorted() }
+
     mutating func replace(_ committed: [(partition: Int32, offset: Int64?)]) {
         progress = [:]
         for (partition, offset) in committed {

@@ -3,20 +3,32 @@ internal import Pipeline
 
 /// At least once: outputs are acknowledged by all replicas first, then the offsets are committed.
 ///
-/// A crash in between, or an abort, leaves outputs behind that are written again. The ledger is not written.
+/// A crash in between, or an abort, leaves outputs behind that are written again. The ledger is written when the outputs
+/// have arrived, with the applied offset as its last record: what it knows was answered.
 final class AtLeastOnceUnit: OutputUnit {
     private let settings: BrokerSettings
     private var producer: Producer
+    private var ledger: [OutboundRecord] = []
+    let ledgerEnds: [Int32: Int64] = [:]
+
+    var isAtomic: Bool { false }
 
     init(_ settings: BrokerSettings) throws(KafkaFault) {
         self.settings = settings
         producer = try Producer(settings.producerProperties())
     }
 
-    func begin() throws {}
+    func prepare() {}
+
+    func begin() { ledger = [] }
 
     func append(_ records: [OutboundRecord]) throws {
-        for record in records where record.stream != .ledger {
+        ledger += records.filter { $0.stream == .ledger }
+        try send(records.filter { $0.stream != .ledger })
+    }
+
+    private func send(_ records: [OutboundRecord]) throws {
+        for record in records {
             guard let topic = settings.topics.outputs[record.stream] else {
                 throw KafkaFault.fatal("no topic is named for \(record.stream.rawValue)")
             }
@@ -35,23 +47,37 @@ final class AtLeastOnceUnit: OutputUnit {
         }
     }
 
-    func commit(_ positions: [PartitionPosition], of consumer: Consumer) throws {
-        do {
-            try producer.flush(timeoutMilliseconds: settings.commitMilliseconds)
-        } catch {
-            throw mendable(error)
-        }
+    func commit(_ positions: [PartitionPosition], of consumer: Consumer, as member: GroupMetadata) throws {
+        try flush()
+        try send(ledger)
+        if !ledger.isEmpty { try flush() }
+        ledger = []
         let offsets = positions.map { PartitionOffset(partition: $0.partition, offset: $0.offset) }
         try consumer.commit(offsets, timeoutMilliseconds: settings.commitMilliseconds)
     }
 
+    private func flush() throws {
+        var patience = Patience(milliseconds: settings.commitMilliseconds, isStopping: settings.isStopping)
+        while true {
+            do throws(KafkaFault) {
+                return try producer.flush(timeoutMilliseconds: patience.next() ?? 0)
+            } catch {
+                guard error.isTimeout, producer.fatalFault == nil, patience.next() != nil else { throw mendable(error) }
+            }
+        }
+    }
+
     /// Outputs under way get a moment to end in order; a producer that cannot end them is replaced.
-    func abort() throws {
+    ///
+    /// What the ledger topic has got of the unit is not known here, so it is read again.
+    func abort() throws -> UnitEnd {
+        ledger = []
         // A delivery that failed is no news: its unit is the one being given up.
         try? producer.flush(timeoutMilliseconds: settings.abortMilliseconds)
         if producer.outstanding > 0 || producer.fatalFault != nil {
             producer = try Producer(settings.producerProperties())
         }
+        return .unknown
     }
 
     func close() {

@@ -35,6 +35,12 @@ package struct BrokerSettings: Sendable {
     package var commitMilliseconds = 60_000
     /// How long an abort waits for outputs that are under way before it gives up its producer.
     package var abortMilliseconds = 2_000
+    /// How long taking over a transactional id may take before it is tried again.
+    package var prepareMilliseconds = 5_000
+    /// For the embedded broker, which drops the offsets that a transaction holds: they are committed once more.
+    package var commitsOffsetsAside = false
+    /// Whether the worker was asked to stop: what waits for the broker then gives up soon.
+    package var isStopping: @Sendable () -> Bool = { false }
 
     package init(
         properties: [(String, String)],
@@ -76,6 +82,16 @@ extension BrokerSettings {
         properties["auto.offset.reset"] = "earliest"
         properties["isolation.level"] = "read_committed"
         properties["enable.partition.eof"] = "false"
+        return properties
+    }
+
+    /// Outputs in a transaction live as long as it does, and it as long as a partition's change of leader may take.
+    func transactionalProperties() throws(KafkaFault) -> KafkaProperties { try producerProperties() }
+
+    /// For reading the ledger topic: no group, nothing that a consumer of requests needs.
+    func readerProperties() throws(KafkaFault) -> KafkaProperties {
+        var properties = try producerProperties()
+        properties["group.id"] = nil
         return properties
     }
 

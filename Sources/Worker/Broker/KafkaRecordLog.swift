@@ -10,31 +10,61 @@ package final class KafkaRecordLog: RecordLog {
     /// The last trouble that was ridden out, for whoever asks why nothing comes.
     package private(set) var lastTrouble: KafkaFault?
 
+    let settings: BrokerSettings
+    let consumer: Consumer
     private let topic: String
-    private let consumer: Consumer
     private let unit: any OutputUnit
+    private let trouble: @Sendable (KafkaFault) -> Void
     private var partitions = AssignedPartitions()
     /// What came in the middle of a round, for the next one: a round is either records or a change.
     private var held: ConsumerEvent?
     /// Partitions that the group has given us but whose committed offsets could not be read yet.
     private var untaken: [Int32]?
+    /// Who we are in the group since the last assignment: what fences a commit of an earlier one.
+    private var member: GroupMetadata?
+    private var generation = 0
+    private var restore: LedgerRestore?
+    /// How far the ledgers that the loop has, or keeps, are known to go.
+    private var ledgerEnds: [Int32: Int64] = [:]
     /// A revocation was seen that ``releaseRevoked()`` has not answered yet.
     private var isRevoked = false
     /// Reading has to go back to where ``partitions`` stands before any record counts again.
     private var isRewindPending = false
 
-    /// At-least-once delivery: see ``AtLeastOnceUnit``. Connects in the background; nothing is waited for here.
-    package convenience init(atLeastOnce settings: BrokerSettings) throws {
-        try self.init(settings, unit: AtLeastOnceUnit(settings))
+    /// Exactly-once delivery: see ``TransactionalUnit``. Connects in the background; nothing is waited for here.
+    ///
+    /// - Parameter trouble: told of every fault that is ridden out while polling.
+    package convenience init(
+        exactlyOnce settings: BrokerSettings,
+        trouble: @escaping @Sendable (KafkaFault) -> Void = { _ in }
+    ) throws {
+        try self.init(settings, unit: TransactionalUnit(settings), trouble: trouble)
     }
 
-    init(_ settings: BrokerSettings, unit: any OutputUnit) throws(KafkaFault) {
+    /// At-least-once delivery: see ``AtLeastOnceUnit``. Connects in the background; nothing is waited for here.
+    package convenience init(
+        atLeastOnce settings: BrokerSettings,
+        trouble: @escaping @Sendable (KafkaFault) -> Void = { _ in }
+    ) throws {
+        try self.init(settings, unit: AtLeastOnceUnit(settings), trouble: trouble)
+    }
+
+    init(
+        _ settings: BrokerSettings,
+        unit: any OutputUnit,
+        trouble: @escaping @Sendable (KafkaFault) -> Void
+    ) throws(KafkaFault) {
         try settings.validate()
+        self.settings = settings
         topic = settings.topics.requests
         consumer = try Consumer(settings.consumerProperties(), topic: topic)
         self.unit = unit
+        self.trouble = trouble
         try consumer.subscribe()
     }
+
+    package var hasLedger: Bool { true }
+    package var isAtomic: Bool { unit.isAtomic }
 
     /// Records of one round: up to `limits`, collected for at most `waitMilliseconds`, and for at most
     /// `limits.milliseconds` once the first is there. Only a new assignment takes longer: its offsets are looked up.
@@ -42,7 +72,7 @@ package final class KafkaRecordLog: RecordLog {
         if let event = held.take() { return try round(of: event) }
         if let waiting = untaken { return try takeOver(waiting) }
         if isRewindPending, let round = try rewind() { return round }
-        var collector = RoundCollector(limits: limits, waitMilliseconds: waitMilliseconds)
+        var collector = RoundCollector(limits: limits, waitMilliseconds: waitMilliseconds, Generation(generation))
         while let timeout = collector.nextTimeout() {
             switch nextEvent(timeout) {
             case nil: collector.noteEmpty()
@@ -64,32 +94,85 @@ package final class KafkaRecordLog: RecordLog {
         try unit.append(records)
     }
 
-    package func commit(_ positions: [PartitionPosition]) throws {
+    package func commit(_ positions: [PartitionPosition], of generation: Generation) throws {
         // Known to the library before its change of assignment reaches a round.
         guard !consumer.isAssignmentLost else { throw KafkaFault.stale("the assignment was lost") }
+        guard generation == Generation(self.generation), let member else {
+            throw KafkaFault.stale("the batch belongs to an assignment before this one")
+        }
         try partitions.check(positions)
-        try unit.commit(positions, of: consumer)
+        try unit.commit(positions, of: consumer, as: member)
         partitions.noteCommitted(positions)
+        for (partition, end) in unit.ledgerEnds { ledgerEnds[partition] = max(ledgerEnds[partition] ?? 0, end) }
     }
 
     package func abort() throws {
-        try unit.abort()
+        let end = try unit.abort()
         partitions.rewind()
         isRewindPending = true
+        // What was committed, and what the ledger topic has, is asked anew: everybody starts from there.
+        if (end == .unknown || restore != nil), !isRevoked, untaken == nil, !partitions.isEmpty {
+            untaken = partitions.numbers
+        }
+        restore = nil
     }
 
     package func releaseRevoked() throws {
         isRevoked = false
         isRewindPending = false
+        restore = nil
+        member = nil
         partitions.clear()
         try consumer.unassign()
     }
 
     package func close() throws {
+        restore = nil
         unit.close()
         try consumer.close()
     }
 }
+
+// MARK: - Restore
+
+extension KafkaRecordLog {
+    package func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws {
+        restore = try LedgerRestore(
+            settings,
+            partitions: partitions,
+            known: ledgerEnds.filter { kept.contains($0.key) },
+            lookupMilliseconds: Self.lookupMilliseconds
+        )
+    }
+
+    package func restore(_ records: Int, waitMilliseconds: Int) throws -> RestoreRound {
+        var round = RestoreRound()
+        guard let restore else { throw KafkaFault.stale("no restore is under way") }
+        // The group may take the partitions back meanwhile; none of their records may come.
+        if let event = nextEvent(0) {
+            if case .record = event { isRewindPending = true }
+            round.change = try self.round(of: event).change
+            if round.change != nil { return round }
+        }
+        if !restore.isComplete {
+            do throws(KafkaFault) {
+                round.records = try restore.read(records, timeoutMilliseconds: waitMilliseconds)
+            } catch {
+                // An offset that is gone, for example: then all of it is read again.
+                throw error.isRefusal ? error : error.judged(isFatal: false, requiresAbort: true)
+            }
+        }
+        round.remaining = restore.remaining
+        guard restore.isComplete else { return round }
+        try consumer.resume(partitions.numbers)
+        for (partition, end) in restore.ends { ledgerEnds[partition] = end }
+        self.restore = nil
+        round.isComplete = true
+        return round
+    }
+}
+
+// MARK: - Events
 
 extension KafkaRecordLog {
     /// The next event; a fault becomes one too, so that the records before it are handed out first.
@@ -125,11 +208,12 @@ extension KafkaRecordLog {
     private func rideOut(_ fault: KafkaFault) throws {
         guard fault.isRecoverable || fault.isPollGap else { throw fault }
         lastTrouble = fault
+        trouble(fault)
         // Bytes that did not arrive as they were written are skipped by the library: read them again.
         if fault.isDamage { isRewindPending = true }
     }
 
-    /// Reads the committed offsets of a new assignment and starts there.
+    /// Reads the committed offsets of a new assignment and starts there, once its ledgers are restored.
     private func takeOver(_ assigned: [Int32]) throws -> PollRound {
         untaken = assigned
         // The group may have taken them back already, while the broker did not answer.
@@ -137,27 +221,28 @@ extension KafkaRecordLog {
             return try replaceUntaken(by: change)
         }
         do {
+            // First what a predecessor left open under our name: it would hold back the offsets and the ledger's end.
+            try unit.prepare()
             partitions.replace(try consumer.committed(assigned, timeoutMilliseconds: Self.lookupMilliseconds))
-            try consumer.assign(partitions.starts)
-        } catch {
+            member = try consumer.groupMetadata()
+            try consumer.assignPaused(partitions.starts)
+        } catch let fault as KafkaFault {
             // Asked again at the next poll.
-            try rideOut(error)
+            try rideOut(fault)
             return PollRound()
         }
         untaken = nil
         isRewindPending = false
+        generation += 1
         var round = PollRound()
         round.change = .assigned(assigned)
         return round
     }
 
-    /// Nobody has heard of these partitions yet, so giving them back is no news either.
+    /// Nobody has heard of these partitions yet, so giving them back is no news; those that an abort has left are.
     private func replaceUntaken(by change: GroupChange) throws -> PollRound {
         untaken = nil
-        guard case .assigned(let assigned) = change else {
-            try consumer.unassign()
-            return PollRound()
-        }
+        guard case .assigned(let assigned) = change else { return try round(of: .change(change)) }
         return try takeOver(assigned)
     }
 

@@ -9,8 +9,9 @@ struct RoundCollector {
     private var deadline: ContinuousClock.Instant
     private var isDrained = false
 
-    init(limits: BatchLimits, waitMilliseconds: Int) {
+    init(limits: BatchLimits, waitMilliseconds: Int, _ generation: Generation) {
         self.limits = limits
+        round.generation = generation
         deadline = .now + .milliseconds(waitMilliseconds)
     }
 

@@ -70,7 +70,7 @@ struct Demo {
         var settings = configuration.pipelineSettings
         settings.partitionOfKey = { Partitioner.murmur2.partition(of: $0, count: partitions) }
         let notices = NoticeBoard()
-        let log = try KafkaRecordLog(atLeastOnce: access.settings)
+        let log = try KafkaRecordLog(exactlyOnce: access.settings)
         let loop = BatchLoop(
             log: log,
             settings: settings,
@@ -80,7 +80,7 @@ struct Demo {
             notice: { notices.post(String(describing: $0)) }
         )
         let deadline = Date().addingTimeInterval(Self.patienceSeconds)
-        try driver.run(loop) { tally in
+        try driver.run(loop) { tally, _ in
             for line in notices.take() { console.printError("\(AttestWorker.name): \(line)") }
             if tally.requests >= count || Date() > deadline { driver.stop() }
         }

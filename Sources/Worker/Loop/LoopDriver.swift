@@ -18,7 +18,7 @@ final class LoopDriver: @unchecked Sendable {
     /// Asked for before there was a loop.
     private var stopsAtOnce = false
     private let done = DispatchSemaphore(value: 0)
-    private let tally = Locked(LoopTally())
+    private let state = Locked<(tally: LoopTally, restoring: RestoreProgress?)>((LoopTally(), nil))
 
     /// - Parameters:
     ///   - idleWaitMilliseconds: how long a poll waits while nothing is in flight.
@@ -40,14 +40,18 @@ final class LoopDriver: @unchecked Sendable {
 
     /// Runs `loop` to its end; returns on the calling thread, which must not be the queue's.
     ///
-    /// - Parameter report: called ten times a second on the calling thread with what was committed so far.
-    func run(_ loop: BatchLoop, report: (LoopTally) -> Void) throws {
+    /// - Parameter report: called ten times a second on the calling thread with what was committed so far, and with how
+    ///   far a restore is while there is one.
+    func run(_ loop: BatchLoop, report: (LoopTally, RestoreProgress?) -> Void) throws {
         queue.async {
             self.loop = loop
             if self.stopsAtOnce { loop.stop() }
             self.step()
         }
-        while done.wait(timeout: .now() + .milliseconds(100)) == .timedOut { report(tally.withLock { $0 }) }
+        while done.wait(timeout: .now() + .milliseconds(100)) == .timedOut {
+            let (tally, restoring) = state.withLock { $0 }
+            report(tally, restoring)
+        }
         try queue.sync { try self.result?.get() }
     }
 
@@ -64,7 +68,7 @@ final class LoopDriver: @unchecked Sendable {
         guard let loop, result == nil else { return }
         do {
             let progress = try loop.tick(waitMilliseconds: idleWaitMilliseconds)
-            tally.withLock { [current = loop.tally] in $0 = current }
+            state.withLock { [tally = loop.tally, restoring = loop.restoring] in $0 = (tally, restoring) }
             switch progress {
             case .worked: queue.async { self.step() }
             case .waiting: loop.isIdle ? queue.async { self.step() } : wake(after: eagerPoll)

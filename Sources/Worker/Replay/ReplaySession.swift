@@ -46,12 +46,12 @@ struct ReplaySession {
             settings: settings,
             lanes: factory.lanes,
             options: loopOptions,
-            ledgers: [0: ledger],
+            ledgers: [0: PartitionLedger(keys: ledger)],
             post: driver.post,
             wallClock: { nil }
         )
         let start = ContinuousClock.now
-        do { try driver.run(loop) { report($0.requests, log.share) } } catch let fault as CaptureFault {
+        do { try driver.run(loop) { tally, _ in report(tally.requests, log.share) } } catch let fault as CaptureFault {
             throw CommandFault("\(options.input): line \(fault.lineNumber) is no record of a capture: \(fault.reason).")
         }
         try log.close()

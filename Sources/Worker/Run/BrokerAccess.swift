@@ -6,7 +6,7 @@ final class BrokerAccess {
     /// Partitions of each topic of the embedded broker.
     static let embeddedPartitions = 4
 
-    let settings: BrokerSettings
+    var settings: BrokerSettings
     /// Kept alive as long as its clients.
     private let embedded: MockCluster?
     private let topics: TopicNames
@@ -31,12 +31,14 @@ final class BrokerAccess {
         } else {
             embedded = nil
         }
-        settings = BrokerSettings(
+        var settings = BrokerSettings(
             properties: properties.pairs.map { ($0.name, $0.value) },
             topics: topics,
             instanceName: instance ?? ProcessInfo.processInfo.hostName,
             membership: configuration.membership
         )
+        settings.commitsOffsetsAside = embedded != nil
+        self.settings = settings
         do { try settings.validate() } catch {
             throw ConfigurationFault("kafka.properties: \(error.message).")
         }

@@ -64,7 +64,8 @@ final class WorkerSession {
             limits: configuration.pipelineSettings.objectLimits
         )
         let notices = NoticeBoard()
-        let log = try KafkaRecordLog(atLeastOnce: access.settings)
+        access.settings.isStopping = { stopped.isSet }
+        let log = try openLog(notices)
         let loop = BatchLoop(
             log: log,
             settings: try liveSettings(),
@@ -76,19 +77,35 @@ final class WorkerSession {
         )
         var progress = ProgressMeter("run", unit: "records", total: nil, console: console)
         var shown = 0
+        var restoring = RestoreMeter(console: console)
         do {
-            try driver.run(loop) { tally in
+            try driver.run(loop) { tally, restore in
                 for line in notices.take() { console.printError("\(AttestWorker.name): \(line)") }
+                restoring.update(restore)
                 if tally.requests != shown { progress.update(tally.requests) }
                 shown = tally.requests
             }
         } catch let fault as KafkaFault {
             try? log.close()
             throw CommandFault("the broker ended the work: \(fault).")
+        } catch let fault as LedgerFault {
+            try? log.close()
+            throw CommandFault("\(fault); run the version that wrote it, or reset the ledger.")
+        } catch let fault as RefusedRecordFault {
+            try? log.close()
+            throw CommandFault("\(fault); raise max.message.bytes of the dead-letter topic.")
         }
         progress.finish()
         try log.close()
         console.print(Self.account(loop.tally))
+    }
+
+    private func openLog(_ notices: NoticeBoard) throws -> KafkaRecordLog {
+        let trouble: @Sendable (KafkaFault) -> Void = { notices.post($0.description) }
+        return switch configuration.delivery {
+        case .exactlyOnce: try KafkaRecordLog(exactlyOnce: access.settings, trouble: trouble)
+        case .atLeastOnce: try KafkaRecordLog(atLeastOnce: access.settings, trouble: trouble)
+        }
     }
 
     private var options: BatchLoop.Options {
@@ -130,10 +147,9 @@ final class WorkerSession {
     }
 
     private func printMode() {
-        guard configuration.delivery == .exactlyOnce else { return }
+        guard configuration.delivery == .atLeastOnce else { return }
         console.printError(
-            "warning: this version delivers at least once and keeps its ledger in memory: a restart or a rebalance forgets "
-                + "keys, whose assertions are then refused as unknown-key until they attest again"
+            "warning: delivery is at-least-once: after a fault requests may be answered twice, though no counter moves twice"
         )
     }
 

@@ -29,7 +29,7 @@ struct MockLogTests {
             let half = first.filter { $0.partition < 2 }
             try log.begin()
             try log.append(half.flatMap { [LogDriver.output(.results, for: $0), LogDriver.output(.ledger, for: $0)] })
-            try log.commit(LogDriver.positions(after: half))
+            try log.commit(LogDriver.positions(after: half), of: Generation(0))
 
             // The other half is given up, and only that comes again.
             let rest = first.filter { $0.partition >= 2 }
@@ -42,7 +42,7 @@ struct MockLogTests {
                     == Set(rest.map { [Int64($0.partition), $0.offset] })
             )
             let stale = #expect(throws: KafkaFault.self) {
-                try log.commit([PartitionPosition(partition: 3, offset: 1_000)])
+                try log.commit([PartitionPosition(partition: 3, offset: 1_000)], of: Generation(0))
             }
             #expect(stale?.isRecoverable == true)
             try log.close()
@@ -108,11 +108,13 @@ struct MockLogTests {
             // Partition counts are known from an earlier batch.
             try log.begin()
             try log.append([LogDriver.output(.results, for: records[0])])
-            try log.commit([])
+            try log.commit([], of: Generation(0))
             try cluster.setBroker(1, isUp: false)
             try log.begin()
             try log.append(records.map { LogDriver.output(.results, for: $0) })
-            let fault = #expect(throws: KafkaFault.self) { try log.commit(LogDriver.positions(after: records)) }
+            let fault = #expect(throws: KafkaFault.self) {
+                try log.commit(LogDriver.positions(after: records), of: Generation(0))
+            }
             #expect(fault?.isRecoverable == true)
             try log.abort()
             try cluster.setBroker(1, isUp: true)
@@ -128,11 +130,11 @@ struct MockLogTests {
     private func retryingCommit(_ log: KafkaRecordLog, _ positions: [PartitionPosition]) throws {
         for _ in 0..<50 {
             do {
-                return try log.commit(positions)
+                return try log.commit(positions, of: Generation(0))
             } catch let fault as KafkaFault {
                 guard fault.isRecoverable else { throw fault }
             }
         }
-        try log.commit(positions)
+        try log.commit(positions, of: Generation(0))
     }
 }

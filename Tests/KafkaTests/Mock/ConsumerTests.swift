@@ -78,6 +78,19 @@ struct ConsumerTests {
         }
     }
 
+    @Test(arguments: [PartitionOffset.beginning, 0, 20])
+    func `what is taken over paused gives nothing before it is resumed, and all of it then`(start: Int64) throws {
+        try withMock(partitions: 1) { fixture in
+            try filled(fixture, perPartition: 50, partitions: 1)
+            let reader = try fixture.consumer(group: "reader")
+            try reader.assignPaused([PartitionOffset(partition: 0, offset: start)])
+            #expect(try !reader.poll(seconds: 1) { _ in true })
+            try reader.resume([0])
+            let first = max(0, start)
+            #expect(try reader.records(50 - Int(first)).map(\.offset) == Array(first..<50))
+        }
+    }
+
     @Test func `a partition's ends are told`() throws {
         try withMock(partitions: 2) { fixture in
             try filled(fixture, perPartition: 7, partitions: 1)

@@ -36,7 +36,7 @@ final class MockFixture {
         return consumer
     }
 
-    private func properties(_ more: [(String, String)]) -> [(String, String)] {
+    func properties(_ more: [(String, String)]) -> [(String, String)] {
         properties(group: "group", more)
     }
 }

@@ -31,7 +31,7 @@ extension RealKafkaTests {
                 #expect(record.headers.last?.name == bytes("bare"))
             }
             try log.begin()
-            try log.commit(LogDriver.positions(after: records))
+            try log.commit(LogDriver.positions(after: records), of: Generation(0))
             try log.close()
         }
     }

@@ -81,7 +81,7 @@ struct RealKafkaTests {
             let batch = try LogDriver.records(50, from: log, limits: limits, changes: &changes)
             try log.begin()
             try log.append(batch.map { LogDriver.output(.results, for: $0) })
-            try log.commit(LogDriver.positions(after: batch))
+            try log.commit(LogDriver.positions(after: batch), of: Generation(0))
             seen += batch
         }
         // Polled and written, but not committed: it comes again.
@@ -115,9 +115,11 @@ struct RealKafkaTests {
         let kept = batch.filter { $0.partition != 1 }
         try first.begin()
         try first.append(kept.map { LogDriver.output(.results, for: $0) })
-        try first.commit(LogDriver.positions(after: kept))
+        try first.commit(LogDriver.positions(after: kept), of: Generation(0))
         try first.releaseRevoked()
-        let late = #expect(throws: KafkaFault.self) { try first.commit(LogDriver.positions(after: batch)) }
+        let late = #expect(throws: KafkaFault.self) {
+            try first.commit(LogDriver.positions(after: batch), of: Generation(0))
+        }
         #expect(late?.isRecoverable == true)
 
         let again = try recordsOfBoth(first, second, count: batch.count - kept.count)
@@ -159,7 +161,7 @@ struct RealKafkaTests {
         #expect(try LogDriver.records(3, from: second).count == 3)
         let fault = #expect(throws: KafkaFault.self) {
             try first.begin()
-            try first.commit(LogDriver.positions(after: records))
+            try first.commit(LogDriver.positions(after: records), of: Generation(0))
             _ = try LogDriver.change(from: first)
         }
         #expect(fault?.isRecoverable == false)

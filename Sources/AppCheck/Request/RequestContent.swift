@@ -1,0 +1,61 @@
+internal import AppAttest
+
+/// What a verb's body says, and the record key that follows from it. All members are read before what they hold is
+/// judged: a missing one is `malformed-request` whatever else is wrong.
+struct RequestContent {
+    var keyID: KeyID?
+    var unverifiedTokenID: [UInt8]?
+    let body: Request.Body
+
+    init(keyID: KeyID? = nil, unverifiedTokenID: [UInt8]? = nil, body: Request.Body) {
+        self.keyID = keyID
+        self.unverifiedTokenID = unverifiedTokenID
+        self.body = body
+    }
+
+    init(attestation members: RequestBody, _ limits: RequestLimits) throws(Reason) {
+        keyID = try members.keyID()
+        body = .verifyAttestation(
+            attestation: try members.attestation(),
+            clientDataHash: try members.clientDataHash(limits)
+        )
+    }
+
+    init(assertion members: RequestBody, _ limits: RequestLimits) throws(Reason) {
+        keyID = try members.keyID()
+        body = .verifyAssertion(
+            assertion: try members.assertion(),
+            clientDataHash: try members.clientDataHash(limits)
+        )
+    }
+
+    init(attestationExchange members: RequestBody) throws(Reason) {
+        keyID = try members.keyID()
+        body = .exchangeAttestation(
+            attestation: try members.attestation(),
+            challenge: try members.challenge(),
+            limitedUse: try members.limitedUse()
+        )
+    }
+
+    /// - Throws: `artifact-invalid` too, for an artifact that names no key.
+    init(assertionExchange members: RequestBody) throws(Reason) {
+        let artifact = try members.artifact()
+        body = .exchangeAssertion(
+            artifact: artifact,
+            assertion: try members.assertion(),
+            challenge: try members.challenge(),
+            limitedUse: try members.limitedUse()
+        )
+        keyID = KeyID(unverifiedArtifact: artifact)
+        guard keyID != nil else { throw .artifactInvalid }
+    }
+
+    /// - Throws: `token-invalid` too, for a token whose payload cannot be read or names no `jti`.
+    init(tokenCheck members: RequestBody) throws(Reason) {
+        let token = try members.appCheckToken()
+        guard let identifier = UnverifiedTokenID(token: token) else { throw .tokenInvalid }
+        unverifiedTokenID = identifier.bytes
+        body = .verifyToken(token: token)
+    }
+}

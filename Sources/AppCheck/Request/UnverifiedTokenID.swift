@@ -1,0 +1,23 @@
+internal import JSON
+
+/// The `jti` that a token claims, read before anything of the token is verified: it is the key of the token's records.
+struct UnverifiedTokenID {
+    let bytes: [UInt8]
+
+    /// As Google bounds it; ours have 43.
+    private static let maxBytes = 250
+    private static let maxDepth = 8
+    private static let maxNodes = 256
+
+    /// - Parameter token: the text of a JWT, three parts with a dot between them.
+    /// - Returns: nil unless the second part is base64 of a JSON object whose `jti` is a string of 1 to 250 bytes.
+    init?(token: [UInt8]) {
+        let parts = token.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard parts.count == 3, let payload = Base64.decode(Array(parts[1])),
+            let claims = try? JSONDocument(parsing: payload, maxDepth: Self.maxDepth, maxNodes: Self.maxNodes).root,
+            !claims.hasDuplicateMembers,
+            let identifier = claims["jti"]?.stringBytes, !identifier.isEmpty, identifier.count <= Self.maxBytes
+        else { return nil }
+        bytes = identifier
+    }
+}

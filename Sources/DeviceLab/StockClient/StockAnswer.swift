@@ -1,0 +1,84 @@
+internal import AppAttest
+internal import JSON
+
+/// The SDK's reading of 2xx answers: as strict, and as lax, as it is.
+enum StockAnswer {
+    /// What the SDK cannot read, and why.
+    struct Unreadable: Error, Equatable {
+        let reason: String
+    }
+
+    /// `challenge`; its `ttl` is ignored.
+    static func challenge(_ body: [UInt8]) throws(Unreadable) -> [UInt8] {
+        try bytes(object(body), "challenge")
+    }
+
+    static func attestation(
+        _ body: [UInt8],
+        limitedUse: Bool,
+        at time: EvaluationTime
+    ) throws(Unreadable) -> (artifact: [UInt8], token: StockToken) {
+        let answer = try object(body)
+        let artifact = try bytes(answer, "artifact")
+        guard let token = answer["appCheckToken"], token.kind == .object else {
+            throw Unreadable(reason: "no object appCheckToken")
+        }
+        return (artifact, try Self.token(token, limitedUse: limitedUse, at: time))
+    }
+
+    static func assertion(
+        _ body: [UInt8],
+        limitedUse: Bool,
+        at time: EvaluationTime
+    ) throws(Unreadable) -> StockToken {
+        try token(object(body), limitedUse: limitedUse, at: time)
+    }
+
+    private static func object(_ body: [UInt8]) throws(Unreadable) -> JSONNode {
+        guard let root = try? JSONDocument(parsing: body).root, root.kind == .object else {
+            throw Unreadable(reason: "no JSON object")
+        }
+        return root
+    }
+
+    private static func token(
+        _ node: JSONNode,
+        limitedUse: Bool,
+        at time: EvaluationTime
+    ) throws(Unreadable) -> StockToken {
+        guard let text = node["token"]?.string else { throw Unreadable(reason: "no string token") }
+        // A number here raises an exception in the app.
+        guard let ttl = node["ttl"]?.string else { throw Unreadable(reason: "no string ttl") }
+        let seconds = leadingNumber(ttl.replacing("s", with: ""))
+        guard seconds != 0 else { throw Unreadable(reason: "a ttl of 0") }
+        let life = Int64(min(max(seconds, -longestSeconds), longestSeconds) * 1000)
+        return StockToken(
+            text: text,
+            expiresAt: EvaluationTime(milliseconds: time.milliseconds + life),
+            isLimitedUse: limitedUse
+        )
+    }
+
+    /// A century: no life that anyone means is longer.
+    private static let longestSeconds = 3_155_760_000.0
+
+    /// NSData with no options: the standard alphabet, padded, nothing else.
+    private static func bytes(_ node: JSONNode, _ name: StaticString) throws(Unreadable) -> [UInt8] {
+        guard let text = node[name]?.stringBytes else { throw Unreadable(reason: "no string \(name)") }
+        guard text.count % 4 == 0, !text.contains(where: { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }),
+            let bytes = Base64.decode(text)
+        else { throw Unreadable(reason: "\(name) is no standard padded base64") }
+        return bytes
+    }
+
+    /// NSString's `doubleValue`: the number at the start, after white space; 0 where there is none.
+    private static func leadingNumber(_ text: String) -> Double {
+        let start = text.drop { $0 == " " || $0 == "\t" || $0 == "\n" || $0 == "\r" }
+        var number = start.prefix { $0.isASCII && ($0.isNumber || "+-.eE".contains($0)) }
+        while !number.isEmpty {
+            if let value = Double(number) { return value }
+            number.removeLast()
+        }
+        return 0
+    }
+}

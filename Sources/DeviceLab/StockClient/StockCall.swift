@@ -1,0 +1,78 @@
+package import AppAttest
+internal import JSON
+
+/// A REST call of the SDK, and what a gateway makes of it.
+package struct StockCall: Sendable, Equatable {
+    package enum Kind: Sendable, Equatable, CaseIterable {
+        /// For a key that has no artifact yet: an attestation will follow.
+        case challengeForAttestation
+        case challengeForAssertion
+        case attestation
+        case assertion
+
+        var verb: String {
+            switch self {
+            case .challengeForAttestation, .challengeForAssertion: "generateAppAttestChallenge"
+            case .attestation: "exchangeAppAttestAttestation"
+            case .assertion: "exchangeAppAttestAssertion"
+            }
+        }
+    }
+
+    package let kind: Kind
+    /// With the leading slash, without host.
+    package let path: String
+    /// JSON as the SDK writes it; nil = the empty body of a challenge call.
+    package let body: [UInt8]?
+    /// The key whose text the gateway makes the record key; nil for a challenge, which needs none.
+    package let keyID: KeyID?
+    package let installationID: String
+
+    /// A header that the gateway adds to the record.
+    package struct Header: Sendable, Equatable {
+        package let name: String
+        package let value: String
+    }
+
+    /// `installation-id` always, `handshake` where an attestation will follow the challenge.
+    package var headers: [Header] {
+        let installation = Header(name: "installation-id", value: installationID)
+        guard kind == .challengeForAttestation else { return [installation] }
+        return [installation, Header(name: "handshake", value: "attestation")]
+    }
+
+    /// The request record's value: `path`, and `body` unchanged where there is one.
+    package var value: [UInt8] {
+        var json = JSONWriter(capacity: 128 + path.utf8.count + (body?.count ?? 0))
+        json.beginObject()
+        json.key("path")
+        json.string(path)
+        if let body {
+            json.key("body")
+            json.raw(body)
+        }
+        json.endObject()
+        return json.takeBytes()
+    }
+}
+
+/// The SDK's request bodies: snake_case, standard padded base64 in which `/` is escaped as NSJSONSerialization does,
+/// and members in no order that anyone could rely on.
+struct StockBody {
+    private var members: [[UInt8]] = []
+
+    mutating func add(_ name: String, base64 bytes: [UInt8]) {
+        let text = Base64.encode(bytes).flatMap { byte in
+            byte == UInt8(ascii: "/") ? [UInt8(ascii: "\\"), byte] : [byte]
+        }
+        members.append(Array("\"\(name)\":\"".utf8) + text + [UInt8(ascii: "\"")])
+    }
+
+    mutating func add(_ name: String, _ flag: Bool) { members.append(Array("\"\(name)\":\(flag)".utf8)) }
+
+    /// - Parameter random: gives the order.
+    func bytes(using random: inout SeededRandom) -> [UInt8] {
+        let shuffled = members.shuffled(using: &random)
+        return [UInt8(ascii: "{")] + Array(shuffled.joined(separator: [UInt8(ascii: ",")])) + [UInt8(ascii: "}")]
+    }
+}

@@ -1,0 +1,144 @@
+internal import AppAttest
+internal import Crypto
+
+extension StockClient {
+    /// Starts operations for the waiting wishes until one of them has a call to make.
+    mutating func startNext(at time: EvaluationTime) -> StockReply {
+        var reply = StockReply()
+        while operation == nil, !waiting.isEmpty {
+            let isLimitedUse = waiting.removeFirst()
+            var wishes = 1
+            if !isLimitedUse {
+                // One session token is enough for all that want one.
+                wishes += waiting.count { !$0 }
+                waiting.removeAll { !$0 }
+            }
+            if let end = backoff.end(at: time) {
+                reply.outcomes += Array(repeating: .backingOff(until: end), count: wishes)
+                continue
+            }
+            let step: StockCall.Kind = artifact == nil ? .challengeForAttestation : .challengeForAssertion
+            operation = Operation(isLimitedUse: isLimitedUse, wishes: wishes, step: step)
+            reply.call = challengeCall(step)
+        }
+        return reply
+    }
+
+    /// Goes on after a 2xx answer.
+    mutating func proceed(_ body: [UInt8], at time: EvaluationTime) throws(StockAnswer.Unreadable) -> StockReply {
+        let running = openOperation
+        let isLimitedUse = running.isLimitedUse
+        switch running.step {
+        case .challengeForAttestation:
+            return StockReply(call: attestationCall(challenge: try StockAnswer.challenge(body), at: time))
+        case .challengeForAssertion:
+            return StockReply(call: assertionCall(challenge: try StockAnswer.challenge(body)))
+        case .attestation:
+            let answer = try StockAnswer.attestation(body, limitedUse: isLimitedUse, at: time)
+            artifact = answer.artifact
+            return succeed(answer.token, at: time)
+        case .assertion:
+            return succeed(try StockAnswer.assertion(body, limitedUse: isLimitedUse, at: time), at: time)
+        }
+    }
+
+    /// Goes on after an HTTP error.
+    mutating func refuse(status: Int, at time: EvaluationTime) -> StockReply {
+        let running = openOperation
+        let isHandshake = running.step == .challengeForAttestation || running.step == .attestation
+        if status == 403, isHandshake {
+            // Never on a refresh: a refused assertion does not make the SDK attest again.
+            (device, artifact) = (nil, nil)
+            if !running.hasStartedOver {
+                operation?.hasStartedOver = true
+                operation?.step = .challengeForAttestation
+                return StockReply(call: challengeCall(.challengeForAttestation))
+            }
+        }
+        return fail(.refused(status: status), StockBackoff.kind(status: status), at: time)
+    }
+
+    mutating func fail(_ outcome: StockOutcome, _ kind: StockBackoff.Kind, at time: EvaluationTime) -> StockReply {
+        backoff.fail(kind, at: time, using: &random)
+        return end(with: outcome, at: time)
+    }
+
+    private mutating func succeed(_ token: StockToken, at time: EvaluationTime) -> StockReply {
+        backoff.succeed()
+        if !token.isLimitedUse { session = token }
+        return end(with: .token(token), at: time)
+    }
+
+    private mutating func end(with outcome: StockOutcome, at time: EvaluationTime) -> StockReply {
+        let outcomes = Array(repeating: outcome, count: openOperation.wishes)
+        operation = nil
+        var reply = startNext(at: time)
+        reply.outcomes = outcomes + reply.outcomes
+        return reply
+    }
+
+    private var openOperation: Operation {
+        guard let operation else { preconditionFailure("an answer belongs to an open call") }
+        return operation
+    }
+}
+
+// MARK: - Calls
+
+extension StockClient {
+    /// A handshake without a key makes one at once, beside the challenge.
+    private mutating func challengeCall(_ kind: StockCall.Kind) -> StockCall {
+        if kind == .challengeForAttestation, device == nil {
+            device = FakeDevice(model, seed: random.next())
+            keysMade += 1
+        }
+        return call(kind, body: nil)
+    }
+
+    private mutating func attestationCall(challenge: [UInt8], at time: EvaluationTime) -> StockCall {
+        let device = ownDevice
+        let object = device.attest(
+            clientDataHash: SHA256.hash(challenge).bytes,
+            at: time,
+            fault: attestationFault
+        )
+        var body = StockBody()
+        body.add("key_id", base64: device.keyID.bytes)
+        body.add("attestation_statement", base64: object)
+        return exchange(.attestation, body, challenge: challenge)
+    }
+
+    private mutating func assertionCall(challenge: [UInt8]) -> StockCall {
+        var device = ownDevice
+        guard let artifact else { preconditionFailure("a refresh has an artifact") }
+        let object = device.assert(clientDataHash: SHA256.hash(artifact + challenge).bytes, fault: assertionFault)
+        self.device = device
+        var body = StockBody()
+        body.add("artifact", base64: artifact)
+        body.add("assertion", base64: object)
+        return exchange(.assertion, body, challenge: challenge)
+    }
+
+    private mutating func exchange(_ kind: StockCall.Kind, _ members: StockBody, challenge: [UInt8]) -> StockCall {
+        var members = members
+        members.add("challenge", base64: challenge)
+        members.add("limited_use", openOperation.isLimitedUse)
+        operation?.step = kind
+        return call(kind, body: members.bytes(using: &random))
+    }
+
+    private func call(_ kind: StockCall.Kind, body: [UInt8]?) -> StockCall {
+        StockCall(
+            kind: kind,
+            path: "/v1/\(resource):\(kind.verb)",
+            body: body,
+            keyID: body == nil ? nil : device?.keyID,
+            installationID: installationID
+        )
+    }
+
+    private var ownDevice: FakeDevice {
+        guard let device else { preconditionFailure("a key is made before it attests or asserts") }
+        return device
+    }
+}

@@ -1,0 +1,100 @@
+internal import CRdkafka
+
+extension Admin {
+    /// A group's committed offsets of one topic; nil for a partition without one. Needs no member in the group.
+    ///
+    /// - Throws: a ``KafkaFault``; a retriable one where a transaction keeps offsets pending until the time is up.
+    package func committedOffsets(
+        ofGroup group: String,
+        topic: String,
+        partitions: [Int32],
+        timeoutMilliseconds: Int = 10_000
+    ) throws(KafkaFault) -> [(partition: Int32, offset: Int64?)] {
+        guard !partitions.isEmpty else { return [] }
+        let action = "reading the committed offsets of group \(group)"
+        let list = TopicPartitionList(topic: topic, partitions: partitions)
+        // The library copies the list; the object is ours.
+        let made = unsafe list.withPointer { unsafe rd_kafka_ListConsumerGroupOffsets_new(group, $0) }
+        var requests = unsafe [made]
+        defer { unsafe rd_kafka_ListConsumerGroupOffsets_destroy(made) }
+        let found = try unsafe perform(
+            RD_KAFKA_ADMIN_OP_LISTCONSUMERGROUPOFFSETS,
+            action,
+            timeoutMilliseconds: timeoutMilliseconds,
+            call: { options, queue in
+                if let error = unsafe rd_kafka_AdminOptions_set_require_stable_offsets(options, 1) {
+                    unsafe rd_kafka_error_destroy(error)
+                }
+                unsafe rd_kafka_ListConsumerGroupOffsets(handle.pointer, &requests, 1, options, queue)
+            },
+            read: { event throws(KafkaFault) in
+                let result = unsafe rd_kafka_event_ListConsumerGroupOffsets_result(event)
+                var count = 0
+                let groups = unsafe rd_kafka_ListConsumerGroupOffsets_result_groups(result, &count)
+                return try unsafe Self.offsets(in: count > 0 ? groups?[0] : nil, action)
+            }
+        )
+        return found.map { ($0.partition, $0.offset >= 0 ? $0.offset : nil) }
+    }
+
+    /// Sets a group's next offsets to read of one topic. The group must have no members.
+    ///
+    /// - Throws: a ``KafkaFault``: `UNKNOWN_MEMBER_ID` where the group has members, whose business its offsets are.
+    package func setOffsets(
+        ofGroup group: String,
+        topic: String,
+        _ offsets: [PartitionOffset],
+        timeoutMilliseconds: Int = 10_000
+    ) throws(KafkaFault) {
+        guard !offsets.isEmpty else { return }
+        let action = "setting the offsets of group \(group)"
+        let list = TopicPartitionList(topic: topic, offsets: offsets)
+        // The library copies the list; the object is ours.
+        let made = unsafe list.withPointer { unsafe rd_kafka_AlterConsumerGroupOffsets_new(group, $0) }
+        var requests = unsafe [made]
+        defer { unsafe rd_kafka_AlterConsumerGroupOffsets_destroy(made) }
+        _ = try unsafe perform(
+            RD_KAFKA_ADMIN_OP_ALTERCONSUMERGROUPOFFSETS,
+            action,
+            timeoutMilliseconds: timeoutMilliseconds,
+            call: { options, queue in
+                unsafe rd_kafka_AlterConsumerGroupOffsets(handle.pointer, &requests, 1, options, queue)
+            },
+            read: { event throws(KafkaFault) in
+                let result = unsafe rd_kafka_event_AlterConsumerGroupOffsets_result(event)
+                var count = 0
+                let groups = unsafe rd_kafka_AlterConsumerGroupOffsets_result_groups(result, &count)
+                return try unsafe Self.offsets(in: count > 0 ? groups?[0] : nil, action)
+            }
+        )
+    }
+
+    /// What a group's answer says of each partition. The answer belongs to its event.
+    private static func offsets(in group: OpaquePointer?, _ action: String) throws(KafkaFault) -> [PartitionOffset] {
+        guard let group = unsafe group else { throw .fatal("\(action): the broker said nothing about it") }
+        if let error = unsafe rd_kafka_group_result_error(group) {
+            throw unsafe KafkaFault(rd_kafka_error_code(error), doing: action)
+        }
+        guard let list = unsafe rd_kafka_group_result_partitions(group) else { return [] }
+        if let fault = unsafe TopicPartitionList.firstFault(in: UnsafeMutablePointer(mutating: list), action) {
+            throw fault
+        }
+        return unsafe TopicPartitionList.offsets(in: UnsafeMutablePointer(mutating: list))
+    }
+
+    /// Where partitions begin and end; records of open transactions lie before the end.
+    package func watermarks(
+        of topic: String,
+        partitions: [Int32],
+        timeoutMilliseconds: Int = 10_000
+    ) throws(KafkaFault) -> [(partition: Int32, watermarks: Watermarks)] {
+        let ends = try PartitionEnds(properties)
+        var found: [(partition: Int32, watermarks: Watermarks)] = []
+        for partition in partitions {
+            found.append(
+                (partition, try ends.watermarks(of: topic, partition, timeoutMilliseconds: timeoutMilliseconds))
+            )
+        }
+        return found
+    }
+}

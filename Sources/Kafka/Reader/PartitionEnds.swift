@@ -1,0 +1,35 @@
+internal import CRdkafka
+
+/// Asks where partitions begin and end, open transactions included: a client of its own with
+/// `isolation.level=read_uncommitted`, since any other is told an end that lies before them.
+package final class PartitionEnds {
+    private let handle: ClientHandle
+
+    /// - Parameter properties: librdkafka's settings; those of producers, and the group, are left out.
+    package init(_ properties: KafkaProperties) throws(KafkaFault) {
+        let forced = [("isolation.level", "read_uncommitted"), ("enable.auto.commit", "false")]
+        let complete = properties.withoutGroup().completed(
+            defaults: [("socket.nagle.disable", "true"), ("log_level", "0")],
+            forced: forced
+        )
+        handle = try ClientHandle(.consumer, complete, context: CallbackContext())
+    }
+
+    /// The oldest offset, and the one that the next record written will have.
+    package func watermarks(
+        of topic: String,
+        _ partition: Int32,
+        timeoutMilliseconds: Int
+    ) throws(KafkaFault) -> Watermarks {
+        try handle.watermarks(of: topic, partition, timeoutMilliseconds: timeoutMilliseconds)
+    }
+}
+
+extension KafkaProperties {
+    /// The settings for a client that belongs to no group.
+    func withoutGroup() -> KafkaProperties {
+        var properties = self
+        for name in ["group.id", "group.instance.id"] { properties[name] = nil }
+        return properties
+    }
+}

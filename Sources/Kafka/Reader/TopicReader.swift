@@ -1,0 +1,182 @@
+internal import CRdkafka
+
+/// A record of a compacted topic. A null key or value (a tombstone) is nil, an empty one [].
+package struct TopicRecord: Sendable, Equatable {
+    package var partition: Int32
+    package var offset: Int64
+    package var key: [UInt8]?
+    package var value: [UInt8]?
+}
+
+/// Reads chosen partitions of one topic, committed records only, without a group: it can neither join nor commit.
+/// For one thread at a time.
+///
+/// Made for restoring a compacted topic: take ``highWatermark(of:timeoutMilliseconds:)``, ``start(_:)``, then poll
+/// until ``position(of:)`` is there. That ends even where the last offsets are aborted, compacted away or markers.
+@safe
+package final class TopicReader {
+    package let topic: String
+    let handle: ClientHandle
+    /// Ours, as is the queue; both are given back before the client is.
+    private let topicPointer: OpaquePointer
+    private let queue: OpaquePointer
+    private let properties: KafkaProperties
+    private var ends: PartitionEnds?
+    private var reading: Set<Int32> = []
+    /// How far each partition has been read: the largest of what records and ends of partitions have shown.
+    private var seen: [Int32: Int64] = [:]
+    /// What came after records that were handed out first.
+    private var pendingFault: KafkaFault?
+
+    /// - Parameter properties: librdkafka's settings; those of producers, and the group, are left out.
+    /// - Throws: a ``KafkaFault`` that names what is wrong. Nothing is connected yet.
+    package init(_ properties: KafkaProperties, topic: String) throws(KafkaFault) {
+        guard !topic.isEmpty else { throw .invalid("an empty name is no topic's") }
+        let complete = properties.withoutGroup().completed(defaults: Self.defaults, forced: Self.forced)
+        handle = try ClientHandle(.consumer, complete, context: CallbackContext())
+        // The topic object keeps the client's default settings; null only for a broken client.
+        guard let topicPointer = unsafe rd_kafka_topic_new(handle.pointer, topic, nil) else {
+            throw .invalid("topic \(topic) cannot be read")
+        }
+        guard let queue = unsafe rd_kafka_queue_new(handle.pointer) else {
+            unsafe rd_kafka_topic_destroy(topicPointer)
+            throw .fatal("out of memory")
+        }
+        unsafe self.topicPointer = topicPointer
+        unsafe self.queue = queue
+        self.topic = topic
+        self.properties = properties
+    }
+
+    deinit {
+        for partition in reading { _ = unsafe rd_kafka_consume_stop(topicPointer, partition) }
+        unsafe rd_kafka_queue_destroy(queue)
+        unsafe rd_kafka_topic_destroy(topicPointer)
+    }
+
+    private static let defaults = [
+        ("check.crcs", "true"), ("socket.nagle.disable", "true"), ("socket.keepalive.enable", "true"),
+        // An offset that is gone must be heard of: what it stood for is out of date.
+        ("auto.offset.reset", "error"),
+    ]
+
+    private static let forced = [
+        ("isolation.level", "read_committed"), ("enable.auto.commit", "false"), ("enable.auto.offset.store", "false"),
+        // The end of a partition tells the position where nothing readable lies at the end.
+        ("enable.partition.eof", "true"),
+        // The library's own weight is about 210 B a record beside the payload: at most some hundreds of MiB in all.
+        ("queued.min.messages", "1000000"), ("queued.max.messages.kbytes", "131072"),
+    ]
+
+    /// Begins to read partitions at the given offsets (``PartitionOffset/beginning`` for the oldest record).
+    ///
+    /// A partition that does not exist gives nothing and no fault either; asking for its high watermark first tells.
+    package func start(_ offsets: [PartitionOffset]) throws(KafkaFault) {
+        for start in offsets {
+            let partition = start.partition
+            precondition(!reading.contains(partition), "partition \(partition) is being read already")
+            // The library keeps its own references to the topic and the queue.
+            let code = unsafe rd_kafka_consume_start_queue(topicPointer, partition, start.offset, queue)
+            if code != 0 {
+                throw KafkaFault(rd_kafka_last_error(), doing: "reading \(topic), partition \(partition)")
+            }
+            reading.insert(partition)
+            seen[partition] = start.offset >= 0 ? start.offset : nil
+        }
+    }
+
+    /// Ends the reading of partitions; none of their records comes any more.
+    package func stop(_ partitions: [Int32]) throws(KafkaFault) {
+        for partition in partitions where reading.remove(partition) != nil {
+            seen[partition] = nil
+            // Waits for the library's own thread, not for a broker.
+            if unsafe rd_kafka_consume_stop(topicPointer, partition) != 0 {
+                throw KafkaFault(rd_kafka_last_error(), doing: "leaving \(topic), partition \(partition)")
+            }
+        }
+    }
+
+    /// What lies ready, in the order of each partition; an empty answer when nothing came in time.
+    ///
+    /// - Throws: a ``KafkaFault`` that concerns a partition: an offset that is gone, a damaged record, a refusal. What
+    ///   was read before it has been handed out. Trouble with connections is mended by the library and only shows in
+    ///   the time that passes.
+    package func poll(maxRecords: Int, timeoutMilliseconds: Int) throws(KafkaFault) -> [TopicRecord] {
+        if let fault = pendingFault {
+            pendingFault = nil
+            throw fault
+        }
+        handle.serve()
+        var records: [TopicRecord] = []
+        var timeout = clampedMilliseconds(timeoutMilliseconds)
+        // A message is ours until destroyed, after everything in it was copied.
+        while records.count < maxRecords, let message = unsafe rd_kafka_consume_queue(queue, timeout) {
+            defer { unsafe rd_kafka_message_destroy(message) }
+            timeout = 0
+            guard unsafe message.pointee.err != RD_KAFKA_RESP_ERR_NO_ERROR else {
+                if let record = unsafe taken(message) { records.append(record) }
+                continue
+            }
+            guard let fault = unsafe fault(in: message) else { continue }
+            guard !records.isEmpty else { throw fault }
+            pendingFault = fault
+            break
+        }
+        return records
+    }
+
+    private func taken(_ message: UnsafeMutablePointer<rd_kafka_message_t>) -> TopicRecord? {
+        let partition = unsafe message.pointee.partition
+        // A message of a reading that has ended may still lie in the queue.
+        guard reading.contains(partition) else { return nil }
+        let record = unsafe TopicRecord(
+            partition: partition,
+            offset: message.pointee.offset,
+            key: KafkaRecord.bytes(message.pointee.key, message.pointee.key_len),
+            value: KafkaRecord.bytes(message.pointee.payload, message.pointee.len)
+        )
+        advance(partition, to: record.offset + 1)
+        return record
+    }
+
+    private func advance(_ partition: Int32, to offset: Int64) {
+        seen[partition] = max(seen[partition] ?? offset, offset)
+    }
+
+    private func fault(in message: UnsafeMutablePointer<rd_kafka_message_t>) -> KafkaFault? {
+        let code = unsafe message.pointee.err
+        let partition = unsafe message.pointee.partition
+        guard reading.contains(partition) else { return nil }
+        guard code != RD_KAFKA_RESP_ERR__PARTITION_EOF else {
+            unsafe advance(partition, to: message.pointee.offset)
+            return nil
+        }
+        let text = unsafe String(cString: rd_kafka_message_errstr(message))
+        return KafkaFault(code, "reading \(topic), partition \(partition): \(text)")
+    }
+
+    /// The offset before which everything readable has been handed out; nil where nothing is known yet.
+    ///
+    /// It moves over markers, aborted records and what compaction took, once ``poll(maxRecords:timeoutMilliseconds:)``
+    /// has come to them.
+    package func position(of partition: Int32) -> Int64? {
+        let list = TopicPartitionList(topic: topic, partitions: [partition])
+        // The library fills the list in and does not keep it.
+        let code = unsafe list.withPointer { unsafe rd_kafka_position(handle.pointer, $0) }
+        let told = code == RD_KAFKA_RESP_ERR_NO_ERROR ? list.offsets().first?.offset ?? -1 : -1
+        let position = max(told, seen[partition] ?? -1)
+        return position >= 0 ? position : nil
+    }
+
+    /// The oldest offset, and the one that the next record written will have: records of open transactions included.
+    package func watermarks(of partition: Int32, timeoutMilliseconds: Int) throws(KafkaFault) -> Watermarks {
+        let asker = if let ends { ends } else { try PartitionEnds(properties) }
+        ends = asker
+        return try asker.watermarks(of: topic, partition, timeoutMilliseconds: timeoutMilliseconds)
+    }
+
+    /// The high one of ``watermarks(of:timeoutMilliseconds:)``.
+    package func highWatermark(of partition: Int32, timeoutMilliseconds: Int) throws(KafkaFault) -> Int64 {
+        try watermarks(of: partition, timeoutMilliseconds: timeoutMilliseconds).high
+    }
+}

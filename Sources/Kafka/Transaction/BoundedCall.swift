@@ -1,0 +1,89 @@
+internal import CRdkafka
+internal import Glibc
+
+/// One call of the library on a thread of its own, so that waiting for it has an end.
+///
+/// Sending offsets in 2.0.2 waits for the group's coordinator to come back, however long that takes. A call that was
+/// given up goes on, and what it uses stays alive until it returns.
+@safe
+final class BoundedCall {
+    private let body: () -> OpaquePointer?
+    /// Written by the call's thread before it rings the bell, read after that.
+    private var error: OpaquePointer?
+    /// A pipe, its reading end first: a byte in it wakes the waiting thread.
+    private var bell: (Int32, Int32) = (-1, -1)
+
+    private init(_ body: @escaping () -> OpaquePointer?) {
+        unsafe self.body = body
+        var ends: [Int32] = [-1, -1]
+        // Two numbers are written, or none.
+        guard unsafe pipe(&ends) == 0 else { return }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        bell = (ends[0], ends[1])
+    }
+
+    deinit {
+        if bell.0 >= 0 {
+            close(bell.0)
+            close(bell.1)
+        }
+        // The outcome of a call that nobody waited for.
+        if let error = unsafe error { unsafe rd_kafka_error_destroy(error) }
+    }
+
+    /// What the call returned, an error object for the caller to free or nil.
+    ///
+    /// - Throws: a fatal ``KafkaFault`` when it did not return in time: then it may go on for ever.
+    static func run(
+        _ action: String,
+        timeoutMilliseconds: Int,
+        _ body: @escaping () -> OpaquePointer?
+    ) throws(KafkaFault) -> OpaquePointer? {
+        let call = unsafe BoundedCall(body)
+        guard call.bell.0 >= 0, call.start() else { throw .fatal("\(action): no thread could be started") }
+        guard call.wait(timeoutMilliseconds) else {
+            throw .timedOut("\(action): no answer in \(timeoutMilliseconds) ms").judged(
+                isFatal: true,
+                requiresAbort: false
+            )
+        }
+        defer { unsafe call.error = nil }
+        return unsafe call.error
+    }
+
+    private func start() -> Bool {
+        var thread = pthread_t()
+        // The thread's own reference; it is released when the call has returned.
+        let reference = unsafe Unmanaged.passRetained(self)
+        let code = unsafe pthread_create(
+            &thread,
+            nil,
+            { argument in
+                // The reference made above.
+                if let argument = unsafe argument {
+                    unsafe Unmanaged<BoundedCall>.fromOpaque(argument).takeRetainedValue().perform()
+                }
+                return nil
+            },
+            reference.toOpaque()
+        )
+        if code != 0 { unsafe reference.release() } else { pthread_detach(thread) }
+        return code == 0
+    }
+
+    private func perform() {
+        unsafe error = body()
+        var byte: UInt8 = 1
+        // One byte of our own.
+        _ = unsafe write(bell.1, &byte, 1)
+    }
+
+    /// False when the time is up.
+    private func wait(_ milliseconds: Int) -> Bool {
+        var entry = pollfd(fd: bell.0, events: Int16(POLLIN), revents: 0)
+        // A signal cuts a wait short; the whole time once more is the most that comes of it.
+        var result = unsafe poll(&entry, 1, clampedMilliseconds(milliseconds))
+        if result < 0 { result = unsafe poll(&entry, 1, clampedMilliseconds(milliseconds)) }
+        return result > 0
+    }
+}

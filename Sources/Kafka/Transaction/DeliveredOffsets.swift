@@ -1,0 +1,45 @@
+internal import CRdkafka
+internal import Glibc
+
+/// The highest acknowledged offset of each partition of one topic. Told of every delivery, so it must be cheap.
+struct DeliveredOffsets {
+    /// The topic's name with the zero byte at its end.
+    private let topic: ContiguousArray<CChar>
+    /// By partition; −1 for none.
+    private var highest: [Int64] = []
+
+    init(topic: String) {
+        self.topic = ContiguousArray(topic.utf8CString)
+    }
+
+    /// Looks at one delivery. The name is lent for the call and ends with a zero byte.
+    mutating func note(_ name: UnsafePointer<CChar>?, _ partition: Int32, _ offset: Int64) {
+        // Both names end with a zero byte.
+        guard let name = unsafe name, unsafe topic.withUnsafeBufferPointer({ unsafe isEqual($0.baseAddress, name) })
+        else { return }
+        note(partition: Int(partition), offset: offset)
+    }
+
+    private func isEqual(_ left: UnsafePointer<CChar>?, _ right: UnsafePointer<CChar>) -> Bool {
+        unsafe left.map { unsafe strcmp($0, right) == 0 } ?? false
+    }
+
+    /// A record that was acknowledged as a duplicate has no offset: the partition keeps what it has.
+    private mutating func note(partition: Int, offset: Int64) {
+        guard partition >= 0, offset >= 0 else { return }
+        if partition >= highest.count {
+            highest.append(contentsOf: repeatElement(-1, count: partition + 1 - highest.count))
+        }
+        highest[partition] = max(highest[partition], offset)
+    }
+
+    mutating func reset() {
+        for partition in highest.indices { highest[partition] = -1 }
+    }
+
+    var byPartition: [Int32: Int64] {
+        var result: [Int32: Int64] = [:]
+        for (partition, offset) in highest.enumerated() where offset >= 0 { result[Int32(partition)] = offset }
+        return result
+    }
+}

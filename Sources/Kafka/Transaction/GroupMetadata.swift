@@ -1,0 +1,50 @@
+internal import CRdkafka
+
+/// Who a group's member was at one moment: group, generation, member id and static instance id.
+///
+/// Take it when the assignment comes, keep it with every batch polled under that assignment, and hand it to
+/// ``TransactionalProducer/sendOffsets(_:topic:_:timeoutMilliseconds:)``, however much later: the coordinator refuses
+/// the offsets of a member whom the group has left behind. Metadata taken later would carry the newer generation, and
+/// commit records of partitions that belong to somebody else by now.
+@safe
+package final class GroupMetadata {
+    private let pointer: OpaquePointer
+
+    init(takingOwnershipOf pointer: OpaquePointer) {
+        unsafe self.pointer = pointer
+    }
+
+    deinit {
+        // The only owner; every call that is handed it makes a copy of its own.
+        unsafe rd_kafka_consumer_group_metadata_destroy(pointer)
+    }
+
+    /// Lends the object to a C call that does not keep it.
+    func withPointer<Result>(_ body: (OpaquePointer) -> Result) -> Result {
+        unsafe body(pointer)
+    }
+}
+
+extension Consumer {
+    /// This member as the group knows it now; independent of the consumer from then on.
+    ///
+    /// - Throws: a ``KafkaFault`` with ``KafkaFault/requiresAbort`` where this consumer is no member at the moment. The
+    ///   broker lets offsets without a member's name pass unchecked, so such metadata must not exist.
+    package func groupMetadata() throws(KafkaFault) -> GroupMetadata {
+        let before = memberID
+        // An object of its own, handed to us.
+        let pointer = unsafe rd_kafka_consumer_group_metadata(handle.pointer)
+        guard let pointer = unsafe pointer else { throw .fatal("\(topic) is read without a group") }
+        let metadata = unsafe GroupMetadata(takingOwnershipOf: pointer)
+        guard !before.isEmpty, before == memberID else { throw .stale("no member of the group at the moment") }
+        return metadata
+    }
+
+    /// The name that the coordinator gave this member; empty while there is none.
+    private var memberID: String {
+        // A text made for us, freed below.
+        guard let text = unsafe rd_kafka_memberid(handle.pointer) else { return "" }
+        defer { unsafe rd_kafka_mem_free(handle.pointer, text) }
+        return unsafe String(cString: text)
+    }
+}

@@ -1,0 +1,129 @@
+internal import CRdkafka
+
+extension TransactionalProducer {
+    /// Makes the transactional id ours: aborts what a predecessor left open and fences it. Once, before anything else.
+    ///
+    /// - Throws: a ``KafkaFault``; while it is retriable the call goes on where it stopped.
+    package func initTransactions(timeoutMilliseconds: Int) throws(KafkaFault) {
+        let timeout = patience(timeoutMilliseconds)
+        // The library waits on this thread, and no longer than told.
+        let error = unsafe rd_kafka_init_transactions(handle.pointer, timeout)
+        try unsafe check(error, "taking over transactional id \(transactionalID)")
+    }
+
+    /// Opens a transaction. Never waits.
+    package func begin() throws(KafkaFault) {
+        // 2.0.2 hangs when a transaction is begun after a fatal error.
+        if let fatal = fatalFault { throw fatal }
+        let error = unsafe rd_kafka_begin_transaction(handle.pointer)
+        try unsafe check(error, "beginning a transaction")
+        handle.serve()
+        forgetTransaction()
+    }
+
+    /// Puts the next offsets to read into the transaction.
+    ///
+    /// - Parameters:
+    ///   - metadata: taken when the records' partitions were assigned; see ``GroupMetadata``.
+    ///   - timeoutMilliseconds: may be exceeded by a second. 2.0.2 itself would wait for as long as the coordinator is
+    ///     away; where it does, the fault is fatal, and the call is left to itself.
+    /// - Throws: a ``KafkaFault``. While it is retriable the offsets are not in the transaction, and no commit is let
+    ///   through until the same call has succeeded.
+    package func sendOffsets(
+        _ offsets: [PartitionOffset],
+        topic: String,
+        _ metadata: GroupMetadata,
+        timeoutMilliseconds: Int
+    ) throws(KafkaFault) {
+        guard !offsets.isEmpty else { return }
+        if let fatal = fatalFault { throw fatal }
+        let sent = TransactionOffsets(topic: topic, offsets: offsets)
+        noteOffsets(sent, wereSent: false)
+        let (handle, timeout) = (handle, patience(timeoutMilliseconds))
+        let action = "sending offsets of \(topic)"
+        try unsafe check(
+            try call(action, timeoutMilliseconds: timeoutMilliseconds) {
+                let list = TopicPartitionList(topic: topic, offsets: offsets)
+                // The library copies the list and the metadata. The client lives until the call has returned.
+                return unsafe list.withPointer { list in
+                    unsafe metadata.withPointer {
+                        unsafe rd_kafka_send_offsets_to_transaction(handle.pointer, list, $0, timeout)
+                    }
+                }
+            },
+            action
+        )
+        noteOffsets(sent, wereSent: true)
+    }
+
+    /// Waits for every record and makes all of the transaction visible.
+    ///
+    /// - Throws: a ``KafkaFault``; while it is retriable the outcome is open and the same call asks again. Refused with
+    ///   ``KafkaFault/requiresAbort``, whatever the library knows, where a record or the offsets are not in it.
+    package func commit(timeoutMilliseconds: Int) throws(KafkaFault) {
+        if let obstacle = commitObstacle { throw obstacle }
+        let timeout = patience(timeoutMilliseconds)
+        // Delivery callbacks run inside this call, on this thread.
+        let error = unsafe rd_kafka_commit_transaction(handle.pointer, timeout)
+        try unsafe check(error, "committing a transaction")
+    }
+
+    /// Drops all of the transaction, after letting its records arrive: an abort that overtakes them is fatal to the
+    /// producer (the broker does not know yet that a transaction was begun).
+    ///
+    /// - Throws: a ``KafkaFault``; while it is retriable the same call goes on. A fatal one is an ordinary way out.
+    package func abort(timeoutMilliseconds: Int) throws(KafkaFault) {
+        if let fatal = fatalFault { throw fatal }
+        let waited = settle(timeoutMilliseconds / 2)
+        let timeout = patience(timeoutMilliseconds - waited)
+        // Delivery callbacks run inside this call, on this thread.
+        let error = unsafe rd_kafka_abort_transaction(handle.pointer, timeout)
+        try unsafe check(error, "aborting a transaction")
+        forgetTransaction()
+    }
+
+    /// Waits for records under way, as long as any of them arrive. Returns the most milliseconds that it has taken.
+    private func settle(_ timeoutMilliseconds: Int) -> Int {
+        var waited = 0
+        var idle = 0
+        while outstanding > 0, idle < Self.idleSlices, waited < timeoutMilliseconds {
+            let before = outstanding
+            // A record that fails is of no interest here; callbacks run inside this call.
+            _ = unsafe rd_kafka_flush(handle.pointer, clampedMilliseconds(Self.sliceMilliseconds))
+            idle = outstanding < before ? 0 : idle + 1
+            waited += Self.sliceMilliseconds
+        }
+        return waited
+    }
+
+    /// Bounds a call that may not come back: the producer is given up then, and never touched again.
+    private func call(
+        _ action: String,
+        timeoutMilliseconds: Int,
+        _ body: @escaping () -> OpaquePointer?
+    ) throws(KafkaFault) -> OpaquePointer? {
+        do throws(KafkaFault) {
+            let bound = max(0, timeoutMilliseconds) + Self.graceMilliseconds
+            return try unsafe BoundedCall.run(action, timeoutMilliseconds: bound, body)
+        } catch {
+            throw abandoned(error)
+        }
+    }
+
+    private static let graceMilliseconds = 1_000
+
+    private static let sliceMilliseconds = 50
+    private static let idleSlices = 20
+
+    /// The library takes -1 as "for as long as the transaction may last"; zero would not even start.
+    private func patience(_ milliseconds: Int) -> Int32 { max(1, clampedMilliseconds(milliseconds)) }
+
+    private func check(_ error: OpaquePointer?, _ action: String) throws(KafkaFault) {
+        guard let error = unsafe error else { return }
+        // So that the last connection error is known.
+        handle.serve()
+        let fault = handle.explained(unsafe KafkaFault(takingOwnershipOfTransactional: error, doing: action))
+        if let fatal = fatalFault { throw fatal }
+        throw fault.requiresAbort ? spoiled(fault) : fault
+    }
+}

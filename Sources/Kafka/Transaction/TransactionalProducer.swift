@@ -1,0 +1,164 @@
+internal import CRdkafka
+
+/// A producer whose records, and the offsets of what they were made from, become visible together or not at all.
+///
+/// ``initTransactions(timeoutMilliseconds:)`` once, then over and over ``begin()``, records, offsets, and
+/// ``commit(timeoutMilliseconds:)`` or ``abort(timeoutMilliseconds:)``. For one thread at a time.
+///
+/// Of the faults that calls throw, test ``KafkaFault/isFatal`` first (only a new producer with the same id helps; that
+/// is an ordinary way out), then ``KafkaFault/requiresAbort``, then ``KafkaFault/isRetriable`` (the same call, the same
+/// arguments); what is none of these is to be taken as fatal.
+package final class TransactionalProducer {
+    package let transactionalID: String
+    let producer: Producer
+    /// Why the open transaction must not be committed; nil while it may be.
+    private var spoilage: KafkaFault?
+    /// Offsets that were to be sent and were not, but may be tried again.
+    private var unsentOffsets: [TransactionOffsets] = []
+    /// Set once a call is under way that could not be waited for.
+    private var abandonment: KafkaFault?
+    /// Failed deliveries before the open transaction.
+    private var failedBefore = 0
+
+    /// - Parameters:
+    ///   - properties: librdkafka's settings; those of consumers are left out.
+    ///   - transactionalID: stable over restarts, and of one living producer at a time: a newer one fences the older.
+    ///   - trackedTopic: the topic that ``deliveredOffsets`` is about.
+    /// - Throws: a ``KafkaFault`` that names what is wrong. Nothing is connected yet.
+    package init(
+        _ properties: KafkaProperties,
+        transactionalID: String,
+        trackedTopic: String? = nil
+    ) throws(KafkaFault) {
+        guard !transactionalID.isEmpty else { throw .invalid("an empty transactional.id names nobody") }
+        let context = CallbackContext()
+        context.deliveredOffsets = trackedTopic.map { DeliveredOffsets(topic: $0) }
+        self.transactionalID = transactionalID
+        producer = try Producer(
+            properties,
+            defaults: Self.defaults,
+            forced: [("transactional.id", transactionalID)],
+            context: context
+        )
+    }
+
+    /// Long enough for a partition's leader to change; an orphan of a stable id is aborted by its successor anyway.
+    private static let defaults = [("transaction.timeout.ms", "30000")]
+
+    var handle: ClientHandle { producer.handle }
+
+    /// The fault after which only a new producer helps, if there was one.
+    package var fatalFault: KafkaFault? { abandonment ?? producer.fatalFault }
+
+    /// Why ``commit(timeoutMilliseconds:)`` would refuse the open transaction, as far as it is known here.
+    package var commitObstacle: KafkaFault? {
+        if let fatal = fatalFault { return fatal }
+        if let spoilage { return spoilage }
+        if hasLostRecord {
+            let failure = handle.context.firstFailure ?? .stale("a record was not delivered")
+            return failure.judged(isFatal: false, requiresAbort: true)
+        }
+        return unsentOffsets.first.map { .stale("the offsets of \($0.topic) are not in the transaction") }
+    }
+
+    private var hasLostRecord: Bool { deliveries.failed > failedBefore }
+
+    /// What has become of the records so far. Served by every produce, poll, flush, commit and abort.
+    package var deliveries: DeliveryCounts { producer.deliveries }
+
+    /// Records queued or under way.
+    package var outstanding: Int { producer.outstanding }
+
+    /// The highest acknowledged offset by partition of the tracked topic, among the records since the last ``begin()``.
+    ///
+    /// Complete after a commit, but for a record that had to be sent twice and whose offset the broker did not repeat.
+    package var deliveredOffsets: [Int32: Int64] { handle.context.deliveredOffsets?.byPartition ?? [:] }
+
+    /// Counts deliveries that were answered meanwhile, waiting at most this long for the first one.
+    package func poll(timeoutMilliseconds: Int) { producer.poll(timeoutMilliseconds: timeoutMilliseconds) }
+
+    /// The number of partitions, from the broker the first time and remembered from then on.
+    package func partitionCount(of topic: String, timeoutMilliseconds: Int = 10_000) throws(KafkaFault) -> Int32 {
+        try producer.partitionCount(of: topic, timeoutMilliseconds: timeoutMilliseconds)
+    }
+
+    /// Queues one record; see ``Producer/produce(topic:partition:key:value:headers:patienceMilliseconds:)``.
+    ///
+    /// - Throws: a ``KafkaFault``. Unless it ``KafkaFault/isQueueFull`` (the record may be tried again) the transaction
+    ///   can only be aborted, which the library by itself would not see to.
+    package func produce(
+        topic: String,
+        partition: Int32,
+        key: [UInt8]?,
+        value: [UInt8]?,
+        headers: [KafkaHeader] = [],
+        patienceMilliseconds: Int = 60_000
+    ) throws(KafkaFault) {
+        do throws(KafkaFault) {
+            try producer.produce(
+                topic: topic,
+                partition: partition,
+                key: key,
+                value: value,
+                headers: headers,
+                patienceMilliseconds: patienceMilliseconds
+            )
+        } catch {
+            throw error.isQueueFull ? error : spoiled(error)
+        }
+    }
+
+    /// Waits until every queued record is acknowledged or failed; see ``Producer/flush(timeoutMilliseconds:)``.
+    ///
+    /// - Throws: a ``KafkaFault``, retriable where records are still under way.
+    package func flush(timeoutMilliseconds: Int) throws(KafkaFault) {
+        do throws(KafkaFault) { try producer.flush(timeoutMilliseconds: timeoutMilliseconds) } catch {
+            guard error.isTimeout, !hasLostRecord else { throw spoiled(error) }
+            // Records that are still under way do no harm: the commit waits for them.
+            throw error.judged(isFatal: false, requiresAbort: false)
+        }
+    }
+
+    /// Drops whatever is queued or under way, so that destroying this producer waits for nothing. Of no use for more
+    /// than that: the records' fate is unknown from then on.
+    package func purge() {
+        let flags = RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT | RD_KAFKA_PURGE_F_NON_BLOCKING
+        // No pointers but the client's own.
+        _ = unsafe rd_kafka_purge(handle.pointer, flags)
+        handle.serve()
+        _ = spoiled(.stale("the transaction's records were dropped"))
+    }
+
+    /// Marks the transaction as one that cannot be committed, and says so of the fault that did it.
+    func spoiled(_ fault: KafkaFault) -> KafkaFault {
+        if let fatal = fatalFault { return fatal }
+        let judged = fault.judged(isFatal: fault.isFatal, requiresAbort: true)
+        spoilage = spoilage ?? judged
+        return judged
+    }
+
+    func abandoned(_ fault: KafkaFault) -> KafkaFault {
+        abandonment = fault
+        return fault
+    }
+
+    func noteOffsets(_ offsets: TransactionOffsets, wereSent: Bool) {
+        unsentOffsets.removeAll { $0 == offsets }
+        if !wereSent { unsentOffsets.append(offsets) }
+    }
+
+    /// A new transaction, or none: nothing of the one before counts any more.
+    func forgetTransaction() {
+        spoilage = nil
+        unsentOffsets = []
+        failedBefore = deliveries.failed
+        handle.context.firstFailure = nil
+        handle.context.deliveredOffsets?.reset()
+    }
+}
+
+/// What one call hands to the transaction; a retry must hand over the same.
+struct TransactionOffsets: Equatable {
+    var topic: String
+    var offsets: [PartitionOffset]
+}

@@ -1,0 +1,43 @@
+package import AppAttest
+package import Crypto
+
+/// One record of the ledger topic. ``LedgerCodec`` tells the bytes.
+package enum LedgerChange: Sendable, Equatable {
+    case key(KeyID, KeyRecord)
+    case challenge(Digest, ConsumedID)
+    case token(Digest, ConsumedID)
+    /// The partition's stream time when ids were forgotten because of it; the offset after the last record that was
+    /// applied, written by at-least-once delivery only, behind everything that was applied.
+    case streamTime(EvaluationTime?, appliedOffset: Int64?)
+    case rate(app: String, RateCount)
+    /// A sealing key under which artifacts were issued, by the id that stands in them.
+    case sealingKey(UInt32, since: EvaluationTime)
+    case challengeForgotten(Digest)
+    case tokenForgotten(Digest)
+    case keyForgotten(KeyID)
+    case sealingKeyForgotten(UInt32)
+}
+
+/// Something that may be used once, and was: a challenge with a key, or a token's id.
+package struct ConsumedID: Hashable, Sendable {
+    /// From when on it would be refused as expired anyway.
+    package var expiresAt: EvaluationTime
+    /// Whose request it was, so that the same one redelivered gets the same answer.
+    package var request: Digest
+
+    package init(expiresAt: EvaluationTime, request: Digest) {
+        self.expiresAt = expiresAt
+        self.request = request
+    }
+}
+
+/// An app's admitted attestations since `start`, on one partition.
+package struct RateCount: Hashable, Sendable {
+    package var start: EvaluationTime
+    package var count: UInt64
+
+    package init(start: EvaluationTime, count: UInt64) {
+        self.start = start
+        self.count = count
+    }
+}

@@ -1,0 +1,186 @@
+internal import AppAttest
+internal import CBOR
+internal import Crypto
+
+extension LedgerCodec {
+    /// Why a record cannot be read.
+    package struct Fault: Error, Equatable, Sendable {
+        package let reason: String
+    }
+
+    /// - Parameter value: nil for a tombstone.
+    package static func decode(key: [UInt8], value: [UInt8]?) throws(Fault) -> LedgerChange {
+        guard let first = key.first, let kind = Kind(rawValue: first) else {
+            throw Fault(reason: "its key is of an unknown type")
+        }
+        guard let value else { return try forgotten(kind, key) }
+        let fields = try Fields(value)
+        switch kind {
+        case .key: return .key(KeyID(try digest(key)), try record(fields))
+        case .challenge: return .challenge(try digest(key), try consumed(fields))
+        case .token: return .token(try digest(key), try consumed(fields))
+        case .streamTime:
+            return .streamTime(try fields.optionalTime(1), appliedOffset: try fields.optionalNumber(2))
+        case .rate:
+            guard let app = String(validating: key.dropFirst(), as: UTF8.self) else { throw unreadableKey }
+            let count = UInt64(clamping: try fields.number(2))
+            return .rate(app: app, RateCount(start: try fields.time(1), count: count))
+        case .sealingKey: return .sealingKey(try number(key), since: try fields.time(1))
+        }
+    }
+
+    private static func forgotten(_ kind: Kind, _ key: [UInt8]) throws(Fault) -> LedgerChange {
+        switch kind {
+        case .key: .keyForgotten(KeyID(try digest(key)))
+        case .challenge: .challengeForgotten(try digest(key))
+        case .token: .tokenForgotten(try digest(key))
+        // A reset takes them away: nothing was seen, nothing counted.
+        case .streamTime: .streamTime(nil, appliedOffset: nil)
+        case .rate:
+            .rate(
+                app: String(decoding: key.dropFirst(), as: UTF8.self),
+                RateCount(start: EvaluationTime(milliseconds: 0), count: 0)
+            )
+        case .sealingKey: .sealingKeyForgotten(try number(key))
+        }
+    }
+
+    private static func number(_ key: [UInt8]) throws(Fault) -> UInt32 {
+        guard key.count == 5 else { throw unreadableKey }
+        return key.dropFirst().reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    private static func digest(_ key: [UInt8]) throws(Fault) -> Digest {
+        let span = key.span
+        guard span.count == 1 + Digest.byteCount, let digest = Digest(span.extracting(1..<span.count)) else {
+            throw unreadableKey
+        }
+        return digest
+    }
+
+    private static var unreadableKey: Fault { Fault(reason: "its key has a wrong length") }
+
+    private static func consumed(_ fields: Fields) throws(Fault) -> ConsumedID {
+        ConsumedID(expiresAt: try fields.time(1), request: try fields.digest(2))
+    }
+
+    private static func record(_ fields: Fields) throws(Fault) -> KeyRecord {
+        let point = try fields.bytes(1)
+        let counter = try fields.number(2)
+        guard let counter = UInt32(exactly: counter) else { throw Fault(reason: "a counter has at most 32 bits") }
+        var record = KeyRecord(
+            publicKey: P256PublicKey(coordinates: point),
+            counter: counter,
+            app: try fields.optionalText(3),
+            appleAppID: try fields.text(4),
+            environment: try fields.number(5) == 1 ? .production : .development,
+            validationCategory: try fields.optionalNumber(6).flatMap { UInt32(exactly: $0) },
+            registeredAt: try fields.time(7),
+            nonce: fields.has(8) ? try fields.digest(8) : nil,
+            lastRequest: try fields.lastRequest(9)
+        )
+        if record.publicKey == nil { record.unusableKey = point }
+        return record
+    }
+}
+
+extension P256PublicKey {
+    /// X ‖ Y, which our own ledger keeps for points that were checked; other lengths are no points.
+    fileprivate init?(coordinates bytes: [UInt8]) {
+        let span = bytes.span
+        guard span.count == 64, let x = Digest(span.extracting(0..<32)), let y = Digest(span.extracting(32..<64)) else {
+            return nil
+        }
+        self.init(uncheckedX: x, y: y)
+    }
+}
+
+/// A value's map, by its unsigned keys.
+private struct Fields {
+    private let value: [UInt8]
+    private var items: [(key: UInt64, item: CBORItem)] = []
+
+    init(_ value: [UInt8]) throws(LedgerCodec.Fault) {
+        self.value = value
+        let root: CBORItem
+        do throws(CBORFault) {
+            root = try CBORReader.read(value.span, in: 0..<value.count, maxDepth: 3, maxItems: 64)
+        } catch {
+            throw LedgerCodec.Fault(reason: "its value is no strict CBOR (\(error.code))")
+        }
+        guard case .map(let entries) = root else { throw LedgerCodec.Fault(reason: "its value is no map") }
+        items.reserveCapacity(entries.count)
+        for entry in entries {
+            guard case .unsigned(let key) = entry.key else { throw LedgerCodec.Fault(reason: "a key is no number") }
+            items.append((key, entry.value))
+        }
+        guard case .unsigned(let version)? = self[0] else {
+            throw LedgerCodec.Fault(reason: "it has no schema version")
+        }
+        guard version == LedgerCodec.schemaVersion else {
+            throw LedgerCodec.Fault(reason: "it has schema version \(version), written by a newer attest-worker")
+        }
+    }
+
+    private subscript(key: UInt64) -> CBORItem? { items.first { $0.key == key }?.item }
+
+    func has(_ key: UInt64) -> Bool { self[key] != nil }
+
+    func optionalNumber(_ key: UInt64) throws(LedgerCodec.Fault) -> Int64? {
+        switch self[key] {
+        case nil: return nil
+        case .unsigned(let value)?: if let number = Int64(exactly: value) { return number }
+        case .negative(let value)?: if let number = Int64(exactly: value) { return -1 - number }
+        default: break
+        }
+        throw LedgerCodec.Fault(reason: "field \(key) is no number")
+    }
+
+    func number(_ key: UInt64) throws(LedgerCodec.Fault) -> Int64 { try required(optionalNumber(key), key) }
+
+    func optionalTime(_ key: UInt64) throws(LedgerCodec.Fault) -> EvaluationTime? {
+        try optionalNumber(key).map { EvaluationTime(milliseconds: $0) }
+    }
+
+    func time(_ key: UInt64) throws(LedgerCodec.Fault) -> EvaluationTime { try required(optionalTime(key), key) }
+
+    func bytes(_ key: UInt64) throws(LedgerCodec.Fault) -> [UInt8] {
+        guard case .bytes(let range)? = self[key] else { throw LedgerCodec.Fault(reason: "field \(key) is no bytes") }
+        return Array(value[range])
+    }
+
+    func digest(_ key: UInt64) throws(LedgerCodec.Fault) -> Digest {
+        guard case .bytes(let range)? = self[key], let digest = Digest(value.span.extracting(range)) else {
+            throw LedgerCodec.Fault(reason: "field \(key) has not 32 bytes")
+        }
+        return digest
+    }
+
+    func text(_ key: UInt64) throws(LedgerCodec.Fault) -> String { try required(optionalText(key), key) }
+
+    func optionalText(_ key: UInt64) throws(LedgerCodec.Fault) -> String? {
+        guard let item = self[key] else { return nil }
+        guard case .text(let range) = item else { throw LedgerCodec.Fault(reason: "field \(key) is no text") }
+        return String(decoding: value[range], as: UTF8.self)
+    }
+
+    func lastRequest(_ key: UInt64) throws(LedgerCodec.Fault) -> LastRequest? {
+        guard let item = self[key] else { return nil }
+        guard case .array(let parts) = item, parts.count == 4, case .text(let id) = parts[0],
+            case .bytes(let digest) = parts[1], case .unsigned(let issued) = parts[2],
+            case .unsigned(let expires) = parts[3], let digest = Digest(value.span.extracting(digest)),
+            let issued = UInt32(exactly: issued), let expires = UInt32(exactly: expires)
+        else { throw LedgerCodec.Fault(reason: "field \(key) is no request") }
+        return LastRequest(
+            id: String(decoding: value[id], as: UTF8.self),
+            valueDigest: digest,
+            issuedAt: issued,
+            expiresAt: expires
+        )
+    }
+
+    private func required<Value>(_ value: Value?, _ key: UInt64) throws(LedgerCodec.Fault) -> Value {
+        guard let value else { throw LedgerCodec.Fault(reason: "field \(key) is missing") }
+        return value
+    }
+}

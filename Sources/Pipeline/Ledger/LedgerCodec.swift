@@ -1,0 +1,131 @@
+internal import AppAttest
+internal import CBOR
+internal import Crypto
+
+/// The ledger topic's records, byte for byte. Values are deterministic CBOR (RFC 8949, 4.2.1): a map with unsigned keys,
+/// of which 0 is the schema version, 1. Times are milliseconds since 1970 unless said otherwise. No value = forgotten.
+///
+/// | record key | value |
+/// | --- | --- |
+/// | 01 ‖ key ID (32) | 1: X ‖ Y (64 bytes) or what was imported as a key but is none, 2: counter, 3: app (text, absent = unbound), 4: Apple App ID (text), 5: environment (0 development, 1 production), 6: validation category, 7: registered at, 8: nonce of the last attestation (32 bytes), 9: last accepted request = [request id (text), SHA-256 of the value, `iat`, `exp`] (seconds, 0 = no token) |
+/// | 02 ‖ SHA-256(challenge ‖ key ID) | 1: expires at, 2: SHA-256 that names the request |
+/// | 03 ‖ SHA-256(project ‖ `jti`) | 1: expires at, 2: SHA-256 that names the request |
+/// | 04 | 1: stream time, 2: the offset after the last applied record (at-least-once only) |
+/// | 05 ‖ app (UTF-8) | 1: start, 2: attestations admitted since |
+/// | 06 ‖ sealing key id (4) | 1: in use since |
+package enum LedgerCodec {
+    package static let schemaVersion: UInt64 = 1
+
+    enum Kind: UInt8 {
+        case key = 1
+        case challenge, token, streamTime, rate, sealingKey
+    }
+
+    package static func encode(_ change: LedgerChange) -> (key: [UInt8], value: [UInt8]?) {
+        switch change {
+        case .key(let id, let record): (key(.key, id.digest), value(of: record))
+        case .keyForgotten(let id): (key(.key, id.digest), nil)
+        case .challenge(let id, let consumed): (key(.challenge, id), value(of: consumed))
+        case .challengeForgotten(let id): (key(.challenge, id), nil)
+        case .token(let id, let consumed): (key(.token, id), value(of: consumed))
+        case .tokenForgotten(let id): (key(.token, id), nil)
+        case .streamTime(let time, let offset):
+            ([Kind.streamTime.rawValue], numbers(time?.milliseconds, offset))
+        case .rate(let app, let rate):
+            ([Kind.rate.rawValue] + Array(app.utf8), numbers(rate.start.milliseconds, Int64(clamping: rate.count)))
+        case .sealingKey(let id, let since): (key(sealingKey: id), numbers(since.milliseconds, nil))
+        case .sealingKeyForgotten(let id): (key(sealingKey: id), nil)
+        }
+    }
+
+    private static func key(sealingKey id: UInt32) -> [UInt8] {
+        [Kind.sealingKey.rawValue] + (0..<4).map { UInt8(truncatingIfNeeded: id >> UInt32(24 - 8 * $0)) }
+    }
+
+    private static func key(_ kind: Kind, _ digest: Digest) -> [UInt8] {
+        [UInt8](capacity: 1 + Digest.byteCount) {
+            $0.append(kind.rawValue)
+            digest.write(to: &$0)
+        }
+    }
+
+    private static func value(of consumed: ConsumedID) -> [UInt8] {
+        var cbor = CBORWriter()
+        cbor.map(3)
+        version(&cbor)
+        number(1, consumed.expiresAt.milliseconds, &cbor)
+        cbor.unsigned(2)
+        cbor.bytes(consumed.request.bytes)
+        return cbor.bytes
+    }
+
+    private static func numbers(_ first: Int64?, _ second: Int64?) -> [UInt8] {
+        var cbor = CBORWriter()
+        cbor.map(1 + (first == nil ? 0 : 1) + (second == nil ? 0 : 1))
+        version(&cbor)
+        if let first { number(1, first, &cbor) }
+        if let second { number(2, second, &cbor) }
+        return cbor.bytes
+    }
+
+    private static func value(of record: KeyRecord) -> [UInt8] {
+        var cbor = CBORWriter()
+        let optional = [
+            record.app != nil, record.validationCategory != nil, record.nonce != nil, record.lastRequest != nil,
+        ]
+        cbor.map(6 + optional.count { $0 })
+        version(&cbor)
+        cbor.unsigned(1)
+        cbor.bytes(record.publicKey.map { $0.x.bytes + $0.y.bytes } ?? record.unusableKey)
+        number(2, Int64(record.counter), &cbor)
+        if let app = record.app {
+            cbor.unsigned(3)
+            cbor.text(app)
+        }
+        cbor.unsigned(4)
+        cbor.text(record.appleAppID)
+        number(5, record.environment == .production ? 1 : 0, &cbor)
+        if let category = record.validationCategory { number(6, Int64(category), &cbor) }
+        number(7, record.registeredAt.milliseconds, &cbor)
+        if let nonce = record.nonce {
+            cbor.unsigned(8)
+            cbor.bytes(nonce.bytes)
+        }
+        if let last = record.lastRequest { write(last, &cbor) }
+        return cbor.bytes
+    }
+
+    private static func write(_ last: LastRequest, _ cbor: inout CBORWriter) {
+        cbor.unsigned(9)
+        cbor.array(4)
+        cbor.text(last.id)
+        cbor.bytes(last.valueDigest.bytes)
+        cbor.unsigned(UInt64(last.issuedAt))
+        cbor.unsigned(UInt64(last.expiresAt))
+    }
+
+    private static func version(_ cbor: inout CBORWriter) {
+        cbor.unsigned(0)
+        cbor.unsigned(schemaVersion)
+    }
+
+    private static func number(_ key: UInt64, _ value: Int64, _ cbor: inout CBORWriter) {
+        cbor.unsigned(key)
+        if value >= 0 { cbor.unsigned(UInt64(value)) } else { cbor.negative(UInt64(-1 - value)) }
+    }
+}
+
+/// A record of the ledger topic that this version cannot read. It ends the work: judging on without it would forget.
+package struct LedgerFault: Error, Equatable, Sendable, CustomStringConvertible {
+    package let partition: Int32
+    package let reason: String
+
+    package init(partition: Int32, reason: String) {
+        self.partition = partition
+        self.reason = reason
+    }
+
+    package var description: String {
+        "the ledger topic's partition \(partition) has a record that cannot be read: \(reason)"
+    }
+}

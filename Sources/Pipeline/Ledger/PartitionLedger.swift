@@ -1,0 +1,69 @@
+package import AppAttest
+internal import Crypto
+
+/// Everything that is remembered of one partition: what the ledger topic's partition of the same number says.
+package struct PartitionLedger: Sendable {
+    package var keys = KeyLedger()
+    /// By SHA-256 over challenge and key ID.
+    package private(set) var challenges = ConsumedIDs()
+    /// By SHA-256 over project and `jti`.
+    package private(set) var tokens = ConsumedIDs()
+    /// The highest evaluation time so far: by it, never by the wall clock, challenges and ids expire.
+    package private(set) var streamTime = EvaluationTime(milliseconds: -1)
+    package private(set) var rates: [String: RateCount] = [:]
+    /// Ids of the sealing keys that artifacts were issued under.
+    package private(set) var sealingKeys: [UInt32: EvaluationTime] = [:]
+    /// Records before this offset were applied already; only at-least-once delivery writes it.
+    package private(set) var appliedOffset: Int64 = 0
+
+    package init() {}
+
+    package init(keys: KeyLedger) { self.keys = keys }
+
+    /// Ids that were used up and are remembered.
+    package var consumedCount: Int { challenges.count + tokens.count }
+
+    /// Applies one record of the ledger topic.
+    package mutating func apply(_ change: LedgerChange) {
+        switch change {
+        case .key(let id, let record): keys.set(id, record)
+        case .keyForgotten(let id): keys.remove(id)
+        case .challenge(let id, let consumed): challenges.insert(id, consumed)
+        case .challengeForgotten(let id): challenges.remove(id)
+        case .token(let id, let consumed): tokens.insert(id, consumed)
+        case .tokenForgotten(let id): tokens.remove(id)
+        case .streamTime(let time, let offset):
+            if let time { raise(to: time) }
+            if let offset { appliedOffset = max(appliedOffset, offset) }
+        case .rate(let app, let rate): rates[app] = rate
+        case .sealingKey(let id, let since): sealingKeys[id] = since
+        case .sealingKeyForgotten(let id): sealingKeys[id] = nil
+        }
+    }
+
+    /// Applies what a committed batch has changed.
+    package mutating func apply(_ overlay: PartitionOverlay) {
+        for (key, record) in overlay.keys { keys.set(key, record) }
+        for (id, consumed) in overlay.challenges { challenges.insert(id, consumed) }
+        for (id, consumed) in overlay.tokens { tokens.insert(id, consumed) }
+        for (app, rate) in overlay.rates { rates[app] = rate }
+        for (id, since) in overlay.sealingKeys { sealingKeys[id] = since }
+        for change in overlay.expired { apply(change) }
+        if let time = overlay.streamTime { raise(to: time) }
+        if let offset = overlay.appliedOffset { appliedOffset = max(appliedOffset, offset) }
+        if !overlay.expired.isEmpty { sweep() }
+    }
+
+    /// What may be forgotten at a stream time, `limit` ids of each kind or a few more.
+    package func expired(at streamTime: EvaluationTime, limit: Int) -> [LedgerChange] {
+        challenges.expired(at: streamTime, limit: limit).map { .challengeForgotten($0) }
+            + tokens.expired(at: streamTime, limit: limit).map { .tokenForgotten($0) }
+    }
+
+    private mutating func raise(to time: EvaluationTime) { streamTime = max(streamTime, time) }
+
+    private mutating func sweep() {
+        challenges.sweep(before: streamTime)
+        tokens.sweep(before: streamTime)
+    }
+}

@@ -1,0 +1,133 @@
+internal import AppAttest
+
+extension BatchLoop {
+    func begin(_ change: AssignmentChange) {
+        // What is lost may belong to somebody else already: nothing in flight may be committed.
+        if case .lost = change { drop() }
+        pendingChange = change
+    }
+
+    func finish(_ change: AssignmentChange) throws {
+        switch change {
+        case .assigned(let partitions):
+            forgetRestoration()
+            // The log may fail and be asked again: nothing changes before it has begun.
+            try log.beginRestore(partitions, kept: Set(partitions.filter(isKnown)))
+            for partition in partitions { take(partition) }
+            restoration = Restoration(partitions: partitions)
+        case .revoked(let partitions):
+            forgetRestoration()
+            for partition in partitions { give(partition) }
+            bisection.forget(partitions)
+            try log.releaseRevoked()
+        case .lost(let partitions):
+            forgetRestoration()
+            // Another worker moves these counters now: what is remembered here would let old assertions back in.
+            for partition in partitions { ledgers[settings.ledgerPartition(partition)] = nil }
+            bisection.forget(partitions)
+            try log.releaseRevoked()
+        }
+        pendingChange = nil
+    }
+
+    /// Whether there is a ledger to go on with.
+    private func isKnown(_ partition: Int32) -> Bool {
+        let number = settings.ledgerPartition(partition)
+        return ledgers[number] != nil || kept.has(number, at: wallClock())
+    }
+
+    private func take(_ partition: Int32) {
+        let number = settings.ledgerPartition(partition)
+        guard ledgers[number] == nil else { return }
+        ledgers[number] = kept.take(number) ?? PartitionLedger()
+    }
+
+    private func give(_ partition: Int32) {
+        let number = settings.ledgerPartition(partition)
+        if let ledger = ledgers.removeValue(forKey: number) { kept.keep(number, ledger, at: wallClock()) }
+    }
+
+    /// Half-read ledgers are worth nothing.
+    func forgetRestoration() {
+        guard let restoration else { return }
+        for partition in restoration.partitions { ledgers[settings.ledgerPartition(partition)] = nil }
+        self.restoration = nil
+    }
+}
+
+// MARK: - Restore
+
+extension BatchLoop {
+    /// Reads some more of the ledgers; lanes decode what was read, the loop applies it in order.
+    func restore(waitMilliseconds: Int) throws -> Bool {
+        guard let restoration else { return false }
+        if let fault = restoreFault { throw fault }
+        var moved = applyRestored(restoration)
+        if restoration.isDone {
+            self.restoration = nil
+            return true
+        }
+        guard restoration.mayRead else { return moved }
+        let round = try log.restore(Restoration.chunkRecords, waitMilliseconds: moved ? 0 : waitMilliseconds)
+        if let change = round.change {
+            begin(change)
+            return true
+        }
+        restoration.remaining = round.remaining
+        restoration.isRead = round.isComplete
+        if !round.records.isEmpty { decode(round.records, of: restoration) }
+        moved = moved || !round.records.isEmpty || round.isComplete
+        return moved
+    }
+
+    private func decode(_ records: [StoredRecord], of restoration: Restoration) {
+        let (chunk, epoch) = (restoration.hand(), epoch)
+        lanes.run(count: records.count, grain: 512, priority: .normal) { range, _ in
+            records[range].map { DecodedChange($0) }
+        } completion: { changes in
+            self.post {
+                guard epoch == self.epoch else { return }
+                self.restoration?.add(changes, chunk: chunk)
+            }
+        }
+    }
+
+    private func applyRestored(_ restoration: Restoration) -> Bool {
+        var moved = false
+        while let changes = restoration.take() {
+            moved = true
+            for change in changes {
+                switch change {
+                case .change(let partition, let change): ledgers[settings.ledgerPartition(partition)]?.apply(change)
+                case .fault(let fault): restoreFault = restoreFault ?? fault
+                }
+            }
+        }
+        return moved
+    }
+}
+
+/// Ledgers of partitions that were given away, for a while.
+struct KeptLedgers {
+    /// Longer than a rolling restart of the group takes, shorter than the topic keeps its tombstones.
+    private static let milliseconds: Int64 = 15 * 60_000
+
+    private var ledgers: [Int32: (ledger: PartitionLedger, since: EvaluationTime?)] = [:]
+
+    mutating func keep(_ partition: Int32, _ ledger: PartitionLedger, at now: EvaluationTime?) {
+        ledgers[partition] = (ledger, now)
+        sweep(at: now)
+    }
+
+    mutating func has(_ partition: Int32, at now: EvaluationTime?) -> Bool {
+        sweep(at: now)
+        return ledgers[partition] != nil
+    }
+
+    mutating func take(_ partition: Int32) -> PartitionLedger? { ledgers.removeValue(forKey: partition)?.ledger }
+
+    private mutating func sweep(at now: EvaluationTime?) {
+        guard let now else { return }
+        ledgers = ledgers.filter { now.milliseconds - ($0.value.since ?? now).milliseconds <= Self.milliseconds }
+    }
+}

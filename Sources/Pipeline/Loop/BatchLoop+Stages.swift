@@ -1,0 +1,208 @@
+internal import AppAttest
+internal import AppCheck
+
+extension BatchLoop {
+    func decode(_ polled: [PolledRecord], of batch: Batch) {
+        let (stage, now, poison) = (decodeStage, batch.now, bisection.poison)
+        hand(batch, count: polled.count, grain: 64, priority: .high) { range, _ -> [DecodedGrain] in
+            [stage.decode(polled[range], now: now, poison: poison)]
+        } then: { batch, grains in
+            batch.add(grains)
+        }
+    }
+
+    /// Resolve on the loop, then Verify on the lanes.
+    private func verify(_ batch: Batch, earlier: [CandidateKeys]) {
+        let keys = ResolveStage.resolve(
+            batch.records,
+            ledger: { [settings] in self.ledgers[settings.ledgerPartition($0)] },
+            candidates: [batch.candidates] + earlier
+        )
+        let (stage, records) = (verifyStage, batch.records)
+        batch.stage = .verifying
+        hand(batch, count: records.count, grain: 32, priority: .normal) { range, lane in
+            stage.verify(records[range], keys: keys[range], on: lane)
+        } then: { batch, findings in
+            batch.findings = findings
+            batch.stage = .verified
+        }
+    }
+
+    /// Admit on the loop, then encoding on the lanes: the outputs first, then what the ledger topic is told.
+    private func admit(_ batch: Batch) {
+        let (records, findings) = (batch.takeRecords(), batch.findings)
+        batch.findings = []
+        let verdicts = admitStage.admit(records, findings: findings, overlay: &batch.overlay) { self.ledgers[$0] }
+        batch.tally.add(verdicts)
+        batch.positions = PartitionPosition.after(records)
+        if !log.isAtomic {
+            for position in batch.positions { batch.overlay[position.partition].appliedOffset = position.offset }
+        }
+        let changes = log.hasLedger ? batch.overlay.changes() : []
+        let (stage, packer) = (emitStage, log.packer)
+        batch.stage = .encoding
+        hand(batch, count: records.count + changes.count, grain: 64, priority: .high) { range, _ in
+            var outputs: [OutboundRecord] = []
+            outputs.reserveCapacity(range.count)
+            for index in range {
+                if index < records.count {
+                    stage.encode(records[index], findings[index], verdicts[index], into: &outputs)
+                } else {
+                    let (partition, change) = changes[index - records.count]
+                    outputs.append(OutboundRecord(change, partition: partition))
+                }
+            }
+            return [packer.map { EncodedGrain(packed: $0(outputs)) } ?? EncodedGrain(records: outputs)]
+        } then: { batch, outputs in
+            batch.outputs = outputs
+            batch.stage = .encoded
+        }
+    }
+
+    private func commit(_ batch: Batch) throws {
+        #if DEBUG
+            if let sabotage = options.sabotage { return try commit(batch, with: sabotage) }
+        #endif
+        try log.begin()
+        try append(batch)
+        try log.commit(batch.positions, of: batch.generation)
+        noteCommitted(batch)
+    }
+
+    private func append(_ batch: Batch) throws {
+        if log.packer == nil {
+            try log.append(batch.outputs.flatMap(\.records))
+        } else {
+            try log.append(packed: batch.outputs.flatMap(\.packed))
+        }
+    }
+
+    private func noteCommitted(_ batch: Batch) {
+        apply(batch.overlay)
+        tally.add(batch.tally)
+        bisection.committed(batch.positions)
+        if let now = batch.now {
+            let failed = batch.tally.deadLetters[DeadLetterReason.internal.rawValue] ?? 0
+            breaker.add(records: batch.tally.requests, internal: failed, at: now)
+        }
+    }
+
+    func apply(_ overlay: LedgerOverlay) {
+        for partition in overlay.partitions {
+            ledgers[partition, default: PartitionLedger()].apply(overlay[partition])
+        }
+    }
+
+    private func hand<Output: Sendable>(
+        _ batch: Batch,
+        count: Int,
+        grain: Int,
+        priority: LanePriority,
+        _ body: @escaping @Sendable (Range<Int>, LaneScratch) -> [Output],
+        then finish: @escaping @Sendable (Batch, [Output]) -> Void
+    ) {
+        let (number, epoch) = (batch.number, epoch)
+        lanes.run(count: count, grain: grain, priority: priority, body) { outputs in
+            self.post {
+                // A batch that an abort killed is not in flight any more.
+                guard epoch == self.epoch, let batch = self.inFlight.first(where: { $0.number == number }) else {
+                    return
+                }
+                finish(batch, outputs)
+            }
+        }
+    }
+
+    /// Moves every batch as far as it can go. The oldest alone is admitted, encoded and committed.
+    func advance() throws -> Bool {
+        var moved = startVerifying()
+        #if DEBUG
+            if options.sabotage == .earlyAdmission {
+                for batch in inFlight where batch.stage == .verified && batch.fault == nil { admit(batch) }
+            }
+        #endif
+        while let oldest = inFlight.first {
+            // Not before its turn: which fault ends the work must not depend on which lane was faster.
+            if let fault = oldest.fault { throw fault }
+            if oldest.stage == .verified {
+                admit(oldest)
+                moved = true
+            }
+            guard oldest.stage == .encoded else { break }
+            do { try commit(oldest) } catch let fault as any LogFault where !fault.endsLoop {
+                // Whatever a commit's fault says of itself: its unit was not finished, so it is done again.
+                let canGoOn =
+                    !fault.isRecordFault || bisection.failed(oldest.positions, count: oldest.tally.requests)
+                kill()
+                guard canGoOn else { throw RefusedRecordFault(fault: fault, positions: oldest.positions) }
+                throw fault
+            }
+            inFlight.removeFirst()
+            moved = true
+        }
+        return moved
+    }
+
+    /// In order: a later batch's assertions may ride on the attestations of every batch before it.
+    private func startVerifying() -> Bool {
+        var moved = false
+        var earlier: [CandidateKeys] = []
+        for batch in inFlight {
+            if batch.stage == .decoding { break }
+            if batch.stage == .decoded, batch.fault == nil {
+                verify(batch, earlier: earlier)
+                moved = true
+            }
+            earlier.insert(batch.candidates, at: 0)
+        }
+        return moved
+    }
+}
+
+/// The log will not even take the shortest dead letter of a record.
+package struct RefusedRecordFault: Error, CustomStringConvertible {
+    package let fault: any LogFault
+    package let positions: [PartitionPosition]
+
+    package var description: String {
+        let place = positions.first.map { "partition \($0.partition), offset \($0.offset - 1)" } ?? "nowhere"
+        return "the dead letter of the request at \(place) was refused: \(fault)"
+    }
+}
+
+extension OutboundRecord {
+    /// A record of the ledger topic.
+    init(_ change: LedgerChange, partition: Int32) {
+        let (key, value) = LedgerCodec.encode(change)
+        self.init(
+            stream: .ledger,
+            partition: partition,
+            sourceOffset: -1,
+            sourceTimestamp: -1,
+            key: key,
+            value: value
+        )
+    }
+}
+
+#if DEBUG
+    extension BatchLoop {
+        private func commit(_ batch: Batch, with sabotage: Sabotage) throws {
+            try log.begin()
+            let generation = sabotage == .freshGeneration ? .fresh : batch.generation
+            switch sabotage {
+            case .commitBeforeAppend:
+                try log.commit(batch.positions, of: generation)
+                noteCommitted(batch)
+                try log.begin()
+                try append(batch)
+                try log.commit([], of: generation)
+                return
+            case .appendFaultIgnored: try? append(batch)
+            default: try append(batch)
+            }
+            try log.commit(batch.positions, of: generation)
+            noteCommitted(batch)
+        }
+    }
+#endif

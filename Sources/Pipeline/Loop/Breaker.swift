@@ -1,0 +1,41 @@
+package import AppAttest
+
+/// Stops taking records when too many of them meet a bug of ours: better to wait for somebody than to drain the topic
+/// into the dead letters. What a hostile producer sends does not count.
+package struct Breaker: Sendable {
+    package struct Limits: Sendable {
+        /// Records that are looked at together.
+        package var window = 1_000
+        /// Internal dead letters among them that open the breaker.
+        package var most = 20
+        /// How long it stays open before records are tried again, in milliseconds.
+        package var pause: Int64 = 30_000
+        package init() {}
+    }
+
+    private let limits: Limits
+    private var records = 0
+    private var failures = 0
+    private var openedAt: EvaluationTime?
+
+    package init(limits: Limits = Limits()) { self.limits = limits }
+
+    /// Counts a committed batch.
+    package mutating func add(records count: Int, internal failed: Int, at now: EvaluationTime) {
+        records += count
+        failures += failed
+        if failures >= limits.most { openedAt = now }
+        guard records >= limits.window || openedAt != nil else { return }
+        (records, failures) = (0, 0)
+    }
+
+    /// Whether records may be taken.
+    package mutating func allows(at now: EvaluationTime) -> Bool {
+        guard let opened = openedAt else { return true }
+        guard now.milliseconds - opened.milliseconds >= limits.pause else { return false }
+        openedAt = nil
+        return true
+    }
+
+    package var isOpen: Bool { openedAt != nil }
+}

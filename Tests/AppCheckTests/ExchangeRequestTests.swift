@@ -1,0 +1,197 @@
+import AppAttest
+import AppCheck
+import JSON
+import Testing
+
+/// The four verbs of App Check: what a request must look like.
+@Suite struct ExchangeRequestTests {
+    private static let exchanges: [Method] = [
+        .generateAppAttestChallenge, .exchangeAppAttestAttestation, .exchangeAppAttestAssertion,
+    ]
+
+    /// The members of a body that is taken; those of verifyAppCheckToken hold the jti `t-1`.
+    static func members(_ method: Method) -> [(String, String)] {
+        switch method {
+        case .exchangeAppAttestAttestation:
+            [("keyId", "\"\(Samples.keyText)\""), ("attestationStatement", "\"AQID\""), ("challenge", "\"BAUG\"")]
+        case .exchangeAppAttestAssertion:
+            [
+                ("artifact", "\"\(Samples.text(Samples.artifact))\""), ("assertion", "\"AQID\""),
+                ("challenge", "\"BAUG\""),
+            ]
+        case .verifyAppCheckToken:
+            [("appCheckToken", "\"e30.\(Samples.payload("{\"jti\":\"t-1\"}")).c2ln\"")]
+        default: []
+        }
+    }
+
+    private static func decode(_ method: Method, _ members: [(String, String)]) throws -> RequestDecoding {
+        try Samples.decoder().decode(Samples.request(path: Samples.path(method), body: Samples.body(members)))
+    }
+
+    @Test("Every name of an app reaches the same record, by every verb", arguments: exchanges)
+    func names(_ method: Method) throws {
+        for (resource, name) in [
+            ("v1/projects/123456789012/apps/\(Samples.appID)", Samples.appID),
+            ("/v1beta/projects/contract-test-1/apps/\(Samples.appID)", Samples.appID),
+            ("v1/oauthClients/\(Samples.oauthClient)", Samples.oauthClient),
+            ("v1beta/oauthClients/\(Samples.oauthClient)", Samples.oauthClient),
+        ] {
+            let path = "\(resource):\(method.rawValue)"
+            let value = Samples.request(path: path, body: Samples.body(Self.members(method)))
+            let request = try #require(try Samples.decoder().decode(value).request)
+            #expect(request.method == method && request.path == path && request.app == 1)
+            #expect(request.isBeta == resource.contains("v1beta"))
+            #expect(request.appID == name)
+            let isClient = name == Samples.oauthClient
+            #expect(request.resource == (isClient ? .oauthClient(1, clientID: name) : .app(1, appID: name)))
+        }
+    }
+
+    @Test("A challenge needs no body and no key", arguments: ["null", "{}", "\"\"", "{\"x\":1}", nil])
+    func challengeBodies(_ body: String?) throws {
+        let path = Samples.path(.generateAppAttestChallenge)
+        let value = body.map { Samples.request(path: path, body: $0) } ?? "{\"path\":\"\(path)\"}"
+        let request = try #require(try Samples.decoder().decode(value).request)
+        #expect(request.body == .generateChallenge)
+        #expect(request.keyID == nil && request.requiredRecordKey == nil)
+    }
+
+    @Test(
+        "What is no empty body is malformed for a challenge",
+        arguments: ["[]", "1", "\" \"", "false", "{\"x\":1,\"x\":1}"]
+    )
+    func challengeBodyFaults(_ body: String) throws {
+        let value = Samples.request(path: Samples.path(.generateAppAttestChallenge), body: body)
+        #expect(try Samples.decoder().decode(value).refusal == .malformedRequest)
+    }
+
+    @Test("An attestation exchange is read in both spellings", arguments: [nil, false, true] as [Bool?])
+    func attestation(_ limitedUse: Bool?) throws {
+        for spelling in [
+            ["keyId", "attestationStatement", "challenge", "limitedUse"],
+            ["key_id", "attestation_statement", "challenge", "limited_use"],
+        ] {
+            let escaped = Samples.keyText.replacing("/", with: "\\/")
+            let limited = limitedUse.map { [(spelling[3], "\($0)")] } ?? []
+            let members =
+                [(spelling[0], "\"\(escaped)\""), (spelling[1], "\"-_8\""), (spelling[2], "\"\\/w==\"")] + limited
+            let request = try #require(try Self.decode(.exchangeAppAttestAttestation, members).request)
+            #expect(
+                request.body
+                    == .exchangeAttestation(
+                        attestation: [0xFB, 0xFF],
+                        challenge: [0xFF],
+                        limitedUse: limitedUse ?? false
+                    )
+            )
+            #expect(request.keyID == Samples.keyID)
+            #expect(request.requiredRecordKey == Array(Samples.keyText.utf8))
+        }
+    }
+
+    @Test("An assertion exchange has its key ID from the artifact", arguments: ["limitedUse", "limited_use"])
+    func assertion(_ name: String) throws {
+        let members = Self.members(.exchangeAppAttestAssertion) + [("keyId", "\"AAAA\""), (name, "true")]
+        let request = try #require(try Self.decode(.exchangeAppAttestAssertion, members).request)
+        #expect(
+            request.body
+                == .exchangeAssertion(
+                    artifact: Samples.artifact,
+                    assertion: [1, 2, 3],
+                    challenge: [4, 5, 6],
+                    limitedUse: true
+                )
+        )
+        #expect(request.keyID == Samples.keyID)
+        #expect(request.requiredRecordKey == Array(Samples.keyText.utf8))
+    }
+
+    @Test("An artifact of another version, or too short for its parts, is invalid")
+    func artifacts() throws {
+        func decode(_ artifact: [UInt8]) throws -> RequestDecoding {
+            var members = Self.members(.exchangeAppAttestAssertion)
+            members[0].1 = "\"\(Samples.text(artifact))\""
+            return try Self.decode(.exchangeAppAttestAssertion, members)
+        }
+        let good = Samples.artifact
+        #expect(good.count == 66)
+        #expect(try decode(good).request != nil && decode(good + [0]).request != nil)
+        for count in 0..<66 { #expect(try decode(Array(good[..<count])).refusal == .artifactInvalid) }
+        for version in [0, 2, 3, 0x81, 0xFF] as [UInt8] {
+            let refused = try decode([version] + good[1...])
+            #expect(refused.refusal == .artifactInvalid && refused.refusedKeyID == nil)
+            #expect(refused.refusedStatus?.message == "App attestation failed.")
+        }
+    }
+
+    @Test("A member that is missing comes before an artifact that is invalid")
+    func missingBeforeInvalid() throws {
+        var members = Self.members(.exchangeAppAttestAssertion)
+        members[0].1 = "\"\""
+        #expect(try Self.decode(.exchangeAppAttestAssertion, members).refusal == .artifactInvalid)
+        members.removeLast()
+        #expect(try Self.decode(.exchangeAppAttestAssertion, members).refusal == .malformedRequest)
+    }
+
+    @Test(
+        "A member that is missing, of a wrong type or no base64 is malformed",
+        arguments: [Method.exchangeAppAttestAttestation, .exchangeAppAttestAssertion],
+        ["null", "true", "0", "[]", "{}", "\"*\"", "\"A\"", "\"QQ=\"", "\" QQ==\"", "\"+_8=\"", nil]
+    )
+    func wrongMembers(_ method: Method, _ value: String?) throws {
+        let good = Self.members(method)
+        #expect(try Self.decode(method, good).request != nil)
+        for index in good.indices {
+            var members = good
+            if let value { members[index].1 = value } else { members.remove(at: index) }
+            #expect(try Self.decode(method, members).refusal == .malformedRequest)
+        }
+    }
+
+    @Test("Limited use is a boolean", arguments: ["null", "0", "1", "\"true\"", "\"\"", "[]", "{}"])
+    func limitedUse(_ value: String) throws {
+        for method in [Method.exchangeAppAttestAttestation, .exchangeAppAttestAssertion] {
+            for name in ["limitedUse", "limited_use"] {
+                let refused = try Self.decode(method, Self.members(method) + [(name, value)])
+                #expect(refused.refusal == .malformedRequest)
+                #expect(refused.refusedKeyID == Samples.keyID)
+            }
+        }
+    }
+
+    @Test(
+        "Two spellings or two copies of one member are malformed, unknown members are ignored",
+        arguments: [
+            (.exchangeAppAttestAttestation, "key_id", "keyId"),
+            (.exchangeAppAttestAttestation, "attestation_statement", "attestationStatement"),
+            (.exchangeAppAttestAttestation, "limited_use", "limitedUse"),
+            (.exchangeAppAttestAssertion, "limited_use", "limitedUse"),
+            (.exchangeAppAttestAssertion, "challenge", "artifact"),
+            (.verifyAppCheckToken, "app_check_token", "appCheckToken"),
+        ] as [(Method, String, String)]
+    )
+    func doubled(_ method: Method, _ first: String, _ second: String) throws {
+        let good = Self.members(method) + (first == "limited_use" ? [("limitedUse", "true")] : [])
+        #expect(try Self.decode(method, good + [("x", "[null]"), ("Challenge", "1")]).request != nil)
+        for name in [first, second] {
+            #expect(try Self.decode(method, good + [(name, "\"AQID\"")]).refusal == .malformedRequest)
+        }
+    }
+
+    @Test("A verb of an app on a project alone names no app; a token check on an app is malformed")
+    func wrongResources() throws {
+        for method in Self.exchanges {
+            for resource in ["projects/contract-test-1", "projects/contract-test-1/apps/", "oauthClients/"] {
+                let refused = try Samples.decoder().decode(
+                    Samples.request(path: "v1/\(resource):\(method.rawValue)", body: Samples.body(Self.members(method)))
+                )
+                #expect(refused.refusal == .unknownApp && refused.refusedStatus?.code == 404)
+            }
+        }
+        for resource in ["projects/contract-test-1/apps/\(Samples.appID)", "oauthClients/\(Samples.oauthClient)"] {
+            let path = "v1beta/\(resource):verifyAppCheckToken"
+            #expect(try Samples.decoder().decode(Samples.request(path: path)).refusal == .malformedRequest)
+        }
+    }
+}

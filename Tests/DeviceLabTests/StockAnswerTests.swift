@@ -1,0 +1,167 @@
+import AppAttest
+import DeviceLab
+import JSON
+import TestSupport
+import Testing
+
+/// Answers, read as strictly as the SDK reads them.
+@Suite struct StockAnswerTests {
+    /// What a client makes of an answer to its call of that kind.
+    private func outcome(_ kind: StockCall.Kind, _ body: String) throws -> StockReply {
+        let isHandshake = kind == .challengeForAttestation || kind == .attestation
+        var client = isHandshake ? StockServer.client() : StockServer.registered()
+        var reply = client.want(limitedUse: true, at: Lab.noon)
+        if reply.call?.kind != kind {
+            reply = client.answer(status: 200, body: StockServer.challengeAnswer, at: Lab.noon)
+        }
+        #expect(reply.call?.kind == kind)
+        return client.answer(status: 200, body: Array(body.utf8), at: Lab.noon)
+    }
+
+    private func token(_ kind: StockCall.Kind, _ body: String) throws -> StockToken? {
+        guard case .token(let token) = try outcome(kind, body).outcomes.first else { return nil }
+        return token
+    }
+
+    private func isUnreadable(_ kind: StockCall.Kind, _ body: String) throws -> Bool {
+        guard case .unreadable(let why) = try outcome(kind, body).outcomes.first else { return false }
+        return !why.isEmpty
+    }
+
+    @Test("The contract's golden answers are read", arguments: ["responseV1", "responseV1beta"])
+    func golden(_ version: String) throws {
+        let name: StaticString = version == "responseV1" ? "responseV1" : "responseV1beta"
+        let challenge = try #require(FirebaseContract.node("methods", "generateAppAttestChallenge", "response"))
+        let attestation = try #require(FirebaseContract.node("methods", "exchangeAppAttestAttestation")?[name])
+        let assertion = try #require(FirebaseContract.node("methods", "exchangeAppAttestAssertion")?[name])
+        var client = StockServer.client()
+        _ = client.want(limitedUse: false, at: Lab.noon)
+        _ = client.answer(status: 200, body: bytes(challenge), at: Lab.noon)
+        let first = client.answer(status: 200, body: bytes(attestation), at: Lab.noon)
+        guard case .token(let token) = first.outcomes.first else {
+            Issue.record("no token")
+            return
+        }
+        #expect(token.text == FirebaseContract.text(attestation["appCheckToken"], "token"))
+        #expect(token.expiresAt == Lab.noon + 3_600_000)
+        _ = client.want(limitedUse: true, at: Lab.noon)
+        let exchange = client.answer(status: 200, body: bytes(challenge), at: Lab.noon)
+        let call = try #require(exchange.call)
+        let artifact = attestation["artifact"]?.base64Bytes
+        #expect(StockServer.body(call)?["artifact"]?.base64Bytes == artifact && artifact != nil)
+        guard case .token(let limited) = client.answer(status: 200, body: bytes(assertion), at: Lab.noon).outcomes.first
+        else {
+            Issue.record("no limited-use token")
+            return
+        }
+        #expect(limited.expiresAt == Lab.noon + 300_000 && limited.isLimitedUse)
+    }
+
+    private func bytes(_ node: JSONNode) -> [UInt8] {
+        var writer = JSONWriter()
+        write(node, into: &writer)
+        return writer.takeBytes()
+    }
+
+    private func write(_ node: JSONNode, into writer: inout JSONWriter) {
+        guard node.kind == .object else { return writer.string(node.string ?? "") }
+        writer.beginObject()
+        for member in node.members {
+            writer.key(named: String(decoding: member.name, as: UTF8.self))
+            write(member.value, into: &writer)
+        }
+        writer.endObject()
+    }
+
+    @Test(
+        "A challenge must be strict, standard, padded base64; its ttl does not matter",
+        arguments: [
+            ("{\"challenge\":\"+/8=\"}", true), ("{\"challenge\":\"\\u002b\\/8=\",\"ttl\":7}", true),
+            ("{\"challenge\":\"-_8=\"}", false), ("{\"challenge\":\"+/8\"}", false),
+            ("{\"challenge\":\"+/ 8=\"}", false),
+            ("{\"challenge\":\"+/8=\\n\"}", false), ("{\"challenge\":7}", false), ("{\"challenge\":null}", false),
+            ("{\"challenge\":[]}", false), ("{}", false), ("[]", false), ("", false), ("\"+/8=\"", false), ("{", false),
+        ]
+    )
+    func challenges(_ body: String, _ isRead: Bool) throws {
+        for kind in [StockCall.Kind.challengeForAttestation, .challengeForAssertion] {
+            let reply = try outcome(kind, body)
+            #expect((reply.call != nil) == isRead)
+            #expect(try isUnreadable(kind, body) == !isRead)
+        }
+    }
+
+    @Test(
+        "A ttl is a string: seconds behind which an s stands, 0 is none",
+        arguments: [
+            ("\"3600s\"", 3_600_000), ("\"3600\"", 3_600_000), ("\"0.25s\"", 250), ("\"3.5s\"", 3500),
+            ("\" 7s\"", 7000), ("\"7sx\"", 7000), ("\"1e2s\"", 100_000), ("\"-5s\"", -5000), ("\"7-\"", 7000),
+            ("\"1e999s\"", 3_155_760_000_000), ("3600", nil), ("3600.5", nil), ("null", nil), ("[\"3600s\"]", nil),
+            ("\"0s\"", nil), ("\"s\"", nil), ("\"\"", nil), ("\"x7s\"", nil), ("\"nan\"", nil), ("true", nil),
+        ] as [(String, Int64?)]
+    )
+    func lives(_ ttl: String, _ milliseconds: Int64?) throws {
+        let body = "{\"token\":\"t\",\"ttl\":\(ttl)}"
+        let inside = "{\"artifact\":\"AQ==\",\"appCheckToken\":\(body)}"
+        for (kind, body) in [(StockCall.Kind.assertion, body), (.attestation, inside)] {
+            #expect(try token(kind, body)?.expiresAt == milliseconds.map { Lab.noon + $0 })
+            #expect(try isUnreadable(kind, body) == (milliseconds == nil))
+        }
+    }
+
+    @Test(
+        "A token is a string, an artifact strict base64, appCheckToken an object",
+        arguments: [
+            (.assertion, "{\"ttl\":\"3600s\"}"), (.assertion, "{\"token\":7,\"ttl\":\"3600s\"}"),
+            (.assertion, "{\"token\":null,\"ttl\":\"3600s\"}"), (.assertion, "{\"token\":\"t\"}"), (.assertion, "[]"),
+            (.assertion, "{\"appCheckToken\":{\"token\":\"t\",\"ttl\":\"3600s\"}}"),
+            (.attestation, "{\"token\":\"t\",\"ttl\":\"3600s\"}"), (.attestation, "{\"artifact\":\"AQ==\"}"),
+            (.attestation, "{\"appCheckToken\":{\"token\":\"t\",\"ttl\":\"3600s\"}}"),
+            (.attestation, "{\"artifact\":\"AQ\",\"appCheckToken\":{\"token\":\"t\",\"ttl\":\"3600s\"}}"),
+            (.attestation, "{\"artifact\":\"-_8=\",\"appCheckToken\":{\"token\":\"t\",\"ttl\":\"3600s\"}}"),
+            (.attestation, "{\"artifact\":7,\"appCheckToken\":{\"token\":\"t\",\"ttl\":\"3600s\"}}"),
+            (.attestation, "{\"artifact\":\"AQ==\",\"appCheckToken\":\"t\"}"),
+            (.attestation, "{\"artifact\":\"AQ==\",\"appCheckToken\":{\"ttl\":\"3600s\"}}"),
+        ] as [(StockCall.Kind, String)]
+    )
+    func unreadable(_ kind: StockCall.Kind, _ body: String) throws {
+        #expect(try isUnreadable(kind, body))
+    }
+
+    @Test("An attestation answer that cannot be read registers nothing")
+    func nothingRegistered() {
+        var client = StockServer.client()
+        _ = client.want(limitedUse: false, at: Lab.noon)
+        _ = client.answer(status: 200, body: StockServer.challengeAnswer, at: Lab.noon)
+        let body = Array("{\"artifact\":\"AQ==\",\"appCheckToken\":{\"token\":\"t\",\"ttl\":3600}}".utf8)
+        _ = client.answer(status: 200, body: body, at: Lab.noon)
+        #expect(!client.isRegistered && client.keysMade == 1)
+        #expect(client.want(limitedUse: false, at: Lab.noon).call?.kind == .challengeForAttestation)
+    }
+
+    @Test("Damaged answers never trap", arguments: StockCall.Kind.allCases)
+    func damaged(_ kind: StockCall.Kind) throws {
+        let isHandshake = kind == .challengeForAttestation || kind == .attestation
+        var ready = isHandshake ? StockServer.client() : StockServer.registered()
+        var reply = ready.want(limitedUse: true, at: Lab.noon)
+        if reply.call?.kind != kind {
+            reply = ready.answer(status: 200, body: StockServer.challengeAnswer, at: Lab.noon)
+        }
+        let good = StockServer.success(try #require(reply.call))
+        for place in good.indices {
+            var (cut, broken) = (ready, ready)
+            guard case .unreadable = cut.answer(status: 200, body: Array(good[..<place]), at: Lab.noon).outcomes.first
+            else {
+                Issue.record("a cut answer was read")
+                return
+            }
+            var body = good
+            body[place] = 0
+            let outcomes = broken.answer(status: 200, body: body, at: Lab.noon).outcomes
+            guard case .unreadable = outcomes.first else {
+                Issue.record("an answer with a control character was read")
+                return
+            }
+        }
+    }
+}

@@ -1,0 +1,199 @@
+import AppAttest
+import Crypto
+import DeviceLab
+import JSON
+import Testing
+
+/// How the stock client takes errors: firebase-app-check's table of statuses, row by row.
+@Suite struct StockClientFailureTests {
+    private static let day: Int64 = 86_400_000
+
+    /// The end of the backoff that follows.
+    private func end(_ client: inout StockClient, at time: EvaluationTime) -> EvaluationTime? {
+        let reply = client.want(limitedUse: true, at: time)
+        if case .backingOff(let end) = reply.outcomes.first, reply.call == nil { return end }
+        return nil
+    }
+
+    @Test("A 403 in a handshake drops the key and repeats it all at once, once", arguments: [false, true])
+    func handshake403(_ atChallenge: Bool) throws {
+        var client = StockServer.client()
+        var reply = client.want(limitedUse: false, at: Lab.noon)
+        var keys: [KeyID?] = []
+        for attempt in 1...2 {
+            keys.append(client.keyID)
+            if !atChallenge { reply = client.answer(status: 200, body: StockServer.challengeAnswer, at: Lab.noon) }
+            #expect(reply.call?.kind == (atChallenge ? .challengeForAttestation : .attestation))
+            #expect(client.keysMade == attempt)
+            reply = client.answer(status: 403, body: [], at: Lab.noon)
+            #expect(reply.call?.kind == (attempt == 1 ? .challengeForAttestation : nil))
+        }
+        #expect(reply.outcomes == [.refused(status: 403)])
+        #expect(keys[0] != keys[1] && keys[0] != nil && client.keyID == nil)
+        let end = try #require(end(&client, at: Lab.noon))
+        #expect((1_000..<1_500).contains(end.milliseconds - Lab.noon.milliseconds))
+        #expect(client.want(limitedUse: true, at: end).call?.kind == .challengeForAttestation)
+        #expect(client.keysMade == 3)
+    }
+
+    @Test("A repeated handshake may succeed")
+    func secondAttempt() {
+        var client = StockServer.client()
+        _ = client.want(limitedUse: false, at: Lab.noon)
+        let again = client.answer(status: 403, body: [], at: Lab.noon)
+        let served = StockServer.serve(&client, again, at: Lab.noon)
+        #expect(served.calls.map(\.kind) == [.challengeForAttestation, .attestation])
+        #expect(served.outcomes.count == 1 && client.isRegistered)
+        #expect(served.calls.last?.keyID == client.keyID)
+    }
+
+    @Test("A 403 on a refresh resets nothing: the same key and artifact go on after the backoff", arguments: [1, 2])
+    func refresh403(_ calls: Int) throws {
+        var client = StockServer.registered()
+        let key = client.keyID
+        _ = client.want(limitedUse: true, at: Lab.noon)
+        if calls == 2 { _ = client.answer(status: 200, body: StockServer.challengeAnswer, at: Lab.noon) }
+        let reply = client.answer(status: 403, body: [], at: Lab.noon)
+        #expect(reply == StockReply(outcomes: [.refused(status: 403)]))
+        #expect(client.keyID == key && client.isRegistered && client.keysMade == 1)
+        let end = try #require(end(&client, at: Lab.noon))
+        #expect(client.want(limitedUse: true, at: end).call?.kind == .challengeForAssertion)
+    }
+
+    @Test("After 400 and 404 there is no call for a day", arguments: [400, 404], [false, true])
+    func aDay(_ status: Int, _ isRegistered: Bool) {
+        var client = isRegistered ? StockServer.registered() : StockServer.client()
+        let key = client.keyID
+        _ = client.want(limitedUse: true, at: Lab.noon)
+        let reply = client.answer(status: status, body: [], at: Lab.noon)
+        #expect(reply == StockReply(outcomes: [.refused(status: status)]))
+        #expect(client.isRegistered == isRegistered && (key == nil || client.keyID == key))
+        #expect(end(&client, at: Lab.noon) == Lab.noon + Self.day)
+        #expect(end(&client, at: Lab.noon + (Self.day - 1)) == Lab.noon + Self.day)
+        #expect(client.want(limitedUse: true, at: Lab.noon + Self.day).call != nil)
+    }
+
+    @Test(
+        "After other errors the pause doubles, stretched by up to a half, to 4 hours",
+        arguments: [429, 503, 500, 401]
+    )
+    func exponential(_ status: Int) throws {
+        var client = StockServer.client()
+        var time = Lab.noon
+        var ratios: [Double] = []
+        for failure in 0..<18 {
+            #expect(client.want(limitedUse: true, at: time).call != nil)
+            #expect(client.answer(status: status, body: [], at: time).outcomes == [.refused(status: status)])
+            let end = try #require(end(&client, at: time))
+            let pause = end.milliseconds - time.milliseconds
+            let base = Int64(1000) << Int64(failure)
+            let longest: Int64 = 14_400_000
+            #expect(pause >= min(base, longest) && pause <= min(base * 3 / 2, longest))
+            if base * 3 / 2 < longest { ratios.append(Double(pause) / Double(base)) }
+            #expect(self.end(&client, at: end + -1) == end)
+            time = end
+        }
+        #expect(Set(ratios).count > 5)
+        // The key that was made stays: throttling costs no second attestKey call.
+        #expect(client.keysMade == 1)
+    }
+
+    @Test("A success ends the row of failures")
+    func successResets() throws {
+        var client = StockServer.client()
+        var time = Lab.noon
+        for _ in 0..<5 {
+            _ = client.want(limitedUse: true, at: time)
+            _ = client.answer(status: 503, body: [], at: time)
+            time = try #require(end(&client, at: time))
+        }
+        _ = StockServer.serve(&client, client.want(limitedUse: true, at: time), at: time)
+        #expect(end(&client, at: time) == nil)
+        #expect(client.answer(status: 503, body: [], at: time).outcomes.count == 1)
+        let pause = try #require(end(&client, at: time)).milliseconds - time.milliseconds
+        #expect((1_000..<1_500).contains(pause))
+    }
+
+    @Test("Neither a broken connection nor an unreadable answer makes the client wait")
+    func noBackoff() {
+        var client = StockServer.client()
+        _ = client.want(limitedUse: true, at: Lab.noon)
+        #expect(client.disconnect(at: Lab.noon) == StockReply(outcomes: [.disconnected]))
+        _ = client.want(limitedUse: true, at: Lab.noon)
+        guard case .unreadable = client.answer(status: 200, body: [], at: Lab.noon).outcomes.first else {
+            Issue.record("an empty answer was read")
+            return
+        }
+        #expect(client.want(limitedUse: true, at: Lab.noon).call != nil)
+        #expect(client.answer(status: 302, body: [], at: Lab.noon).outcomes == [.refused(status: 302)])
+        #expect(client.want(limitedUse: true, at: Lab.noon).call != nil)
+    }
+
+    @Test("Failures that make no pause lengthen the next one all the same")
+    func failuresCount() throws {
+        var client = StockServer.client()
+        _ = client.want(limitedUse: true, at: Lab.noon)
+        _ = client.disconnect(at: Lab.noon)
+        _ = client.want(limitedUse: true, at: Lab.noon)
+        _ = client.answer(status: 503, body: [], at: Lab.noon)
+        let pause = try #require(end(&client, at: Lab.noon)).milliseconds - Lab.noon.milliseconds
+        #expect((2_000..<3_000).contains(pause))
+    }
+
+    @Test("A lost attestation answer: the same key attests again, to a new challenge")
+    func lostAnswer() {
+        var client = StockServer.client()
+        var reply = client.want(limitedUse: false, at: Lab.noon)
+        reply = client.answer(status: 200, body: StockServer.challengeAnswer, at: Lab.noon)
+        let lost = reply.call
+        #expect(client.disconnect(at: Lab.noon).outcomes == [.disconnected])
+        let served = StockServer.serve(
+            &client,
+            client.want(limitedUse: false, at: Lab.noon + 1000),
+            at: Lab.noon + 1000
+        )
+        #expect(served.calls.map(\.kind) == [.challengeForAttestation, .attestation])
+        #expect(served.calls.last?.keyID == lost?.keyID && client.keysMade == 1)
+    }
+
+    @Test("Every wish is told of a failure; those that waited find the pause")
+    func waitingWishes() throws {
+        var client = StockServer.client()
+        for limitedUse in [false, false, true, true] { _ = client.want(limitedUse: limitedUse, at: Lab.noon) }
+        let reply = client.answer(status: 429, body: [], at: Lab.noon)
+        let end = try #require(end(&client, at: Lab.noon))
+        let refused = StockOutcome.refused(status: 429)
+        #expect(
+            reply == StockReply(outcomes: [refused, refused, .backingOff(until: end), .backingOff(until: end)])
+        )
+        #expect(!client.isBusy)
+    }
+
+    @Test("The cache serves during a pause")
+    func cacheDuringPause() {
+        var client = StockServer.client()
+        _ = StockServer.serve(&client, client.want(limitedUse: false, at: Lab.noon), at: Lab.noon)
+        _ = client.want(limitedUse: true, at: Lab.noon)
+        _ = client.answer(status: 503, body: [], at: Lab.noon)
+        guard case .cached = client.want(limitedUse: false, at: Lab.noon).outcomes.first else {
+            Issue.record("not from the cache")
+            return
+        }
+    }
+
+    @Test("Objects have the fault that is asked for")
+    func faults() throws {
+        var client = StockServer.client()
+        client.attestationFault = .nonceOfOtherClientData
+        let calls = StockServer.serve(&client, client.want(limitedUse: true, at: Lab.noon), at: Lab.noon).calls
+        let object = try #require(StockServer.body(calls[1])?["attestation_statement"]?.base64Bytes)
+        let verdict = try Lab.verifier().prepareAttestation(
+            object,
+            clientDataHash: SHA256.hash(StockServer.challenge).bytes,
+            keyID: try #require(client.keyID),
+            expectations: Expectations(appIDs: [AppID(Lab.appID)]),
+            at: Lab.noon
+        ).verified(by: OpenSSLEngine())
+        #expect(reason(verdict) == "nonce-mismatch")
+    }
+}

@@ -1,0 +1,157 @@
+import Kafka
+import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct TopicReaderTests {
+    private func filled(_ fixture: MockFixture, perPartition: Int, partitions: Int32) throws {
+        let producer = try fixture.producer()
+        for number in 0..<perPartition {
+            for partition in 0..<partitions {
+                try producer.produce(
+                    topic: MockFixture.topic,
+                    partition: partition,
+                    key: bytes("\(partition)"),
+                    value: bytes("\(number)")
+                )
+            }
+        }
+        try producer.flush(timeoutMilliseconds: 20_000)
+    }
+
+    private func starts(_ partitions: Range<Int32>) -> [PartitionOffset] {
+        partitions.map { PartitionOffset(partition: $0, offset: PartitionOffset.beginning) }
+    }
+
+    @Test func `every record of each partition comes once and in order, and the position says when it is done`() throws
+    {
+        try withMock { fixture in
+            try filled(fixture, perPartition: 2_500, partitions: 3)
+            let reader = try fixture.topicReader()
+            let ends = try (0..<4 as Range<Int32>).map { try reader.highWatermark(of: $0, timeoutMilliseconds: 20_000) }
+            #expect(ends == [2_500, 2_500, 2_500, 0])
+            try reader.start(starts(0..<4))
+            let records = try reader.records { reader.isDone(ends) }
+            for partition in 0..<3 as Range<Int32> {
+                let own = records.filter { $0.partition == partition }
+                #expect(own.map(\.offset) == Array(0..<2_500))
+                #expect(own.map(\.value) == (0..<2_500).map { bytes("\($0)") })
+                #expect(own.allSatisfy { $0.key == bytes("\(partition)") })
+            }
+            #expect(records.count == 7_500)
+        }
+    }
+
+    @Test func `null and empty are told apart`() throws {
+        try withMock(partitions: 1) { fixture in
+            let shapes: [([UInt8]?, [UInt8]?)] = [([1], nil), ([1], []), (nil, [1]), ([], [1]), (nil, nil)]
+            let producer = try fixture.producer()
+            for (key, value) in shapes {
+                try producer.produce(topic: MockFixture.topic, partition: 0, key: key, value: value)
+            }
+            try producer.flush(timeoutMilliseconds: 20_000)
+            let reader = try fixture.topicReader()
+            try reader.start(starts(0..<1))
+            let records = try reader.records { reader.isDone([5]) }
+            #expect(records.map(\.key) == shapes.map(\.0))
+            #expect(records.map(\.value) == shapes.map(\.1))
+        }
+    }
+
+    @Test func `reading starts at the offset asked for, and at most so many records come at once`() throws {
+        try withMock(partitions: 2) { fixture in
+            try filled(fixture, perPartition: 100, partitions: 2)
+            let reader = try fixture.topicReader()
+            try reader.start([PartitionOffset(partition: 1, offset: 90)])
+            #expect(reader.position(of: 1) == 90)
+            #expect(reader.position(of: 0) == nil)
+            var records: [TopicRecord] = []
+            while records.count < 10 {
+                let some = try reader.poll(maxRecords: 3, timeoutMilliseconds: 1_000)
+                #expect(some.count <= 3)
+                records += some
+                #expect(reader.position(of: 1) == 90 + Int64(records.count))
+            }
+            #expect(records.map(\.offset) == Array(90..<100))
+            #expect(try reader.watermarks(of: 1, timeoutMilliseconds: 20_000) == Watermarks(low: 0, high: 100))
+        }
+    }
+
+    @Test func `a partition that is left gives no more, and may be started again`() throws {
+        try withMock(partitions: 2) { fixture in
+            try filled(fixture, perPartition: 200, partitions: 2)
+            let reader = try fixture.topicReader()
+            try reader.start(starts(0..<2))
+            #expect(try !reader.poll(maxRecords: 1, timeoutMilliseconds: 5_000).isEmpty)
+            try reader.stop([1])
+            let rest = try reader.records { reader.position(of: 0) == 200 }
+            #expect(rest.allSatisfy { $0.partition == 0 })
+            #expect(try reader.poll(maxRecords: 10, timeoutMilliseconds: 200) == [])
+            try reader.start(starts(1..<2))
+            #expect(try reader.records { reader.position(of: 1) == 200 }.map(\.offset) == Array(0..<200))
+        }
+    }
+
+    @Test func `an offset that is gone is told, after what was read before`() throws {
+        try withMock(partitions: 2) { fixture in
+            try filled(fixture, perPartition: 10, partitions: 2)
+            let reader = try fixture.topicReader()
+            try reader.start([PartitionOffset(partition: 0, offset: 0), PartitionOffset(partition: 1, offset: 5_000)])
+            var count = 0
+            let fault = #expect(throws: KafkaFault.self) {
+                for _ in 0..<200 { count += try reader.poll(maxRecords: 10, timeoutMilliseconds: 100).count }
+            }
+            #expect(fault?.message.contains("partition 1") ?? false)
+            count += try reader.poll(maxRecords: 10, timeoutMilliseconds: 1_000).count
+            #expect(count == 10)
+        }
+    }
+
+    @Test func `a reader belongs to no group`() throws {
+        try withMock(partitions: 1) { fixture in
+            try filled(fixture, perPartition: 5, partitions: 1)
+            let reader = try fixture.topicReader()
+            try reader.start(starts(0..<1))
+            #expect(try reader.records { reader.isDone([5]) }.count == 5)
+            let member = try fixture.consumer()
+            try member.subscribe()
+            #expect(try member.records(5).count == 5)
+            #expect(try member.assignment() == [0])
+            try member.close()
+        }
+    }
+
+    @Test func `a partition that does not exist has no end`() throws {
+        try withMock(partitions: 1) { fixture in
+            let reader = try fixture.topicReader()
+            #expect(try reader.highWatermark(of: 0, timeoutMilliseconds: 20_000) == 0)
+            #expect(throws: KafkaFault.self) { try reader.highWatermark(of: 9, timeoutMilliseconds: 2_000) }
+        }
+    }
+}
+
+extension MockFixture {
+    func topicReader() throws -> TopicReader {
+        try TopicReader(KafkaProperties(properties([])), topic: Self.topic)
+    }
+}
+
+extension TopicReader {
+    /// True where every partition's position has reached its end.
+    func isDone(_ ends: [Int64]) -> Bool {
+        ends.enumerated().allSatisfy { partition, end in (position(of: Int32(partition)) ?? -1) >= end }
+    }
+
+    /// Polls until `isDone` says so.
+    func records(seconds: Int = 30, until isDone: () throws -> Bool) throws -> [TopicRecord] {
+        let deadline = ContinuousClock.now + .seconds(seconds)
+        var records: [TopicRecord] = []
+        while try !isDone() {
+            guard ContinuousClock.now < deadline else {
+                Issue.record("only \(records.count) records came")
+                break
+            }
+            records += try poll(maxRecords: 1_000, timeoutMilliseconds: 100)
+        }
+        return records
+    }
+}

@@ -1,0 +1,247 @@
+import Kafka
+import Testing
+
+/// What the mock can show of transactions: it never hides an aborted record, and keeps no offsets sent in one.
+@Suite(.timeLimit(.minutes(2)))
+struct TransactionTests {
+    @Test func `records of a transaction are acknowledged, and their last offsets known`() throws {
+        try withMock { fixture in
+            let producer = try fixture.transactional()
+            #expect(producer.deliveredOffsets == [:])
+            for round in 0..<3 as Range<Int64> {
+                try producer.begin()
+                for number in 0..<10 as Range<Int32> { try producer.produceRecord("\(number)", partition: number % 2) }
+                try producer.commit(timeoutMilliseconds: 20_000)
+                #expect(producer.deliveredOffsets == [0: round * 5 + 4, 1: round * 5 + 4])
+            }
+            #expect(producer.deliveries == DeliveryCounts(acknowledged: 30, failed: 0))
+            #expect(try fixture.reader([0, 1]).records(30).count == 30)
+            try producer.begin()
+            #expect(producer.deliveredOffsets == [:])
+            try producer.abort(timeoutMilliseconds: 20_000)
+        }
+    }
+
+    @Test func `only the tracked topic's offsets are kept`() throws {
+        try withMock { fixture in
+            try fixture.cluster.createTopic("other", partitions: 1)
+            let producer = try fixture.transactional(tracking: "other")
+            try producer.begin()
+            try producer.produceRecord("a", partition: 3)
+            try producer.produce(topic: "other", partition: 0, key: nil, value: bytes("b"))
+            try producer.commit(timeoutMilliseconds: 20_000)
+            #expect(producer.deliveredOffsets == [0: 0])
+        }
+    }
+
+    @Test(arguments: [("records", 4 as Int32), ("nowhere", 0)])
+    func `a transaction with a refused record cannot be committed`(topic: String, partition: Int32) throws {
+        try withMock { fixture in
+            let producer = try fixture.transactional()
+            try producer.begin()
+            try producer.produceRecord("kept", partition: 0)
+            #expect(producer.commitObstacle == nil)
+            let refusal = #expect(throws: KafkaFault.self) {
+                try producer.produce(topic: topic, partition: partition, key: nil, value: nil)
+            }
+            #expect(refusal?.requiresAbort == true && refusal?.isFatal == false)
+            // Not even where later records go well.
+            try producer.produceRecord("kept", partition: 0)
+            let fault = #expect(throws: KafkaFault.self) { try producer.commit(timeoutMilliseconds: 20_000) }
+            #expect(fault?.requiresAbort == true && fault?.isFatal == false && fault?.message == refusal?.message)
+            try producer.abort(timeoutMilliseconds: 20_000)
+            try producer.begin()
+            try producer.produceRecord("kept", partition: 0)
+            try producer.commit(timeoutMilliseconds: 20_000)
+        }
+    }
+
+    @Test func `a record outside a transaction is refused`() throws {
+        try withMock { fixture in
+            let producer = try fixture.transactional()
+            let fault = #expect(throws: KafkaFault.self) { try producer.produceRecord("early", partition: 0) }
+            #expect(fault?.requiresAbort == true)
+            #expect(throws: KafkaFault.self) { try producer.commit(timeoutMilliseconds: 5_000) }
+            // Nothing of it is left in the first transaction.
+            try producer.begin()
+            try producer.produceRecord("kept", partition: 0)
+            try producer.commit(timeoutMilliseconds: 20_000)
+            #expect(try fixture.reader([0]).records(1).first?.value == bytes("kept"))
+        }
+    }
+
+    @Test func `a record too large for the client is the record's fault, and nothing else is`() throws {
+        try withMock { fixture in
+            let producer = try fixture.transactional([("message.max.bytes", "2000")])
+            try producer.begin()
+            let fault = #expect(throws: KafkaFault.self) {
+                try producer.produceRecord(String(repeating: "x", count: 3_000), partition: 0)
+            }
+            #expect(fault?.isRecordFault == true && fault?.requiresAbort == true)
+            let refusal = #expect(throws: KafkaFault.self) { try producer.commit(timeoutMilliseconds: 5_000) }
+            #expect(refusal?.isRecordFault == true)
+            for fault in [KafkaFault.invalid("a"), .fatal("b"), .stale("c"), .timedOut("d")] {
+                #expect(!fault.isRecordFault)
+            }
+        }
+    }
+
+    @Test func `a full queue spoils nothing`() throws {
+        try withMock { fixture in
+            let producer = try fixture.transactional([("queue.buffering.max.messages", "1"), ("linger.ms", "500")])
+            try producer.begin()
+            try producer.produceRecord("first", partition: 0)
+            let fault = #expect(throws: KafkaFault.self) {
+                try producer.produceRecord("second", partition: 0, patienceMilliseconds: 0)
+            }
+            #expect(fault?.isQueueFull == true && fault?.requiresAbort == false && fault?.isRetriable == true)
+            try producer.produceRecord("second", partition: 0)
+            try producer.commit(timeoutMilliseconds: 20_000)
+            #expect(try fixture.reader([0]).records(2).map(\.value) == [bytes("first"), bytes("second")])
+        }
+    }
+
+    @Test func `offsets that were not sent hold the commit back until they are`() throws {
+        try withMock(partitions: 1) { fixture in
+            let producer = try fixture.transactional([("socket.timeout.ms", "1000")])
+            let (consumer, metadata) = try fixture.member()
+            try producer.begin()
+            try producer.produceRecord("kept", partition: 0)
+            try producer.flush(timeoutMilliseconds: 20_000)
+            try fixture.cluster.setBroker(1, isUp: false)
+            let offsets = [PartitionOffset(partition: 0, offset: 7)]
+            let fault = #expect(throws: KafkaFault.self) {
+                try producer.sendOffsets(offsets, topic: MockFixture.topic, metadata, timeoutMilliseconds: 500)
+            }
+            #expect(fault?.isRetriable == true && fault?.requiresAbort == false && fault?.isFatal == false)
+            try fixture.cluster.setBroker(1, isUp: true)
+            let refusal = #expect(throws: KafkaFault.self) { try producer.commit(timeoutMilliseconds: 5_000) }
+            #expect(refusal?.requiresAbort == true)
+            // Other offsets do not stand in for them.
+            try producer.sendOffsets(
+                [PartitionOffset(partition: 0, offset: 8)],
+                topic: MockFixture.topic,
+                metadata,
+                timeoutMilliseconds: 20_000
+            )
+            #expect(producer.commitObstacle != nil)
+            try producer.sendOffsets(offsets, topic: MockFixture.topic, metadata, timeoutMilliseconds: 20_000)
+            try producer.commit(timeoutMilliseconds: 20_000)
+            try consumer.close()
+        }
+    }
+
+    @Test func `a lost record holds the commit back`() throws {
+        try withMock { fixture in
+            let settings = [("message.timeout.ms", "600"), ("linger.ms", "0"), ("socket.timeout.ms", "1000")]
+            let producer = try fixture.transactional(settings)
+            try producer.begin()
+            try producer.produceRecord("kept", partition: 0)
+            try producer.flush(timeoutMilliseconds: 20_000)
+            try fixture.cluster.setBroker(1, isUp: false)
+            try producer.produceRecord("lost", partition: 0)
+            let fault = #expect(throws: KafkaFault.self) { try producer.flush(timeoutMilliseconds: 20_000) }
+            #expect(fault?.requiresAbort == true || fault?.isFatal == true)
+            try fixture.cluster.setBroker(1, isUp: true)
+            let refusal = #expect(throws: KafkaFault.self) { try producer.commit(timeoutMilliseconds: 20_000) }
+            #expect(refusal?.requiresAbort == true || refusal?.isFatal == true)
+        }
+    }
+
+    @Test func `a flush that runs out of time says so and spoils nothing`() throws {
+        try withMock { fixture in
+            let producer = try fixture.transactional()
+            try producer.begin()
+            try producer.produceRecord("first", partition: 0)
+            try producer.flush(timeoutMilliseconds: 20_000)
+            try fixture.cluster.setBroker(1, isUp: false)
+            try producer.produceRecord("second", partition: 0)
+            let fault = #expect(throws: KafkaFault.self) { try producer.flush(timeoutMilliseconds: 200) }
+            #expect(fault?.isRetriable == true && fault?.requiresAbort == false)
+            try fixture.cluster.setBroker(1, isUp: true)
+            try producer.commit(timeoutMilliseconds: 20_000)
+            #expect(try fixture.reader([0]).records(2).count == 2)
+        }
+    }
+
+    @Test func `what is purged cannot be committed, and nothing is left to wait for`() throws {
+        try withMock { fixture in
+            let producer = try fixture.transactional([("linger.ms", "10000")])
+            try producer.begin()
+            for _ in 0..<100 { try producer.produceRecord("dropped", partition: 0) }
+            producer.purge()
+            #expect(producer.commitObstacle?.requiresAbort == true)
+            producer.poll(timeoutMilliseconds: 1_000)
+            #expect(producer.outstanding == 0)
+        }
+    }
+
+    @Test func `who is no member has no metadata`() throws {
+        try withMock(partitions: 1) { fixture in
+            let fault = #expect(throws: KafkaFault.self) { try fixture.reader([0]).groupMetadata() }
+            #expect(fault?.requiresAbort == true && fault?.isFatal == false)
+            let (consumer, _) = try fixture.member()
+            try consumer.close()
+        }
+    }
+
+    @Test(arguments: ["1000", "5000", "30000", "60000"])
+    func `any transaction timeout goes with the other timeouts`(timeout: String) throws {
+        let settings = [("bootstrap.servers", "127.0.0.1:1"), ("transaction.timeout.ms", timeout), ("log_level", "0")]
+        _ = try TransactionalProducer(KafkaProperties(settings), transactionalID: "id")
+    }
+
+    @Test func `a broker that is not there is a retriable fault of the start`() throws {
+        let settings = [("bootstrap.servers", "127.0.0.1:1"), ("log_level", "0")]
+        let producer = try TransactionalProducer(KafkaProperties(settings), transactionalID: "id")
+        let fault = #expect(throws: KafkaFault.self) { try producer.initTransactions(timeoutMilliseconds: 500) }
+        #expect(fault?.isRetriable == true && fault?.isFatal == false && fault?.requiresAbort == false)
+        #expect(fault?.message.contains("127.0.0.1:1") ?? false)
+        #expect(throws: KafkaFault.self) { try producer.begin() }
+        #expect(throws: KafkaFault.self) {
+            try TransactionalProducer(KafkaProperties(settings), transactionalID: "")
+        }
+    }
+}
+
+extension MockFixture {
+    /// A producer that may begin.
+    func transactional(
+        _ more: [(String, String)] = [],
+        tracking topic: String = MockFixture.topic
+    ) throws -> TransactionalProducer {
+        let producer = try TransactionalProducer(
+            KafkaProperties(properties(more)),
+            transactionalID: "id",
+            trackedTopic: topic
+        )
+        try producer.initTransactions(timeoutMilliseconds: 20_000)
+        return producer
+    }
+
+    /// A member of the group with its partitions, and who it is.
+    func member() throws -> (Consumer, GroupMetadata) {
+        let consumer = try consumer()
+        try consumer.subscribe()
+        var metadata: GroupMetadata?
+        _ = try consumer.poll { event in
+            guard case .change(let change) = event else { return false }
+            if case .assigned = change { metadata = try consumer.groupMetadata() }
+            try consumer.answer(change)
+            return metadata != nil
+        }
+        return (consumer, try #require(metadata))
+    }
+}
+
+extension TransactionalProducer {
+    func produceRecord(_ value: String, partition: Int32, patienceMilliseconds: Int = 20_000) throws {
+        try produce(
+            topic: MockFixture.topic,
+            partition: partition,
+            key: nil,
+            value: bytes(value),
+            patienceMilliseconds: patienceMilliseconds
+        )
+    }
+}

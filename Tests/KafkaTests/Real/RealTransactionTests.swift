@@ -1,0 +1,261 @@
+import Foundation
+import Kafka
+import TestSupport
+import Testing
+
+@Suite(
+    .enabled(if: KafkaInstallation.found != nil, Comment(rawValue: KafkaInstallation.whyMissing)),
+    .realKafka,
+    .serialized,
+    .timeLimit(.minutes(2))
+)
+struct RealTransactionTests {
+    @Test func `a commit makes outputs and offsets visible together`() throws {
+        let fixture = try TransactionFixture("commit")
+        let producer = try fixture.producer()
+        let (consumer, metadata) = try fixture.member()
+        try producer.begin()
+        try producer.produce(["a", "b", "c"], to: fixture.output)
+        try producer.send(5, fixture, metadata)
+        try producer.flush(timeoutMilliseconds: 30_000)
+        #expect(try fixture.outputs() == [])
+        #expect(try fixture.outputs("read_uncommitted") == ["a", "b", "c"])
+        // The offsets are pending: who asks waits, and no longer than told.
+        let pending = #expect(throws: KafkaFault.self) { try consumer.committed([0], timeoutMilliseconds: 500) }
+        #expect(pending?.isRetriable == true)
+        try producer.commit(timeoutMilliseconds: 30_000)
+        #expect(try fixture.outputs() == ["a", "b", "c"])
+        #expect(try consumer.committed([0], timeoutMilliseconds: 10_000).first?.offset == 5)
+        #expect(try fixture.committed() == 5)
+        #expect(producer.deliveredOffsets == [0: 2])
+        // A marker lies between this and the next transaction.
+        try producer.begin()
+        try producer.produce(["d"], to: fixture.output)
+        try producer.commit(timeoutMilliseconds: 30_000)
+        #expect(producer.deliveredOffsets == [0: 4])
+        try consumer.close()
+    }
+
+    @Test func `an abort leaves nothing visible and no offset moved`() throws {
+        let fixture = try TransactionFixture("abort")
+        let producer = try fixture.producer()
+        let (consumer, metadata) = try fixture.member()
+        try producer.begin()
+        try producer.produce(["a"], to: fixture.output)
+        try producer.send(3, fixture, metadata)
+        try producer.abort(timeoutMilliseconds: 30_000)
+        #expect(try fixture.outputs() == [])
+        #expect(try fixture.outputs("read_uncommitted") == ["a"])
+        #expect(try fixture.committed() == nil)
+        try producer.begin()
+        try producer.produce(["b"], to: fixture.output)
+        try producer.send(4, fixture, metadata)
+        try producer.commit(timeoutMilliseconds: 30_000)
+        #expect(try fixture.outputs() == ["b"])
+        #expect(try fixture.committed() == 4)
+        try consumer.close()
+    }
+
+    @Test func `an abort on the heels of a commit is clean`() throws {
+        let fixture = try TransactionFixture("heels")
+        let producer = try fixture.producer()
+        for round in 0..<20 {
+            try producer.begin()
+            try producer.produce(["kept \(round)"], to: fixture.output)
+            try producer.commit(timeoutMilliseconds: 30_000)
+            try producer.begin()
+            try producer.produce(["dropped \(round)"], to: fixture.output)
+            try producer.abort(timeoutMilliseconds: 30_000)
+        }
+        #expect(producer.fatalFault == nil)
+        #expect(try fixture.outputs() == (0..<20).map { "kept \($0)" })
+        #expect(try fixture.outputs("read_uncommitted").count == 40)
+    }
+
+    @Test(arguments: ["offsets", "commit", "abort"])
+    func `a newer producer of the same id fences the older`(call: String) throws {
+        let fixture = try TransactionFixture("fence-\(call)")
+        let older = try fixture.producer()
+        let (consumer, metadata) = try fixture.member()
+        try older.begin()
+        try older.produce(["old"], to: fixture.output)
+        try older.flush(timeoutMilliseconds: 30_000)
+        let newer = try fixture.producer()
+        let fault = #expect(throws: KafkaFault.self) {
+            switch call {
+            case "offsets": try older.send(1, fixture, metadata)
+            case "commit": try older.commit(timeoutMilliseconds: 30_000)
+            default: try older.abort(timeoutMilliseconds: 30_000)
+            }
+        }
+        #expect(fault?.isFatal == true && fault?.isFenced == true)
+        #expect(older.fatalFault?.isFenced == true)
+        // Every call says so now, and none of them waits.
+        for call in [older.begin, { try older.produce(["late"], to: fixture.output) }] {
+            let late = #expect(throws: KafkaFault.self) { try call() }
+            #expect(late?.isFatal == true)
+        }
+        try newer.begin()
+        try newer.produce(["new"], to: fixture.output)
+        try newer.send(2, fixture, metadata)
+        try newer.commit(timeoutMilliseconds: 30_000)
+        #expect(try fixture.outputs() == ["new"])
+        #expect(try fixture.committed() == 2)
+        try consumer.close()
+    }
+
+    @Test func `metadata from before a rebalance is refused after it, and the next transaction works`() throws {
+        let fixture = try TransactionFixture("metadata", partitions: 2)
+        let producer = try fixture.producer()
+        let (first, old) = try fixture.member()
+        try producer.begin()
+        try producer.produce(["stale"], to: fixture.output)
+        let second = try Consumer(KafkaProperties(fixture.properties), topic: fixture.input)
+        try second.subscribe()
+        // The first gives its partitions back and takes its share of the next generation.
+        var new: GroupMetadata?
+        for _ in 0..<300 where new == nil {
+            if case .change(let change)? = try second.poll(timeoutMilliseconds: 50) { try second.answer(change) }
+            guard case .change(let change)? = try first.poll(timeoutMilliseconds: 50) else { continue }
+            if case .assigned = change { new = try first.groupMetadata() }
+            try first.answer(change)
+        }
+        let fault = #expect(throws: KafkaFault.self) { try producer.send(9, fixture, old) }
+        #expect(fault?.requiresAbort == true && fault?.isFatal == false)
+        let refusal = #expect(throws: KafkaFault.self) { try producer.commit(timeoutMilliseconds: 30_000) }
+        #expect(refusal?.requiresAbort == true)
+        try producer.abort(timeoutMilliseconds: 30_000)
+        try producer.begin()
+        try producer.produce(["fresh"], to: fixture.output)
+        try producer.send(1, fixture, try #require(new))
+        try producer.commit(timeoutMilliseconds: 30_000)
+        #expect(try fixture.outputs() == ["fresh"])
+        #expect(try fixture.committed() == 1)
+        try first.close()
+        try second.close()
+    }
+
+    @Test func `a transaction with a refused record commits neither records nor offsets`() throws {
+        let fixture = try TransactionFixture("refused-record")
+        let producer = try fixture.producer()
+        let (consumer, metadata) = try fixture.member()
+        try producer.begin()
+        try producer.produce(["a"], to: fixture.output)
+        #expect(throws: KafkaFault.self) { try producer.produce(["b"], to: fixture.output, partition: 7) }
+        try producer.send(2, fixture, metadata)
+        let fault = #expect(throws: KafkaFault.self) { try producer.commit(timeoutMilliseconds: 30_000) }
+        #expect(fault?.requiresAbort == true && fault?.isFatal == false && fault?.isRecordFault == false)
+        try producer.abort(timeoutMilliseconds: 30_000)
+        #expect(try fixture.outputs() == [])
+        #expect(try fixture.committed() == nil)
+        try consumer.close()
+    }
+
+    @Test(arguments: [true, false])
+    func `a record that the broker will not take is the record's fault`(flushes: Bool) throws {
+        let settings = [(name: "max.message.bytes", value: "2000")]
+        let fixture = try TransactionFixture("too-large-\(flushes)", settings: settings)
+        let producer = try fixture.producer()
+        try producer.begin()
+        try producer.produce([String(repeating: "x", count: 5_000)], to: fixture.output)
+        let fault = #expect(throws: KafkaFault.self) {
+            if flushes { try producer.flush(timeoutMilliseconds: 30_000) }
+            try producer.commit(timeoutMilliseconds: 30_000)
+        }
+        #expect(
+            fault?.isRecordFault == true && fault?.requiresAbort == true && fault?.isFatal == false,
+            "\(fault as Any)"
+        )
+        try producer.abort(timeoutMilliseconds: 30_000)
+        // A producer of its own goes on at once; the one that was refused misses sequence numbers for a while.
+        let next = try fixture.producer()
+        try next.begin()
+        try next.produce(["small"], to: fixture.output)
+        try next.commit(timeoutMilliseconds: 30_000)
+        #expect(try fixture.outputs() == ["small"])
+    }
+
+    @Test func `a record without a key is the record's fault on a compacted topic`() throws {
+        let fixture = try TransactionFixture("no-key", settings: [(name: "cleanup.policy", value: "compact")])
+        let producer = try fixture.producer()
+        try producer.begin()
+        try producer.produce(topic: fixture.output, partition: 0, key: nil, value: [1])
+        let fault = #expect(throws: KafkaFault.self) { try producer.commit(timeoutMilliseconds: 30_000) }
+        #expect(fault?.isRecordFault == true && fault?.requiresAbort == true, "\(fault as Any)")
+        try producer.abort(timeoutMilliseconds: 30_000)
+    }
+
+    @Test func `a producer that was silent for too long is fenced, and its successor goes on`() throws {
+        let fixture = try TransactionFixture("silent")
+        let producer = try fixture.producer([("transaction.timeout.ms", "1000")])
+        let (consumer, metadata) = try fixture.member()
+        try producer.begin()
+        try producer.produce(["late"], to: fixture.output)
+        try producer.flush(timeoutMilliseconds: 30_000)
+        // The broker looks for such transactions every second.
+        let reader = try fixture.topicReader()
+        try reader.start([PartitionOffset(partition: 0, offset: 0)])
+        #expect(try reader.records { reader.isDone([2]) } == [])
+        let fault = #expect(throws: KafkaFault.self) { try producer.send(1, fixture, metadata) }
+        #expect(fault?.isFatal == true && fault?.isFenced == true, "\(fault as Any)")
+        let next = try fixture.producer()
+        try next.begin()
+        try next.produce(["again"], to: fixture.output)
+        try next.send(1, fixture, metadata)
+        try next.commit(timeoutMilliseconds: 30_000)
+        #expect(try fixture.outputs() == ["again"])
+        #expect(try fixture.committed() == 1)
+        try consumer.close()
+    }
+
+    @Test(arguments: ["offsets", "commit", "abort", "flush", "initialise"])
+    func `no call outlasts its time by much when a broker stops answering, and nothing comes of it`(
+        call: String
+    ) throws {
+        let fixture = try TransactionFixture("stopped-\(call)")
+        let broker = try #require(RealKafkaTrait.broker)
+        let producer = try fixture.producer()
+        let (consumer, metadata) = try fixture.member()
+        try producer.begin()
+        try producer.produce(["a"], to: fixture.output)
+        try producer.flush(timeoutMilliseconds: 30_000)
+        if call == "flush" { try producer.produce(["b"], to: fixture.output) }
+        if call != "offsets" { try producer.send(1, fixture, metadata) }
+        try broker.pause()
+        defer { try? broker.resume() }
+        // The broker stands still a moment after it was told to.
+        producer.poll(timeoutMilliseconds: 300)
+        let fault = #expect(throws: KafkaFault.self) {
+            switch call {
+            case "offsets":
+                try producer.sendOffsets(
+                    [PartitionOffset(partition: 0, offset: 1)],
+                    topic: fixture.input,
+                    metadata,
+                    timeoutMilliseconds: 200
+                )
+            case "commit": try producer.commit(timeoutMilliseconds: 200)
+            case "abort": try producer.abort(timeoutMilliseconds: 200)
+            case "flush":
+                try producer.produce(["c"], to: fixture.output)
+                try producer.flush(timeoutMilliseconds: 200)
+            default:
+                let next = try TransactionalProducer(KafkaProperties(fixture.properties), transactionalID: "next")
+                try next.initTransactions(timeoutMilliseconds: 200)
+            }
+        }
+        try broker.resume()
+        #expect(fault.map { $0.isFatal || $0.isRetriable || $0.requiresAbort } == true)
+        // The outcome is open in the library's view; a successor settles it.
+        let next = try fixture.producer()
+        try next.begin()
+        try next.produce(["again"], to: fixture.output)
+        try next.send(2, fixture, metadata)
+        try next.commit(timeoutMilliseconds: 30_000)
+        let outputs = try fixture.outputs()
+        // The broker may have read the commit before it stood still, and then carries it out.
+        #expect(outputs == ["again"] || (call == "commit" && outputs == ["a", "again"]))
+        #expect(try fixture.committed() == 2)
+        try consumer.close()
+    }
+}

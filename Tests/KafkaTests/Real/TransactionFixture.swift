@@ -1,0 +1,102 @@
+import Kafka
+import TestSupport
+import Testing
+
+/// Two topics of one partition on the suite's broker, and clients for a copy from one to the other.
+struct TransactionFixture {
+    let input: String
+    let output: String
+    let properties: [(String, String)]
+
+    /// - Parameter settings: of the output topic.
+    init(_ prefix: String, partitions: Int = 1, settings: [(name: String, value: String)] = []) throws {
+        let broker = try #require(RealKafkaTrait.broker)
+        (input, output) = ("\(prefix).in", "\(prefix).out")
+        properties = [
+            ("bootstrap.servers", broker.bootstrapServers), ("group.id", prefix), ("session.timeout.ms", "6000"),
+            ("heartbeat.interval.ms", "200"), ("log_level", "0"),
+        ]
+        let created = try admin().createTopics([
+            NewTopic(name: input, partitions: partitions),
+            NewTopic(name: output, partitions: partitions, settings: settings),
+        ])
+        try #require(created == [.created, .created])
+    }
+
+    func admin() throws -> Admin { try Admin(KafkaProperties(properties)) }
+
+    /// A producer that may begin.
+    func producer(_ more: [(String, String)] = []) throws -> TransactionalProducer {
+        let producer = try TransactionalProducer(
+            KafkaProperties(properties + more),
+            transactionalID: "\(input).id",
+            trackedTopic: output
+        )
+        try producer.initTransactions(timeoutMilliseconds: 30_000)
+        return producer
+    }
+
+    /// A member of the group with an assignment, and who it was then.
+    func member() throws -> (Consumer, GroupMetadata) {
+        let consumer = try Consumer(KafkaProperties(properties), topic: input)
+        try consumer.subscribe()
+        return (consumer, try metadata(of: consumer))
+    }
+
+    /// Answers changes until an assignment comes, and takes the metadata with it.
+    func metadata(of consumer: Consumer) throws -> GroupMetadata {
+        var metadata: GroupMetadata?
+        _ = try consumer.poll { event in
+            guard case .change(let change) = event else { return false }
+            if case .assigned = change { metadata = try consumer.groupMetadata() }
+            try consumer.answer(change)
+            return metadata != nil
+        }
+        return try #require(metadata)
+    }
+
+    func topicReader() throws -> TopicReader { try TopicReader(KafkaProperties(properties), topic: output) }
+
+    /// The values on the output's partition, up to its end as a reader of this isolation level sees it.
+    func outputs(_ isolation: String = "read_committed", partition: Int32 = 0) throws -> [String] {
+        let more = [("isolation.level", isolation), ("enable.partition.eof", "true")]
+        let consumer = try Consumer(KafkaProperties(properties + more), topic: output)
+        try consumer.assign([PartitionOffset(partition: partition, offset: PartitionOffset.beginning)])
+        var values: [String] = []
+        let isDone = try consumer.poll { event in
+            if case .record(let record) = event { values.append(String(decoding: record.value ?? [], as: UTF8.self)) }
+            if case .endOfPartition = event { return true }
+            return false
+        }
+        #expect(isDone)
+        return values
+    }
+
+    /// What the group will read next; nil for nothing committed.
+    func committed() throws -> Int64? {
+        try admin().committedOffsets(
+            ofGroup: KafkaProperties(properties)["group.id"] ?? "",
+            topic: input,
+            partitions: [0]
+        )
+        .first?.offset
+    }
+}
+
+extension TransactionalProducer {
+    func produce(_ values: [String], to topic: String, partition: Int32 = 0) throws {
+        for value in values {
+            try produce(topic: topic, partition: partition, key: bytes(value), value: bytes(value))
+        }
+    }
+
+    /// Sends the next offset of partition 0.
+    func send(_ offset: Int64, _ fixture: TransactionFixture, _ metadata: GroupMetadata) throws {
+        try sendOffsets(
+            [PartitionOffset(partition: 0, offset: offset)],
+            topic: fixture.input,
+            metadata,
+            timeoutMilliseconds: 30_000
+        )
+    }
+}

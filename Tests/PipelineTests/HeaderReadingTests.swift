@@ -1,0 +1,65 @@
+import Pipeline
+import Testing
+
+@Suite struct HeaderReadingTests {
+    private static func read(_ headers: [RecordHeader]) -> HeaderReading? {
+        HeaderReading(headers, headerBytes: 8192, requestIDBytes: 128)
+    }
+
+    private static func header(_ name: String, _ value: [UInt8]?) -> RecordHeader {
+        RecordHeader(name: Array(name.utf8), value: value)
+    }
+
+    @Test("Each header is read under its exact name, the last one wins")
+    func names() throws {
+        let reading = try #require(
+            Self.read([
+                RecordHeader("request-id", "r1"), RecordHeader("installation-id", "i1"),
+                RecordHeader("handshake", "attestation"), RecordHeader("traceparent", "t"),
+                RecordHeader("installation-id", "i2"), RecordHeader("request-id", "r2"),
+                RecordHeader("Installation-Id", "i3"), RecordHeader("Handshake", "assertion"),
+            ])
+        )
+        #expect(reading.requestID == "r2" && reading.installationID == "i2" && reading.isAttestationHandshake)
+        #expect(reading.traceHeaders == [RecordHeader("traceparent", "t")])
+        let none = try #require(Self.read([]))
+        #expect(none.requestID == nil && none.installationID == nil && !none.isAttestationHandshake)
+    }
+
+    @Test(
+        "An installation id is 1 to 256 bytes of UTF-8, and ignored otherwise",
+        arguments: [
+            ([0x61], true), ([UInt8](repeating: 0x61, count: 256), true), ([UInt8](repeating: 0x61, count: 257), false),
+            ([], false), ([0xFF], false), ([0xC3, 0xA9], true), ([0xC3], false), (nil, false),
+        ] as [([UInt8]?, Bool)]
+    )
+    func installation(_ value: [UInt8]?, _ isTaken: Bool) throws {
+        let reading = try #require(Self.read([Self.header("installation-id", value)]))
+        #expect(reading.installationID == (isTaken ? String(decoding: value ?? [], as: UTF8.self) : nil))
+        // A gateway's bad id hides what a client may have sent before it.
+        let last = try #require(
+            Self.read([RecordHeader("installation-id", "x"), Self.header("installation-id", value)])
+        )
+        #expect(last.installationID == reading.installationID)
+    }
+
+    @Test(
+        "A handshake is for an attestation only where it says so, last",
+        arguments: [
+            (["attestation"], true), (["assertion"], false), (["Attestation"], false), (["attestation "], false),
+            ([""], false), ([nil], false), (["assertion", "attestation"], true), (["attestation", "assertion"], false),
+            (["attestation", nil], false), ([], false),
+        ] as [([String?], Bool)]
+    )
+    func handshake(_ values: [String?], _ isAttestation: Bool) throws {
+        let headers = values.map { Self.header("handshake", $0.map { Array($0.utf8) }) }
+        #expect(try #require(Self.read(headers)).isAttestationHandshake == isAttestation)
+    }
+
+    @Test("All headers together have a limit")
+    func limit() {
+        let id = RecordHeader("installation-id", "x")
+        #expect(HeaderReading([id], headerBytes: 16, requestIDBytes: 1) != nil)
+        #expect(HeaderReading([id], headerBytes: 15, requestIDBytes: 1) == nil)
+    }
+}
