@@ -57,7 +57,7 @@ package final class ChaosProducer: Sendable {
     private func run(_ traffic: ChaosTraffic) throws {
         var producer = try Producer(properties)
         var sent = 0
-        while !status.mustStop {
+        while !status.mustStop, !traffic.isDone {
             let limit = min(ChaosTraffic.chunk, status.allowed - sent)
             guard limit > 0 else {
                 producer.poll(timeoutMilliseconds: 20)
@@ -65,7 +65,6 @@ package final class ChaosProducer: Sendable {
                 continue
             }
             let requests = traffic.take(limit, clock: Int64(Date().timeIntervalSince1970 * 1000))
-            guard !requests.isEmpty else { break }
             for request in requests {
                 try send(request, sent, &producer)
                 sent += 1

@@ -54,6 +54,9 @@ package final class ChaosTraffic {
         random = SeededRandom(seed: seed ^ 0xC4A0_5C4A_05C4_A05C)
     }
 
+    /// Every request was made.
+    package var isDone: Bool { made >= total }
+
     /// The next requests; empty at the end.
     ///
     /// - Parameter clock: what the devices' clocks say, in milliseconds since 1970.
