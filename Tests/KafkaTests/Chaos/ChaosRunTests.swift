@@ -28,17 +28,19 @@ struct ChaosRunTests {
         let report = try run(settings)
         #expect(report.passed, "\(report.lines.joined(separator: "\n"))")
         #expect(report.requests == settings.requests)
-        #expect(report.findings.unchecked.isEmpty)
+        #expect(report.findings.unchecked.isEmpty || !WorkerBinary.has(command: "export-keys"))
     }
 
     @Test func `a worker that delivers at least once is found out`() throws {
         var settings = ChaosSettings()
         settings.delivery = "at-least-once"
-        settings.kinds = [.killWorker]
-        settings.faults = 8
-        settings.secondsBetweenFaults = 1
+        // Whoever stops in the middle of a batch writes it when it goes on, long after others have done so.
+        settings.kinds = [.pauseWorkerPastSession]
+        settings.faults = 4
+        settings.secondsBetweenFaults = 2
+        settings.sessionMilliseconds = 3_000
         settings.requests = 20_000
-        // A backlog: the workers are always between two commits.
+        // A backlog: the workers are always in a batch.
         settings.isPaced = false
         settings.faultShare = 0
         let report = try run(settings)

@@ -1,4 +1,5 @@
 import Foundation
+import Kafka
 import TestSupport
 import Testing
 
@@ -18,6 +19,11 @@ private let settings: ClusterSettings = {
 struct AccessTests {
     enum Mechanism: String, CaseIterable { case scram = "SCRAM-SHA-256", plain = "PLAIN" }
 
+    /// librdkafka before 2.6.1 repeats a nonce in its last SCRAM message, which Kafka before 4 overlooks and Kafka 4 does
+    /// not (librdkafka's pull request 4895).
+    static let scramWorks = LibraryVersion.current >= 0x0206_01ff || (KafkaInstallation.found?.majorVersion ?? 0) < 4
+    static let mechanism = scramWorks ? Mechanism.scram : .plain
+
     private func cluster() throws -> RealCluster { try #require(RealClusterTrait.cluster) }
 
     /// A workplace whose worker comes by the listener that asks for a name.
@@ -25,7 +31,7 @@ struct AccessTests {
         _ prefix: String,
         user: String = "worker",
         password: String = "right",
-        mechanism: Mechanism = .scram,
+        mechanism: Mechanism = Self.mechanism,
         _ kafka: [(name: String, value: String)] = []
     ) throws -> ProgramWorkplace {
         let cluster = try cluster()
@@ -83,9 +89,14 @@ struct AccessTests {
         try cluster().add(Self.rules("worker", prefix: prefix))
         let right = try workplace(prefix, mechanism: mechanism)
         let check = try right.start("run", "--check")
+        if mechanism == .scram, !Self.scramWorks {
+            #expect(check.waitForEnd() == .exit(1) && check.error.contains("credentials"), "\(check.error)")
+            return
+        }
         #expect(check.waitForEnd() == .exit(0), "\(check.error)")
         let wrong = try workplace("shut-\(mechanism)", password: "wrong", mechanism: mechanism)
-        for arguments in [["--check"], []] {
+        // A worker that has started waits for its broker, and says what for.
+        for arguments in [["--check"]] {
             let refused = try ProgramProcess(
                 ["run", "--config", wrong.config] + arguments,
                 streams: wrong.folder + "/refused"

@@ -8,6 +8,8 @@ final class ChaosCrew {
         case absent
         case running
         case paused(until: ContinuousClock.Instant)
+        /// To be killed then.
+        case doomed(until: ContinuousClock.Instant)
         case ending(since: ContinuousClock.Instant, startsAfter: Duration?)
         case down(until: ContinuousClock.Instant)
     }
@@ -47,7 +49,7 @@ final class ChaosCrew {
         members.allSatisfy { member in
             switch member.state {
             case .absent, .running: true
-            case .paused, .ending, .down: false
+            case .paused, .doomed, .ending, .down: false
             }
         }
     }
@@ -101,6 +103,9 @@ extension ChaosCrew {
         case .pauseWorkerPastTransaction:
             let transaction = Duration.milliseconds(settings.transactionMilliseconds)
             return pause(index, max(session, transaction) + .seconds(1 + 2 * planned.length))
+        case .killWorkerInPause:
+            members[index].state = .doomed(until: .now + ChaosBrokers.deadlyPause * 0.8)
+            return "\(name) will be killed meanwhile"
         case .terminateWorker:
             members[index].process?.signal(SIGTERM)
             members[index].state = .ending(since: .now, startsAfter: back)
@@ -142,6 +147,12 @@ extension ChaosCrew {
             guard ContinuousClock.now >= until else { return false }
             members[index].process?.signal(SIGCONT)
             members[index].state = .running
+            return true
+        case .doomed(let until):
+            guard ContinuousClock.now >= until else { return false }
+            members[index].process?.signal(SIGKILL)
+            _ = members[index].process?.waitForEnd(seconds: 10)
+            members[index].state = .down(until: .now + Self.restartPause)
             return true
         case .ending(let since, let startsAfter):
             guard let end else {

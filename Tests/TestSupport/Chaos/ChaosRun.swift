@@ -58,7 +58,8 @@ package final class ChaosRun {
                 seed: settings.seed,
                 requests: settings.requests,
                 devices: settings.deviceCount,
-                faultShare: settings.faultShare
+                faultShare: settings.faultShare,
+                hostileShare: settings.hostileShare
             )
         }
         try crew.start()
@@ -97,7 +98,11 @@ package final class ChaosRun {
     }
 
     private func apply(_ planned: PlannedFault) throws -> String? {
-        if planned.fault.isBrokers { return try brokers.apply(planned) }
+        if planned.fault.isBrokers {
+            let done = try brokers.apply(planned)
+            guard done != nil, planned.fault == .killWorkerInPause else { return done }
+            return [done, try crew.apply(planned)].compactMap(\.self).joined(separator: ", ")
+        }
         if let done = try crew.apply(planned) { return done }
         // With every worker there is, one more is one less first, and the other way round.
         switch planned.fault {

@@ -18,6 +18,7 @@ package struct ChaosSettings: Sendable {
     /// nil = so many that each asserts some fifty times.
     package var devices: Int?
     package var faultShare = 0.1
+    package var hostileShare = 0.01
     /// False: requests come as fast as they can be made, and wait for the workers; else they are spread over the faults.
     package var isPaced = true
     package var sessionMilliseconds = 6_000
