@@ -44,6 +44,7 @@ package final class ProgramWorkplace {
             ("reconnect.backoff.max.ms", "1000"),
         ])
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        if options.keep == nil { try ProgramLeash.shared.hold(folder: folder) }
         let config = folder + "/config"
         let unused = folder + "/unused.ndjson"
         try WorkerBinary.done(
