@@ -37,9 +37,9 @@ struct ChaosRunTests {
         // Whoever stops in the middle of a batch writes it when it goes on, long after others have done so.
         settings.kinds = [.pauseWorkerPastSession]
         settings.faults = 4
-        settings.secondsBetweenFaults = 2
+        settings.secondsBetweenFaults = 0.5
         settings.sessionMilliseconds = 3_000
-        settings.requests = 20_000
+        settings.requests = 30_000
         // A backlog: the workers are always in a batch.
         settings.isPaced = false
         settings.faultShare = 0

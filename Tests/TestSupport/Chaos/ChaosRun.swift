@@ -77,6 +77,7 @@ package final class ChaosRun {
 
     private func doFaults() throws {
         let plan = ChaosPlan.faults(settings.faults, seed: settings.seed, of: settings.faultKinds)
+        if !settings.isPaced { try awaitFirstOutcomes() }
         let interval = Duration.seconds(settings.secondsBetweenFaults)
         for (index, planned) in plan.enumerated() {
             let start = ContinuousClock.now
@@ -95,6 +96,18 @@ package final class ChaosRun {
             lastFault = .now
             say("\(index + 1) of \(plan.count): \(done ?? "") (\(producer.status.acknowledged) requests sent)")
         }
+    }
+
+    /// Faults would be wasted on workers that have not begun.
+    private func awaitFirstOutcomes() throws {
+        let (topic, properties) = (workplace.topic("results"), workplace.properties)
+        let deadline = ContinuousClock.now + Self.patience
+        while ContinuousClock.now < deadline {
+            try tick()
+            let ends = try TopicDump.ends(of: topic, properties, partitions: settings.partitions)
+            if ends.values.contains(where: { $0.committed > 0 }) { return }
+        }
+        throw ClusterFault(description: "the workers answer nothing")
     }
 
     private func apply(_ planned: PlannedFault) throws -> String? {
