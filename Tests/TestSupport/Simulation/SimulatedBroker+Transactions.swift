@@ -66,6 +66,9 @@ extension SimulatedBroker {
     /// - Parameter epoch: nil = an idempotent producer without transactions.
     package func produce(_ name: String, epoch: Int?, _ record: OutboundRecord) throws(BrokerRefusal) {
         guard !isRefused(record) else { throw .refusedRecord }
+        if epoch == nil, record.stream != .ledger, record.sourceOffset < appliedOffset(record.partition) {
+            violations.append("\(record.partition)/\(record.sourceOffset) was answered after it was applied")
+        }
         let topic = Topic(record.stream, record.partition)
         let transaction = try epoch.map { epoch throws(BrokerRefusal) in try open(name, epoch) }
         if let transaction, !transactions[transaction].topics.contains(topic) {
