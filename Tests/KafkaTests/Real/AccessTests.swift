@@ -117,8 +117,18 @@ struct AccessTests {
     }
 
     static let missing = [
-        Missing(operations: ["Write"], resource: { .topic($0.topic("results")) }, word: "results"),
-        Missing(operations: ["Write"], resource: { .topic($0.topic("dead-letters")) }, word: "dead-letters"),
+        Missing(
+            operations: ["Write"],
+            resource: { .topic($0.topic("results")) },
+            word: "results",
+            needsTransactions: true
+        ),
+        Missing(
+            operations: ["Write"],
+            resource: { .topic($0.topic("dead-letters")) },
+            word: "dead-letters",
+            needsTransactions: true
+        ),
         Missing(operations: ["Read"], resource: { .topic($0.requests) }, word: "requests"),
         Missing(operations: ["Read"], resource: { .group($0.group) }, word: "group"),
         Missing(
