@@ -124,16 +124,6 @@ struct SeededTrafficTests {
         try Self.expectEachCounterOnce(rough)
     }
 
-    @Test("a rebalance forgets what another worker may move, and accepts no counter twice", arguments: seeds)
-    func rebalances(seed: UInt64) throws {
-        let records = Self.traffic(seed: seed)
-        var chances = SimulatedLog.Chances()
-        chances.rebalance = 0.05
-        chances.commitFault = 0.1
-        let run = try Self.run(records, seed: seed, batch: 16, chances: chances)
-        #expect(Set(run.outputs.map(Place.init)).count == records.count)
-    }
-
     /// Every (key, counter) was accepted at one offset only, duplicates by request id aside.
     private static func expectEachCounterOnce(_ run: LoopRun) throws {
         var accepted: [String: Set<Place>] = [:]

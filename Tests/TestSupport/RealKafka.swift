@@ -23,6 +23,13 @@ package struct KafkaInstallation: Sendable {
             .first { FileManager.default.isExecutableFile(atPath: $0.path) }
     }
 
+    /// 4 of `kafka_2.13-4.3.1.jar`; nil where the name says nothing.
+    package var majorVersion: Int? {
+        let files = (try? FileManager.default.contentsOfDirectory(atPath: home.path + "/libs")) ?? []
+        let jar = files.first { $0.hasPrefix("kafka_2") && $0.hasSuffix(".jar") }
+        return jar?.split(separator: "-").dropFirst().first?.split(separator: ".").first.flatMap { Int($0) }
+    }
+
     private static var candidates: [URL] {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()

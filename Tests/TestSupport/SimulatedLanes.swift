@@ -34,6 +34,9 @@ package final class SimulatedLanes: LaneRunner, @unchecked Sendable {
     /// Blocks on the loop's thread at once: there is only one thread.
     package let post: @Sendable (@escaping @Sendable () -> Void) -> Void = { $0() }
 
+    /// Whether there is a job to finish.
+    package var hasJobs: Bool { !jobs.isEmpty }
+
     /// Finishes one job that the seed picks. - Returns: false when there is none.
     package func finishOne() -> Bool {
         guard !jobs.isEmpty else { return false }

@@ -54,7 +54,7 @@ package enum TopicDump {
             patience = .now + .seconds(60)
         }
         for (partition, end) in ends {
-            let low = try lowest(consumer, partition)
+            let low = try watermarks(consumer, partition).low
             ends[partition]?.unseen = max(0, Int(end.committed - low) - counts[partition, default: 0])
         }
         return ends
@@ -102,15 +102,22 @@ package enum TopicDump {
         var ends: [Int32: Ends] = [:]
         for partition in 0..<partitions {
             ends[partition] = Ends(
-                committed: try committed.watermarks(of: partition, timeoutMilliseconds: 30_000).high,
-                all: try all.watermarks(of: partition, timeoutMilliseconds: 30_000).high
+                committed: try watermarks(committed, partition).high,
+                all: try watermarks(all, partition).high
             )
         }
         return ends
     }
 
-    private static func lowest(_ consumer: Consumer, _ partition: Int32) throws -> Int64 {
-        try consumer.watermarks(of: partition, timeoutMilliseconds: 30_000).low
+    /// A topic made a moment ago, or a broker that has just come up, may need a moment.
+    private static func watermarks(_ consumer: Consumer, _ partition: Int32) throws -> Watermarks {
+        let deadline = ContinuousClock.now + .seconds(30)
+        while true {
+            do { return try consumer.watermarks(of: partition, timeoutMilliseconds: 10_000) } catch {
+                guard error.isRetriable, ContinuousClock.now < deadline else { throw error }
+            }
+            usleep(100_000)
+        }
     }
 }
 

@@ -64,6 +64,20 @@ extension LedgerCodec {
         ConsumedID(expiresAt: try fields.time(1), request: try fields.digest(2))
     }
 
+    private static func environment(_ number: Int64) throws(Fault) -> Environment {
+        switch number {
+        case 0: return .development
+        case 1: return .production
+        default: throw Fault(reason: "field 5 is no environment")
+        }
+    }
+
+    private static func category(_ number: Int64?) throws(Fault) -> UInt32? {
+        guard let number else { return nil }
+        guard let category = UInt32(exactly: number) else { throw Fault(reason: "field 6 is no category") }
+        return category
+    }
+
     private static func record(_ fields: Fields) throws(Fault) -> KeyRecord {
         let point = try fields.bytes(1)
         let counter = try fields.number(2)
@@ -73,8 +87,8 @@ extension LedgerCodec {
             counter: counter,
             app: try fields.optionalText(3),
             appleAppID: try fields.text(4),
-            environment: try fields.number(5) == 1 ? .production : .development,
-            validationCategory: try fields.optionalNumber(6).flatMap { UInt32(exactly: $0) },
+            environment: try environment(fields.number(5)),
+            validationCategory: try category(fields.optionalNumber(6)),
             registeredAt: try fields.time(7),
             nonce: fields.has(8) ? try fields.digest(8) : nil,
             lastRequest: try fields.lastRequest(9)
@@ -139,7 +153,12 @@ private struct Fields {
     func number(_ key: UInt64) throws(LedgerCodec.Fault) -> Int64 { try required(optionalNumber(key), key) }
 
     func optionalTime(_ key: UInt64) throws(LedgerCodec.Fault) -> EvaluationTime? {
-        try optionalNumber(key).map { EvaluationTime(milliseconds: $0) }
+        guard let number = try optionalNumber(key) else { return nil }
+        // What RFC 3339 can write, and as much before 1970: sums of times cannot overflow then.
+        guard number.magnitude <= DecodeStage.timestamps.upperBound.magnitude else {
+            throw LedgerCodec.Fault(reason: "field \(key) is no time")
+        }
+        return EvaluationTime(milliseconds: number)
     }
 
     func time(_ key: UInt64) throws(LedgerCodec.Fault) -> EvaluationTime { try required(optionalTime(key), key) }

@@ -15,6 +15,7 @@ extension BatchLoop {
             try log.beginRestore(partitions, kept: Set(partitions.filter(isKnown)))
             for partition in partitions { take(partition) }
             restoration = Restoration(partitions: partitions)
+            restorations += 1
         case .revoked(let partitions):
             forgetRestoration()
             for partition in partitions { give(partition) }
@@ -62,8 +63,8 @@ extension BatchLoop {
     func restore(waitMilliseconds: Int) throws -> Bool {
         guard let restoration else { return false }
         var moved = applyRestored(restoration)
-        if let fault = restoreFault { throw fault }
         if restoration.isDone {
+            if let fault = restoration.unreadable.first { throw fault }
             self.restoration = nil
             if let missing = missingSealingKeys(in: settings) { throw missing }
             return true
@@ -82,12 +83,13 @@ extension BatchLoop {
     }
 
     private func decode(_ records: [StoredRecord], of restoration: Restoration) {
-        let (chunk, epoch) = (restoration.hand(), epoch)
+        let (chunk, number) = (restoration.hand(), restorations)
         lanes.run(count: records.count, grain: 512, priority: .normal) { range, _ in
             records[range].map { DecodedChange($0) }
         } completion: { changes in
             self.post {
-                guard epoch == self.epoch else { return }
+                // Chunks of a restore that was given up must not pass for the next one's.
+                guard number == self.restorations else { return }
                 self.restoration?.add(changes, chunk: chunk)
             }
         }
@@ -100,7 +102,10 @@ extension BatchLoop {
             for change in changes {
                 switch change {
                 case .change(let partition, let change): ledgers[settings.ledgerPartition(partition)]?.apply(change)
-                case .fault(let fault): restoreFault = restoreFault ?? fault
+                case .tombstone(let partition, let key, let change):
+                    restoration.unreadable.remove(partition, key: key)
+                    if let change { ledgers[settings.ledgerPartition(partition)]?.apply(change) }
+                case .fault(let fault, let key): restoration.unreadable.add(fault, key: key)
                 }
             }
         }

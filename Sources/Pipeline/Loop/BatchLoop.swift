@@ -46,7 +46,8 @@ package final class BatchLoop: @unchecked Sendable {
     private var stopping = false
     var pendingChange: AssignmentChange?
     var restoration: Restoration?
-    var restoreFault: LedgerFault?
+    /// How many were begun: tells their chunks apart.
+    var restorations = 0
     /// Ledgers of partitions that were given away in order: only what others wrote since is read when they come back.
     var kept = KeptLedgers()
     /// Bumped by an abort: results of older batches are dropped when they come back.

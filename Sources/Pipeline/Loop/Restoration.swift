@@ -9,6 +9,7 @@ final class Restoration {
     var isRead = false
     /// Offsets left to read.
     var remaining: Int64 = 0
+    var unreadable = UnreadableRecords()
     /// Records applied so far.
     private(set) var applied = 0
     private var handed = 0
@@ -42,12 +43,43 @@ final class Restoration {
 /// A ledger record that was read back, or why it cannot be.
 enum DecodedChange: Sendable {
     case change(Int32, LedgerChange)
-    case fault(LedgerFault)
+    /// A record that was taken away, whatever it was: a reset takes away what nobody can read too.
+    case tombstone(Int32, key: [UInt8], LedgerChange?)
+    case fault(LedgerFault, key: [UInt8])
 
     init(_ record: StoredRecord) {
         do throws(LedgerCodec.Fault) {
-            self = .change(record.partition, try LedgerCodec.decode(key: record.key, value: record.value))
-        } catch { self = .fault(LedgerFault(partition: record.partition, reason: error.reason)) }
+            let change = try LedgerCodec.decode(key: record.key, value: record.value)
+            self =
+                record.value == nil
+                ? .tombstone(record.partition, key: record.key, change) : .change(record.partition, change)
+        } catch {
+            self =
+                record.value == nil
+                ? .tombstone(record.partition, key: record.key, nil)
+                : .fault(LedgerFault(partition: record.partition, reason: error.reason), key: record.key)
+        }
+    }
+}
+
+/// Records that could not be read, while they stand: a tombstone behind one takes it away.
+struct UnreadableRecords {
+    private struct Place: Hashable {
+        let partition: Int32
+        let key: [UInt8]
+    }
+
+    private var faults: [Place: LedgerFault] = [:]
+
+    /// What keeps the ledger from being whole; nil = nothing.
+    var first: LedgerFault? { faults.values.min { $0.partition < $1.partition } }
+
+    mutating func add(_ fault: LedgerFault, key: [UInt8]) {
+        faults[Place(partition: fault.partition, key: key)] = fault
+    }
+
+    mutating func remove(_ partition: Int32, key: [UInt8]) {
+        if !faults.isEmpty { faults[Place(partition: partition, key: key)] = nil }
     }
 }
 

@@ -15,23 +15,25 @@ extension Command {
             .value("--keys", "KEYS", "the keys known before the first record, a JSON object per line"),
             .value("--output", "DIR", "where results.ndjson and the other files are written", .required),
             .value("--lanes", "N", "lanes to verify on instead of the configured number"),
+            .flag("--mint", "make tokens, artifacts and challenges too, as of the records' own times"),
             .value("--summary", "FILE", "write the counts as JSON as well"),
         ],
         notes: """
             Writes results.ndjson, tokens.ndjson, events.ndjson and dead-letters.ndjson into the output directory, each line
-            a record as kcat prints it. Files that are there are overwritten. The same capture gives the same bytes.
+            a record as kcat prints it. Files that are there are overwritten. The same capture gives the same bytes
+            (tokens signed with ES256 excepted). Without --mint exchanges are judged and tokens.ndjson stays empty.
             """
     ) { arguments, console in
-        var configuration = try Configuration.load(directory: try arguments.required("--config"))
+        let loaded = try LoadedConfiguration.load(directory: try arguments.required("--config"))
+        var configuration = loaded.configuration
         if let lanes = try arguments.integer("--lanes", in: 1...1024) { configuration.lanes = lanes }
-        let session = ReplaySession(
-            configuration,
-            .init(
-                input: try arguments.required("--input"),
-                output: try arguments.required("--output"),
-                keys: arguments.string("--keys")
-            )
+        var options = ReplaySession.Options(
+            input: try arguments.required("--input"),
+            output: try arguments.required("--output"),
+            keys: arguments.string("--keys")
         )
+        options.mints = arguments.has("--mint")
+        let session = ReplaySession(configuration, keys: loaded.keys.rings, options)
         var progress = ProgressMeter("replay", unit: "records", total: nil, console: console)
         let summary = try session.run { requests, share in progress.update(requests, share: share) }
         progress.finish()

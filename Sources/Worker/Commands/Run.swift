@@ -7,10 +7,14 @@ extension Command {
             .value("--instance", "NAME", "stable over restarts and unique in the group; the host's name where absent"),
             .flag("--check", "validate configuration, broker and topics, then leave"),
         ],
-        notes: "SIGTERM or SIGINT: finish what is in flight, commit, exit 0. A second signal exits at once."
+        notes: "SIGTERM or SIGINT: finish what is in flight, commit, exit 0. A second signal exits at once. "
+            + "SIGHUP, or a changed file: apps.json and the keys are read again between two batches."
     ) { arguments, console in
-        let configuration = try Configuration.load(directory: try arguments.required("--config"))
-        let session = try WorkerSession(configuration, instance: arguments.string("--instance"), console: console)
+        let session = try WorkerSession(
+            directory: try arguments.required("--config"),
+            instance: arguments.string("--instance"),
+            console: console
+        )
         if arguments.has("--check") { try session.check() } else { try session.run() }
         return ExitCode.done
     }

@@ -6,6 +6,9 @@ internal import JSON
 package struct ImportedKey: Sendable, Equatable {
     /// The key's last accepted request; times in seconds since 1970.
     package struct LastRequest: Sendable, Equatable {
+        /// The verdict of a request that counts.
+        static let accepted = "accepted"
+
         package var id: String
         package var valueSHA256: Digest
         package var verdict: String
@@ -78,8 +81,14 @@ package enum KeysFile {
         package init(reason: String) { self.reason = reason }
     }
 
+    /// Longer than any key's line, and short enough to become one record of the ledger topic.
+    static let maxLineBytes = 65_536
+
     /// Reads one line (without its newline).
-    package static func decode(_ line: [UInt8]) throws(Fault) -> ImportedKey { try KeyLine.decode(line) }
+    package static func decode(_ line: [UInt8]) throws(Fault) -> ImportedKey {
+        guard line.count <= maxLineBytes else { throw Fault(reason: "it is longer than \(maxLineBytes) bytes") }
+        return try KeyLine.decode(line)
+    }
 
     /// Appends one line and a newline.
     package static func encode(_ key: ImportedKey, into output: inout [UInt8]) {

@@ -14,7 +14,8 @@ struct Demo {
         let directory = FileManager.default.temporaryDirectory.path + "/attest-worker-demo-" + UUID().uuidString
         defer { try? FileManager.default.removeItem(atPath: directory) }
         try NewConfiguration.write(to: directory)
-        var configuration = try Configuration.load(directory: directory)
+        let loaded = try LoadedConfiguration.load(directory: directory)
+        var configuration = loaded.configuration
         configuration.embeddedBroker = true
         let access = try BrokerAccess(configuration, instance: "demo")
         let partitions = try access.partitionCount()
@@ -28,7 +29,7 @@ struct Demo {
             partitions: partitions
         )
         try publish(traffic, access, configuration)
-        let tally = try work(traffic.items.count, configuration, access, partitions)
+        let tally = try work(traffic.items.count, configuration, loaded.keys.rings, access, partitions)
         let reader = DemoReader(
             properties: readerProperties(access),
             topics: configuration.topics,
@@ -60,6 +61,7 @@ struct Demo {
     private func work(
         _ count: Int,
         _ configuration: Configuration,
+        _ keys: KeyRings,
         _ access: BrokerAccess,
         _ partitions: Int32
     ) throws
@@ -67,13 +69,11 @@ struct Demo {
     {
         let factory = try LaneFactory(configuration)
         let driver = LoopDriver(idleWaitMilliseconds: 50)
-        var settings = configuration.pipelineSettings
-        settings.partitionOfKey = { Partitioner.murmur2.partition(of: $0, count: partitions) }
         let notices = NoticeBoard()
         let log = try KafkaRecordLog(exactlyOnce: access.settings)
         let loop = BatchLoop(
             log: log,
-            settings: settings,
+            settings: configuration.liveSettings(keys, partitions: partitions),
             lanes: factory.lanes,
             post: driver.post,
             wallClock: { EvaluationTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) },

@@ -1,4 +1,7 @@
 internal import AppAttest
+internal import AppCheck
+internal import Crypto
+internal import Kafka
 internal import Pipeline
 
 extension Configuration {
@@ -19,12 +22,35 @@ extension Configuration {
     }
 
     /// What every mode judges by; live mode adds the partition check.
-    var pipelineSettings: PipelineSettings {
-        PipelineSettings(
+    func pipelineSettings(_ keys: KeyRings) -> PipelineSettings {
+        var settings = PipelineSettings(
             registry: registry,
             limits: limits,
             maxAge: clock.maxAgeMilliseconds,
             maxAhead: clock.maxAheadMilliseconds
         )
+        settings.exchange = ExchangeSettings(keys: keys)
+        settings.exchange.sealsChallenges = challenges.mode == .sealed
+        settings.exchange.challengeLife = challenges.ttlMilliseconds
+        return settings
     }
+
+    /// What a worker on a broker judges by.
+    ///
+    /// - Parameter partitions: of the requests topic.
+    func liveSettings(_ keys: KeyRings, partitions: Int32) -> PipelineSettings {
+        var settings = pipelineSettings(keys)
+        settings.exchange.partitions = Int(partitions)
+        settings.exchange.randomBytes = { SecureRandom.bytes($0) }
+        if let partitioner = partitioner.partitioner {
+            settings.partitionOfKey = { partitioner.partition(of: $0, count: partitions) }
+        }
+        let largest = kafkaProperties.last { $0.name == "message.max.bytes" }.flatMap { Int($0.value) }
+        settings.maxRecordBytes = (largest ?? Self.defaultMessageBytes) - Self.recordOverhead
+        return settings
+    }
+
+    private static let defaultMessageBytes = 1_000_000
+    /// Bytes that a record may have beside its key, value and headers before the producer's limit is reached.
+    private static let recordOverhead = 2048
 }

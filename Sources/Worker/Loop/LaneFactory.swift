@@ -1,4 +1,5 @@
 internal import AppAttest
+internal import AppCheck
 internal import Crypto
 internal import Foundation
 internal import Pipeline
@@ -17,7 +18,7 @@ struct LaneFactory {
         self.init(
             lanes: configuration.lanes,
             anchors: try configuration.trustAnchors(),
-            limits: configuration.pipelineSettings.objectLimits
+            limits: configuration.pipelineSettings(KeyRings()).objectLimits
         )
     }
 

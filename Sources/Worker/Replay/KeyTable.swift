@@ -18,9 +18,11 @@ enum KeyTable {
     }
 
     /// A point that is none, or not the key ID's own, is kept as unusable: its assertions are `key-invalid`.
+    ///
+    /// A KEYS line knows neither when its key was registered nor its validation category; no result depends on them.
     static func record(of key: ImportedKey) -> KeyRecord {
         let point = P256PublicKey(x963: key.publicKeyBytes.span)
-        return KeyRecord(
+        var record = KeyRecord(
             publicKey: point.flatMap { KeyID(of: $0) == key.keyID ? $0 : nil },
             counter: key.counter,
             app: key.app,
@@ -28,7 +30,49 @@ enum KeyTable {
             environment: key.environment,
             registeredAt: EvaluationTime(milliseconds: 0),
             nonce: key.nonce,
-            lastRequest: key.lastRequest.map { LastRequest(id: $0.id, valueDigest: $0.valueSHA256) }
+            lastRequest: key.lastRequest.flatMap { LastRequest($0) }
+        )
+        if record.publicKey == nil { record.unusableKey = unusableKey(key.publicKeyBytes) }
+        return record
+    }
+
+    /// 64 bytes stand for a checked point in the ledger topic, so a byte is put before those that are none.
+    private static func unusableKey(_ bytes: [UInt8]) -> [UInt8] { bytes.count == 64 ? [0] + bytes : bytes }
+}
+
+extension LastRequest {
+    /// nil for a request that was not accepted: only accepted ones are remembered.
+    fileprivate init?(_ request: ImportedKey.LastRequest) {
+        guard request.verdict == ImportedKey.LastRequest.accepted else { return nil }
+        self.init(
+            id: request.id,
+            valueDigest: request.valueSHA256,
+            issuedAt: UInt32(clamping: request.issuedAt ?? 0),
+            expiresAt: UInt32(clamping: request.expiresAt ?? 0)
+        )
+    }
+}
+
+extension ImportedKey {
+    /// What `export-keys` writes of a key; ``KeyTable/record(of:)`` takes it back.
+    init(_ id: KeyID, _ record: KeyRecord) {
+        self.init(
+            keyID: id,
+            publicKeyBytes: record.publicKey?.x963 ?? record.unusableKey,
+            appleAppID: record.appleAppID,
+            environment: record.environment,
+            counter: record.counter,
+            app: record.app,
+            nonce: record.nonce,
+            lastRequest: record.lastRequest.map { request in
+                LastRequest(
+                    id: request.id,
+                    valueSHA256: request.valueDigest,
+                    verdict: LastRequest.accepted,
+                    issuedAt: request.issuedAt == 0 ? nil : Int64(request.issuedAt),
+                    expiresAt: request.expiresAt == 0 ? nil : Int64(request.expiresAt)
+                )
+            }
         )
     }
 }

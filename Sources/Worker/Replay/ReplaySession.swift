@@ -1,4 +1,5 @@
 internal import AppAttest
+internal import AppCheck
 internal import Pipeline
 
 /// A replay: a capture through the pipeline, with every file it writes.
@@ -7,6 +8,8 @@ struct ReplaySession {
         var input: String
         var output: String
         var keys: String?
+        /// Whether tokens, artifacts and challenges are made.
+        var mints = false
         init(input: String, output: String, keys: String? = nil) {
             self.input = input
             self.output = output
@@ -18,10 +21,12 @@ struct ReplaySession {
     private static let batchRecords = 1024
 
     private let configuration: Configuration
+    private let keys: KeyRings
     private let options: Options
 
-    init(_ configuration: Configuration, _ options: Options) {
+    init(_ configuration: Configuration, keys: KeyRings = KeyRings(), _ options: Options) {
         self.configuration = configuration
+        self.keys = keys
         self.options = options
     }
 
@@ -29,8 +34,9 @@ struct ReplaySession {
     func run(report: (_ requests: Int, _ share: Double?) -> Void) throws -> ReplaySummary {
         let factory = try LaneFactory(configuration)
         let ledger = try options.keys.map(KeyTable.read) ?? KeyLedger()
-        var settings = configuration.pipelineSettings
+        var settings = configuration.pipelineSettings(keys)
         settings.sharesLedger = true
+        settings.exchange.mints = options.mints
         let log = try CaptureLog(
             input: options.input,
             output: options.output,

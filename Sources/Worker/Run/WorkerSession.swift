@@ -12,18 +12,20 @@ final class WorkerSession {
     private static let lastPatience = 10_000
     /// After a signal: longer than a commit takes, shorter than the five seconds that whoever sent it may wait.
     private static let stopSeconds = 4.5
-    /// Bytes that a record may have beside its key, value and headers before the producer's limit is reached.
-    private static let recordOverhead = 2048
-    private static let defaultMessageBytes = 1_000_000
 
-    private let configuration: Configuration
+    private let directory: String
+    private let loaded: LoadedConfiguration
     private let console: Console
     private let access: BrokerAccess
     private let anchors: TrustAnchors
 
-    init(_ configuration: Configuration, instance: String?, console: Console) throws {
-        self.configuration = configuration
+    private var configuration: Configuration { loaded.configuration }
+
+    init(directory: String, instance: String?, console: Console) throws {
+        self.directory = directory
         self.console = console
+        loaded = try LoadedConfiguration.load(directory: directory)
+        let configuration = loaded.configuration
         anchors = try configuration.trustAnchors()
         access = try BrokerAccess(configuration, instance: instance)
     }
@@ -37,6 +39,7 @@ final class WorkerSession {
             throw CommandFault("the broker cannot be asked: \(fault.message).")
         }
         try report(findings)
+        printDoubts()
     }
 
     /// Says what is doubtful, or that nothing is.
@@ -64,32 +67,40 @@ final class WorkerSession {
                 FileHandle.standardError.write(Data(line.utf8))
             }
         }
-        defer { shutdown.cancel() }
+        let hangup = Hangup()
+        defer {
+            shutdown.cancel()
+            hangup.cancel()
+        }
         guard try waitForBroker(stopped) else { return }
         printMode()
+        printDoubts()
         let factory = LaneFactory(
             lanes: configuration.lanes,
             anchors: anchors,
-            limits: configuration.pipelineSettings.objectLimits
+            limits: configuration.pipelineSettings(loaded.keys.rings).objectLimits
         )
+        let partitions = try access.partitionCount()
         let notices = NoticeBoard()
         access.settings.isStopping = { stopped.isSet }
         let log = try openLog(notices)
         let loop = BatchLoop(
             log: log,
-            settings: try liveSettings(),
+            settings: configuration.liveSettings(loaded.keys.rings, partitions: partitions),
             lanes: factory.lanes,
             options: options,
             post: driver.post,
             wallClock: { EvaluationTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) },
             notice: { notices.post(String(describing: $0)) }
         )
+        let watch = watch(driver, loop, hangup, partitions, notices)
         var progress = ProgressMeter("run", unit: "records", total: nil, console: console)
         var shown = 0
         var restoring = RestoreMeter(console: console)
         do {
             try driver.run(loop) { tally, restore in
                 for line in notices.take() { console.printError("\(AttestWorker.name): \(line)") }
+                watch.poll()
                 restoring.update(restore)
                 if tally.requests != shown { progress.update(tally.requests) }
                 shown = tally.requests
@@ -100,6 +111,9 @@ final class WorkerSession {
         } catch let fault as LedgerFault {
             try? log.close()
             throw CommandFault("\(fault); run the version that wrote it, or reset the ledger.")
+        } catch let fault as MissingSealingKeys {
+            try? log.close()
+            throw CommandFault("\(fault).")
         } catch let fault as RefusedRecordFault {
             try? log.close()
             throw CommandFault("\(fault); raise max.message.bytes of the dead-letter topic.")
@@ -123,15 +137,36 @@ final class WorkerSession {
         return options
     }
 
-    private func liveSettings() throws -> PipelineSettings {
-        var settings = configuration.pipelineSettings
-        if let partitioner = configuration.partitioner.partitioner {
-            let count = try access.partitionCount()
-            settings.partitionOfKey = { partitioner.partition(of: $0, count: count) }
+    /// Hands changed apps and keys to the loop between two batches.
+    private func watch(
+        _ driver: LoopDriver,
+        _ loop: BatchLoop,
+        _ hangup: Hangup,
+        _ partitions: Int32,
+        _ notices: NoticeBoard
+    ) -> ConfigurationWatch {
+        ConfigurationWatch(
+            directory: directory,
+            running: loaded,
+            isAsked: hangup.take,
+            apply: { configuration, keys in
+                let settings = configuration.liveSettings(keys, partitions: partitions)
+                driver.post {
+                    loop.replace(settings) { missing in
+                        if let missing {
+                            notices.post("the new configuration is not taken, the old one stays: \(missing)")
+                        }
+                    }
+                }
+            },
+            say: { notices.post($0) }
+        )
+    }
+
+    private func printDoubts() {
+        for line in loaded.warnings(now: Int64(Date().timeIntervalSince1970 * 1000)) {
+            console.printError("warning: \(line)")
         }
-        let largest = KafkaProperties(access.settings.properties)["message.max.bytes"].flatMap { Int($0) }
-        settings.maxRecordBytes = (largest ?? Self.defaultMessageBytes) - Self.recordOverhead
-        return settings
     }
 
     /// Waits until the broker answers; then the topics must match.

@@ -6,7 +6,7 @@ import Testing
 private struct Sample {
     static let keys = ["A=", "B=", "C="]
 
-    var requests: [RecordPlace] = []
+    var requests: [ChaosPlace] = []
     var outcomes: [ChaosOutcome] = []
     var replayed: [ChaosOutcome]
     var ledger: [String: Int64] = [:]
@@ -15,9 +15,9 @@ private struct Sample {
     init() {
         for partition in 0..<2 as Range<Int32> {
             var offset: Int64 = 0
-            func next() -> RecordPlace {
+            func next() -> ChaosPlace {
                 defer { offset += 1 }
-                return RecordPlace(partition, offset)
+                return ChaosPlace(partition, offset)
             }
             for counter in 0...4 as ClosedRange<Int64> {
                 for key in Self.keys {
@@ -35,9 +35,9 @@ private struct Sample {
             outcomes.append(again)
         }
         for partition in 0..<2 as Range<Int32> {
-            let place = RecordPlace(partition, 16)
+            let place = ChaosPlace(partition, 16)
             requests.append(place)
-            var letter = ChaosOutcome(source: place, written: RecordPlace(partition, 0), verdict: "dead letter")
+            var letter = ChaosOutcome(source: place, written: ChaosPlace(partition, 0), verdict: "dead letter")
             letter.isDeadLetter = true
             letter.reason = "not-json"
             outcomes.append(letter)
@@ -45,7 +45,7 @@ private struct Sample {
         replayed = outcomes
     }
 
-    private static func accepted(_ place: RecordPlace, _ keyID: String, _ counter: Int64) -> ChaosOutcome {
+    private static func accepted(_ place: ChaosPlace, _ keyID: String, _ counter: Int64) -> ChaosOutcome {
         var outcome = ChaosOutcome(source: place, written: place, verdict: "accepted")
         outcome.keyID = keyID
         outcome.counter = counter
@@ -94,14 +94,14 @@ struct ChaosCheckerTests {
         var sample = Sample()
         var letter = sample.outcomes[33]
         letter.source = sample.outcomes[15].source
-        letter.written = RecordPlace(0, 1)
+        letter.written = ChaosPlace(0, 1)
         sample.outcomes.append(letter)
         #expect(sample.counts == [.doubled: 1])
     }
 
     @Test func `an outcome of no request is reported`() {
         var sample = Sample()
-        sample.requests.removeAll { $0 == RecordPlace(1, 16) }
+        sample.requests.removeAll { $0 == ChaosPlace(1, 16) }
         sample.replayed.removeLast()
         #expect(sample.counts == [.unasked: 1])
     }
@@ -115,7 +115,7 @@ struct ChaosCheckerTests {
 
     @Test func `an outcome on a foreign partition is reported`() {
         var sample = Sample()
-        sample.outcomes[2].written = RecordPlace(1, 90)
+        sample.outcomes[2].written = ChaosPlace(1, 90)
         #expect(sample.counts[.misplaced] == 1)
     }
 

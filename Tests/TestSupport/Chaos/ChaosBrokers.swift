@@ -53,9 +53,18 @@ final class ChaosBrokers {
             try cluster.pause(id)
             states[id] = .paused(until: .now + pause)
             return "pause of broker \(id) for \(pause.text)"
+        case .killWorkerInPause:
+            for id in cluster.brokerIDs {
+                try cluster.pause(id)
+                states[id] = .paused(until: .now + Self.deadlyPause)
+            }
+            return "pause of all brokers for \(Self.deadlyPause.text)"
         default: return nil
         }
     }
+
+    /// Long enough for a worker to send what it has, short enough for everybody's session.
+    static let deadlyPause = Duration.seconds(2.5)
 
     /// Does what is due. - Returns: whether a fault came to its end.
     func tick() throws -> Bool {

@@ -1,7 +1,7 @@
 /// All that a run left behind, as read after it.
 package struct ChaosEvidence: Sendable {
     /// Every request that lies in the requests topic.
-    package var requests: [RecordPlace]
+    package var requests: [ChaosPlace]
     /// Per topic in the order of partition and offset: results, then dead letters, as a reader of committed records
     /// gets them.
     package var outcomes: [ChaosOutcome]
@@ -11,7 +11,7 @@ package struct ChaosEvidence: Sendable {
     package var ledger: [String: Int64]?
 
     package init(
-        requests: [RecordPlace],
+        requests: [ChaosPlace],
         outcomes: [ChaosOutcome],
         replayed: [ChaosOutcome]? = nil,
         ledger: [String: Int64]? = nil
@@ -43,9 +43,9 @@ package enum ChaosChecker {
     }
 
     /// Exactly one outcome for each request. - Returns: the index of each request's first outcome.
-    private static func checkOnce(_ evidence: ChaosEvidence, _ findings: inout ChaosFindings) -> [RecordPlace: Int] {
+    private static func checkOnce(_ evidence: ChaosEvidence, _ findings: inout ChaosFindings) -> [ChaosPlace: Int] {
         let requests = Set(evidence.requests)
-        var first: [RecordPlace: Int] = [:]
+        var first: [ChaosPlace: Int] = [:]
         first.reserveCapacity(requests.count)
         for (index, outcome) in evidence.outcomes.enumerated() {
             if !requests.contains(outcome.source) {
@@ -71,10 +71,10 @@ package enum ChaosChecker {
     /// twice counts where it stood first: the second one is counted as doubled.
     private static func checkOrder(
         _ outcomes: [ChaosOutcome],
-        _ first: [RecordPlace: Int],
+        _ first: [ChaosPlace: Int],
         _ findings: inout ChaosFindings
     ) {
-        var last: [TopicPartition: RecordPlace] = [:]
+        var last: [TopicPartition: ChaosPlace] = [:]
         for (index, outcome) in outcomes.enumerated() where first[outcome.source] == index {
             let place = TopicPartition(isDeadLetters: outcome.isDeadLetter, partition: outcome.written.partition)
             if let before = last[place], before > outcome.source {
@@ -92,7 +92,7 @@ package enum ChaosChecker {
 
     /// No counter of a key moves it twice; an attestation's 0 moves nothing.
     private static func checkCounters(_ outcomes: [ChaosOutcome], _ findings: inout ChaosFindings) {
-        var accepted: [String: [Int64: RecordPlace]] = [:]
+        var accepted: [String: [Int64: ChaosPlace]] = [:]
         for outcome in outcomes {
             guard let (keyID, counter) = outcome.movedCounter, counter > 0 else { continue }
             if let before = accepted[keyID]?[counter] {
@@ -107,7 +107,7 @@ package enum ChaosChecker {
     private static func checkVerdicts(
         _ replayed: [ChaosOutcome],
         _ outcomes: [ChaosOutcome],
-        _ first: [RecordPlace: Int],
+        _ first: [ChaosPlace: Int],
         _ findings: inout ChaosFindings
     ) {
         var missing = Set(first.keys)

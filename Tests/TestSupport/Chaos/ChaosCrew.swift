@@ -8,6 +8,8 @@ final class ChaosCrew {
         case absent
         case running
         case paused(until: ContinuousClock.Instant)
+        /// To be killed then.
+        case doomed(until: ContinuousClock.Instant)
         case ending(since: ContinuousClock.Instant, startsAfter: Duration?)
         case down(until: ContinuousClock.Instant)
     }
@@ -17,10 +19,11 @@ final class ChaosCrew {
         var state = State.absent
         var process: ProgramProcess?
         var starts = 0
+        var started = ContinuousClock.now
     }
 
     private let settings: ChaosSettings
-    private let workplace: ChaosWorkplace
+    private let workplace: ProgramWorkplace
     private let log: (String) -> Void
     private var members: [Member]
     /// Processes that ended though nobody ended them, and such that ended wrongly.
@@ -29,9 +32,10 @@ final class ChaosCrew {
     private(set) var longestEnding = Duration.zero
 
     private static let endingLimit = Duration.seconds(60)
+    private static let youth = Duration.seconds(3)
     private static let restartPause = Duration.seconds(1)
 
-    init(_ settings: ChaosSettings, _ workplace: ChaosWorkplace, log: @escaping (String) -> Void) {
+    init(_ settings: ChaosSettings, _ workplace: ProgramWorkplace, log: @escaping (String) -> Void) {
         (self.settings, self.workplace, self.log) = (settings, workplace, log)
         members = (1...settings.workers + settings.spareWorkers).map { Member(name: "w\($0)") }
     }
@@ -45,7 +49,7 @@ final class ChaosCrew {
         members.allSatisfy { member in
             switch member.state {
             case .absent, .running: true
-            case .paused, .ending, .down: false
+            case .paused, .doomed, .ending, .down: false
             }
         }
     }
@@ -57,6 +61,7 @@ final class ChaosCrew {
 
     private func start(_ index: Int) throws {
         members[index].starts += 1
+        members[index].started = .now
         let name = members[index].name
         members[index].process = try ProgramProcess(
             ["run", "--config", workplace.config, "--instance", name],
@@ -98,6 +103,9 @@ extension ChaosCrew {
         case .pauseWorkerPastTransaction:
             let transaction = Duration.milliseconds(settings.transactionMilliseconds)
             return pause(index, max(session, transaction) + .seconds(1 + 2 * planned.length))
+        case .killWorkerInPause:
+            members[index].state = .doomed(until: .now + ChaosBrokers.deadlyPause * 0.8)
+            return "\(name) will be killed meanwhile"
         case .terminateWorker:
             members[index].process?.signal(SIGTERM)
             members[index].state = .ending(since: .now, startsAfter: back)
@@ -140,13 +148,21 @@ extension ChaosCrew {
             members[index].process?.signal(SIGCONT)
             members[index].state = .running
             return true
+        case .doomed(let until):
+            guard ContinuousClock.now >= until else { return false }
+            members[index].process?.signal(SIGKILL)
+            _ = members[index].process?.waitForEnd(seconds: 10)
+            members[index].state = .down(until: .now + Self.restartPause)
+            return true
         case .ending(let since, let startsAfter):
             guard let end else {
                 if ContinuousClock.now - since > Self.endingLimit { giveUp(index) }
                 return false
             }
             longestEnding = max(longestEnding, ContinuousClock.now - since)
-            if end != .exit(0) { note(index, "\(end) after SIGTERM") }
+            // A process that has only just begun does not listen to signals yet.
+            let isYoung = since - members[index].started < Self.youth && end == .signal(SIGTERM)
+            if end != .exit(0), !isYoung { note(index, "\(end) after SIGTERM") }
             members[index].state = startsAfter.map { .down(until: .now + $0) } ?? .absent
             return startsAfter == nil
         case .down(let until):

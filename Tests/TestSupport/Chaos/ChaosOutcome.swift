@@ -3,13 +3,13 @@ internal import JSON
 package import Pipeline
 
 /// Where a record lies.
-package struct RecordPlace: Hashable, Comparable, Sendable, CustomStringConvertible {
+package struct ChaosPlace: Hashable, Comparable, Sendable, CustomStringConvertible {
     package var partition: Int32
     package var offset: Int64
 
     package init(_ partition: Int32, _ offset: Int64) { (self.partition, self.offset) = (partition, offset) }
 
-    package static func < (left: RecordPlace, right: RecordPlace) -> Bool {
+    package static func < (left: ChaosPlace, right: ChaosPlace) -> Bool {
         (left.partition, left.offset) < (right.partition, right.offset)
     }
 
@@ -19,9 +19,9 @@ package struct RecordPlace: Hashable, Comparable, Sendable, CustomStringConverti
 /// What was written about one request: its result, or its dead letter.
 package struct ChaosOutcome: Sendable, Equatable {
     /// The request's place.
-    package var source: RecordPlace
+    package var source: ChaosPlace
     /// The outcome's own place in its topic.
-    package var written: RecordPlace
+    package var written: ChaosPlace
     package var isDeadLetter = false
     /// `accepted`, `refused`, `deferred`, or `dead letter`.
     package var verdict: String
@@ -33,7 +33,7 @@ package struct ChaosOutcome: Sendable, Equatable {
     /// Over key, value and headers.
     package var digest: Digest
 
-    package init(source: RecordPlace, written: RecordPlace, verdict: String, digest: Digest = SHA256.hash([])) {
+    package init(source: ChaosPlace, written: ChaosPlace, verdict: String, digest: Digest = SHA256.hash([])) {
         (self.source, self.written, self.verdict, self.digest) = (source, written, verdict, digest)
     }
 
@@ -63,8 +63,8 @@ extension ChaosOutcome {
             let partition = root["source"]?["partition"]?.integer.flatMap({ Int32(exactly: $0) })
         else { throw Unreadable(description: "no result at \(record.partition)/\(record.offset)") }
         self.init(
-            source: RecordPlace(partition, offset),
-            written: RecordPlace(record.partition, record.offset),
+            source: ChaosPlace(partition, offset),
+            written: ChaosPlace(record.partition, record.offset),
             verdict: verdict,
             digest: Self.digest(record)
         )
@@ -83,8 +83,8 @@ extension ChaosOutcome {
             let offset = text("dlq.offset").flatMap({ Int64($0) })
         else { throw Unreadable(description: "no dead letter at \(record.partition)/\(record.offset)") }
         self.init(
-            source: RecordPlace(partition, offset),
-            written: RecordPlace(record.partition, record.offset),
+            source: ChaosPlace(partition, offset),
+            written: ChaosPlace(record.partition, record.offset),
             verdict: "dead letter",
             digest: Self.digest(record)
         )

@@ -12,10 +12,12 @@ package enum ChaosFault: String, Sendable, CaseIterable {
     case killBroker = "kill -9 of a broker"
     case pauseBroker = "broker pause"
     case killAllBrokers = "kill -9 of all brokers"
+    /// What the worker has sent by then arrives after its death.
+    case killWorkerInPause = "kill -9 of a worker while no broker answers"
 
     package var isBrokers: Bool {
         switch self {
-        case .restartBroker, .killBroker, .pauseBroker, .killAllBrokers: true
+        case .restartBroker, .killBroker, .pauseBroker, .killAllBrokers, .killWorkerInPause: true
         default: false
         }
     }

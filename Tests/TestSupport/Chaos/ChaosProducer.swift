@@ -12,6 +12,8 @@ package final class ChaosProducer: Sendable {
         package var renewals = 0
         package var isDone = false
         package var mustStop = false
+        /// How many requests may be sent by now.
+        package var allowed: Int
         /// When the last request was acknowledged.
         package var end: ContinuousClock.Instant?
         package var fault: String?
@@ -19,20 +21,23 @@ package final class ChaosProducer: Sendable {
         fileprivate var before = 0
     }
 
-    private let state = Locked(Status())
+    private let state: Locked<Status>
     private let properties: KafkaProperties
     private let topic: String
     private let partitions: Int32
-    private let rate: Double?
 
-    /// - Parameter rate: requests per second; nil for as fast as it goes.
-    package init(_ properties: KafkaProperties, topic: String, partitions: Int32, rate: Double?) {
+    /// - Parameter allowed: how many requests may be sent before ``allow(_:)`` says more.
+    package init(_ properties: KafkaProperties, topic: String, partitions: Int32, allowed: Int = .max) {
         var properties = properties
         properties["message.timeout.ms"] = "600000"
-        (self.properties, self.topic, self.partitions, self.rate) = (properties, topic, partitions, rate)
+        (self.properties, self.topic, self.partitions) = (properties, topic, partitions)
+        state = Locked(Status(allowed: allowed))
     }
 
     package var status: Status { state.withLock { $0 } }
+
+    /// Lets so many requests be sent in all.
+    package func allow(_ count: Int) { state.withLock { $0.allowed = max($0.allowed, count) } }
 
     package func stop() { state.withLock { $0.mustStop = true } }
 
@@ -51,19 +56,16 @@ package final class ChaosProducer: Sendable {
 
     private func run(_ traffic: ChaosTraffic) throws {
         var producer = try Producer(properties)
-        let start = ContinuousClock.now
         var sent = 0
-        // Small chunks where they are paced, so that the devices' clocks are not behind.
-        let limit = rate.map { min(ChaosTraffic.chunk, max(1, Int($0 / 5))) } ?? ChaosTraffic.chunk
-        while !status.mustStop {
+        while !status.mustStop, !traffic.isDone {
+            let limit = min(ChaosTraffic.chunk, status.allowed - sent)
+            guard limit > 0 else {
+                producer.poll(timeoutMilliseconds: 20)
+                count(producer)
+                continue
+            }
             let requests = traffic.take(limit, clock: Int64(Date().timeIntervalSince1970 * 1000))
-            guard !requests.isEmpty else { break }
             for request in requests {
-                if let rate {
-                    while start + .seconds(Double(sent) / rate) > .now, !status.mustStop {
-                        producer.poll(timeoutMilliseconds: 5)
-                    }
-                }
                 try send(request, sent, &producer)
                 sent += 1
             }

@@ -5,7 +5,7 @@ package import Pipeline
 
 /// Reads what a run left behind: topics, ledger, and a replay of the requests.
 struct ChaosReader {
-    let workplace: ChaosWorkplace
+    let workplace: ProgramWorkplace
 
     /// Everything that is to be checked, and what is known of the topics beside it.
     struct Reading {
@@ -17,16 +17,16 @@ struct ChaosReader {
     }
 
     func read() throws -> Reading {
-        var requests: [RecordPlace] = []
+        var requests: [ChaosPlace] = []
         var open: [String] = []
         let capture = workplace.folder + "/capture.ndjson"
         let ends = try TopicDump.capture(
-            ChaosWorkplace.requests,
+            workplace.requests,
             workplace.properties,
             partitions: workplace.partitions,
             to: capture
-        ) { requests.append(RecordPlace($0.partition, $0.offset)) }
-        open += Self.open(ends, ChaosWorkplace.requests)
+        ) { requests.append(ChaosPlace($0.partition, $0.offset)) }
+        open += Self.open(ends, workplace.requests)
         let replay = workplace.folder + "/replay"
         try WorkerBinary.done(
             ["replay", "--config", workplace.config, "--input", capture, "--output", replay],
@@ -36,9 +36,9 @@ struct ChaosReader {
         let replayed = try Self.outcomes(ofReplay: replay)
         var reading = Reading(evidence: ChaosEvidence(requests: requests, outcomes: [], replayed: replayed))
         reading.open = open
-        try readOutcomes(ChaosWorkplace.results, into: &reading, ChaosOutcome.init(result:))
-        try readOutcomes(ChaosWorkplace.deadLetters, into: &reading, ChaosOutcome.init(deadLetter:))
-        for topic in ChaosWorkplace.topics.dropFirst() {
+        try readOutcomes(workplace.topic("results"), into: &reading, ChaosOutcome.init(result:))
+        try readOutcomes(workplace.topic("dead-letters"), into: &reading, ChaosOutcome.init(deadLetter:))
+        for topic in ProgramWorkplace.streams.dropFirst().map(workplace.topic) {
             let ends = try TopicDump.ends(of: topic, workplace.properties, partitions: workplace.partitions)
             reading.open += Self.open(ends, topic)
         }

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Kafka
 
 /// Workers, brokers and fake devices under a schedule of faults; then the reckoning.
 package final class ChaosRun {
@@ -7,7 +6,7 @@ package final class ChaosRun {
     private let print: (String) -> Void
     private let begin = ContinuousClock.now
     private let cluster: RealCluster
-    private let workplace: ChaosWorkplace
+    private let workplace: ProgramWorkplace
     private let producer: ChaosProducer
     private let crew: ChaosCrew
     private let brokers: ChaosBrokers
@@ -27,16 +26,15 @@ package final class ChaosRun {
         print: @escaping (String) -> Void = { _ in }
     ) throws {
         (self.settings, self.print) = (settings, print)
-        let folder = settings.keep ?? FileManager.default.temporaryDirectory.path + "/chaos-\(UUID().uuidString)"
         var ofCluster = ClusterSettings(brokers: settings.brokers)
         ofCluster.folder = settings.keep.map { URL(fileURLWithPath: $0) }
         cluster = try RealCluster(installation, ofCluster)
-        workplace = try ChaosWorkplace(settings, servers: cluster.bootstrapServers, folder: folder)
+        workplace = try ProgramWorkplace(servers: cluster.bootstrapServers, settings.workplace)
         producer = ChaosProducer(
             workplace.properties,
-            topic: ChaosWorkplace.requests,
+            topic: workplace.requests,
             partitions: settings.partitions,
-            rate: settings.rate
+            allowed: settings.requests(at: 0)
         )
         report = ChaosReport(settings: settings)
         let start = begin
@@ -52,7 +50,7 @@ package final class ChaosRun {
 
     /// Does the whole run and checks it.
     package func run() throws -> ChaosReport {
-        say("brokers at \(cluster.bootstrapServers), everything in \(workplace.folder)")
+        say("brokers at \(cluster.bootstrapServers), folder \(workplace.folder)")
         let (ca, settings) = (workplace.ca, settings)
         producer.start {
             ChaosTraffic(
@@ -60,7 +58,8 @@ package final class ChaosRun {
                 seed: settings.seed,
                 requests: settings.requests,
                 devices: settings.deviceCount,
-                faultShare: settings.faultShare
+                faultShare: settings.faultShare,
+                hostileShare: settings.hostileShare
             )
         }
         try crew.start()
@@ -78,10 +77,15 @@ package final class ChaosRun {
 
     private func doFaults() throws {
         let plan = ChaosPlan.faults(settings.faults, seed: settings.seed, of: settings.faultKinds)
-        let start = ContinuousClock.now
+        if !settings.isPaced { try awaitFirstOutcomes() }
+        let interval = Duration.seconds(settings.secondsBetweenFaults)
         for (index, planned) in plan.enumerated() {
-            let due = start + .seconds(Double(index + 1) * settings.secondsBetweenFaults)
-            while ContinuousClock.now < due { try tick() }
+            let start = ContinuousClock.now
+            while ContinuousClock.now < start + interval {
+                try tick()
+                let part = min(1, (ContinuousClock.now - start) / interval)
+                producer.allow(settings.requests(at: (Double(index) + part) / Double(plan.count)))
+            }
             // Where there is nobody to do it to, the fault waits for somebody.
             var done = try apply(planned)
             while done == nil {
@@ -94,8 +98,24 @@ package final class ChaosRun {
         }
     }
 
+    /// Faults would be wasted on workers that have not begun.
+    private func awaitFirstOutcomes() throws {
+        let (topic, properties) = (workplace.topic("results"), workplace.properties)
+        let deadline = ContinuousClock.now + Self.patience
+        while ContinuousClock.now < deadline {
+            try tick()
+            let ends = try TopicDump.ends(of: topic, properties, partitions: settings.partitions)
+            if ends.values.contains(where: { $0.committed > 0 }) { return }
+        }
+        throw ClusterFault(description: "the workers answer nothing")
+    }
+
     private func apply(_ planned: PlannedFault) throws -> String? {
-        if planned.fault.isBrokers { return try brokers.apply(planned) }
+        if planned.fault.isBrokers {
+            let done = try brokers.apply(planned)
+            guard done != nil, planned.fault == .killWorkerInPause else { return done }
+            return [done, try crew.apply(planned)].compactMap(\.self).joined(separator: ", ")
+        }
         if let done = try crew.apply(planned) { return done }
         // With every worker there is, one more is one less first, and the other way round.
         switch planned.fault {
@@ -124,15 +144,14 @@ package final class ChaosRun {
 
     /// Waits until the group has committed all that the topic holds.
     private func drain() throws {
+        producer.allow(settings.requests)
         say("no more faults; \(producer.status.acknowledged) requests sent")
-        var properties = workplace.properties
-        properties["isolation.level"] = "read_uncommitted"
-        let reader = try Consumer(properties, topic: ChaosWorkplace.requests)
+        let reader = try workplace.drainReader()
         let deadline = lastFault + max(.seconds(2 * settings.drainSeconds), .seconds(30)) + sendingTime
         while ContinuousClock.now < deadline {
             for _ in 0..<10 { try tick() }
             let status = producer.status
-            guard status.isDone, try isDrained(reader) else { continue }
+            guard status.isDone, try workplace.isDrained(reader) else { continue }
             report.drainSeconds = max(0, (.now - lastFault) / .seconds(1))
             report.secondsAfterLastRequest = status.end.map { max(0, (.now - $0) / .seconds(1)) }
             say("drained \((.now - lastFault).text) after the last fault")
@@ -144,21 +163,6 @@ package final class ChaosRun {
 
     /// Where requests come at a pace of their own they may come for a while after the last fault.
     private var sendingTime: Duration { settings.isPaced ? .zero : .seconds(settings.requests / 500) }
-
-    /// A broker that has just come up may not know yet.
-    private func isDrained(_ reader: Consumer) throws -> Bool {
-        do {
-            let partitions = Array(0..<settings.partitions)
-            for (partition, offset) in try reader.committed(partitions, timeoutMilliseconds: 5_000) {
-                let end = try reader.watermarks(of: partition, timeoutMilliseconds: 5_000).high
-                if (offset ?? 0) < end { return false }
-            }
-            return true
-        } catch {
-            guard error.isRetriable else { throw error }
-            return false
-        }
-    }
 
     private func check() throws {
         say("checking")

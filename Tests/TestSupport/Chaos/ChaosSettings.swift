@@ -18,6 +18,7 @@ package struct ChaosSettings: Sendable {
     /// nil = so many that each asserts some fifty times.
     package var devices: Int?
     package var faultShare = 0.1
+    package var hostileShare = 0.01
     /// False: requests come as fast as they can be made, and wait for the workers; else they are spread over the faults.
     package var isPaced = true
     package var sessionMilliseconds = 6_000
@@ -36,11 +37,22 @@ package struct ChaosSettings: Sendable {
         kinds ?? ChaosFault.allCases.filter { brokers > 1 || $0 != .killAllBrokers }
     }
 
+    var workplace: ProgramWorkplace.Options {
+        var options = ProgramWorkplace.Options()
+        (options.partitions, options.delivery, options.membership) = (partitions, delivery, membership)
+        (options.members, options.keep) = (workerMembers, keep)
+        options.kafka = [
+            ("session.timeout.ms", String(sessionMilliseconds)),
+            ("transaction.timeout.ms", String(transactionMilliseconds)),
+        ]
+        return options
+    }
+
     var deviceCount: Int { devices ?? max(10, requests / 50) }
 
-    /// Requests a second; nil for as fast as they can be made. The last one comes a little before the last fault.
-    var rate: Double? {
-        let seconds = Double(faults) * secondsBetweenFaults * 0.95
-        return isPaced && seconds > 0 ? Double(requests) / seconds : nil
+    /// How many requests may have been sent when a share (0 to 1) of the faults is done; the last one comes a little
+    /// before the last fault.
+    func requests(at share: Double) -> Int {
+        isPaced ? min(requests, Int((Double(requests) * min(1, share * 1.05)).rounded(.up))) : requests
     }
 }

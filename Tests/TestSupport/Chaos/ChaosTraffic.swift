@@ -17,10 +17,9 @@ package struct ChaosRequest: Sendable, Equatable {
 ///
 /// Signing is shared out over all cores, a chunk at a time. For one thread at a time.
 package final class ChaosTraffic {
-    /// What a request is beside the devices' own, in thousandths.
+    /// What a request is beside the devices' own and hostile ones, in thousandths.
     private static let twice: UInt64 = 20
     private static let underNewID: UInt64 = 10
-    private static let hostile: UInt64 = 10
     /// Old requests to choose from.
     private static let kept = 4096
     static let chunk = 2048
@@ -29,6 +28,8 @@ package final class ChaosTraffic {
     private let lanes: [TrafficLane]
     private let seed: UInt64
     private let total: Int
+    /// In thousandths.
+    private let hostile: UInt64
     private var random: SeededRandom
     private var made = 0
     private var fleetIndex = 0
@@ -37,7 +38,15 @@ package final class ChaosTraffic {
     /// - Parameters:
     ///   - requests: all of them, the extra ones included.
     ///   - devices: each attests once before the first extra request.
-    package init(ca: LabCA, seed: UInt64, requests: Int, devices: Int, faultShare: Double) {
+    ///   - hostileShare: the part of the requests that hostile senders made, 0 to 0.97.
+    package init(
+        ca: LabCA,
+        seed: UInt64,
+        requests: Int,
+        devices: Int,
+        faultShare: Double,
+        hostileShare: Double = 0.01
+    ) {
         var plan = FleetPlan(
             ca: ca,
             seed: seed,
@@ -50,9 +59,12 @@ package final class ChaosTraffic {
         fleet = FakeFleet(plan)
         let cores = max(1, ProcessInfo.processInfo.activeProcessorCount - 1)
         lanes = (0..<cores).map { [fleet] _ in TrafficLane(fleet.lane(), seed) }
-        (self.seed, total) = (seed, requests)
+        (self.seed, total, hostile) = (seed, requests, UInt64(hostileShare * 1000))
         random = SeededRandom(seed: seed ^ 0xC4A0_5C4A_05C4_A05C)
     }
+
+    /// Every request was made.
+    package var isDone: Bool { made >= total }
 
     /// The next requests; empty at the end.
     ///
@@ -77,7 +89,7 @@ package final class ChaosTraffic {
         switch random.next() % 1000 {
         case 0..<Self.twice: return .twice
         case Self.twice..<Self.twice + Self.underNewID: return .underNewID
-        case Self.twice + Self.underNewID..<Self.twice + Self.underNewID + Self.hostile: return .hostile
+        case Self.twice + Self.underNewID..<Self.twice + Self.underNewID + hostile: return .hostile
         default: return .device
         }
     }

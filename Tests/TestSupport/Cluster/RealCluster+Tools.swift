@@ -1,42 +1,49 @@
 internal import Foundation
 
-/// A right on something: `allow` hands it to a user.
-package struct ClusterRight: Sendable {
+/// A rule about what a user may do. What is denied stays denied, whatever else is allowed.
+package struct AccessRule: Sendable {
     package enum Resource: Sendable {
         case topic(String)
         case group(String)
         case transactionalID(String)
-    }
 
-    package var user: String
-    package var resource: Resource
-    /// Kafka's words: Read, Write, Describe, DescribeConfigs and so on.
-    package var operations: [String]
-
-    package init(_ user: String, _ operations: [String], on resource: Resource) {
-        (self.user, self.operations, self.resource) = (user, operations, resource)
-    }
-
-    fileprivate var arguments: [String] {
-        let place =
-            switch resource {
+        var arguments: [String] {
+            switch self {
             case .topic(let name): ["--topic", name]
             case .group(let name): ["--group", name]
             case .transactionalID(let name): ["--transactional-id", name]
             }
-        return ["--allow-principal", "User:\(user)"] + operations.flatMap { ["--operation", $0] } + place
+        }
+    }
+
+    package var user: String
+    /// Kafka's words: Read, Write, Describe, DescribeConfigs and so on.
+    package var operations: [String]
+    package var resources: [Resource]
+    package var isDenial = false
+    /// The names are the beginnings of names.
+    package var isPrefixed = false
+
+    package init(_ user: String, _ operations: [String], on resources: [Resource]) {
+        (self.user, self.operations, self.resources) = (user, operations, resources)
+    }
+
+    var arguments: [String] {
+        [isDenial ? "--deny-principal" : "--allow-principal", "User:\(user)"]
+            + operations.flatMap { ["--operation", $0] } + resources.flatMap(\.arguments)
+            + (isPrefixed ? ["--resource-pattern-type", "prefixed"] : [])
     }
 }
 
 extension RealCluster {
-    /// Hands out rights, in force when this returns.
-    package func allow(_ rights: [ClusterRight]) throws {
-        for right in rights { try acls(["--add", "--force"] + right.arguments) }
+    /// Adds rules, in force when this returns.
+    package func add(_ rules: [AccessRule]) throws {
+        for rule in rules { try acls(["--add", "--force"] + rule.arguments) }
     }
 
-    /// Takes rights back.
-    package func withdraw(_ rights: [ClusterRight]) throws {
-        for right in rights { try acls(["--remove", "--force"] + right.arguments) }
+    /// Takes rules back.
+    package func remove(_ rules: [AccessRule]) throws {
+        for rule in rules { try acls(["--remove", "--force"] + rule.arguments) }
     }
 
     private func acls(_ arguments: [String]) throws {

@@ -7,7 +7,7 @@ package struct ClusterSettings: Sendable {
     /// Broker properties that count before the cluster's own.
     package var properties: [(name: String, value: String)] = []
     /// Users of the SASL listener (SCRAM-SHA-256 and PLAIN). With users there are access rules: who comes without a
-    /// name, by the plain listener, may do everything, and users what ``RealCluster/allow(_:)`` says.
+    /// name, by the plain listener, may do everything, and users what ``RealCluster/add(_:)`` says.
     package var users: [ClusterUser] = []
     /// Puts the brokers' data on memory disks of this size; needs the right to mount.
     package var diskMegabytes: Int?

@@ -93,35 +93,3 @@ package enum Patience {
         return true
     }
 }
-
-/// A shell that outlives this process by a moment: however a run ends, the programs that it started end with it.
-private final class ProgramLeash: Sendable {
-    static let shared = ProgramLeash()
-
-    private let words = Pipe()
-
-    private init() {
-        let shell = Process()
-        shell.executableURL = URL(filePath: "/bin/sh")
-        shell.arguments = ["-c", Self.script, "sh", WorkerBinary.url?.resolvingSymlinksInPath().path() ?? ""]
-        shell.standardInput = words
-        shell.standardOutput = FileHandle.nullDevice
-        shell.standardError = FileHandle.nullDevice
-        // Without it everything works the same; only an interrupted run would leave something behind.
-        try? shell.run()
-    }
-
-    func hold(_ process: pid_t) throws {
-        try words.fileHandleForWriting.write(contentsOf: Data("\(process)\n".utf8))
-    }
-
-    /// A number that another program has by now is left alone.
-    private static let script = """
-        trap : INT HUP TERM
-        held=
-        while read -r number; do held="$held $number"; done
-        for number in $held; do
-          if [ "$(readlink "/proc/$number/exe")" = "$1" ]; then kill -KILL "$number"; fi
-        done
-        """
-}

@@ -1,0 +1,58 @@
+internal import AppAttest
+internal import Crypto
+internal import Kafka
+internal import Pipeline
+
+/// `export-keys`: the ledger topic's keys as a KEYS file.
+struct KeyExport {
+    private static let chunkBytes = 1 << 20
+
+    /// By partition. Where producers disagree about partitions a key may stand on two; each has its line then.
+    private var keys: [StoredKeys]
+
+    /// Reads the ledger up to the ends that it has now.
+    init(_ access: LedgerAccess, console: Console) throws {
+        let partitions = try access.partitionCount()
+        var keys = [StoredKeys](repeating: StoredKeys(), count: Int(partitions))
+        var progress = ProgressMeter("export-keys", unit: "ledger records", total: nil, console: console)
+        var records = 0
+        var decoder = LedgerDecoder()
+        try LedgerReader(access, partitions: partitions).read { record in
+            records += 1
+            progress.update(records)
+            switch try decoder.change(of: record) {
+            case .key(let id, let stored): keys[Int(record.partition)].set(id, stored)
+            case .keyForgotten(let id): keys[Int(record.partition)].remove(id)
+            default: break
+            }
+        }
+        progress.finish()
+        try decoder.finish()
+        self.keys = keys
+    }
+
+    /// A line per key, in order of the key IDs' bytes, so that two exports can be compared line by line.
+    ///
+    /// - Returns: the number of lines.
+    func write(_ deliver: ([UInt8]) throws -> Void) throws -> Int {
+        var places: [(id: KeyID, partition: Int)] = []
+        places.reserveCapacity(keys.reduce(0) { $0 + $1.count })
+        for partition in keys.indices { places += keys[partition].ids.map { ($0, partition) } }
+        places.sort { left, right in
+            left.id == right.id ? left.partition < right.partition : left.id.digest.words < right.id.digest.words
+        }
+        var (line, chunk): ([UInt8], [UInt8]) = ([], [])
+        for place in places {
+            guard let record = keys[place.partition][place.id] else { continue }
+            // A line of its own first: the writer copies what it is to append to.
+            line.removeAll(keepingCapacity: true)
+            KeysFile.encode(ImportedKey(place.id, record), into: &line)
+            chunk += line
+            guard chunk.count >= Self.chunkBytes else { continue }
+            try deliver(chunk)
+            chunk.removeAll(keepingCapacity: true)
+        }
+        if !chunk.isEmpty { try deliver(chunk) }
+        return places.count
+    }
+}

@@ -1,0 +1,121 @@
+internal import AppAttest
+internal import AppCheck
+internal import Kafka
+internal import Pipeline
+
+/// `import-keys`: a KEYS file into the ledger topic.
+struct KeyImport {
+    struct Tally: Equatable {
+        var lines = 0
+        var added = 0
+        var updated = 0
+        var unchanged = 0
+        var kept = 0
+    }
+
+    /// Lines about keys that were not taken; more of them are only counted.
+    private static let shownConflicts = 20
+
+    private let access: LedgerAccess
+    private let partitioner: Partitioner
+    private let console: Console
+    /// What the file says.
+    private var wanted = StoredKeys()
+    /// What the ledger says of the same keys.
+    private var present = StoredKeys()
+    private var tally = Tally()
+
+    init(_ access: LedgerAccess, partitioner: Partitioner, console: Console) {
+        self.access = access
+        self.partitioner = partitioner
+        self.console = console
+    }
+
+    /// All lines first, then the ledger, and only then is anything written.
+    mutating func run(input: String) throws -> Tally {
+        _ = try access.transactionalID()
+        try KeysFile.read(input) { key in
+            wanted.add(key)
+            tally.lines += 1
+        }
+        let partitions = try access.partitionCount()
+        try access.requireEmptyGroup()
+        let writer = try LedgerWriter(access)
+        try writer.open()
+        let ends = try readLedger(partitions)
+        var due = judged()[...]
+        var progress = ProgressMeter("import-keys", unit: "keys", total: due.count, console: console)
+        try writer.write(from: ends, progress: { progress.update($0) }) {
+            guard let id = due.popFirst(), let record = wanted[id] else { return nil }
+            guard case .write(let merged) = KeyMerge(record, into: present[id]) else {
+                preconditionFailure("judged a moment ago, and nothing has changed")
+            }
+            let (key, value) = LedgerCodec.encode(.key(id, merged))
+            return LedgerRecord(partition: home(of: id, partitions), key: key, value: value)
+        }
+        progress.finish()
+        return tally
+    }
+
+    private func home(of id: KeyID, _ partitions: Int32) -> Int32 {
+        partitioner.partition(of: id.recordKey, count: partitions)
+    }
+
+    /// - Returns: the partitions' ends.
+    private mutating func readLedger(_ partitions: Int32) throws -> [Int64] {
+        var strays: [KeyID: Int32] = [:]
+        var decoder = LedgerDecoder()
+        let ends = try LedgerReader(access, partitions: partitions).readSettled { record in
+            switch try decoder.change(of: record) {
+            case .key(let id, let stored):
+                guard wanted[id] != nil else { return }
+                if record.partition == home(of: id, partitions) {
+                    present.set(id, stored)
+                } else {
+                    strays[id] = record.partition
+                }
+            case .keyForgotten(let id):
+                if strays[id] == record.partition { strays[id] = nil }
+                if record.partition == home(of: id, partitions) { present.remove(id) }
+            default: break
+            }
+        }
+        try decoder.finish()
+        if let (id, partition) = strays.first {
+            throw CommandFault(
+                "the ledger has key \(id.text) on partition \(partition), and by worker.json's partitioner it belongs on "
+                    + "\(home(of: id, partitions)): set partitioner to what the requests' producers use."
+            )
+        }
+        return ends
+    }
+
+    /// The keys to be written, in the file's order; says which are not taken.
+    private mutating func judged() -> [KeyID] {
+        var due: [KeyID] = []
+        for id in wanted.ids {
+            guard let record = wanted[id] else { continue }
+            let stored = present[id]
+            switch KeyMerge(record, into: stored) {
+            case .unchanged: tally.unchanged += 1
+            case .write:
+                due.append(id)
+                if stored == nil { tally.added += 1 } else { tally.updated += 1 }
+            case .kept(let reason):
+                tally.kept += 1
+                if tally.kept <= Self.shownConflicts {
+                    console.printError("key \(id.text) is left as it is: \(reason)")
+                }
+            }
+        }
+        if tally.kept > Self.shownConflicts {
+            console.printError("and \((tally.kept - Self.shownConflicts).grouped) more keys are left as they are")
+        }
+        return due
+    }
+}
+
+extension KeyID {
+    /// Apple's text.
+    var text: String { String(decoding: recordKey, as: UTF8.self) }
+}

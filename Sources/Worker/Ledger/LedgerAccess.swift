@@ -1,0 +1,117 @@
+internal import Kafka
+internal import Pipeline
+
+/// The broker, topics and group of a configuration, for commands that read or write the ledger topic themselves.
+final class LedgerAccess {
+    let properties: KafkaProperties
+    let topics: TopicNames
+    /// The ledger topic.
+    let topic: String
+    private let group: String?
+    private let admin: Admin
+
+    /// - Throws: ``ConfigurationFault`` for a configuration that names no broker to work on. Nothing is connected yet.
+    init(_ configuration: Configuration) throws(ConfigurationFault) {
+        guard !configuration.embeddedBroker else {
+            throw ConfigurationFault(
+                "worker.json: embeddedBroker: that broker ends with its worker, and its ledger with it; set it to false."
+            )
+        }
+        topics = configuration.topics
+        guard let topic = topics.outputs[.ledger] else { preconditionFailure("every output has its topic") }
+        self.topic = topic
+        // What goes wrong is told as one line of our own; the library's would stand beside it.
+        properties = KafkaProperties(configuration.kafkaProperties.map { ($0.name, $0.value) })
+            .completed(defaults: [("log_level", "0")])
+        group = properties["group.id"].flatMap { $0.isEmpty ? nil : $0 }
+        do throws(KafkaFault) {
+            try properties.validate()
+            admin = try Admin(properties)
+        } catch {
+            throw ConfigurationFault("kafka.properties: \(error.message).")
+        }
+    }
+
+    /// The workers' group.
+    func groupID() throws(ConfigurationFault) -> String {
+        guard let group else {
+            throw ConfigurationFault("kafka.properties: group.id is missing; set it to the workers' own.")
+        }
+        return group
+    }
+
+    /// One for all commands that write the ledger, so that of two at a time the later one stops the earlier. A worker's
+    /// is its group's name, a hyphen and its instance; no host's name makes this one of it.
+    func transactionalID() throws(ConfigurationFault) -> String { try groupID() + "@ledger" }
+
+    /// The partitions of requests and ledger, which must be as many.
+    func partitionCount() throws -> Int32 {
+        let found = try answered("the broker cannot be asked") { () throws(KafkaFault) in try admin.topics() }
+        func count(_ name: String) throws(CommandFault) -> Int {
+            guard let topic = found.first(where: { $0.name == name }), topic.partitions > 0 else {
+                throw CommandFault("no such topic: \(name); create it with attest-worker create-topics.")
+            }
+            return topic.partitions
+        }
+        let (requests, ledger) = (try count(topics.requests), try count(topic))
+        guard requests == ledger else {
+            throw CommandFault(
+                "\(topics.requests) has \(requests) partitions and \(topic) has \(ledger): a key's record stands on the "
+                    + "partition of its requests, so both need the same number; make the ledger anew with create-topics."
+            )
+        }
+        return Int32(clamping: ledger)
+    }
+
+    /// - Throws: ``CommandFault`` where the group has members: their ledgers would not hear of what is written now.
+    func requireEmptyGroup() throws {
+        let group = try groupID()
+        let found = try patiently("the group cannot be asked") { () throws(KafkaFault) in try admin.group(group) }
+        guard found.isEmpty else {
+            let members = found.members == 1 ? "a member" : "\(found.members) members"
+            throw CommandFault(
+                "group \(group) has \(members): stop every worker first (static membership: a stopped worker counts until "
+                    + "its session.timeout.ms is over) and try again."
+            )
+        }
+    }
+
+    /// The group's next offsets of the requests topic, and where its partitions begin and end.
+    func requestOffsets(partitions: Int32) throws -> [RequestOffsets] {
+        let (group, all) = (try groupID(), Array(0..<partitions))
+        let committed = try patiently("the group's offsets cannot be read") { () throws(KafkaFault) in
+            try admin.committedOffsets(ofGroup: group, topic: topics.requests, partitions: all)
+        }
+        let ends = try patiently("the requests cannot be looked at") { () throws(KafkaFault) in
+            try admin.watermarks(of: topics.requests, partitions: all)
+        }
+        return ends.map { partition, marks in
+            let offset = committed.first { $0.partition == partition }?.offset
+            return RequestOffsets(partition: partition, committed: offset, low: marks.low, high: marks.high)
+        }
+    }
+
+    func setRequestOffsets(_ offsets: [PartitionOffset]) throws {
+        let group = try groupID()
+        try patiently("the group's offsets cannot be set") { () throws(KafkaFault) in
+            try admin.setOffsets(ofGroup: group, topic: topics.requests, offsets)
+        }
+    }
+
+    /// One try: a fault of the broker as a command's.
+    private func answered<Answer>(_ trouble: String, _ ask: () throws(KafkaFault) -> Answer) throws -> Answer {
+        do throws(KafkaFault) { return try ask() } catch { throw CommandFault("\(trouble): \(error.message).") }
+    }
+
+    private func patiently<Answer>(_ trouble: String, _ ask: () throws(KafkaFault) -> Answer) throws -> Answer {
+        try answered(trouble) { () throws(KafkaFault) in try BrokerRetry.ask(ask) }
+    }
+}
+
+/// A partition of the requests topic: the group's next offset (nil = none yet), the oldest one, the end.
+struct RequestOffsets: Equatable {
+    var partition: Int32
+    var committed: Int64?
+    var low: Int64
+    var high: Int64
+}

@@ -1,0 +1,82 @@
+internal import Kafka
+
+/// Reads the ledger topic from its start to its end: committed records only, without a group.
+final class LedgerReader {
+    private static let roundRecords = 10_000
+    private static let waitMilliseconds = 200
+    private static let answerMilliseconds = 10_000
+    /// After this long without a record the broker is asked whether it is there at all.
+    private static let doubt = Duration.seconds(5)
+
+    private let reader: TopicReader
+    private let partitions: Range<Int32>
+    /// Without a record for this long it is given up: longer than a dead worker's transaction lasts by default.
+    private let patience: Duration
+
+    init(_ access: LedgerAccess, partitions: Int32, patience: Duration = .seconds(120)) throws {
+        self.partitions = 0..<partitions
+        self.patience = patience
+        do throws(KafkaFault) {
+            reader = try TopicReader(access.properties, topic: access.topic)
+            try reader.start(self.partitions.map { PartitionOffset(partition: $0, offset: PartitionOffset.beginning) })
+        } catch {
+            throw CommandFault("the ledger cannot be read: \(error.message).")
+        }
+    }
+
+    /// Everything up to the ends that the partitions have now, and what happens to come after it.
+    ///
+    /// - Returns: those ends, by partition.
+    /// - Throws: ``CommandFault`` where the broker does not give it, or what `body` throws.
+    @discardableResult
+    func read(_ body: (TopicRecord) throws -> Void) throws -> [Int64] {
+        do {
+            let marks = try partitions.map { partition in
+                try BrokerRetry.ask { () throws(KafkaFault) in
+                    try reader.watermarks(of: partition, timeoutMilliseconds: Self.answerMilliseconds)
+                }
+            }
+            let unread = partitions.filter { marks[Int($0)].low < marks[Int($0)].high }
+            try read(unread, upTo: marks.map(\.high), body)
+            return marks.map(\.high)
+        } catch let fault as KafkaFault {
+            throw CommandFault("the ledger cannot be read: \(fault.message).")
+        }
+    }
+
+    /// Everything, until the partitions' ends stand still: no transaction is open then.
+    func readSettled(_ body: (TopicRecord) throws -> Void) throws -> [Int64] {
+        var ends = try read(body)
+        while true {
+            // The end of somebody's transaction is an offset of its own, behind those that were asked for.
+            let now = try read(body)
+            if now == ends { return ends }
+            ends = now
+        }
+    }
+
+    private func read(_ unread: [Int32], upTo ends: [Int64], _ body: (TopicRecord) throws -> Void) throws {
+        var open = unread
+        var (idleSince, askedAt) = (ContinuousClock.now, ContinuousClock.now)
+        while true {
+            open.removeAll { (reader.position(of: $0) ?? -1) >= ends[Int($0)] }
+            guard let first = open.first else { return }
+            let records = try reader.poll(maxRecords: Self.roundRecords, timeoutMilliseconds: Self.waitMilliseconds)
+            for record in records { try body(record) }
+            let now = ContinuousClock.now
+            if !records.isEmpty { (idleSince, askedAt) = (now, now) }
+            if now - askedAt >= Self.doubt {
+                try BrokerRetry.ask { () throws(KafkaFault) in
+                    _ = try reader.highWatermark(of: first, timeoutMilliseconds: Self.answerMilliseconds)
+                }
+                askedAt = .now
+            }
+            guard now - idleSince < patience else {
+                throw CommandFault(
+                    "the ledger cannot be read to its end: nothing more of partition \(first) came for \(patience); a "
+                        + "transaction may be open there, try again when it has timed out."
+                )
+            }
+        }
+    }
+}

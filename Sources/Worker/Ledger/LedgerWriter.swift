@@ -1,0 +1,133 @@
+internal import Kafka
+
+/// A record for the ledger topic; a nil value is a tombstone.
+struct LedgerRecord: Equatable {
+    var partition: Int32
+    var key: [UInt8]
+    var value: [UInt8]?
+}
+
+/// Writes to the ledger topic in transactions while no worker is there to write it.
+///
+/// Before each commit the group must be empty and the partitions' ends must be where our own records put them. The
+/// records lie in the topic by then, so a worker that joins later restores up to their end and learns their outcome;
+/// one that came and went since the ledger was read has moved an end. Either way nothing is overwritten unseen.
+final class LedgerWriter {
+    private static let callMilliseconds = 10_000
+    /// How long a call may be repeated that the broker does not answer for good.
+    private static let patience = Duration.seconds(60)
+
+    private let access: LedgerAccess
+    private let transactionRecords: Int
+    private let producer: TransactionalProducer
+    private let reader: PartitionEnds
+    /// Records that are committed.
+    private(set) var written = 0
+
+    /// - Parameter transactionRecords: at most, in one transaction.
+    init(_ access: LedgerAccess, transactionRecords: Int = 20_000) throws {
+        self.access = access
+        self.transactionRecords = transactionRecords
+        let id = try access.transactionalID()
+        do throws(KafkaFault) {
+            producer = try TransactionalProducer(access.properties, transactionalID: id)
+            reader = try PartitionEnds(access.properties)
+        } catch {
+            throw CommandFault("the ledger cannot be written: \(error.message).")
+        }
+    }
+
+    /// Stops a command of the same kind that is still at work, and ends what one has left open. Comes before the ledger
+    /// is read.
+    func open() throws {
+        try explained {
+            try repeated { () throws(KafkaFault) in
+                try producer.initTransactions(timeoutMilliseconds: Self.callMilliseconds)
+            }
+        }
+    }
+
+    /// Writes all that `next` gives, some thousand records at a time.
+    ///
+    /// - Parameters:
+    ///   - ends: of all partitions, as of ``LedgerReader/readSettled(_:)``.
+    ///   - progress: told the number of records that are committed.
+    /// - Throws: ``CommandFault``; what is ``written`` stays.
+    func write(from ends: [Int64], progress: (Int) -> Void = { _ in }, _ next: () throws -> LedgerRecord?) throws {
+        var ends = ends
+        while let first = try next() {
+            do {
+                let counts = try explained { try transaction(first, ends, next) }
+                // The commit's own marker takes an offset in each partition that it concerns.
+                for (partition, count) in counts { ends[Int(partition)] += count + 1 }
+                written += Int(counts.values.reduce(0, +))
+                progress(written)
+            } catch {
+                // As far as it goes: whoever takes the transactional id next, or the broker's clock, ends it as well.
+                try? producer.abort(timeoutMilliseconds: Self.callMilliseconds)
+                throw error
+            }
+        }
+    }
+
+    /// - Returns: the number of records by partition.
+    private func transaction(
+        _ first: LedgerRecord,
+        _ ends: [Int64],
+        _ next: () throws -> LedgerRecord?
+    ) throws -> [Int32: Int64] {
+        try producer.begin()
+        var counts: [Int32: Int64] = [:]
+        var (record, total): (LedgerRecord?, Int) = (first, 0)
+        while let present = record {
+            try producer.produce(
+                topic: access.topic,
+                partition: present.partition,
+                key: present.key,
+                value: present.value
+            )
+            counts[present.partition, default: 0] += 1
+            total += 1
+            record = total < transactionRecords ? try next() : nil
+        }
+        try repeated { () throws(KafkaFault) in try producer.flush(timeoutMilliseconds: Self.callMilliseconds) }
+        try access.requireEmptyGroup()
+        try requireEnds(ends, counts)
+        try repeated { () throws(KafkaFault) in try producer.commit(timeoutMilliseconds: Self.callMilliseconds) }
+        return counts
+    }
+
+    private func requireEnds(_ ends: [Int64], _ counts: [Int32: Int64]) throws {
+        for partition in counts.keys.sorted() {
+            let found = try BrokerRetry.ask { () throws(KafkaFault) in
+                try reader.watermarks(of: access.topic, partition, timeoutMilliseconds: Self.callMilliseconds)
+            }
+            guard found.high == ends[Int(partition)] + (counts[partition] ?? 0) else {
+                throw CommandFault(
+                    "somebody else wrote to \(access.topic), partition \(partition), meanwhile: stop every worker and try "
+                        + "again."
+                )
+            }
+        }
+    }
+
+    /// The same call again while the library says that it may succeed.
+    private func repeated(_ call: () throws(KafkaFault) -> Void) throws(KafkaFault) {
+        let deadline = ContinuousClock.now + Self.patience
+        while true {
+            do throws(KafkaFault) { return try call() } catch {
+                guard error.isRetriable, !error.isFatal, !error.requiresAbort, ContinuousClock.now < deadline else {
+                    throw error
+                }
+            }
+        }
+    }
+
+    private func explained<Result>(_ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let fault as KafkaFault {
+            let cause =
+                fault.isFenced ? "another command took over the ledger, or the broker gave up waiting" : fault.message
+            throw CommandFault("the ledger was not written: \(cause); run it again, what is done is not done twice.")
+        }
+    }
+}

@@ -1,0 +1,42 @@
+internal import AppAttest
+internal import Pipeline
+
+/// Keys with all that the ledger topic says of them: a ``KeyLedger``, and beside it the bytes of unusable points, which
+/// that one does not keep.
+struct StoredKeys {
+    private var ledger = KeyLedger()
+    private var unusable: [KeyID: [UInt8]] = [:]
+
+    var count: Int { ledger.count }
+
+    subscript(key: KeyID) -> KeyRecord? {
+        guard var record = ledger[key] else { return nil }
+        if record.publicKey == nil { record.unusableKey = unusable[key] ?? [] }
+        return record
+    }
+
+    mutating func set(_ key: KeyID, _ record: KeyRecord) {
+        ledger.set(key, record)
+        unusable[key] = record.publicKey == nil ? record.unusableKey : nil
+    }
+
+    mutating func remove(_ key: KeyID) {
+        ledger.remove(key)
+        unusable[key] = nil
+    }
+
+    /// Every key, in order of first insertion.
+    var ids: [KeyID] {
+        var ids: [KeyID] = []
+        ids.reserveCapacity(count)
+        ledger.forEach { id, _ in ids.append(id) }
+        return ids
+    }
+
+    /// Takes a line of a KEYS file: of two for one key the later counts, but a counter is never lowered.
+    mutating func add(_ key: ImportedKey) {
+        var record = KeyTable.record(of: key)
+        record.counter = max(record.counter, ledger[key.keyID]?.counter ?? 0)
+        set(key.keyID, record)
+    }
+}

@@ -1,0 +1,51 @@
+import Foundation
+import Pipeline
+import TestSupport
+import Testing
+
+/// Short forms of what ChaosLab does for hours: several processes of the program, real brokers, fake devices, faults.
+@Suite(
+    .enabled(if: KafkaInstallation.found != nil, Comment(rawValue: KafkaInstallation.whyMissing)),
+    .serialized,
+    .timeLimit(.minutes(3))
+)
+struct ChaosRunTests {
+    private func run(_ settings: ChaosSettings) throws -> ChaosReport {
+        let installation = try #require(KafkaInstallation.found)
+        let news = Locked<[String]>([])
+        let report = try ChaosRun(installation, settings) { line in news.withLock { $0.append(line) } }.run()
+        if !report.passed { print(news.withLock { $0.joined(separator: "\n") }) }
+        return report
+    }
+
+    @Test(.enabled(if: ExactlyOnce.isBuilt, Comment(rawValue: ExactlyOnce.whyNot)), arguments: [1, 3])
+    func `under faults every request has one outcome, and no counter moves twice`(brokers: Int) throws {
+        var settings = ChaosSettings()
+        settings.brokers = brokers
+        settings.faults = 10
+        settings.requests = 6_000
+        settings.secondsBetweenFaults = 3
+        let report = try run(settings)
+        #expect(report.passed, "\(report.lines.joined(separator: "\n"))")
+        #expect(report.requests == settings.requests)
+        #expect(report.findings.unchecked.isEmpty || !WorkerBinary.has(command: "export-keys"))
+    }
+
+    @Test func `a worker that delivers at least once is found out`() throws {
+        var settings = ChaosSettings()
+        settings.delivery = "at-least-once"
+        // Whoever stops in the middle of a batch writes it when it goes on, long after others have done so.
+        settings.kinds = [.pauseWorkerPastSession]
+        settings.faults = 4
+        settings.secondsBetweenFaults = 0.5
+        settings.sessionMilliseconds = 3_000
+        settings.requests = 30_000
+        // A backlog: the workers are always in a batch.
+        settings.isPaced = false
+        settings.faultShare = 0
+        let report = try run(settings)
+        #expect(report.findings[.doubled] > 0, "\(report.lines.joined(separator: "\n"))")
+        #expect(report.findings[.lost] == 0)
+        #expect(!report.passed)
+    }
+}

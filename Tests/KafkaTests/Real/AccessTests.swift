@@ -1,0 +1,175 @@
+import Foundation
+import Kafka
+import TestSupport
+import Testing
+
+private let settings: ClusterSettings = {
+    var settings = ClusterSettings()
+    settings.users = [ClusterUser("worker", password: "right"), ClusterUser("strict", password: "right")]
+    return settings
+}()
+
+/// The program on a broker that asks for names and passwords and has rules about who may do what.
+@Suite(
+    .enabled(if: KafkaInstallation.found != nil, Comment(rawValue: KafkaInstallation.whyMissing)),
+    .cluster(settings),
+    .serialized,
+    .timeLimit(.minutes(3))
+)
+struct AccessTests {
+    enum Mechanism: String, CaseIterable { case scram = "SCRAM-SHA-256", plain = "PLAIN" }
+
+    /// librdkafka before 2.6.1 repeats a nonce in its last SCRAM message, which Kafka before 4 overlooks and Kafka 4 does
+    /// not (librdkafka's pull request 4895).
+    static let scramWorks = LibraryVersion.current >= 0x0206_01ff || (KafkaInstallation.found?.majorVersion ?? 0) < 4
+    static let mechanism = scramWorks ? Mechanism.scram : .plain
+
+    private func cluster() throws -> RealCluster { try #require(RealClusterTrait.cluster) }
+
+    /// A workplace whose worker comes by the listener that asks for a name.
+    private func workplace(
+        _ prefix: String,
+        user: String = "worker",
+        password: String = "right",
+        mechanism: Mechanism = Self.mechanism,
+        _ kafka: [(name: String, value: String)] = []
+    ) throws -> ProgramWorkplace {
+        let cluster = try cluster()
+        var options = ProgramWorkplace.Options()
+        options.prefix = prefix
+        options.partitions = 3
+        options.kafka =
+            [
+                ("bootstrap.servers", cluster.saslServers), ("security.protocol", "sasl_plaintext"),
+                ("sasl.mechanisms", mechanism.rawValue), ("sasl.username", user), ("sasl.password", password),
+            ] + kafka
+        return try ProgramWorkplace(servers: cluster.bootstrapServers, options)
+    }
+
+    /// All that the worker needs on these names, as the README lists it.
+    private static func rules(_ user: String, _ workplace: ProgramWorkplace) -> [AccessRule] {
+        let outputs = ["results", "tokens", "events", "dead-letters", "ledger"].map(workplace.topic)
+        let (requests, ledger) = (workplace.requests, workplace.topic("ledger"))
+        return [
+            AccessRule(user, ["Read"], on: [.topic(requests), .topic(ledger), .group(workplace.group)]),
+            AccessRule(user, ["Write"], on: outputs.map { .topic($0) }),
+            AccessRule(user, ["DescribeConfigs"], on: [.topic(requests), .topic(ledger)]),
+            AccessRule(user, ["Write", "Describe"], on: [.transactionalID(workplace.group + "-one")]),
+        ]
+    }
+
+    /// The same by the beginning of the names, for a user with more than one workplace.
+    private static func rules(_ user: String, prefix: String) -> [AccessRule] {
+        var rules = [
+            AccessRule(user, ["Read", "Write", "DescribeConfigs"], on: [.topic(prefix)]),
+            AccessRule(user, ["Read"], on: [.group(prefix)]),
+            AccessRule(user, ["Write", "Describe"], on: [.transactionalID(prefix)]),
+        ]
+        for index in rules.indices { rules[index].isPrefixed = true }
+        return rules
+    }
+
+    @Test func `with the rights that are listed, and no others, every request is answered`() throws {
+        let workplace = try workplace("strict", user: "strict")
+        try cluster().add(Self.rules("strict", workplace))
+        try workplace.publish(500)
+        let check = try workplace.start("run", "--check")
+        #expect(check.waitForEnd() == .exit(0) && check.error.isEmpty, "\(check.error)")
+        let worker = try workplace.start("run", "--instance", "one")
+        #expect(try workplace.drains { worker.isRunning }, "\(worker.error)")
+        worker.signal(SIGTERM)
+        #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
+        let findings = try workplace.reckon()
+        #expect(findings.isClean, "\(findings.lines)")
+    }
+
+    @Test(arguments: Mechanism.allCases)
+    func `who has the password is let in, and nobody else`(mechanism: Mechanism) throws {
+        let prefix = "open-\(mechanism)"
+        try cluster().add(Self.rules("worker", prefix: prefix))
+        let right = try workplace(prefix, mechanism: mechanism)
+        let check = try right.start("run", "--check")
+        if mechanism == .scram, !Self.scramWorks {
+            #expect(check.waitForEnd() == .exit(1) && check.error.contains("credentials"), "\(check.error)")
+            return
+        }
+        #expect(check.waitForEnd() == .exit(0), "\(check.error)")
+        let wrong = try workplace("shut-\(mechanism)", password: "wrong", mechanism: mechanism)
+        // A worker that has started waits for its broker, and says what for.
+        for arguments in [["--check"]] {
+            let refused = try ProgramProcess(
+                ["run", "--config", wrong.config] + arguments,
+                streams: wrong.folder + "/refused"
+            )
+            #expect(refused.waitForEnd() == .exit(1), "\(arguments) \(refused.error)")
+            #expect(refused.error.split(separator: "\n").count == 1, "one line: \(refused.error)")
+            #expect(refused.error.lowercased().contains("authentication"), "\(refused.error)")
+        }
+    }
+
+    /// A right that is withheld, and the word that the worker's last line must have.
+    struct Missing: Sendable, CustomTestStringConvertible {
+        var operations: [String]
+        var resource: @Sendable (ProgramWorkplace) -> AccessRule.Resource
+        var word: String
+        var needsTransactions = false
+        var testDescription: String { "\(operations.joined(separator: "+")) on \(word)" }
+    }
+
+    static let missing = [
+        Missing(
+            operations: ["Write"],
+            resource: { .topic($0.topic("results")) },
+            word: "results",
+            needsTransactions: true
+        ),
+        Missing(
+            operations: ["Write"],
+            resource: { .topic($0.topic("dead-letters")) },
+            word: "dead-letters",
+            needsTransactions: true
+        ),
+        Missing(operations: ["Read"], resource: { .topic($0.requests) }, word: "requests"),
+        Missing(operations: ["Read"], resource: { .group($0.group) }, word: "group"),
+        Missing(
+            operations: ["Write"],
+            resource: { .topic($0.topic("ledger")) },
+            word: "ledger",
+            needsTransactions: true
+        ),
+        Missing(
+            operations: ["Read"],
+            resource: { .topic($0.topic("ledger")) },
+            word: "ledger",
+            needsTransactions: true
+        ),
+        Missing(
+            operations: ["Write"],
+            resource: { .transactionalID($0.group + "-one") },
+            word: "transactional",
+            needsTransactions: true
+        ),
+    ]
+
+    @Test(arguments: missing.indices.filter { ExactlyOnce.isBuilt || !missing[$0].needsTransactions })
+    func `a right that is missing ends the worker with one line, and costs no request`(index: Int) throws {
+        let missing = Self.missing[index]
+        let workplace = try workplace("missing-\(index)")
+        var denial = AccessRule("worker", missing.operations, on: [missing.resource(workplace)])
+        denial.isDenial = true
+        try cluster().add(Self.rules("worker", prefix: "missing-\(index)") + [denial])
+        try workplace.publish(300)
+        let refused = try workplace.start("run", "--instance", "one")
+        #expect(refused.waitForEnd() == .exit(1), "\(refused.error)")
+        let last = refused.error.split(separator: "\n").last.map(String.init) ?? ""
+        #expect(last.hasPrefix("attest-worker: ") && last.lowercased().contains(missing.word), "\(refused.error)")
+        try cluster().remove([denial])
+        let worker = try workplace.start("run", "--instance", "one")
+        #expect(try workplace.drains { worker.isRunning }, "\(worker.error)")
+        worker.signal(SIGTERM)
+        #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
+        let findings = try workplace.reckon()
+        // Without transactions what was written before the refusal is written again.
+        #expect(ExactlyOnce.isBuilt ? findings.isClean : findings[.lost] == 0, "\(findings.lines)")
+    }
+}

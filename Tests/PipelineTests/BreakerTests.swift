@@ -1,0 +1,128 @@
+import AppAttest
+import Testing
+
+@testable import Pipeline
+
+@Suite("The breaker")
+struct BreakerTests {
+    private static func time(_ milliseconds: Int64) -> EvaluationTime { EvaluationTime(milliseconds: milliseconds) }
+
+    private static var breaker: Breaker {
+        var limits = Breaker.Limits()
+        (limits.window, limits.most, limits.pause) = (100, 5, 1_000)
+        return Breaker(limits: limits)
+    }
+
+    private static func expect(_ breaker: inout Breaker, allows: Bool, at milliseconds: Int64) {
+        let allowed = breaker.allows(at: time(milliseconds))
+        #expect(allowed == allows)
+        #expect(breaker.isOpen != allows)
+    }
+
+    @Test("it opens on internal faults, for its pause, and looks anew after it")
+    func opens() {
+        var breaker = Self.breaker
+        breaker.add(records: 10, internal: 4, at: Self.time(0))
+        Self.expect(&breaker, allows: true, at: 0)
+        breaker.add(records: 10, internal: 1, at: Self.time(7))
+        #expect(breaker.isOpen)
+        Self.expect(&breaker, allows: false, at: 7)
+        Self.expect(&breaker, allows: false, at: 1_006)
+        Self.expect(&breaker, allows: true, at: 1_007)
+        breaker.add(records: 10, internal: 4, at: Self.time(1_008))
+        #expect(!breaker.isOpen, "faults before the pause count no more")
+    }
+
+    @Test("junk does not open it, however much there is")
+    func junk() {
+        var breaker = Self.breaker
+        for batch in 0..<1_000 as Range<Int64> { breaker.add(records: 10_000, internal: 0, at: Self.time(batch)) }
+        #expect(!breaker.isOpen)
+    }
+
+    @Test("few faults among many records do not add up")
+    func window() {
+        var breaker = Self.breaker
+        for batch in 0..<100 as Range<Int64> {
+            breaker.add(records: 100, internal: 4, at: Self.time(batch))
+            #expect(!breaker.isOpen)
+        }
+    }
+}
+
+@Suite("The search for a record that the log refuses")
+struct BisectionTests {
+    private static func positions(_ offset: Int64, _ partition: Int32 = 0) -> [PartitionPosition] {
+        [PartitionPosition(partition: partition, offset: offset)]
+    }
+
+    /// Feeds `count` records of one partition through a log that refuses some of them.
+    ///
+    /// - Returns: the dead letters and the number of units that were tried.
+    private static func search(_ count: Int64, refused: Set<Int64>, batch: Int) -> (letters: Set<Int64>, tries: Int) {
+        var bisection = Bisection()
+        var (next, tries) = (Int64(0), 0)
+        var letters: Set<Int64> = []
+        while next < count, tries < 10_000 {
+            tries += 1
+            let end = min(count, next + Int64(min(batch, bisection.limit ?? batch)))
+            let poison = Set(bisection.poison.filter { $0.partition == 0 }.map(\.offset))
+            if refused.contains(where: { $0 >= next && $0 < end && !poison.contains($0) }) {
+                let canGoOn = bisection.failed(positions(end), count: Int(end - next))
+                #expect(canGoOn)
+                continue
+            }
+            letters.formUnion(poison.filter { $0 >= next && $0 < end })
+            bisection.committed(positions(end))
+            next = end
+        }
+        #expect(bisection.limit == nil && bisection.poison.isEmpty, "the search is over")
+        return (letters, tries)
+    }
+
+    @Test(
+        "every refused record is found, and no other",
+        arguments: [[], [0], [99], [50], [3, 4], [0, 1, 2], [10, 60, 61, 99]] as [Set<Int64>],
+        [1, 2, 7, 64, 100]
+    )
+    func found(refused: Set<Int64>, batch: Int) {
+        let (letters, _) = Self.search(100, refused: refused, batch: batch)
+        #expect(letters == refused)
+    }
+
+    @Test("one refused record among many costs a logarithm of tries and its batch once more")
+    func cost() {
+        let (_, tries) = Self.search(1_024, refused: [700], batch: 1_024)
+        #expect(tries <= 1_024 + 12)
+        #expect(Self.search(1_024, refused: [], batch: 1_024).tries == 1)
+    }
+
+    @Test("a single dead letter that is refused ends the search")
+    func hopeless() {
+        var bisection = Bisection()
+        let canGoOn = bisection.failed(Self.positions(8), count: 1)
+        #expect(canGoOn)
+        #expect(bisection.poison == [RecordPlace(partition: 0, offset: 7)])
+        let canStillGoOn = bisection.failed(Self.positions(8), count: 1)
+        #expect(!canStillGoOn)
+    }
+
+    @Test("partitions that are given away take their suspects along")
+    func forgotten() {
+        var bisection = Bisection()
+        _ = bisection.failed(Self.positions(8) + Self.positions(4, 1), count: 2)
+        _ = bisection.failed(Self.positions(8), count: 1)
+        bisection.forget([0])
+        #expect(bisection.poison.isEmpty)
+        #expect(bisection.limit == 1, "partition 1 is still under suspicion")
+        bisection.forget([1])
+        #expect(bisection.limit == nil)
+    }
+
+    @Test("a batch without trouble starts no search")
+    func calm() {
+        var bisection = Bisection()
+        bisection.committed(Self.positions(100))
+        #expect(bisection.limit == nil)
+    }
+}

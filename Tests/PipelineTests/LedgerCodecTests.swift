@@ -1,0 +1,314 @@
+import AppAttest
+import Crypto
+import DeviceLab
+import Pipeline
+import Testing
+
+/// The ledger topic's records against the table in ``LedgerCodec``: other versions read what this one writes.
+@Suite("Ledger records, byte for byte")
+struct LedgerCodecTests {
+    struct Case: CustomTestStringConvertible, Sendable {
+        let name: String
+        let change: LedgerChange
+        let key: [UInt8]
+        let value: [UInt8]?
+        var testDescription: String { name }
+    }
+
+    private static func digest(_ byte: UInt8) -> Digest {
+        guard let digest = Digest([UInt8](repeating: byte, count: 32)) else { preconditionFailure("32 bytes") }
+        return digest
+    }
+
+    private static func bytes(_ byte: UInt8, _ count: Int = 32) -> [UInt8] { [UInt8](repeating: byte, count: count) }
+
+    static let full = KeyRecord(
+        publicKey: P256PublicKey(uncheckedX: digest(0xA1), y: digest(0xA2)),
+        counter: 300,
+        app: "projects/1/apps/a",
+        appleAppID: "T.b",
+        environment: .production,
+        validationCategory: 4,
+        registeredAt: EvaluationTime(milliseconds: 1_790_000_000_000),
+        nonce: digest(0xA3),
+        lastRequest: LastRequest(id: "r-1", valueDigest: digest(0xA4), issuedAt: 1, expiresAt: 70_000)
+    )
+
+    private static var bare: KeyRecord {
+        var record = KeyRecord(
+            publicKey: nil,
+            counter: 0,
+            app: nil,
+            appleAppID: "",
+            environment: .development,
+            registeredAt: EvaluationTime(milliseconds: -1)
+        )
+        record.unusableKey = [9, 9]
+        return record
+    }
+
+    private static let fullValue: [UInt8] =
+        [0xAA, 0x00, 0x01, 0x01, 0x58, 0x40] + bytes(0xA1) + bytes(0xA2)
+        + [0x02, 0x19, 0x01, 0x2C, 0x03, 0x71] + Array("projects/1/apps/a".utf8)
+        + [0x04, 0x63] + Array("T.b".utf8)
+        + [0x05, 0x01, 0x06, 0x04, 0x07, 0x1B, 0x00, 0x00, 0x01, 0xA0, 0xC4, 0x50, 0x6C, 0x00]
+        + [0x08, 0x58, 0x20] + bytes(0xA3)
+        + [0x09, 0x84, 0x63] + Array("r-1".utf8) + [0x58, 0x20] + bytes(0xA4)
+        + [0x01, 0x1A, 0x00, 0x01, 0x11, 0x70]
+
+    private static let consumed = ConsumedID(
+        expiresAt: EvaluationTime(milliseconds: 1_000),
+        request: digest(0xB2)
+    )
+    private static let consumedValue: [UInt8] =
+        [0xA3, 0x00, 0x01, 0x01, 0x19, 0x03, 0xE8, 0x02, 0x58, 0x20] + bytes(0xB2)
+
+    static let cases: [Case] = [
+        Case(name: "a key", change: .key(KeyID(digest(1)), full), key: [1] + bytes(1), value: fullValue),
+        Case(
+            name: "a key of which little is known",
+            change: .key(KeyID(digest(1)), bare),
+            key: [1] + bytes(1),
+            value: [0xA6, 0, 1, 1, 0x42, 9, 9, 2, 0, 4, 0x60, 5, 0, 7, 0x20]
+        ),
+        Case(name: "a forgotten key", change: .keyForgotten(KeyID(digest(1))), key: [1] + bytes(1), value: nil),
+        Case(name: "a challenge", change: .challenge(digest(2), consumed), key: [2] + bytes(2), value: consumedValue),
+        Case(name: "a forgotten challenge", change: .challengeForgotten(digest(2)), key: [2] + bytes(2), value: nil),
+        Case(name: "a token", change: .token(digest(3), consumed), key: [3] + bytes(3), value: consumedValue),
+        Case(name: "a forgotten token", change: .tokenForgotten(digest(3)), key: [3] + bytes(3), value: nil),
+        Case(
+            name: "a stream time",
+            change: .streamTime(EvaluationTime(milliseconds: 500), appliedOffset: nil),
+            key: [4],
+            value: [0xA2, 0, 1, 1, 0x19, 0x01, 0xF4]
+        ),
+        Case(
+            name: "a stream time and what was applied",
+            change: .streamTime(EvaluationTime(milliseconds: 23), appliedOffset: 24),
+            key: [4],
+            value: [0xA3, 0, 1, 1, 0x17, 2, 0x18, 0x18]
+        ),
+        Case(
+            name: "what was applied",
+            change: .streamTime(nil, appliedOffset: 0),
+            key: [4],
+            value: [0xA2, 0, 1, 2, 0]
+        ),
+        Case(name: "no stream time", change: .streamTime(nil, appliedOffset: nil), key: [4], value: [0xA1, 0, 1]),
+        Case(
+            name: "a rate",
+            change: .rate(app: "é", RateCount(start: EvaluationTime(milliseconds: 1), count: 2)),
+            key: [5, 0xC3, 0xA9],
+            value: [0xA3, 0, 1, 1, 1, 2, 2]
+        ),
+        Case(
+            name: "a sealing key",
+            change: .sealingKey(0x0102_0304, since: EvaluationTime(milliseconds: 0)),
+            key: [6, 1, 2, 3, 4],
+            value: [0xA2, 0, 1, 1, 0]
+        ),
+        Case(
+            name: "a forgotten sealing key",
+            change: .sealingKeyForgotten(0x0102_0304),
+            key: [6, 1, 2, 3, 4],
+            value: nil
+        ),
+    ]
+
+    @Test("a change is written as the table says, and read back as it was", arguments: cases)
+    func table(item: Case) throws {
+        let written = LedgerCodec.encode(item.change)
+        #expect(written.key == item.key)
+        #expect(written.value == item.value)
+        #expect(try LedgerCodec.decode(key: item.key, value: item.value) == item.change)
+    }
+
+    @Test("tombstones of what is never forgotten reset it")
+    func resets() throws {
+        #expect(try LedgerCodec.decode(key: [4], value: nil) == .streamTime(nil, appliedOffset: nil))
+        let none = RateCount(start: EvaluationTime(milliseconds: 0), count: 0)
+        #expect(try LedgerCodec.decode(key: [5, 0x61], value: nil) == .rate(app: "a", none))
+    }
+
+    @Test("random keys come back as they were", arguments: 1...40 as ClosedRange<UInt64>)
+    func random(seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        func time() -> EvaluationTime { EvaluationTime(milliseconds: Int64(bitPattern: random.next() >> 17)) }
+        let hasAll = seed % 3 == 0
+        let record = KeyRecord(
+            publicKey: P256PublicKey(
+                uncheckedX: SHA256.hash(random.bytes(8)),
+                y: SHA256.hash(random.bytes(8))
+            ),
+            counter: UInt32(truncatingIfNeeded: random.next()),
+            app: hasAll ? "projects/\(seed)/apps/\(random.next())" : nil,
+            appleAppID: String(random.next(), radix: 36),
+            environment: seed % 2 == 0 ? .production : .development,
+            validationCategory: hasAll ? UInt32(truncatingIfNeeded: random.next()) : nil,
+            registeredAt: time(),
+            nonce: seed % 5 == 0 ? nil : SHA256.hash(random.bytes(8)),
+            lastRequest: seed % 7 == 0
+                ? nil : LastRequest(id: String(repeating: "x", count: Int(seed)), valueDigest: digestOf(seed))
+        )
+        let change = LedgerChange.key(KeyID(SHA256.hash(random.bytes(8))), record)
+        let (key, value) = LedgerCodec.encode(change)
+        #expect(try LedgerCodec.decode(key: key, value: value) == change)
+    }
+
+    private func digestOf(_ seed: UInt64) -> Digest { SHA256.hash([UInt8(truncatingIfNeeded: seed)]) }
+}
+
+/// What cannot be read is refused with a reason: judging on without it would forget.
+@Suite("Ledger records that cannot be read")
+struct LedgerCodecRefusalTests {
+    private static let (key, value) = LedgerCodec.encode(
+        .key(KeyID(SHA256.hash([1])), LedgerCodecTests.full)
+    )
+
+    private static func reason(_ key: [UInt8], _ value: [UInt8]?) -> String? {
+        do throws(LedgerCodec.Fault) {
+            _ = try LedgerCodec.decode(key: key, value: value)
+            return nil
+        } catch { return error.reason }
+    }
+
+    struct Case: CustomTestStringConvertible, Sendable {
+        let name: String
+        let key: [UInt8]
+        let value: [UInt8]?
+        let reason: String
+        var testDescription: String { name }
+    }
+
+    private static let digestKey: [UInt8] = [2] + [UInt8](repeating: 7, count: 32)
+    private static let hash: [UInt8] = [0x58, 0x20] + [UInt8](repeating: 7, count: 32)
+
+    static let cases: [Case] = [
+        Case(name: "no key", key: [], value: value, reason: "its key is of an unknown type"),
+        Case(name: "type 0", key: [0], value: value, reason: "its key is of an unknown type"),
+        Case(name: "a newer type", key: [7], value: value, reason: "its key is of an unknown type"),
+        Case(name: "a newer type's tombstone", key: [7], value: nil, reason: "its key is of an unknown type"),
+        Case(name: "a short key id", key: key.dropLast(), value: value, reason: "its key has a wrong length"),
+        Case(name: "a long key id", key: key + [0], value: value, reason: "its key has a wrong length"),
+        Case(name: "a short key id's tombstone", key: [1], value: nil, reason: "its key has a wrong length"),
+        Case(
+            name: "a short sealing key id",
+            key: [6, 1, 2, 3],
+            value: [0xA2, 0, 1, 1, 0],
+            reason: "its key has a wrong length"
+        ),
+        Case(
+            name: "an app that is no UTF-8",
+            key: [5, 0xFF],
+            value: [0xA3, 0, 1, 1, 1, 2, 2],
+            reason: "its key has a wrong length"
+        ),
+        Case(name: "an empty value", key: key, value: [], reason: "its value is no strict CBOR (truncated)"),
+        Case(name: "a list", key: [4], value: [0x80], reason: "its value is no map"),
+        Case(name: "a text as a map's key", key: [4], value: [0xA1, 0x60, 1], reason: "a key is no number"),
+        Case(name: "no version", key: [4], value: [0xA1, 1, 1], reason: "it has no schema version"),
+        Case(
+            name: "a newer version",
+            key: [4],
+            value: [0xA1, 0, 2],
+            reason: "it has schema version 2, written by a newer attest-worker"
+        ),
+        Case(
+            name: "version 0",
+            key: [4],
+            value: [0xA1, 0, 0],
+            reason: "it has schema version 0, written by a newer attest-worker"
+        ),
+        Case(
+            name: "a field is missing",
+            key: digestKey,
+            value: [0xA2, 0, 1, 1, 1],
+            reason: "field 2 has not 32 bytes"
+        ),
+        Case(name: "a time is missing", key: digestKey, value: [0xA2, 0, 1, 2] + hash, reason: "field 1 is missing"),
+        Case(name: "a time is a text", key: [4], value: [0xA2, 0, 1, 1, 0x60], reason: "field 1 is no number"),
+        Case(
+            name: "a time beyond 63 bits",
+            key: [4],
+            value: [0xA2, 0, 1, 1, 0x1B, 0x80, 0, 0, 0, 0, 0, 0, 0],
+            reason: "field 1 is no number"
+        ),
+    ]
+
+    /// A field of a whole key record, replaced.
+    private static func replaced(_ field: [UInt8], by other: [UInt8]) -> [UInt8] {
+        var changed = value ?? []
+        guard let place = changed.firstRange(of: field) else { preconditionFailure("the record has the field") }
+        changed.replaceSubrange(place, with: other)
+        return changed
+    }
+
+    static let fields: [Case] = [
+        Case(
+            name: "an environment that is none",
+            key: key,
+            value: replaced([0x05, 0x01, 0x06], by: [0x05, 0x02, 0x06]),
+            reason: "field 5 is no environment"
+        ),
+        Case(
+            name: "a category beyond 32 bits",
+            key: key,
+            value: replaced([0x06, 0x04, 0x07], by: [0x06, 0x1B, 0, 0, 0, 1, 0, 0, 0, 0, 0x07]),
+            reason: "field 6 is no category"
+        ),
+        Case(
+            name: "a time after 9999",
+            key: digestKey,
+            value: [0xA3, 0, 1, 1, 0x1B, 0x7F] + [UInt8](repeating: 0xFF, count: 7) + [2] + hash,
+            reason: "field 1 is no time"
+        ),
+        Case(
+            name: "a time long before 1970",
+            key: [4],
+            value: [0xA2, 0, 1, 1, 0x3B, 0x7F] + [UInt8](repeating: 0xFF, count: 7),
+            reason: "field 1 is no time"
+        ),
+    ]
+
+    @Test("it is refused with the reason", arguments: cases + fields)
+    func refused(item: Case) { #expect(Self.reason(item.key, item.value) == item.reason) }
+
+    @Test("every truncation of a key record is refused, and so is a byte more")
+    func truncations() {
+        for count in 0..<Self.value.byteCount { #expect(Self.reason(Self.key, Self.prefix(count)) != nil) }
+        #expect(Self.reason(Self.key, (Self.value ?? []) + [0]) != nil)
+        #expect(Self.reason(Self.key, Self.value) == nil)
+    }
+
+    private static func prefix(_ count: Int) -> [UInt8] { Array((value ?? []).prefix(count)) }
+
+    @Test("a counter has 32 bits")
+    func counter() throws {
+        let wide: [UInt8] = [0x02, 0x1B, 0, 0, 0, 1, 0, 0, 0, 0]
+        let place = try #require((Self.value ?? []).firstRange(of: [0x02, 0x19, 0x01, 0x2C]))
+        var value = Self.value ?? []
+        value.replaceSubrange(place, with: wide)
+        #expect(Self.reason(Self.key, value) == "a counter has at most 32 bits")
+        value = Self.value ?? []
+        value.replaceSubrange(place, with: [0x02, 0x1A, 0xFF, 0xFF, 0xFF, 0xFF])
+        #expect(Self.reason(Self.key, value) == nil)
+    }
+
+    @Test("no flipped bit and no random bytes trap", arguments: 1...20 as ClosedRange<UInt64>)
+    func hostile(seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        for _ in 0..<300 {
+            var (key, value) = (Self.key, Self.value ?? [])
+            let place = Int(random.next() % UInt64(value.count))
+            value[place] ^= 1 << UInt8(random.next() % 8)
+            key[0] = UInt8(random.next() % 8)
+            _ = Self.reason(Self.key, value)
+            _ = Self.reason(key, value)
+            _ = Self.reason(key, random.bytes(Int(random.next() % 80)))
+        }
+    }
+}
+
+extension Optional where Wrapped == [UInt8] {
+    fileprivate var byteCount: Int { self?.count ?? 0 }
+}

@@ -1,0 +1,165 @@
+import AppAttest
+import Crypto
+import Pipeline
+import Testing
+
+@Suite("What a partition remembers")
+struct PartitionLedgerTests {
+    private static func digest(_ number: Int) -> Digest { SHA256.hash(Array("\(number)".utf8)) }
+    private static func time(_ milliseconds: Int64) -> EvaluationTime { EvaluationTime(milliseconds: milliseconds) }
+
+    private static func consumed(_ expiry: Int64, by number: Int = 0) -> ConsumedID {
+        ConsumedID(expiresAt: time(expiry), request: digest(number))
+    }
+
+    private static func record(_ counter: UInt32) -> KeyRecord {
+        KeyRecord(
+            publicKey: P256PublicKey(uncheckedX: digest(1), y: digest(2)),
+            counter: counter,
+            app: "a",
+            appleAppID: "T.a",
+            environment: .production,
+            registeredAt: time(5),
+            lastRequest: LastRequest(id: String(repeating: "x", count: 60), valueDigest: digest(3))
+        )
+    }
+
+    @Test("an id is found until it is removed, and counted once")
+    func consumedIDs() {
+        var ids = ConsumedIDs()
+        ids.insert(Self.digest(1), Self.consumed(100, by: 1))
+        ids.insert(Self.digest(1), Self.consumed(100, by: 1))
+        ids.insert(Self.digest(2), Self.consumed(200, by: 2))
+        #expect(ids.count == 2)
+        #expect(ids[Self.digest(1)] == Self.consumed(100, by: 1))
+        #expect(ids[Self.digest(3)] == nil)
+        ids.remove(Self.digest(1))
+        ids.remove(Self.digest(1))
+        #expect(ids.count == 1)
+        #expect(ids[Self.digest(1)] == nil)
+        #expect(ids[Self.digest(2)] != nil)
+    }
+
+    @Test("an id is due once its whole bucket's time is over, never before its own expiry")
+    func expiry() {
+        var ids = ConsumedIDs()
+        ids.insert(Self.digest(1), Self.consumed(9_999))
+        ids.insert(Self.digest(2), Self.consumed(10_000))
+        ids.insert(Self.digest(3), Self.consumed(29_999))
+        #expect(ids.expired(at: Self.time(9_999), limit: 10) == [])
+        #expect(ids.expired(at: Self.time(10_000), limit: 10) == [Self.digest(1)])
+        #expect(ids.expired(at: Self.time(19_999), limit: 10) == [Self.digest(1)])
+        #expect(Set(ids.expired(at: Self.time(30_000), limit: 10)) == Set([1, 2, 3].map(Self.digest)))
+        // Told until they are removed: an abort takes back what was to be forgotten.
+        ids.remove(Self.digest(1))
+        ids.sweep(before: Self.time(20_000))
+        #expect(ids.expired(at: Self.time(20_000), limit: 10) == [Self.digest(2)])
+    }
+
+    @Test("the oldest are due first, a limit's worth and the rest of a bucket")
+    func limit() {
+        var ids = ConsumedIDs()
+        for number in 0..<30 { ids.insert(Self.digest(number), Self.consumed(Int64(number / 10) * 10_000)) }
+        #expect(Set(ids.expired(at: Self.time(.max), limit: 5)) == Set((0..<10).map(Self.digest)))
+        #expect(Set(ids.expired(at: Self.time(.max), limit: 10)) == Set((0..<10).map(Self.digest)))
+        #expect(ids.expired(at: Self.time(.max), limit: 11).count == 20)
+        #expect(ids.expired(at: Self.time(.max), limit: 0) == [])
+    }
+
+    @Test("a removed key is unknown, and comes back as what it is set to")
+    func removal() {
+        var keys = KeyLedger()
+        let ids = (0..<3_000).map { KeyID(Self.digest($0)) }
+        for (number, id) in ids.enumerated() { keys.set(id, Self.record(UInt32(number))) }
+        for id in ids.prefix(2_000) { keys.remove(id) }
+        keys.remove(ids[0])
+        keys.remove(KeyID(Self.digest(-1)))
+        #expect(keys.count == 1_000)
+        #expect(keys[ids[0]] == nil)
+        #expect(keys.lookup(ids[0]) == .unknown)
+        #expect(keys[ids[2_000]]?.counter == 2_000)
+        var seen = 0
+        keys.forEach { _, record in
+            seen += 1
+            #expect(record.counter >= 2_000)
+        }
+        #expect(seen == 1_000)
+        keys.set(ids[0], Self.record(7))
+        #expect(keys[ids[0]] == Self.record(7))
+        #expect(keys.count == 1_001)
+    }
+
+    @Test("stream time and applied offset never go back")
+    func monotonic() {
+        var ledger = PartitionLedger()
+        ledger.apply(.streamTime(Self.time(100), appliedOffset: 10))
+        ledger.apply(.streamTime(Self.time(50), appliedOffset: 5))
+        #expect(ledger.streamTime == Self.time(100))
+        #expect(ledger.appliedOffset == 10)
+        var overlay = PartitionOverlay()
+        (overlay.streamTime, overlay.appliedOffset) = (Self.time(99), 9)
+        ledger.apply(overlay)
+        #expect(ledger.streamTime == Self.time(100))
+        #expect(ledger.appliedOffset == 10)
+    }
+
+    /// Everything that one batch may change.
+    private static var overlay: LedgerOverlay {
+        var overlay = LedgerOverlay()
+        overlay[3].keys[KeyID(digest(1))] = record(4)
+        overlay[3].challenges[digest(2)] = consumed(1_000)
+        overlay[3].tokens[digest(3)] = consumed(2_000)
+        overlay[3].rates["a"] = RateCount(start: time(1), count: 2)
+        overlay[3].sealingKeys[9] = time(3)
+        overlay[3].expired = [.challengeForgotten(digest(8)), .tokenForgotten(digest(9))]
+        overlay[3].streamTime = time(50_000)
+        overlay[3].appliedOffset = 77
+        return overlay
+    }
+
+    @Test("what the topic is told makes the same ledger as the batch itself")
+    func sameByEitherWay() throws {
+        var before = PartitionLedger()
+        before.apply(.challenge(Self.digest(8), Self.consumed(10)))
+        before.apply(.token(Self.digest(9), Self.consumed(10)))
+        var (memory, topic) = (before, before)
+        memory.apply(Self.overlay[3])
+        let changes = Self.overlay.changes()
+        #expect(changes.allSatisfy { $0.partition == 3 })
+        for (_, change) in changes {
+            let (key, value) = LedgerCodec.encode(change)
+            topic.apply(try LedgerCodec.decode(key: key, value: value))
+        }
+        for ledger in [memory, topic] {
+            #expect(ledger.keys[KeyID(Self.digest(1))] == Self.record(4))
+            #expect(ledger.challenges[Self.digest(2)] == Self.consumed(1_000))
+            #expect(ledger.challenges[Self.digest(8)] == nil)
+            #expect(ledger.tokens[Self.digest(3)] == Self.consumed(2_000))
+            #expect(ledger.tokens[Self.digest(9)] == nil)
+            #expect(ledger.consumedCount == 2)
+            #expect(ledger.rates == ["a": RateCount(start: Self.time(1), count: 2)])
+            #expect(ledger.sealingKeys == [9: Self.time(3)])
+            #expect(ledger.streamTime == Self.time(50_000))
+            #expect(ledger.appliedOffset == 77)
+        }
+    }
+
+    @Test("the applied offset stands behind everything that was applied")
+    func markStandsLast() {
+        let changes = Self.overlay.changes()
+        #expect(changes.last?.change == .streamTime(Self.time(50_000), appliedOffset: 77))
+        // Nothing forgotten, nothing applied: the stream time alone is not worth a record.
+        var quiet = LedgerOverlay()
+        quiet[0].streamTime = Self.time(1)
+        #expect(quiet.changes().isEmpty)
+    }
+
+    @Test("sealing keys are forgotten when told so")
+    func sealingKeys() {
+        var ledger = PartitionLedger()
+        ledger.apply(.sealingKey(1, since: Self.time(1)))
+        ledger.apply(.sealingKey(2, since: Self.time(2)))
+        ledger.apply(.sealingKeyForgotten(1))
+        #expect(ledger.sealingKeys == [2: Self.time(2)])
+    }
+}

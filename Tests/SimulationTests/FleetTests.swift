@@ -1,0 +1,126 @@
+import Foundation
+import Pipeline
+import TestSupport
+import Testing
+
+/// Several real loops on one simulated Kafka, thousands of times over. `SIM_SEED=n` runs one seed and tells what
+/// happened; `SIM_SEEDS=n` runs that many instead of the usual number.
+@Suite("A fleet under a seed")
+struct FleetTests {
+    private static let imitated = Result { try FleetTraffic(.imitated) }
+    private static let real = Result { try FleetTraffic(.real) }
+    private static let shards: UInt64 = 4
+
+    /// What only at-least-once delivery goes through, and what only transactions do.
+    private static let onlyAtLeastOnce: Set<FaultKind> = [.halfFlushed, .appliedSkipped]
+    private static let onlyExactlyOnce: Set<FaultKind> = [
+        .indefiniteCommitted, .indefiniteLost, .indefiniteDelayed, .fencedProducer, .transactionTimeout,
+        .unstableOffsets, .slowMarkers, .concurrentTransactions, .slowCall, .pauseInCall, .restoreWaited,
+    ]
+
+    static var oneSeed: UInt64? { ProcessInfo.processInfo.environment["SIM_SEED"].flatMap { UInt64($0) } }
+
+    /// How many seeds a campaign runs: `usual`, or as many more or less as `SIM_SEEDS` asks for of all.
+    static func seeds(_ usual: UInt64) -> UInt64 {
+        let asked = ProcessInfo.processInfo.environment["SIM_SEEDS"].flatMap { UInt64($0) }
+        return asked.map { max(shards, usual * $0 / 2_000) } ?? usual
+    }
+
+    @Test("exactly once: every request has one answer, the calm run's, and the ledger is what they say")
+    func exactlyOnce() async throws {
+        try await campaign(
+            "exactlyOnce",
+            try Self.imitated.get(),
+            .exactlyOnce,
+            Self.seeds(2_000),
+            Self.onlyAtLeastOnce
+        )
+    }
+
+    @Test("exactly once, with real signatures")
+    func realSignatures() async throws {
+        try await campaign("realSignatures", try Self.real.get(), .exactlyOnce, 24, nil)
+    }
+
+    @Test("at least once: nothing is lost, no counter moves twice, what was applied is skipped")
+    func atLeastOnce() async throws {
+        try await campaign("atLeastOnce", try Self.imitated.get(), .atLeastOnce, Self.seeds(600), Self.onlyExactlyOnce)
+    }
+
+    /// Runs seeds on a few threads and expects that they met everything but `unmet`; nil = whatever they met.
+    private func campaign(
+        _ test: String,
+        _ traffic: FleetTraffic,
+        _ delivery: SimulatedMember.Delivery,
+        _ seeds: UInt64,
+        _ unmet: Set<FaultKind>?
+    ) async throws {
+        if let seed = Self.oneSeed { return try Self.replay(seed, traffic, delivery) }
+        let counts = FaultCounts()
+        try await withThrowingTaskGroup(of: [FaultKind: Int].self) { group in
+            for shard in 1...Self.shards {
+                group.addTask {
+                    let campaign = try FleetCampaign(traffic, delivery: delivery)
+                    for seed in stride(from: shard, through: seeds, by: Int(Self.shards)) {
+                        let complaints = try campaign.run(seed).complaints
+                        guard !complaints.isEmpty else { continue }
+                        let again = "SIM_SEED=\(seed) swift test --filter FleetTests/\(test)"
+                        Issue.record("seed \(seed): \(complaints.prefix(5).joined(separator: "; ")); again: \(again)")
+                    }
+                    return campaign.counts.counts
+                }
+            }
+            for try await met in group { counts.add(met) }
+        }
+        let told = FaultKind.allCases.map { "\($0.rawValue) \(counts.counts[$0] ?? 0)" }.joined(separator: ", ")
+        print("\(test): \(seeds) seeds; \(told)")
+        guard let unmet else { return }
+        for kind in FaultKind.allCases {
+            #expect(
+                (counts.counts[kind] != nil) == !unmet.contains(kind),
+                "\(kind.rawValue): \(counts.counts[kind] ?? 0)"
+            )
+        }
+    }
+
+    private static func replay(_ seed: UInt64, _ traffic: FleetTraffic, _ delivery: SimulatedMember.Delivery) throws {
+        let campaign = try FleetCampaign(traffic, delivery: delivery)
+        campaign.counts.trace = []
+        let report = try campaign.run(seed)
+        print((campaign.counts.trace ?? []).joined(separator: "\n"))
+        #expect(report.complaints.isEmpty, "\(report.complaints.joined(separator: "\n"))")
+    }
+
+    @Test("a seed replays exactly: the same faults in the same order", arguments: [3, 17, 42] as [UInt64])
+    func replays(seed: UInt64) throws {
+        func trace() throws -> [String]? {
+            let campaign = try FleetCampaign(try Self.imitated.get())
+            campaign.counts.trace = []
+            _ = try campaign.run(seed)
+            return campaign.counts.trace
+        }
+        let first = try trace()
+        #expect(first?.isEmpty == false)
+        #expect(try trace() == first)
+    }
+
+    @Test("a complaint is made where an answer is missing, changed or doubled")
+    func complaints() throws {
+        let traffic = try Self.imitated.get()
+        let records = traffic.records(12, partitions: 1, seed: 5)
+        func drained(_ records: [InboundRecord]) throws -> SimulatedFleet {
+            let scratch = try traffic.scratch()
+            let fleet = SimulatedFleet(.calm(), records: records, settings: traffic.settings, scratch: scratch)
+            #expect(fleet.run())
+            return fleet
+        }
+        let calm = try FleetReading(try drained(records).broker)
+        #expect(try FleetCheck(try drained(records), calm: calm).complaints.isEmpty)
+        #expect(try !FleetCheck(try drained(Array(records.dropLast())), calm: calm).complaints.isEmpty)
+        let fleet = try drained(records)
+        let output = try #require(fleet.broker.visible(.results)[0]?.first)
+        try fleet.broker.produce("somebody", epoch: nil, output)
+        let complaints = try FleetCheck(fleet, calm: calm).complaints
+        #expect(complaints.contains { $0.hasSuffix("was answered twice") })
+    }
+}

@@ -1,0 +1,120 @@
+import AppAttest
+import Crypto
+import DeviceLab
+import Pipeline
+import TestSupport
+import Testing
+
+/// A record whose output the log will not take costs itself alone; no other fault costs a record.
+@Suite("Poison")
+struct PoisonTests {
+    private static let traffic = Result { try FleetTraffic(.imitated) }
+
+    /// Dead letters by place, after one worker has done everything.
+    private static func letters(
+        refused: Set<RecordPlace>,
+        seed: UInt64,
+        batch: Int,
+        call: FaultChances = .none
+    ) throws -> [RecordPlace: OutboundRecord] {
+        let (traffic, records) = (try traffic.get(), try records())
+        var plan = SimulationPlan.calm()
+        plan.seed = seed
+        plan.batchRecords = batch
+        plan.refused = refused
+        plan.call = call
+        plan.chaosSteps = call.retriable > 0 ? 400 : 0
+        let scratch = try traffic.scratch()
+        let fleet = SimulatedFleet(plan, records: records, settings: traffic.settings, scratch: scratch)
+        #expect(fleet.run())
+        #expect(fleet.breakdowns.isEmpty)
+        let letters = fleet.broker.visible(.deadLetters).values.joined()
+        let results = fleet.broker.visible(.results).values.joined()
+        #expect(letters.count + results.count == records.count, "every request is answered once")
+        return Dictionary(
+            uniqueKeysWithValues: letters.map {
+                (RecordPlace(partition: $0.partition, offset: $0.sourceOffset), $0)
+            }
+        )
+    }
+
+    private static func records() throws -> [InboundRecord] {
+        try traffic.get().records(40, partitions: 2, seed: 8)
+    }
+
+    private static func places(_ indices: [Int]) throws -> Set<RecordPlace> {
+        let records = try records()
+        return Set(indices.map { RecordPlace(partition: records[$0].partition, offset: records[$0].offset) })
+    }
+
+    private static func header(_ name: String, of letter: OutboundRecord?) -> String? {
+        letter?.headers.last { $0.name == Array(name.utf8) }?.value.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    @Test(
+        "a record whose output is refused becomes the shortest dead letter, and its neighbours are answered",
+        arguments: [[7], [0], [39], [7, 8, 9], [3, 20, 33]],
+        [1, 5, 16, 40]
+    )
+    func refused(indices: [Int], batch: Int) throws {
+        let refused = try Self.places(indices)
+        let without = try Self.letters(refused: [], seed: 3, batch: batch)
+        let letters = try Self.letters(refused: refused, seed: 3, batch: batch)
+        #expect(Set(letters.keys) == Set(without.keys).union(refused))
+        for place in refused {
+            let letter = try #require(letters[place])
+            #expect(Self.header("dlq.reason", of: letter) == "too-large")
+            #expect(Self.header("dlq.offset", of: letter) == String(place.offset))
+            #expect(Self.header("dlq.truncated", of: letter) == "true")
+            #expect(letter.value == nil && letter.key == nil)
+        }
+    }
+
+    @Test("other faults never make a dead letter, however often they come", arguments: 1...12 as ClosedRange<UInt64>)
+    func innocents(seed: UInt64) throws {
+        var call = FaultChances()
+        call.retriable = 0.1
+        call.abortable = 0.1
+        call.fatal = 0.01
+        call.crash = 0.01
+        call.produceFault = 0.2
+        call.indefinite = 0.2
+        let without = try Self.letters(refused: [], seed: 3, batch: 8)
+        #expect(try Self.letters(refused: [], seed: seed, batch: 8, call: call) == without)
+        let refused = try Self.places([7, 21])
+        let letters = try Self.letters(refused: refused, seed: seed, batch: 8, call: call)
+        #expect(Set(letters.keys) == Set(without.keys).union(refused))
+    }
+
+    /// A log that refuses whatever it is given, for the record's sake.
+    private final class RefusingLog: RecordLog {
+        private var record: InboundRecord?
+        init(_ record: InboundRecord) { self.record = record }
+        func poll(_ limits: BatchLimits, waitMilliseconds: Int) -> PollRound {
+            var round = PollRound()
+            round.records = record.map { [.record($0)] } ?? []
+            return round
+        }
+        func begin() {}
+        func append(_ records: [OutboundRecord]) throws { throw SimulatedFault(.recordFault) }
+        func commit(_ positions: [PartitionPosition], of generation: Generation) {}
+        func abort() {}
+        func beginRestore(_ partitions: [Int32], kept: Set<Int32>) {}
+        func restore(_ records: Int, waitMilliseconds: Int) -> RestoreRound { RestoreRound() }
+        func releaseRevoked() {}
+        func close() {}
+        var hasLedger: Bool { false }
+        var isAtomic: Bool { true }
+    }
+
+    @Test("a log that takes not even a dead letter ends the work and names the record")
+    func hopeless() throws {
+        let traffic = try Self.traffic.get()
+        let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
+        let log = RefusingLog(RequestRecords.record([1], key: nil, partition: 3, offset: 17))
+        let settings = traffic.settings
+        let loop = BatchLoop(log: log, settings: settings, lanes: lanes, post: lanes.post, wallClock: { nil })
+        let fault = #expect(throws: RefusedRecordFault.self) { _ = try lanes.run(loop, steps: 1_000) }
+        #expect(fault?.description.contains("partition 3, offset 17") == true)
+    }
+}

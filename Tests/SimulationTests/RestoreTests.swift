@@ -1,0 +1,163 @@
+import AppAttest
+import Crypto
+import DeviceLab
+import Pipeline
+import TestSupport
+import Testing
+
+/// Restores that are interrupted: what the simulation found once, told in short.
+@Suite("Restores")
+struct RestoreTests {
+    private static let traffic = Result { try FleetTraffic(.imitated) }
+
+    /// Hands the loop what a test has written down, in order; a restore reads `topic` from its beginning.
+    private final class ScriptedLog: RecordLog {
+        enum Answer { case change(AssignmentChange), fault }
+
+        private var polls: [Answer]
+        private var restores: [Answer?]
+        private var beginFaults: Int
+        private let topic: [StoredRecord]
+        private var next = 0
+        private(set) var kept: [Set<Int32>] = []
+
+        /// - Parameters:
+        ///   - restores: what the first calls answer; nil = a record.
+        ///   - beginFaults: how often a restore cannot be begun.
+        init(polls: [Answer], restores: [Answer?] = [], beginFaults: Int = 0, topic: [StoredRecord]) {
+            (self.polls, self.restores, self.beginFaults, self.topic) = (polls, restores, beginFaults, topic)
+        }
+
+        func poll(_ limits: BatchLimits, waitMilliseconds: Int) -> PollRound {
+            var round = PollRound()
+            guard !polls.isEmpty else {
+                round.ended = true
+                return round
+            }
+            if case .change(let change) = polls.removeFirst() { round.change = change }
+            return round
+        }
+
+        func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws {
+            self.kept.append(kept)
+            next = 0
+            guard beginFaults == 0 else {
+                beginFaults -= 1
+                throw SimulatedFault(.retriable)
+            }
+        }
+
+        func restore(_ records: Int, waitMilliseconds: Int) throws -> RestoreRound {
+            var round = RestoreRound()
+            if !restores.isEmpty, let answer = restores.removeFirst() {
+                guard case .change(let change) = answer else { throw SimulatedFault(.abortable) }
+                round.change = change
+                return round
+            }
+            // More in each restore than in the one before: chunks of the same number differ.
+            let end = min(topic.count, next + kept.count)
+            round.records = Array(topic[next..<end])
+            next = end
+            round.isComplete = next >= topic.count
+            return round
+        }
+
+        func begin() {}
+        func append(_ records: [OutboundRecord]) {}
+        func commit(_ positions: [PartitionPosition], of generation: Generation) {}
+        func abort() { polls.insert(.change(.assigned([0])), at: 0) }
+        func releaseRevoked() {}
+        func close() {}
+        var hasLedger: Bool { true }
+        var isAtomic: Bool { true }
+    }
+
+    private static func key(_ number: UInt32) -> KeyID { KeyID(SHA256.hash([UInt8(truncatingIfNeeded: number)])) }
+
+    private static let topic = (1...6 as ClosedRange<UInt32>).map { number in
+        let record = KeyRecord(
+            publicKey: nil,
+            counter: number,
+            app: nil,
+            appleAppID: "T.a",
+            environment: .production,
+            registeredAt: EvaluationTime(milliseconds: 0)
+        )
+        let (key, value) = LedgerCodec.encode(.key(key(number), record))
+        return StoredRecord(partition: 0, key: key, value: value)
+    }
+
+    private static func run(_ log: ScriptedLog, seed: UInt64) throws -> BatchLoop {
+        let traffic = try traffic.get()
+        let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: seed)
+        let settings = traffic.settings
+        let loop = BatchLoop(
+            log: log,
+            settings: settings,
+            lanes: lanes,
+            post: lanes.post,
+            wallClock: { EvaluationTime(milliseconds: RequestRecords.time) }
+        )
+        #expect(try lanes.run(loop, steps: 10_000))
+        return loop
+    }
+
+    private static func expectWhole(_ loop: BatchLoop) {
+        for number in 1...6 as ClosedRange<UInt32> {
+            #expect(loop.ledgers[0]?.keys[key(number)]?.counter == number)
+        }
+    }
+
+    @Test("a restore that has to begin again knows as little as at first")
+    func beginsAgain() throws {
+        let log = ScriptedLog(polls: [.change(.assigned([0]))], beginFaults: 2, topic: Self.topic)
+        Self.expectWhole(try Self.run(log, seed: 1))
+        #expect(log.kept == [[], [], []])
+    }
+
+    @Test(
+        "what a lane still had of a restore that was interrupted does not get into the next one",
+        arguments: 1...40 as ClosedRange<UInt64>
+    )
+    func staleChunks(seed: UInt64) throws {
+        let log = ScriptedLog(
+            polls: [.change(.assigned([0])), .change(.assigned([0]))],
+            restores: [nil, nil, nil, .change(.revoked([0]))],
+            topic: Self.topic
+        )
+        Self.expectWhole(try Self.run(log, seed: seed))
+        #expect(log.kept == [[], []], "what was read by half is not kept")
+    }
+
+    @Test("a ledger that was given away in order is kept, one that was lost is not", arguments: [true, false])
+    func kept(isLost: Bool) throws {
+        let log = ScriptedLog(
+            polls: [
+                .change(.assigned([0])), .change(isLost ? .lost([0]) : .revoked([0])), .change(.assigned([0])),
+            ],
+            topic: Self.topic
+        )
+        Self.expectWhole(try Self.run(log, seed: 1))
+        #expect(log.kept == [[], isLost ? [] : [0]])
+    }
+
+    @Test("a restore that is aborted starts over", arguments: 1...10 as ClosedRange<UInt64>)
+    func aborted(seed: UInt64) throws {
+        let log = ScriptedLog(
+            polls: [.change(.assigned([0]))],
+            restores: [nil, nil, .fault],
+            topic: Self.topic
+        )
+        Self.expectWhole(try Self.run(log, seed: seed))
+        #expect(log.kept == [[], []])
+    }
+
+    @Test("a record that cannot be read ends the work, and says which partition has it")
+    func unreadable() throws {
+        let bad = StoredRecord(partition: 0, key: [4], value: [0xA1, 0, 2])
+        let log = ScriptedLog(polls: [.change(.assigned([0]))], topic: Self.topic + [bad])
+        let fault = #expect(throws: LedgerFault.self) { _ = try Self.run(log, seed: 1) }
+        #expect(fault?.description.contains("partition 0") == true)
+        #expect(fault?.description.contains("schema version 2") == true)
+    }
+}

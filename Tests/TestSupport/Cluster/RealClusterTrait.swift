@@ -1,0 +1,25 @@
+package import Testing
+
+/// Starts one cluster for a whole suite and stops it at the end, however the suite ends.
+package struct RealClusterTrait: SuiteTrait, TestScoping {
+    @TaskLocal package static var cluster: RealCluster?
+
+    let settings: ClusterSettings
+
+    package func provideScope(
+        for test: Test,
+        testCase: Test.Case?,
+        performing function: @Sendable () async throws -> Void
+    ) async throws {
+        let cannotMount = settings.diskMegabytes != nil && !RealCluster.canMountDisks
+        guard let installation = KafkaInstallation.found, !cannotMount else { return try await function() }
+        let cluster = try RealCluster(installation, settings)
+        defer { cluster.stop() }
+        try await Self.$cluster.withValue(cluster) { try await function() }
+    }
+}
+
+extension Trait where Self == RealClusterTrait {
+    /// One cluster for the suite; see ``RealClusterTrait``.
+    package static func cluster(_ settings: ClusterSettings) -> Self { RealClusterTrait(settings: settings) }
+}

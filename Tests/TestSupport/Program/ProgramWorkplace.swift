@@ -1,0 +1,160 @@
+package import DeviceLab
+internal import Foundation
+package import Kafka
+
+/// A configuration made by the program itself, six topics, and a folder for all that a run writes.
+package final class ProgramWorkplace {
+    package struct Options: Sendable {
+        /// Of the topics' names; the group's name too.
+        package var prefix = "appattest"
+        package var partitions: Int32 = 6
+        package var delivery = "exactly-once"
+        package var membership = "static"
+        /// More members of worker.json, each with a comma behind it.
+        package var members = ""
+        /// More of kafka.properties, which counts before the rest of it.
+        package var kafka: [(name: String, value: String)] = []
+        /// Settings of topics, by the end of their names.
+        package var topics: [String: [(name: String, value: String)]] = [:]
+        /// Where everything stays; nil = a temporary folder that goes with this object.
+        package var keep: String?
+
+        package init() {}
+    }
+
+    package let options: Options
+    package let folder: String
+    /// Of the harness's own clients.
+    package let properties: KafkaProperties
+    package let ca: LabCA
+    package var config: String { folder + "/config" }
+    package var partitions: Int32 { options.partitions }
+    package var group: String { options.prefix }
+    package var requests: String { topic("requests") }
+    package static let streams = ["requests", "results", "tokens", "events", "dead-letters", "ledger"]
+
+    package func topic(_ name: String) -> String { "\(options.prefix).\(name)" }
+
+    /// - Parameter servers: a cluster without these topics, by the listener that lets everybody in.
+    package init(servers: String, _ options: Options = Options()) throws {
+        self.options = options
+        folder = options.keep ?? FileManager.default.temporaryDirectory.path + "/workplace-\(UUID().uuidString)"
+        properties = KafkaProperties([
+            ("bootstrap.servers", servers), ("group.id", options.prefix), ("log_level", "0"),
+            ("reconnect.backoff.max.ms", "1000"),
+        ])
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        if options.keep == nil { try ProgramLeash.shared.hold(folder: folder) }
+        let config = folder + "/config"
+        let unused = folder + "/unused.ndjson"
+        try WorkerBinary.done(
+            ["simulate", "--config", config, "--new-config", "--devices", "1", "--records", "1", "--output", unused],
+            in: folder
+        )
+        ca = try LabCA(exported: [UInt8](Data(contentsOf: URL(filePath: config + "/lab-authority.json"))))
+        try configure()
+        try createTopics()
+    }
+
+    deinit {
+        if options.keep == nil { try? FileManager.default.removeItem(atPath: folder) }
+    }
+
+    private func configure() throws {
+        let own = "\"delivery\": \"\(options.delivery)\", \"membership\": \"\(options.membership)\", \(options.members)"
+        let worker = try String(contentsOfFile: config + "/worker.json", encoding: .utf8)
+            .replacingOccurrences(of: "\"anchors\"", with: own + "\"anchors\"")
+            .replacingOccurrences(of: "\"appattest.", with: "\"\(options.prefix).")
+        try Data(worker.utf8).write(to: URL(filePath: config + "/worker.json"))
+        var kafka = KafkaProperties([
+            ("bootstrap.servers", properties["bootstrap.servers"] ?? ""), ("group.id", group),
+            ("session.timeout.ms", "6000"), ("heartbeat.interval.ms", "1000"), ("transaction.timeout.ms", "10000"),
+            ("reconnect.backoff.max.ms", "1000"), ("socket.nagle.disable", "true"),
+        ])
+        for (name, value) in options.kafka { kafka[name] = value }
+        let text = kafka.pairs.map { "\($0.name)=\($0.value)\n" }.joined()
+        try Data(text.utf8).write(to: URL(filePath: config + "/kafka.properties"))
+    }
+
+    /// The ledger's segments are short, so that compaction takes part.
+    private func createTopics() throws {
+        let topics = Self.streams.map { name in
+            var own: [(name: String, value: String)] = []
+            if name == "requests" { own = [("message.timestamp.type", "LogAppendTime")] }
+            if name == "ledger" {
+                own = [("cleanup.policy", "compact"), ("segment.ms", "2000"), ("min.cleanable.dirty.ratio", "0.01")]
+            }
+            return NewTopic(
+                name: topic(name),
+                partitions: Int(partitions),
+                settings: own + (options.topics[name] ?? [])
+            )
+        }
+        let created = try Admin(properties).createTopics(topics)
+        guard created.allSatisfy({ $0 == .created }) else { throw ClusterFault(description: "topics: \(created)") }
+    }
+}
+
+// MARK: - Work
+
+extension ProgramWorkplace {
+    /// Starts a command on this configuration.
+    package func start(_ command: String, _ arguments: String...) throws -> ProgramProcess {
+        try ProgramProcess(
+            [command, "--config", config] + arguments,
+            streams: "\(folder)/\(command)-\(UUID().uuidString)"
+        )
+    }
+
+    /// Fake devices' requests, all of them acknowledged when this returns.
+    package func publish(_ requests: Int, seed: UInt64 = 1, devices: Int = 20, faultShare: Double = 0.1) throws {
+        let producer = ChaosProducer(properties, topic: self.requests, partitions: partitions)
+        producer.start { [ca] in
+            ChaosTraffic(ca: ca, seed: seed, requests: requests, devices: devices, faultShare: faultShare)
+        }
+        guard Patience.wait(120, until: { producer.status.isDone }), producer.status.acknowledged == requests else {
+            producer.stop()
+            throw ClusterFault(description: "not published: \(producer.status)")
+        }
+    }
+
+    /// Whether the group has committed all that the requests topic holds; false where the broker cannot say now.
+    package func isDrained(_ reader: Consumer) throws -> Bool {
+        do {
+            for (partition, offset) in try reader.committed(Array(0..<partitions), timeoutMilliseconds: 5_000) {
+                let end = try reader.watermarks(of: partition, timeoutMilliseconds: 5_000).high
+                if (offset ?? 0) < end { return false }
+            }
+            return true
+        } catch {
+            guard error.isRetriable else { throw error }
+            return false
+        }
+    }
+
+    /// A reader for ``isDrained(_:)``.
+    package func drainReader() throws -> Consumer {
+        var properties = properties
+        properties["isolation.level"] = "read_uncommitted"
+        return try Consumer(properties, topic: requests)
+    }
+
+    /// Waits until every request is answered and committed.
+    package func drains(seconds: Int = 60, while isWorking: () -> Bool = { true }) throws -> Bool {
+        let reader = try drainReader()
+        var isDone = false
+        _ = try Patience.wait(seconds) {
+            isDone = try isDrained(reader)
+            return isDone || !isWorking()
+        }
+        return isDone
+    }
+
+    /// Reads all that was written and holds it against what the worker promises.
+    package func reckon() throws -> ChaosFindings {
+        let reading = try ChaosReader(workplace: self).read()
+        var findings = ChaosChecker.check(reading.evidence)
+        for place in reading.open { findings.add(.openTransaction, place) }
+        return findings
+    }
+}

@@ -1,0 +1,141 @@
+internal import AppAttest
+internal import AppCheck
+internal import JSON
+package import Pipeline
+
+/// What read_committed readers find once everything is drained.
+package struct FleetReading: Sendable {
+    /// Results and dead letters of each partition, in the order in which they stand.
+    package let outputs: [Int32: [OutboundRecord]]
+    /// The ledger topic of each partition, compacted: what each key's last value is.
+    package let ledgers: [Int32: [[UInt8]: [UInt8]]]
+    /// The same as a fresh reader restores it.
+    package let restored: [Int32: PartitionLedger]
+
+    package init(_ broker: SimulatedBroker) throws {
+        var (outputs, ledgers, restored) = (
+            [Int32: [OutboundRecord]](), [Int32: [[UInt8]: [UInt8]]](), [Int32: PartitionLedger]()
+        )
+        let (results, letters) = (broker.visible(.results), broker.visible(.deadLetters))
+        for (partition, records) in broker.visible(.ledger) {
+            outputs[partition] = (results[partition] ?? []) + (letters[partition] ?? [])
+            var ledger = PartitionLedger()
+            for record in records {
+                ledgers[partition, default: [:]][record.key ?? []] = record.value
+                ledger.apply(try LedgerCodec.decode(key: record.key ?? [], value: record.value))
+            }
+            restored[partition] = ledger
+        }
+        (self.outputs, self.ledgers, self.restored) = (outputs, ledgers, restored)
+    }
+
+    /// Each request's first output.
+    func firstOutputs() -> [RecordPlace: OutboundRecord] {
+        Dictionary(outputs.values.joined().map { (Self.place($0), $0) }) { first, _ in first }
+    }
+
+    static func place(_ record: OutboundRecord) -> RecordPlace {
+        RecordPlace(partition: record.partition, offset: record.sourceOffset)
+    }
+
+    /// The key records of each partition's topic.
+    var keyRecords: [Int32: [[UInt8]: [UInt8]]] { ledgers.mapValues { $0.filter { $0.key.first == 1 } } }
+
+    /// The counter of each key as a restored ledger has it, by the record key's text.
+    var counters: [String: UInt32] {
+        var counters: [String: UInt32] = [:]
+        for ledger in restored.values {
+            ledger.keys.forEach { counters[String(decoding: $0.recordKey, as: UTF8.self)] = $1.counter }
+        }
+        return counters
+    }
+}
+
+/// The invariants: what must hold whatever happened. Each is told in a sentence where it does not.
+package struct FleetCheck {
+    private let fleet: SimulatedFleet
+    private let reading: FleetReading
+    private let calm: FleetReading
+    package private(set) var complaints: [String] = []
+
+    /// - Parameter calm: what one worker without any trouble made of the same requests.
+    package init(_ fleet: SimulatedFleet, calm: FleetReading) throws {
+        self.fleet = fleet
+        self.calm = calm
+        reading = try FleetReading(fleet.broker)
+        complaints = fleet.breakdowns + fleet.broker.violations
+        checkOutputs()
+        try checkCounters()
+        checkLedgers()
+        checkMemories()
+    }
+
+    private mutating func checkOutputs() {
+        let expected = calm.firstOutputs()
+        let isExact = fleet.plan.delivery == .exactlyOnce
+        var seen: Set<RecordPlace> = []
+        for output in reading.outputs.values.joined() {
+            let place = FleetReading.place(output)
+            let isFirst = seen.insert(place).inserted
+            if isExact, !isFirst { complaints.append("\(place) was answered twice") }
+            if isFirst, expected[place] != output { complaints.append("\(place) was answered differently") }
+        }
+        for place in expected.keys where !seen.contains(place) { complaints.append("\(place) has no answer") }
+        guard isExact else { return }
+        for stream in [OutputStream.results, .deadLetters] {
+            for (partition, records) in fleet.broker.visible(stream) {
+                let offsets = records.map(\.sourceOffset)
+                if offsets != offsets.sorted() { complaints.append("\(stream) of \(partition) are out of order") }
+            }
+        }
+    }
+
+    /// No counter is accepted at two offsets, and the highest one accepted is what the ledger says.
+    private mutating func checkCounters() throws {
+        var accepted: [String: [Int64: Set<Int64>]] = [:]
+        var counters: [String: UInt32] = [:]
+        for output in reading.outputs.values.joined() where output.stream == .results {
+            let result = try ReadResult(output)
+            guard result.verdict == "accepted", let counter = result.counter else { continue }
+            let key = String(decoding: output.key ?? [], as: UTF8.self)
+            counters[key] = max(counters[key] ?? 0, UInt32(clamping: counter))
+            guard !result.duplicate, counter > 0 else { continue }
+            accepted[key, default: [:]][counter, default: []].insert(result.offset)
+        }
+        for (key, offsets) in accepted {
+            for (counter, places) in offsets where places.count > 1 {
+                complaints.append("counter \(counter) of \(key) was accepted at \(places.sorted())")
+            }
+        }
+        if counters != reading.counters { complaints.append("the ledger's counters are not those of the results") }
+    }
+
+    private mutating func checkLedgers() {
+        if fleet.plan.delivery == .exactlyOnce {
+            if reading.keyRecords != calm.keyRecords { complaints.append("the ledger is not that of a calm run") }
+            return
+        }
+        if reading.counters != calm.counters { complaints.append("counters are not those of a calm run") }
+        for partition in fleet.broker.partitions
+        where reading.restored[partition]?.appliedOffset != fleet.broker.end(partition) {
+            complaints.append("partition \(partition) is not applied to its end")
+        }
+    }
+
+    /// What the workers have in memory is what a restart would read.
+    private mutating func checkMemories() {
+        for worker in fleet.workers {
+            for partition in worker.member.settled ?? [] {
+                let memory = worker.loop.ledgers[partition].map(Self.records) ?? [:]
+                let topic = reading.restored[partition].map(Self.records) ?? [:]
+                if memory != topic { complaints.append("\(worker.name) remembers \(partition) differently") }
+            }
+        }
+    }
+
+    private static func records(_ ledger: PartitionLedger) -> [KeyID: KeyRecord] {
+        var records: [KeyID: KeyRecord] = [:]
+        ledger.keys.forEach { records[$0] = $1 }
+        return records
+    }
+}

@@ -1,0 +1,86 @@
+internal import AppAttest
+internal import AppCheck
+internal import Crypto
+package import DeviceLab
+package import Pipeline
+
+/// Requests of a few devices, made once for all seeds: signing is what costs.
+package final class FleetTraffic: Sendable {
+    /// Whether the signatures are real ones.
+    package enum Signatures: Sendable { case imitated, real }
+
+    private struct Device: Sendable {
+        let key: [UInt8]
+        let attestations: [[UInt8]]
+        let assertions: [[UInt8]]
+        let junk: [[UInt8]?]
+    }
+
+    package let ca: LabCA
+    package let settings: PipelineSettings
+    private let signatures: Signatures
+    private let devices: [Device]
+
+    package init(_ signatures: Signatures) throws {
+        self.signatures = signatures
+        let signer: any LabSigner = signatures == .real ? ECDSASigner() : OracleSigner()
+        let ca = LabCA(seed: 4, signer: signer)
+        self.ca = ca
+        settings = PipelineSettings(registry: try RequestRecords.registry())
+        devices = (0..<5 as Range<UInt64>).map { number in
+            let device = FakeDevice(ca: ca, appID: "ABCDE12345.com.example.app", seed: 700 + number)
+            return Device(
+                key: device.keyID.recordKey,
+                attestations: (1...2).map { RequestRecords.attestation(of: device, challenge: $0) },
+                assertions: (1...8).map { RequestRecords.assertion(of: device, counter: $0) },
+                junk: [
+                    nil, Array("no JSON".utf8), Array("{\"path\":\"v1/projects/p/apps/a\",\"body\":{}}".utf8),
+                    RequestRecords.assertion(of: device, counter: 3, fault: .signatureFlipped),
+                ]
+            )
+        }
+    }
+
+    /// A lane's scratch for one thread; its caches may serve many runs.
+    package func scratch() throws -> LaneScratch {
+        LaneScratch(
+            verifier: ObjectVerifier(anchors: try ca.anchors(), limits: settings.objectLimits),
+            engine: signatures == .real ? OpenSSLEngine() : OracleEngine()
+        )
+    }
+
+    /// About `count` requests over `partitions` partitions: attestations, assertions, the same again by the same or by
+    /// another id, junk.
+    package func records(_ count: Int, partitions: Int, seed: UInt64) -> [InboundRecord] {
+        var random = SeededRandom(seed: seed)
+        var offsets: [Int32: Int64] = [:]
+        var sent: [InboundRecord] = []
+        for index in 0..<count {
+            let number = index < devices.count ? index : Int.random(in: 0..<devices.count, using: &random)
+            let partition = Int32(number % partitions)
+            let offset = offsets[partition, default: 0]
+            // Offsets have gaps: markers of the producers' transactions.
+            offsets[partition] = offset + 1 + Int64.random(in: 0...1, using: &random)
+            if Double.random(in: 0..<1, using: &random) < 0.2,
+                var again = sent.filter({ $0.partition == partition }).randomElement(using: &random)
+            {
+                again.offset = offset
+                if Bool.random(using: &random) { again.headers = [RecordHeader("request-id", "again-\(index)")] }
+                sent.append(again)
+                continue
+            }
+            let value = value(devices[number], isFirst: index < devices.count, &random)
+            let id = "request-\(index)"
+            let key = devices[number].key
+            sent.append(RequestRecords.record(value, key: key, partition: partition, offset: offset, id: id))
+        }
+        return sent
+    }
+
+    private func value(_ device: Device, isFirst: Bool, _ random: inout SeededRandom) -> [UInt8]? {
+        let dice = Double.random(in: 0..<1, using: &random)
+        if isFirst || dice < 0.12 { return device.attestations.randomElement(using: &random) ?? nil }
+        if dice < 0.22 { return device.junk.randomElement(using: &random) ?? nil }
+        return device.assertions.randomElement(using: &random) ?? nil
+    }
+}

@@ -1,0 +1,142 @@
+internal import DeviceLab
+package import Pipeline
+
+/// One Kafka cluster in memory under a seed, shared by all members of a fleet: requests, outputs, the ledger topic, a
+/// group and a transaction coordinator. Time is simulated, in milliseconds since the start.
+package final class SimulatedBroker: @unchecked Sendable {
+    // Confined to the test's thread, with all that uses it.
+    package struct Limits: Sendable {
+        package var sessionTimeout: Int64 = 10_000
+        package var rebalanceTimeout: Int64 = 30_000
+        package var transactionTimeout: Int64 = 15_000
+        /// The share of decided transactions whose markers take their time.
+        package var slowMarkers = 0.0
+        package init() {}
+    }
+
+    package struct Topic: Hashable, Sendable {
+        package let stream: OutputStream
+        package let partition: Int32
+        package init(_ stream: OutputStream, _ partition: Int32) {
+            self.stream = stream
+            self.partition = partition
+        }
+    }
+
+    package let partitions: [Int32]
+    package let limits: Limits
+    /// Requests whose results are never taken, as one that is too large would not be; their dead letters are.
+    package let refused: Set<RecordPlace>
+    package let counts: FaultCounts
+    let input: [Int32: [InboundRecord]]
+    var random: SeededRandom
+    package private(set) var now: Int64 = 0
+    package var group: SimulatedGroup
+    package internal(set) var logs: [Topic: PartitionLog] = [:]
+    package internal(set) var committed: [Int32: Int64] = [:]
+    /// How many requests of a partition can be read already.
+    package private(set) var available: [Int32: Int] = [:]
+    /// What no broker should ever have seen.
+    package internal(set) var violations: [String] = []
+    var producers: [String: Producer] = [:]
+    var transactions: [Transaction] = []
+    var delayed: [DelayedEnd] = []
+
+    /// - Parameter records: per partition in offset order.
+    package init(
+        records: [InboundRecord],
+        seed: UInt64,
+        limits: Limits = Limits(),
+        refused: Set<RecordPlace> = [],
+        counts: FaultCounts = FaultCounts()
+    ) {
+        input = Dictionary(grouping: records, by: \.partition)
+        partitions = input.keys.sorted()
+        self.limits = limits
+        self.refused = refused
+        self.counts = counts
+        random = SeededRandom(seed: seed)
+        group = SimulatedGroup(
+            partitions: partitions,
+            sessionTimeout: limits.sessionTimeout,
+            rebalanceTimeout: limits.rebalanceTimeout
+        )
+    }
+
+    /// Lets time pass: sessions and transactions run out, rebalances end, markers are written.
+    package func advance(by milliseconds: Int64) {
+        now += milliseconds
+        let expired = group.expired
+        group.advance(to: now)
+        counts.add(.sessionExpired, group.expired - expired)
+        timeOutTransactions()
+        endDelayed()
+        writeMarkers()
+    }
+
+    /// Joins the group. - Returns: the member's id.
+    func join(name: String, instance: String?) -> Int {
+        let takeovers = group.takeovers
+        defer { counts.add(.staticTakeover, group.takeovers - takeovers) }
+        return group.join(name: name, instance: instance, at: now)
+    }
+
+    /// Lets one more request be read. - Returns: false when all of them can be.
+    package func offerOne() -> Bool {
+        let open = partitions.filter { available[$0, default: 0] < (input[$0]?.count ?? 0) }
+        guard let partition = open.randomElement(using: &random) else { return false }
+        available[partition, default: 0] += 1
+        return true
+    }
+
+    package func offerAll() { for partition in partitions { available[partition] = input[partition]?.count ?? 0 } }
+
+    /// The requests of a partition from an offset on, as far as they can be read.
+    func requests(_ partition: Int32, from offset: Int64) -> ArraySlice<InboundRecord> {
+        let all = (input[partition] ?? [])[0..<available[partition, default: 0]]
+        guard let start = all.firstIndex(where: { $0.offset >= offset }) else { return [] }
+        return all[start...]
+    }
+
+    /// The offset after the last request of a partition.
+    package func end(_ partition: Int32) -> Int64 { (input[partition]?.last?.offset ?? -1) + 1 }
+
+    /// Whether every request's position is committed and no transaction is under way.
+    package var isDrained: Bool {
+        partitions.allSatisfy { committed[$0, default: 0] == end($0) } && transactions.allSatisfy(\.isDone)
+            && !group.isRebalancing
+    }
+
+    /// All that read_committed readers of a stream see, by partition.
+    package func visible(_ stream: OutputStream) -> [Int32: [OutboundRecord]] {
+        Dictionary(uniqueKeysWithValues: partitions.map { ($0, logs[Topic(stream, $0)]?.visible ?? []) })
+    }
+
+    /// Compacts the ledger of a partition.
+    package func compact(_ partition: Int32) {
+        counts.add(.compaction)
+        logs[Topic(.ledger, partition)]?.compact()
+    }
+
+    /// The offset up to which at-least-once delivery has applied a partition, as its ledger says.
+    func appliedOffset(_ partition: Int32) -> Int64 {
+        let mark = log(.ledger, partition).visible.last { $0.key == [4] }
+        guard let mark, case .streamTime(_, let offset?) = try? LedgerCodec.decode(key: [4], value: mark.value) else {
+            return 0
+        }
+        return offset
+    }
+
+    func log(_ stream: OutputStream, _ partition: Int32) -> PartitionLog {
+        logs[Topic(stream, partition)] ?? PartitionLog()
+    }
+
+    func note(_ positions: [Int32: Int64]) {
+        for (partition, offset) in positions {
+            if offset < committed[partition, default: 0] {
+                violations.append("partition \(partition) went back from \(committed[partition] ?? 0) to \(offset)")
+            }
+            committed[partition] = offset
+        }
+    }
+}

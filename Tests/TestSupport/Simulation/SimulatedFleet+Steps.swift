@@ -1,0 +1,132 @@
+internal import AppAttest
+internal import Pipeline
+
+extension SimulatedFleet {
+    /// Some time passes, perhaps something happens, one process moves.
+    func step() {
+        let isQuiet = chance(isChaotic ? 0.1 : 0.3)
+        pass(Int64(random.below(isQuiet ? 2_000 : 20)))
+        if isChaotic {
+            if chance(0.25) { _ = broker.offerOne() }
+            if chance(plan.mischief) { mischief() }
+            for restart in restarts where restart.at <= broker.now { start(restart.name) }
+            restarts.removeAll { $0.at <= broker.now }
+        }
+        let ready = workers.filter { !$0.isBusy && $0.pausedUntil <= broker.now }
+        if !ready.isEmpty { move(ready[random.below(ready.count)]) }
+    }
+
+    /// Lets time pass; whoever is not asleep is heard of meanwhile.
+    private func pass(_ milliseconds: Int64) {
+        for worker in workers where worker.pausedUntil <= broker.now {
+            if let id = worker.member.groupID { broker.group.heartbeat(id, at: broker.now + milliseconds) }
+        }
+        broker.advance(by: milliseconds)
+    }
+
+    private func move(_ worker: SimulatedWorker) {
+        worker.isBusy = true
+        defer { worker.isBusy = false }
+        if worker.lanes.hasJobs, random.below(2) == 0 {
+            _ = worker.lanes.finishOne()
+            return
+        }
+        do {
+            switch try worker.loop.tick(waitMilliseconds: 0) {
+            case .worked, .backOff: return
+            case .waiting: _ = worker.lanes.finishOne()
+            case .finished:
+                remove(worker)
+                try worker.member.close()
+                counts.note("\(broker.now) \(worker.name) has left")
+            }
+        } catch is SimulatedCrash {
+            restart(remove(worker))
+        } catch let fault as any LogFault where fault.endsLoop {
+            counts.note("\(broker.now) \(worker.name) ends: \(fault)")
+            restart(remove(worker))
+        } catch {
+            breakdowns.append("\(worker.name) broke down: \(error)")
+            remove(worker)
+        }
+    }
+
+    @discardableResult
+    private func remove(_ worker: SimulatedWorker) -> SimulatedWorker {
+        workers.removeAll { $0 === worker }
+        return worker
+    }
+
+    /// Somebody starts a process again that has died, under the same name or as another.
+    private func restart(_ worker: SimulatedWorker) {
+        counts.note("\(broker.now) \(worker.name) died")
+        guard !worker.isReplaced else { return }
+        let isSame = chance(0.7)
+        counts.add(isSame ? .restartSameID : .restartOtherID)
+        let at = broker.now + Int64.random(in: 0...15_000, using: &random)
+        if isChaotic {
+            restarts.append((isSame ? worker.name : newName(), at))
+        } else {
+            start(isSame ? worker.name : newName())
+        }
+    }
+
+    /// A process is held up in the middle of a call, and the others go on.
+    func hold(_ worker: SimulatedWorker, _ kind: SimulatedMember.Interlude) {
+        guard depth < 2, isChaotic else { return }
+        depth += 1
+        defer { depth -= 1 }
+        switch kind {
+        case .slow:
+            counts.add(.slowCall)
+            for _ in 0..<Int.random(in: 1...30, using: &random) { step() }
+        case .paused:
+            counts.add(.pauseInCall)
+            sleep(worker)
+            for _ in 0..<200 where broker.now < worker.pausedUntil { step() }
+            worker.pausedUntil = 0
+        }
+    }
+
+    /// Stops a process past the session's time-out, or past the transaction's too; it goes on as if nothing had been.
+    private func sleep(_ worker: SimulatedWorker) {
+        let isLong = chance(0.5)
+        counts.add(isLong ? .pausePastTransaction : .pausePastSession)
+        counts.note("\(broker.now) \(worker.name) sleeps")
+        worker.pausedUntil = broker.now + Int64.random(in: isLong ? 16_000...40_000 : 10_500...14_000, using: &random)
+        guard plan.isStatic, !worker.isReplaced, chance(0.3) else { return }
+        // Taken for dead: started again elsewhere under its name.
+        counts.add(.zombieReplaced)
+        worker.isReplaced = true
+        start(worker.name)
+    }
+
+    private func mischief() {
+        let idle = workers.filter { !$0.isBusy && $0.pausedUntil <= broker.now }
+        let victim = idle.randomElement(using: &random)
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0, 1, 2:
+            guard let victim else { return }
+            counts.add(.crash)
+            restart(remove(victim))
+        case 3, 4: if let victim { sleep(victim) }
+        case 5:
+            guard let victim, !victim.isStopping, workers.count > 1 else { return }
+            counts.add(.gracefulStop)
+            victim.loop.stop()
+            victim.isStopping = true
+        case 6, 7:
+            guard workers.count < 5 else { return }
+            counts.add(.join)
+            start(newName())
+        case 8:
+            if let partition = broker.partitions.randomElement(using: &random) { broker.compact(partition) }
+        default:
+            // Longer than a ledger that was given away is kept.
+            counts.add(.longWait)
+            for _ in 0..<10 { pass(100_000) }
+        }
+    }
+
+    func chance(_ share: Double) -> Bool { random.chance(share) }
+}

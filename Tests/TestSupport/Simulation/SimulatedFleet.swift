@@ -1,0 +1,189 @@
+internal import AppAttest
+internal import DeviceLab
+package import Pipeline
+
+/// What one seed is about: how many workers, how they share, how rough it gets.
+package struct SimulationPlan: Sendable {
+    package var seed: UInt64
+    package var workers: Int
+    package var isStatic: Bool
+    package var delivery = SimulatedMember.Delivery.exactlyOnce
+    package var batchRecords: Int
+    package var chaosSteps: Int
+    package var call = FaultChances()
+    /// Of one step: something happens to a process.
+    package var mischief = 0.0
+    package var limits = SimulatedBroker.Limits()
+    package var refused: Set<RecordPlace> = []
+    package var restoreStopsAtLastStable = false
+    #if DEBUG
+        package var sabotage: Sabotage?
+    #endif
+
+    /// One worker, one record at a time, no trouble: what everything else is compared with.
+    package static func calm(delivery: SimulatedMember.Delivery = .exactlyOnce) -> SimulationPlan {
+        SimulationPlan(seed: 1, workers: 1, isStatic: true, delivery: delivery, batchRecords: 1, chaosSteps: 0)
+    }
+
+    /// Everything that may happen, as the seed says.
+    package static func rough(seed: UInt64, delivery: SimulatedMember.Delivery = .exactlyOnce) -> SimulationPlan {
+        var random = SeededRandom(seed: seed &* 0x9E37_79B9)
+        var plan = SimulationPlan(
+            seed: seed,
+            workers: Int.random(in: 1...4, using: &random),
+            isStatic: Bool.random(using: &random),
+            delivery: delivery,
+            batchRecords: Int.random(in: 1...8, using: &random),
+            chaosSteps: Int.random(in: 100...350, using: &random)
+        )
+        let roughness = Double.random(in: 0.3...2, using: &random)
+        plan.call.retriable = 0.02 * roughness
+        plan.call.abortable = 0.02 * roughness
+        plan.call.fatal = 0.002 * roughness
+        plan.call.crash = 0.004 * roughness
+        plan.call.produceFault = 0.05 * roughness
+        plan.call.indefinite = 0.1 * roughness
+        plan.mischief = 0.012 * roughness
+        plan.limits.slowMarkers = Double.random(in: 0...0.7, using: &random)
+        // Without transactions nothing fences a process that sleeps in the middle of a flush.
+        if delivery == .exactlyOnce {
+            plan.call.slow = 0.02 * roughness
+            plan.call.pause = 0.004 * roughness
+        }
+        return plan
+    }
+}
+
+/// Several workers, each a real loop on its own simulated lanes and log, on one thread in an order that the seed picks.
+package final class SimulatedFleet {
+    let plan: SimulationPlan
+    package let broker: SimulatedBroker
+    let counts: FaultCounts
+    private let settings: PipelineSettings
+    private let scratch: LaneScratch
+    var random: SeededRandom
+    package internal(set) var workers: [SimulatedWorker] = []
+    /// Processes that will be started again, and when.
+    var restarts: [(name: String, at: Int64)] = []
+    private var nextName = 1
+    var isChaotic = false
+    var depth = 0
+    /// Ends of the world that no fault of the world explains.
+    package internal(set) var breakdowns: [String] = []
+
+    package init(
+        _ plan: SimulationPlan,
+        records: [InboundRecord],
+        settings: PipelineSettings,
+        scratch: LaneScratch,
+        counts: FaultCounts = FaultCounts()
+    ) {
+        self.plan = plan
+        self.settings = settings
+        self.scratch = scratch
+        self.counts = counts
+        random = SeededRandom(seed: plan.seed)
+        broker = SimulatedBroker(
+            records: records,
+            seed: random.next(),
+            limits: plan.limits,
+            refused: plan.refused,
+            counts: counts
+        )
+    }
+
+    /// Runs until everything is drained and every partition has a settled owner.
+    ///
+    /// - Returns: false when that was not reached after `steps` calm steps.
+    package func run(calmSteps steps: Int = 20_000) -> Bool {
+        isChaotic = plan.chaosSteps > 0
+        for _ in 0..<plan.workers { start(newName()) }
+        for _ in 0..<plan.chaosSteps {
+            step()
+            if !breakdowns.isEmpty { return true }
+        }
+        calmDown()
+        for _ in 0..<steps {
+            if isSettled || !breakdowns.isEmpty { return true }
+            step()
+        }
+        return false
+    }
+
+    private func calmDown() {
+        isChaotic = false
+        broker.offerAll()
+        for worker in workers {
+            worker.pausedUntil = 0
+            worker.member.chances = .none
+        }
+        for restart in restarts { start(restart.name) }
+        restarts = []
+        // Who was replaced has no business any more, and ends on finding that out.
+        if workers.allSatisfy({ $0.isStopping || $0.isReplaced }) { start(newName()) }
+    }
+
+    /// Everything committed, nobody busy, each partition in one pair of hands.
+    private var isSettled: Bool {
+        guard broker.isDrained, workers.allSatisfy({ $0.isSettled }) else { return false }
+        return workers.flatMap { $0.member.settled ?? [] }.sorted() == broker.partitions
+    }
+
+    func newName() -> String {
+        defer { nextName += 1 }
+        return "worker-\(nextName)"
+    }
+
+    func start(_ name: String) {
+        let member = SimulatedMember(
+            name: name,
+            isStatic: plan.isStatic,
+            delivery: plan.delivery,
+            broker: broker,
+            seed: random.next(),
+            chances: isChaotic ? plan.call : .none
+        )
+        member.restoreStopsAtLastStable = plan.restoreStopsAtLastStable
+        let lanes = SimulatedLanes(scratch: scratch, seed: random.next())
+        var options = BatchLoop.Options()
+        options.batch.records = plan.batchRecords
+        #if DEBUG
+            options.sabotage = plan.sabotage
+        #endif
+        let loop = BatchLoop(
+            log: member,
+            settings: settings,
+            lanes: lanes,
+            options: options,
+            post: lanes.post,
+            wallClock: { [broker] in EvaluationTime(milliseconds: RequestRecords.time + broker.now) }
+        )
+        let worker = SimulatedWorker(name: name, loop: loop, lanes: lanes, member: member)
+        member.interlude = { [unowned self, unowned worker] kind in hold(worker, kind) }
+        workers.append(worker)
+        counts.note("\(broker.now) \(name) starts")
+    }
+}
+
+/// A process: its loop, its lanes, its membership.
+package final class SimulatedWorker {
+    package let name: String
+    package let loop: BatchLoop
+    let lanes: SimulatedLanes
+    package let member: SimulatedMember
+    var pausedUntil: Int64 = 0
+    /// In the middle of a call while others go on.
+    var isBusy = false
+    var isStopping = false
+    /// Somebody else was started in its place.
+    var isReplaced = false
+
+    init(name: String, loop: BatchLoop, lanes: SimulatedLanes, member: SimulatedMember) {
+        self.name = name
+        self.loop = loop
+        self.lanes = lanes
+        self.member = member
+    }
+
+    var isSettled: Bool { loop.isIdle && loop.restoring == nil && member.settled != nil && !isStopping }
+}

@@ -1,0 +1,142 @@
+package import Pipeline
+
+extension SimulatedMember {
+    package func begin() throws {
+        precondition(!isUnitOpen, "one unit at a time")
+        try strike()
+        if isAtomic, broker.isEnding(name) {
+            if chance(0.3) {
+                broker.counts.add(.concurrentTransactions)
+                throw SimulatedFault(.concurrentTransactions)
+            }
+            broker.finishMarkers(of: name)
+        }
+        isUnitOpen = true
+        buffer = []
+    }
+
+    package func append(_ records: [OutboundRecord]) throws {
+        precondition(isUnitOpen, "appended between begin and commit")
+        try strike()
+        // What is left of the records when one of them is not taken: the unit goes on without it, if one lets it.
+        let stopsAt = chance(chances.produceFault) ? Int.random(in: 0...records.count, using: &random) : nil
+        for (index, record) in Self.inOrder(records).enumerated() {
+            if index == stopsAt { try fail(.produceFault) }
+            if isAtomic {
+                try refusing { try broker.produce(name, epoch: epoch, record) }
+            } else {
+                buffer.append(record)
+            }
+        }
+        try strike()
+    }
+
+    /// Overlays have no order of their own, and a seed must replay exactly.
+    private static func inOrder(_ records: [OutboundRecord]) -> [OutboundRecord] {
+        let ledger = records.filter { $0.stream == .ledger }
+        // A partition's mark (04) stands last, as it was appended.
+        let changes = ledger.filter { $0.key != [4] }.sorted { one, other in
+            one.partition != other.partition
+                ? one.partition < other.partition : (one.key ?? []).lexicographicallyPrecedes(other.key ?? [])
+        }
+        return records.filter { $0.stream != .ledger } + changes + ledger.filter { $0.key == [4] }
+    }
+
+    package func commit(_ positions: [PartitionPosition], of generation: Generation) throws {
+        precondition(isUnitOpen, "committed after begin")
+        try strike()
+        guard let stamp = stamp(generation) else { preconditionFailure("a batch names the generation it was given") }
+        if isAtomic { try commitTransaction(positions, stamp) } else { try flush(positions, stamp) }
+        isUnitOpen = false
+        for position in positions { committed[position.partition] = position.offset }
+        for partition in owned?.partitions ?? [] {
+            ledgerPositions[partition] = broker.log(.ledger, partition).highWatermark
+        }
+        if chance(chances.crash) {
+            broker.counts.add(.crashInCall)
+            throw SimulatedCrash()
+        }
+    }
+
+    private func commitTransaction(_ positions: [PartitionPosition], _ stamp: SimulatedGroup.Stamp) throws {
+        guard let epoch else { return try fail(.fencedProducer) }
+        try refusing { try broker.addOffsets(name, epoch: epoch, positions, stamp) }
+        try strike()
+        guard chance(chances.indefinite) else {
+            return try refusing { try broker.endTransaction(name, epoch: epoch, commit: true) }
+        }
+        mustRenew = true
+        switch Int.random(in: 0..<3, using: &random) {
+        case 0: try fail(.indefiniteLost)
+        case 1:
+            broker.endLater(name, epoch: epoch, after: Int64.random(in: 1...5_000, using: &random))
+            try fail(.indefiniteDelayed)
+        default:
+            try refusing { try broker.endTransaction(name, epoch: epoch, commit: true) }
+            try fail(.indefiniteCommitted)
+        }
+    }
+
+    /// Outputs, then the ledger, then the positions: what is seen twice was answered at least once.
+    private func flush(_ positions: [PartitionPosition], _ stamp: SimulatedGroup.Stamp) throws {
+        guard broker.group.accepts(stamp) else {
+            broker.counts.add(.fencedGeneration)
+            throw SimulatedFault(.fencedGeneration)
+        }
+        let stopsAt = chance(chances.indefinite) ? Int.random(in: 0...buffer.count, using: &random) : nil
+        mustRenew = true
+        for (index, record) in buffer.enumerated() {
+            if index == stopsAt { try fail(.halfFlushed) }
+            try refusing { try broker.produce(name, epoch: nil, record) }
+        }
+        if stopsAt != nil { try fail(.halfFlushed) }
+        try strike()
+        try refusing { try broker.commitOffsets(positions, stamp) }
+        mustRenew = false
+        buffer = []
+    }
+
+    private func fail(_ kind: FaultKind) throws {
+        broker.counts.add(kind)
+        throw SimulatedFault(kind)
+    }
+
+    /// What the broker refuses, as the loop sees it.
+    private func refusing(_ call: () throws -> Void) throws {
+        do { try call() } catch let refusal as BrokerRefusal {
+            switch refusal {
+            case .fencedProducer:
+                mustRenew = true
+                try fail(.fencedProducer)
+            case .staleGeneration: try fail(.fencedGeneration)
+            case .refusedRecord: try fail(.recordFault)
+            }
+        }
+    }
+
+    /// A producer whose last outcome is unknown is replaced, and the loop is told to look at the ledger again.
+    package func abort() throws {
+        try strike()
+        if isAtomic, !mustRenew, isUnitOpen, let epoch {
+            do throws(BrokerRefusal) {
+                try broker.endTransaction(name, epoch: epoch, commit: false)
+            } catch {
+                // An abort that fails for good is an ordinary way out.
+                broker.counts.add(.fencedProducer)
+                mustRenew = true
+            }
+        }
+        if mustRenew {
+            if isAtomic { epoch = broker.initProducer(name) }
+            owned?.isDue = true
+            mustRenew = false
+        }
+        (isUnitOpen, buffer) = (false, [])
+        rewind()
+    }
+
+    var freshStamp: SimulatedGroup.Stamp? {
+        // The group's own view: the member of now, or anybody who is a member.
+        broker.group.anyStamp(preferring: memberID)
+    }
+}

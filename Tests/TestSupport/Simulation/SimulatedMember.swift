@@ -1,0 +1,226 @@
+internal import DeviceLab
+package import Pipeline
+
+/// One member of the group as a record log: what the worker's log on Kafka is, on a ``SimulatedBroker``.
+package final class SimulatedMember: RecordLog {
+    package enum Delivery: Sendable { case exactlyOnce, atLeastOnce }
+
+    /// What happens to the process in the middle of a call.
+    package enum Interlude: Sendable { case slow, paused }
+
+    /// The transactional id, and what the assignor sorts by.
+    package let name: String
+    /// nil = dynamic membership.
+    let instance: String?
+    let delivery: Delivery
+    let broker: SimulatedBroker
+    var random: SeededRandom
+    package var chances: FaultChances
+    /// Lets the others go on while this member is held up.
+    package var interlude: ((Interlude) -> Void)?
+    /// A planted bug: a restore ends at the LSO.
+    package var restoreStopsAtLastStable = false
+
+    /// The partitions that the group has given us, and the generation.
+    struct Ownership {
+        let stamp: SimulatedGroup.Stamp
+        let partitions: [Int32]
+        /// Whether the loop has heard of them.
+        var isKnown = false
+        /// Whether it must hear (again) before anything is read.
+        var isDue = true
+        var isRestored = false
+    }
+
+    var memberID: Int?
+    var owned: Ownership?
+    var isReleasing = false
+    private var stamps: [SimulatedGroup.Stamp] = []
+    /// Where reading goes on, and what is known to be committed.
+    private var positions: [Int32: Int64] = [:]
+    var committed: [Int32: Int64] = [:]
+    /// The highest offset that was handed out: what comes again is redelivered.
+    private var handedOut: [Int32: Int64] = [:]
+    /// How far the ledger topic is known to the loop as of the last commit or restore here.
+    var ledgerPositions: [Int32: Int] = [:]
+    var restoring: [Int32: (next: Int, end: Int)] = [:]
+
+    var epoch: Int?
+    /// The outcome of the last unit is not known, or the producer is fenced.
+    var mustRenew = false
+    var isUnitOpen = false
+    /// At-least-once: what waits for the flush.
+    var buffer: [OutboundRecord] = []
+    private var isOpen = true
+
+    package init(
+        name: String,
+        isStatic: Bool,
+        delivery: Delivery,
+        broker: SimulatedBroker,
+        seed: UInt64,
+        chances: FaultChances = .none
+    ) {
+        self.name = name
+        instance = isStatic ? name : nil
+        self.delivery = delivery
+        self.broker = broker
+        self.chances = chances
+        random = SeededRandom(seed: seed)
+    }
+
+    package var hasLedger: Bool { true }
+    package var isAtomic: Bool { delivery == .exactlyOnce }
+
+    /// What the group knows this member by; nil = it does not.
+    package var groupID: Int? { memberID }
+
+    /// What this member owns, restored and all; nil = nothing (yet).
+    package var settled: [Int32]? {
+        guard let owned, owned.isRestored, !owned.isDue, !isReleasing else { return nil }
+        return owned.partitions
+    }
+
+    package func poll(_ limits: BatchLimits, waitMilliseconds: Int) throws -> PollRound {
+        precondition(isOpen, "nobody polls a closed log")
+        try strike()
+        if delivery == .exactlyOnce, epoch == nil { epoch = broker.initProducer(name) }
+        var round = PollRound()
+        if let change = try groupChange() {
+            round.change = change
+            return round
+        }
+        guard let owned else { return round }
+        if owned.isDue { return announce(owned) }
+        precondition(owned.isRestored, "records come after the restore")
+        round.generation = Generation(stamps.count)
+        round.records = records(owned.partitions, most: limits.records).map { .record($0) }
+        return round
+    }
+
+    private func records(_ partitions: [Int32], most limit: Int) -> [InboundRecord] {
+        guard !chance(0.1) else { return [] }
+        let most = 1 + random.below(limit)
+        var records: [InboundRecord] = []
+        for partition in partitions.shuffled(using: &random) {
+            let next = broker.requests(partition, from: positions[partition, default: 0])
+            for record in next.prefix(random.below(most - records.count + 1)) {
+                records.append(record)
+                positions[partition] = record.offset + 1
+                if record.offset <= handedOut[partition, default: -1] { noteRedelivered(record) }
+                handedOut[partition] = max(handedOut[partition, default: -1], record.offset)
+            }
+        }
+        return records
+    }
+
+    private func noteRedelivered(_ record: InboundRecord) {
+        broker.counts.add(.redelivered)
+        guard !isAtomic, record.offset < broker.appliedOffset(record.partition) else { return }
+        broker.counts.add(.appliedSkipped)
+    }
+
+    /// What the group says has changed; nil = nothing.
+    func groupChange() throws -> AssignmentChange? {
+        guard let id = memberID else {
+            memberID = broker.join(name: name, instance: instance)
+            return nil
+        }
+        switch broker.group.status(id) {
+        case .fenced:
+            broker.counts.add(.fencedInstance)
+            throw SimulatedFault(.fencedInstance)
+        case .unknown:
+            memberID = nil
+            return giveUp(.lost)
+        case .rebalancing:
+            let change = giveUp(.revoked)
+            if change == nil { broker.group.rejoin(id, at: broker.now) }
+            return change
+        case .stable(let generation, let partitions):
+            // Generation −1: joined, and waiting for the others.
+            guard owned == nil, generation >= 0 else { return nil }
+            owned = Ownership(stamp: .init(member: id, generation: generation), partitions: partitions)
+            return nil
+        }
+    }
+
+    private func giveUp(_ kind: FaultKind) -> AssignmentChange? {
+        defer { restoring = [:] }
+        guard let owned, owned.isKnown else {
+            self.owned = nil
+            return nil
+        }
+        precondition(!isReleasing, "a change is answered before the next poll")
+        isReleasing = true
+        broker.counts.add(kind)
+        return kind == .lost ? .lost(owned.partitions) : .revoked(owned.partitions)
+    }
+
+    /// Committed offsets first, stable ones: what the ledger's end is asked for later covers them.
+    private func announce(_ owned: Ownership) -> PollRound {
+        var round = PollRound()
+        guard let offsets = broker.stableOffsets(owned.partitions) else {
+            broker.counts.add(.unstableOffsets)
+            return round
+        }
+        (positions, committed) = (offsets, offsets)
+        stamps.append(owned.stamp)
+        if owned.isKnown { broker.counts.add(.announcedAnew) }
+        self.owned?.isKnown = true
+        self.owned?.isDue = false
+        self.owned?.isRestored = false
+        round.change = .assigned(owned.partitions)
+        return round
+    }
+
+    package func releaseRevoked() throws {
+        try strike()
+        precondition(!isUnitOpen, "a unit is finished or aborted first")
+        owned = nil
+        isReleasing = false
+        restoring = [:]
+        if let id = memberID { broker.group.rejoin(id, at: broker.now) }
+    }
+
+    package func close() throws {
+        isOpen = false
+        if isUnitOpen, let epoch { try? broker.endTransaction(name, epoch: epoch, commit: false) }
+        if instance == nil, let id = memberID { broker.group.leave(id, at: broker.now) }
+    }
+
+    /// Whatever the seed has in store for a call.
+    func strike() throws {
+        if chance(chances.crash) {
+            broker.counts.add(.crashInCall)
+            throw SimulatedCrash()
+        }
+        let faults: [(FaultKind, Double)] = [
+            (.retriable, chances.retriable), (.abortable, chances.abortable), (.fatal, chances.fatal),
+        ]
+        for (kind, share) in faults where chance(share) {
+            broker.counts.add(kind)
+            throw SimulatedFault(kind)
+        }
+        if chance(chances.slow) { interlude?(.slow) }
+        if chance(chances.pause) { interlude?(.paused) }
+    }
+
+    func chance(_ share: Double) -> Bool { share > 0 && random.chance(share) }
+
+    /// The stamp that a generation stands for.
+    func stamp(_ generation: Generation) -> SimulatedGroup.Stamp? {
+        if generation.number > 0, generation.number <= stamps.count { return stamps[generation.number - 1] }
+        #if DEBUG
+            // "Whatever counts now": nothing that the group could object to.
+            if generation == .fresh { return freshStamp }
+        #endif
+        return nil
+    }
+
+    /// Back to what is committed, as far as is known here.
+    func rewind() {
+        positions = committed
+        if owned?.isRestored == false, owned?.isKnown == true { owned?.isDue = true }
+    }
+}

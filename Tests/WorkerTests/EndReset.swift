@@ -1,0 +1,189 @@
+import AppAttest
+import Crypto
+import Foundation
+import Kafka
+import Pipeline
+import TestSupport
+import Testing
+
+@testable import Worker
+
+extension EndToEndTests {
+    /// A workplace with requests, keys, and ledger records of every kind, some that no version can read.
+    private func occupied(_ prefix: String) throws -> (Workplace, ends: [Int64]) {
+        let workplace = try Workplace(prefix)
+        try workplace.publish(devices: 10, records: 60)
+        #expect(try workplace.importKeys(KeySamples.file(KeySamples.variety)).exitCode() == 0)
+        let digest = SHA256.hash([1])
+        let time = EvaluationTime(milliseconds: 1_790_000_000_000)
+        let consumed = ConsumedID(expiresAt: time, request: digest)
+        let changes: [LedgerChange] = [
+            .challenge(digest, consumed), .token(digest, consumed), .streamTime(time, appliedOffset: 5),
+            .rate(app: "projects/1/apps/a", RateCount(start: time, count: 3)), .sealingKey(7, since: time),
+        ]
+        var records = changes.map { change in
+            let (key, value) = LedgerCodec.encode(change)
+            return LedgerRecord(partition: 1, key: key, value: value)
+        }
+        records += [
+            LedgerRecord(partition: 2, key: [99], value: [1]), LedgerRecord(partition: 2, key: [], value: [2]),
+            LedgerRecord(partition: 0, key: [98], value: [1]), LedgerRecord(partition: 0, key: [98], value: nil),
+        ]
+        try workplace.putLedger(records)
+        let ends = try workplace.access.requestOffsets(partitions: Workplace.partitions).map(\.high)
+        #expect(ends.reduce(0, +) == 60)
+        return (workplace, ends)
+    }
+
+    @Test func `a reset without yes shows its plan and changes nothing`() throws {
+        let (workplace, ends) = try occupied("planned")
+        let before = try workplace.records(of: workplace.topic(.ledger))
+        for (arguments, targets) in [(["reset"], ends), (["reset", "--to-beginning"], [0, 0, 0])] {
+            let plan = try WorkerProcess(arguments + ["--config", workplace.config], folder: workplace.path)
+            #expect(plan.exitCode() == 0, "\(plan.error)")
+            let lines = plan.output.split(separator: "\n")
+            #expect(lines.first == "group planned, requests planned.requests, ledger planned.ledger")
+            #expect(lines.last == "nothing was changed; --yes does it")
+            let cells = lines.dropFirst(2).dropLast().map { $0.split(separator: " ").map(String.init) }
+            #expect(cells.map { $0[0] } == ["0", "1", "2"])
+            #expect(cells.allSatisfy { $0[1] == "none" })
+            #expect(cells.map { $0[2] } == targets.map(String.init))
+            let live = cells.compactMap { Int($0[3]) }.reduce(0, +)
+            #expect(live == 15, "8 keys, 5 of the other kinds, 2 that nobody can read")
+        }
+        #expect(try workplace.records(of: workplace.topic(.ledger)) == before)
+        #expect(try workplace.committed() == [nil, nil, nil])
+    }
+
+    @Test func `a reset moves the offsets and forgets the ledger, whatever is in it`() throws {
+        let (workplace, ends) = try occupied("forgotten")
+        let unreadable = try workplace.run("export-keys")
+        #expect(unreadable.exitCode() == 1)
+        #expect(
+            unreadable.saysOneLine("attest-worker: the ledger topic's partition 2 has a record that cannot be read")
+        )
+        let reset = try workplace.done("reset", "--yes")
+        #expect(reset.output.hasSuffix("done: offsets moved, 15 ledger records forgotten\n"), "\(reset.output)")
+        #expect(try workplace.committed() == ends)
+        #expect(try workplace.liveLedgerKeys() == [:])
+        // Two that are gone could never be read: nobody asks for them any more.
+        #expect(try workplace.exported() == "")
+        let records = try workplace.records(of: workplace.topic(.ledger)).count
+        let again = try workplace.done("reset", "--yes")
+        #expect(again.output.hasSuffix("nothing to do\n"))
+        #expect(try workplace.records(of: workplace.topic(.ledger)).count == records)
+        // To the beginning, and with a ledger that knows something again.
+        #expect(try workplace.importKeys(KeySamples.file([KeySamples.key(1)])).exitCode() == 0)
+        let back = try workplace.done("reset", "--to-beginning", "--yes")
+        #expect(back.output.hasSuffix("done: offsets moved, 1 ledger records forgotten\n"), "\(back.output)")
+        #expect(try workplace.committed() == [0, 0, 0])
+        #expect(try workplace.exported() == "")
+    }
+
+    @Test func `a reset that was cut short is finished by the next one`() throws {
+        let (workplace, ends) = try occupied("halfway")
+        // What a crash behind the offsets leaves, with the first of the tombstones.
+        try workplace.access.setRequestOffsets(
+            ends.enumerated().map { PartitionOffset(partition: Int32($0), offset: $1) }
+        )
+        try workplace.putLedger([LedgerRecord(partition: 2, key: [99], value: nil)])
+        let reset = try workplace.done("reset", "--yes")
+        #expect(reset.output.hasSuffix("done: offsets moved, 14 ledger records forgotten\n"), "\(reset.output)")
+        #expect(try workplace.committed() == ends)
+        #expect(try workplace.liveLedgerKeys() == [:])
+    }
+
+    @Test func `a run after a reset judges nothing twice, and after one to the beginning everything`() throws {
+        let workplace = try Workplace("rerun")
+        try workplace.publish(devices: 5, records: 40)
+        _ = try workplace.work(until: 40)
+        #expect(try workplace.waitsForMembers(0))
+        try workplace.done("reset", "--yes")
+        try workplace.publish(devices: 5, records: 10, seed: 9)
+        let worker = try workplace.work(until: 50)
+        #expect(worker.output.contains("10 requests: "), "\(worker.output)")
+        #expect(try Outcomes(of: workplace).counts == ["accepted": 50])
+        #expect(try workplace.waitsForMembers(0))
+        try workplace.done("reset", "--yes", "--to-beginning")
+        let repeated = try workplace.work(until: 100)
+        #expect(repeated.output.contains("50 requests: 50 accepted, "), "\(repeated.output)")
+    }
+}
+
+// MARK: - Writing
+
+extension EndToEndTests {
+    private func record(_ number: Int) -> LedgerRecord {
+        LedgerRecord(
+            partition: Int32(number % 3),
+            key: [1] + SHA256.hash([UInt8(number)]).bytes,
+            value: [UInt8(number)]
+        )
+    }
+
+    @Test func `what is written in many transactions is all there, and the ends are known`() throws {
+        let workplace = try Workplace("many")
+        let access = try workplace.access
+        let writer = try LedgerWriter(access, transactionRecords: 10)
+        try writer.open()
+        var rest = (0..<35).map(record)[...]
+        let ends = try LedgerReader(access, partitions: Workplace.partitions).readSettled { _ in }
+        #expect(ends == [0, 0, 0])
+        try writer.write(from: ends) { rest.popFirst() }
+        #expect(writer.written == 35)
+        var found: [[UInt8]] = []
+        let after = try LedgerReader(access, partitions: Workplace.partitions).readSettled {
+            found.append($0.key ?? [])
+        }
+        #expect(Set(found) == Set((0..<35).map { record($0).key }) && found.count == 35)
+        let total = after.reduce(0, +)
+        #expect(total == 47, "35 records, and 3 markers for each of 4 transactions")
+    }
+
+    @Test func `a writer that somebody else gets in the way of stops, and what it has not committed is not there`()
+        throws
+    {
+        let workplace = try Workplace("crossed")
+        let access = try workplace.access
+        let writer = try LedgerWriter(access, transactionRecords: 10)
+        try writer.open()
+        let ends = try LedgerReader(access, partitions: Workplace.partitions).readSettled { _ in }
+        var number = 0
+        let foreign = LedgerRecord(partition: 1, key: [1] + SHA256.hash([200]).bytes, value: [200])
+        let fault = #expect(throws: CommandFault.self) {
+            try writer.write(from: ends) {
+                number += 1
+                if number == 15 { try workplace.putLedger([foreign]) }
+                return number <= 35 ? record(number) : nil
+            }
+        }
+        #expect(fault?.sentence.contains("somebody else wrote to crossed.ledger, partition 1") == true)
+        #expect(writer.written == 10)
+        let live = try workplace.liveLedgerKeys().values.reduce(0) { $0 + $1.count }
+        #expect(live == 11)
+    }
+
+    @Test func `of two commands that write at a time the later one stops the earlier`() throws {
+        let workplace = try Workplace("fenced")
+        let access = try workplace.access
+        let first = try LedgerWriter(access)
+        try first.open()
+        let second = try LedgerWriter(access)
+        var isFirst = true
+        let fault = #expect(throws: CommandFault.self) {
+            try first.write(from: [0, 0, 0]) {
+                guard isFirst else {
+                    try second.open()
+                    return nil
+                }
+                isFirst = false
+                return record(1)
+            }
+        }
+        #expect(fault?.sentence.contains("another command took over the ledger") == true, "\(fault as Any)")
+        let ends = try LedgerReader(access, partitions: Workplace.partitions).readSettled { _ in }
+        var rest = [record(2)][...]
+        try second.write(from: ends) { rest.popFirst() }
+        #expect(try workplace.liveLedgerKeys() == [2: [record(2).key]])
+    }
+}

@@ -1,0 +1,172 @@
+import AppAttest
+import Crypto
+import DeviceLab
+import Pipeline
+import Testing
+
+@testable import Worker
+
+@Suite("An import never weakens what the ledger knows")
+struct KeyMergeTests {
+    private static func record(_ counter: UInt32, _ change: (inout KeyRecord) -> Void = { _ in }) -> KeyRecord {
+        var record = KeyTable.record(of: KeySamples.key(1, counter: counter))
+        change(&record)
+        return record
+    }
+
+    @Test("A key that the ledger has not is written as it is, unusable or not")
+    func new() {
+        #expect(KeyMerge(Self.record(7), into: nil) == .write(Self.record(7)))
+        let unusable = KeyTable.record(of: KeySamples.variety[6])
+        #expect(unusable.publicKey == nil && unusable.unusableKey == [4, 1, 2, 3])
+        #expect(KeyMerge(unusable, into: nil) == .write(unusable))
+    }
+
+    @Test("A counter only rises", arguments: [(5, 6, 6), (5, 5, nil), (5, 4, nil), (UInt32.max, 0, nil), (0, 1, 1)])
+    func counter(stored: UInt32, imported: UInt32, written: UInt32?) {
+        let merge = KeyMerge(Self.record(imported), into: Self.record(stored))
+        #expect(merge == (written.map { .write(Self.record($0)) } ?? .unchanged))
+    }
+
+    @Test("A key that stands there as another one is kept, with a reason")
+    func conflicts() {
+        let stored = Self.record(5) { $0.app = "projects/1/apps/a" }
+        #expect(KeyMerge(stored, into: stored) == .unchanged)
+        func reason(_ change: (inout KeyRecord) -> Void) -> String? {
+            var imported = stored
+            imported.counter = 9
+            change(&imported)
+            guard case .kept(let reason) = KeyMerge(imported, into: stored) else { return nil }
+            return reason
+        }
+        #expect(reason { _ in } == nil)
+        #expect(reason { $0.app = nil } == nil)
+        #expect(reason { $0.app = "projects/1/apps/b" } == "the ledger has it bound to projects/1/apps/a")
+        #expect(reason { $0.appleAppID = "T.x" }?.contains(KeySamples.appleAppID) == true)
+        #expect(reason { $0.environment = .development } == "the ledger has it for the environment production")
+        let another = "the ledger has another public key for it"
+        #expect(reason { $0.publicKey = KeySamples.device(2).publicKey } == another)
+        #expect(
+            reason {
+                $0.publicKey = nil
+                $0.unusableKey = [1]
+            } == another
+        )
+    }
+
+    @Test("The right point takes the place of an unusable one, other bytes do not")
+    func repair() {
+        let stored = Self.record(5) {
+            $0.publicKey = nil
+            $0.unusableKey = [1]
+        }
+        #expect(KeyMerge(Self.record(3), into: stored) == .write(Self.record(5)))
+        var other = stored
+        other.unusableKey = [2]
+        #expect(KeyMerge(other, into: stored) == .kept("the ledger has another public key for it"))
+    }
+
+    @Test("An app is bound where none is, and never unbound")
+    func app() {
+        let bound = Self.record(5) { $0.app = "projects/1/apps/a" }
+        #expect(KeyMerge(bound, into: Self.record(5)) == .write(bound))
+        #expect(KeyMerge(Self.record(5), into: bound) == .unchanged)
+    }
+
+    @Test("Of two memories the one with the higher counter counts, and a missing one is filled in")
+    func memories() {
+        func with(_ counter: UInt32, _ id: String?) -> KeyRecord {
+            Self.record(counter) {
+                $0.lastRequest = id.map { LastRequest(id: $0, valueDigest: SHA256.hash([]), issuedAt: 1, expiresAt: 2) }
+                $0.nonce = id.map { SHA256.hash(Array($0.utf8)) }
+            }
+        }
+        #expect(KeyMerge(with(5, "new"), into: with(4, "old")) == .write(with(5, "new")))
+        #expect(KeyMerge(with(5, nil), into: with(4, "old")) == .write(with(5, "old")))
+        #expect(KeyMerge(with(4, "old"), into: with(5, nil)) == .write(with(5, "old")))
+        #expect(KeyMerge(with(4, "old"), into: with(5, "new")) == .unchanged)
+        #expect(KeyMerge(with(5, "other"), into: with(5, "stored")) == .unchanged)
+    }
+
+    @Test("What only the ledger knows stays, and a second import changes nothing")
+    func kept() {
+        let stored = Self.record(5) {
+            $0.registeredAt = EvaluationTime(milliseconds: 1_790_000_000_000)
+            $0.validationCategory = 4
+        }
+        guard case .write(let merged) = KeyMerge(Self.record(8), into: stored) else {
+            Issue.record("a higher counter is written")
+            return
+        }
+        #expect(merged.registeredAt == stored.registeredAt && merged.validationCategory == 4 && merged.counter == 8)
+        #expect(KeyMerge(Self.record(8), into: merged) == .unchanged)
+    }
+}
+
+@Suite("Keys on their way between KEYS lines and ledger records")
+struct KeyTableTests {
+    /// Through the bytes of the ledger topic.
+    private func throughTopic(_ key: ImportedKey) throws -> KeyRecord? {
+        let (bytes, value) = LedgerCodec.encode(.key(key.keyID, KeyTable.record(of: key)))
+        guard case .key(key.keyID, let record) = try LedgerCodec.decode(key: bytes, value: value) else { return nil }
+        return record
+    }
+
+    @Test("A line of any kind comes back as it was", arguments: KeySamples.variety.indices)
+    func roundTrip(_ index: Int) throws {
+        let key = KeySamples.variety[index]
+        let record = try #require(try throughTopic(key))
+        #expect(ImportedKey(key.keyID, record) == key)
+        var keys = StoredKeys()
+        keys.set(key.keyID, record)
+        #expect(keys[key.keyID] == record)
+    }
+
+    @Test("Bytes that are no point never come back as one, whatever their number", arguments: [0, 1, 63, 64, 65, 66])
+    func unusable(_ count: Int) throws {
+        var key = KeySamples.key(1)
+        // X ‖ Y without its 04 is the spelling that the ledger itself uses for points that were checked.
+        key.publicKeyBytes = Array((KeySamples.device(2).publicKey.x963.dropFirst() + [1, 2]).prefix(count))
+        let record = try #require(try throughTopic(key))
+        #expect(record.publicKey == nil)
+        #expect(record == KeyTable.record(of: key))
+    }
+
+    @Test("Only an accepted request is remembered", arguments: ["accepted", "refused", "Accepted", "deferred"])
+    func verdict(_ verdict: String) {
+        var key = KeySamples.key(1)
+        key.lastRequest = KeySamples.request("r", issuedAt: 10, expiresAt: 20)
+        key.lastRequest?.verdict = verdict
+        let expected = LastRequest(id: "r", valueDigest: SHA256.hash(Array("r".utf8)), issuedAt: 10, expiresAt: 20)
+        #expect(KeyTable.record(of: key).lastRequest == (verdict == "accepted" ? expected : nil))
+    }
+
+    @Test("Of two lines for one key the later counts, and the counter is never lower")
+    func later() {
+        var keys = StoredKeys()
+        keys.add(KeySamples.key(1, counter: 9))
+        var second = KeySamples.key(1, counter: 4)
+        second.app = KeySamples.app
+        keys.add(second)
+        #expect(keys.count == 1)
+        #expect(keys[second.keyID]?.counter == 9 && keys[second.keyID]?.app == KeySamples.app)
+        keys.remove(second.keyID)
+        #expect(keys[second.keyID] == nil && keys.ids.isEmpty)
+    }
+
+    @Test("Key records are the last to be forgotten")
+    func order() {
+        var live = LiveLedgerKeys()
+        let digest = SHA256.hash([1]).bytes
+        let all =
+            [[1] + digest, [2] + digest, [3] + digest, [4], [5, 0x41], [6, 0, 0, 0, 1], [9, 9, 9]] as [[UInt8]]
+        for key in all { live.note(key, isLive: true) }
+        live.note([2] + SHA256.hash([2]).bytes, isLive: true)
+        live.note([2] + SHA256.hash([2]).bytes, isLive: false)
+        live.note([4], isLive: false)
+        live.note([4], isLive: true)
+        let listed = Array(live.iterator())
+        #expect(Set(listed) == Set(all) && listed.count == all.count && live.count == all.count)
+        #expect(listed.last == all[0])
+    }
+}

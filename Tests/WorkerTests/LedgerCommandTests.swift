@@ -1,0 +1,96 @@
+import Testing
+
+@testable import Worker
+
+@Suite("import-keys, export-keys and reset, before any broker is asked")
+struct LedgerCommandTests {
+    private static let broker = "bootstrap.servers=127.0.0.1:1\ngroup.id=g\n"
+
+    private func run(
+        _ arguments: [String],
+        worker: String = "",
+        properties: String = Self.broker,
+        keys: String = ""
+    ) throws -> (code: Int32, transcript: Transcript) {
+        let members = worker.isEmpty ? #""lanes":1"# : worker
+        let directory = try ConfigurationDirectory(
+            worker: ConfigurationDirectory.worker(members),
+            properties: properties
+        )
+        try directory.write("KEYS", keys)
+        let transcript = Transcript()
+        let code = AttestWorker.main(
+            arguments.map { $0.replacing("DIR", with: directory.path) },
+            commands: AttestWorker.commands,
+            console: transcript.console
+        )
+        return (code, transcript)
+    }
+
+    @Test(
+        "Wrong usage is one line and exit code 2",
+        arguments: [
+            (["import-keys"], "--config DIR, --input KEYS are required"),
+            (["import-keys", "--config", "DIR"], "--input KEYS is required"),
+            (["import-keys", "--config", "DIR", "--input", "x", "--yes"], "unknown option --yes"),
+            (["export-keys"], "--config DIR is required"),
+            (["export-keys", "--config", "DIR", "--ouput", "x"], "did you mean --output?"),
+            (["export-keys", "--config", "DIR", "x"], "unexpected argument 'x'"),
+            (["reset"], "--config DIR is required"),
+            (["reset", "--config", "DIR", "--yes=1"], "--yes takes no value"),
+            (["reset", "--config", "DIR", "--to-begining"], "did you mean --to-beginning?"),
+            (["reset", "--config", "/absent"], "worker.json"),
+        ]
+    )
+    func usage(arguments: [String], expected: String) throws {
+        let (code, transcript) = try run(arguments)
+        #expect(code == 2)
+        #expect(transcript.output.isEmpty)
+        #expect(transcript.error.contains(expected))
+        #expect(transcript.error.filter(\.isNewline).count == 1, "\(transcript.error)")
+    }
+
+    private static let commands = [
+        ["import-keys", "--config", "DIR", "--input", "DIR/KEYS"], ["reset", "--config", "DIR"],
+        ["export-keys", "--config", "DIR"],
+    ]
+
+    @Test("A configuration without a broker that lasts, or with a wrong property, is exit code 2", arguments: commands)
+    func configuration(_ arguments: [String]) throws {
+        let embedded = try run(arguments, worker: #""embeddedBroker":true"#)
+        #expect(embedded.code == 2 && embedded.transcript.error.contains("embeddedBroker"))
+        let property = try run(arguments, properties: Self.broker + "no.such.property=1\n")
+        #expect(property.code == 2 && property.transcript.error.contains("no.such.property"))
+    }
+
+    @Test("Without the group's name nothing is changed in it", arguments: commands.dropLast())
+    func group(_ arguments: [String]) throws {
+        let (code, transcript) = try run(arguments, properties: "bootstrap.servers=127.0.0.1:1\n")
+        #expect(code == 2 && transcript.error.contains("group.id is missing"), "\(transcript.error)")
+    }
+
+    @Test("An unchecked partitioner is refused by import-keys, the others are not")
+    func unchecked() throws {
+        let arguments = Self.commands[0]
+        let (code, transcript) = try run(arguments, worker: #""partitioner":"unchecked""#, keys: "{")
+        #expect(code == 2 && transcript.error.contains("partitioner is unchecked"))
+        for name in ["murmur2", "crc32"] {
+            let (code, transcript) = try run(arguments, worker: #""partitioner":"\#(name)""#, keys: "{")
+            #expect(code == 1 && transcript.error.contains("line 1: no valid JSON"), "\(transcript.error)")
+        }
+    }
+
+    @Test("A line that cannot be read is named before any broker is asked")
+    func lines() throws {
+        let good = KeySamples.file([KeySamples.key(1)])
+        let long = good.dropLast(2) + #","app":"\#(String(repeating: "x", count: 65_536))"}"# + "\n"
+        for (line, reason) in [("{}", "keyId is missing"), (long, "it is longer than 65536 bytes")] {
+            let (code, transcript) = try run(Self.commands[0], keys: good + "\n" + line)
+            #expect(code == 1)
+            #expect(transcript.error.contains("/KEYS: line 3: \(reason)"), "\(transcript.error)")
+            #expect(transcript.error.filter(\.isNewline).count == 1)
+        }
+        let absent = try run(["import-keys", "--config", "DIR", "--input", "DIR/absent"])
+        #expect(absent.code == 1 && absent.transcript.error.contains("no such file"))
+    }
+}
