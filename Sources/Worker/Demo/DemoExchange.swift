@@ -36,7 +36,9 @@ struct DemoExchange {
         guard let token = fleet.tally.tokens.last, let read = ReadToken(Array(token.utf8)) else { return false }
         console.print("")
         console.print("What a token says (the token itself is a secret):")
-        console.print("  \(String(decoding: read.header, as: UTF8.self)) \(String(decoding: read.payload, as: UTF8.self))")
+        console.print(
+            "  \(String(decoding: read.header, as: UTF8.self)) \(String(decoding: read.payload, as: UTF8.self))"
+        )
         let isGood = read.isSigned(by: keySet)
         console.print(
             isGood

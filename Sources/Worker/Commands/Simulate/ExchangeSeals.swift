@@ -21,7 +21,9 @@ struct ExchangeSeals: Sendable {
             )
         }
         if isSealed, rings.challenges.active == nil { throw Self.missing("challenge key") }
-        if verbs.contains(.exchangeAppAttestAssertion), rings.sealing.active == nil { throw Self.missing("sealing key") }
+        if verbs.contains(.exchangeAppAttestAssertion), rings.sealing.active == nil {
+            throw Self.missing("sealing key")
+        }
         var tokenKeys: [TokenSettings.Algorithm: TokenKey] = [:]
         for algorithm in TokenSettings.Algorithm.allCases { tokenKeys[algorithm] = rings.tokens.active(algorithm) }
         if verbs.contains(.verifyAppCheckToken) {

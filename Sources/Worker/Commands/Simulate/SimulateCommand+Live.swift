@@ -16,7 +16,12 @@ extension SimulateCommand {
         /// A handshake; every other wish takes two calls, and a limited-use token two more for its checks.
         private static let fewestCalls = 2
 
-        func run(_ configuration: Configuration, _ apps: [SimulatedApp], _ ca: LabCA, _ meter: inout ProgressMeter)
+        func run(
+            _ configuration: Configuration,
+            _ apps: [SimulatedApp],
+            _ ca: LabCA,
+            _ meter: inout ProgressMeter
+        )
             throws -> StockTally
         {
             let properties = configuration.kafkaProperties.map { ($0.name, $0.value) }
@@ -49,7 +54,8 @@ extension SimulateCommand {
                 let now = EvaluationTime(milliseconds: Int64(Date.now.timeIntervalSince1970 * 1000))
                 try fleet.step(at: now, milliseconds: 20)
                 meter.update(fleet.tally.calls)
-                if fleet.answers != progress { (progress, lastProgress) = (fleet.answers, .now) }
+                // Paced or backing off clients wait for nobody.
+                if fleet.answers != progress || !fleet.isWaiting { (progress, lastProgress) = (fleet.answers, .now) }
                 guard Date.now.timeIntervalSince(lastProgress) < Self.patience else {
                     throw CommandFault("no answer came for 60 s: start \(AttestWorker.name) run on this configuration.")
                 }
@@ -60,7 +66,9 @@ extension SimulateCommand {
     /// What became of the clients, and the exit code that follows.
     static func account(_ tally: StockTally, devices: Int) throws(CommandFault) -> [String] {
         if let fault = tally.faults.first {
-            throw CommandFault("\(tally.faults.count) answers are none that a stock client can use; the first: \(fault).")
+            throw CommandFault(
+                "\(tally.faults.count) answers are none that a stock client can use; the first: \(fault)."
+            )
         }
         let refused = tally.refused.sorted { $0.key < $1.key }.map { "\($0.value.grouped) \($0.key)" }
         return [

@@ -76,7 +76,9 @@ struct SimulateCommand {
         let ca = try NewConfiguration.authority(of: directory)
         let apps = try apps(of: configuration)
         var settings = settings
-        if configuration.challenges.mode == .sealed { settings.challengeLife = configuration.challenges.ttlMilliseconds }
+        if configuration.challenges.mode == .sealed {
+            settings.challengeLife = configuration.challenges.ttlMilliseconds
+        }
         let isPlain = settings.verbs.isSubset(of: SimulationSettings.plainVerbs)
         let traffic = SimulatedTraffic(
             apps: apps,

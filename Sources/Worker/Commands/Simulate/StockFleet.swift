@@ -72,6 +72,9 @@ final class StockFleet {
         return tally.calls >= limit || (outbox.isEmpty && members.allSatisfy { $0.wishes.isEmpty && $0.current == nil })
     }
 
+    /// Whether a call has no answer yet.
+    var isWaiting: Bool { !open.isEmpty }
+
     /// Lets go of the broker.
     func close() throws { try link.close() }
 

@@ -59,7 +59,12 @@ struct StockMember {
     }
 
     /// Goes on after an answer. - Returns: the next call, if any.
-    mutating func answer(_ answer: StockLink.Answer, to call: Call, at time: EvaluationTime, _ tally: inout StockTally)
+    mutating func answer(
+        _ answer: StockLink.Answer,
+        to call: Call,
+        at time: EvaluationTime,
+        _ tally: inout StockTally
+    )
         -> Call?
     {
         if let reason = answer.reason { tally.refused[reason, default: 0] += 1 }
