@@ -175,7 +175,7 @@ struct ExchangeTokenTests {
         var parts = judged.token.split(separator: ".").map(String.init)
         if payload {
             let claims = String(decoding: try #require(Base64.decode(Array(parts[1].utf8))), as: UTF8.self)
-            let other = Array(claims.replacing(#""iat":1"#, with: #""iat":0"#).utf8)
+            let other = Array(claims.replacing(#""iat":1"#, with: #""iat":2"#).utf8)
             parts[1] = String(decoding: Base64.encodeURL(other), as: UTF8.self)
         } else {
             parts[2] = (parts[2].hasPrefix("A") ? "B" : "A") + parts[2].dropFirst()
@@ -207,7 +207,7 @@ struct ExchangeTokenTests {
         judge.hasPrefix("firebase_admin") && judged.alg == "ES256" ? "incorrect alg" : other
     }
 
-    @Test(.enabled(if: PythonLab.python != nil, Comment(rawValue: PythonLab.whyMissing)), .timeLimit(.minutes(3)))
+    @Test(.enabled(if: PythonLab.python != nil, Comment(rawValue: PythonLab.whyMissing)))
     func
         `firebase_admin, PyJWT and openssl accept minted tokens, by number and by id, and none that was tampered with`()
         throws
@@ -237,7 +237,7 @@ struct ExchangeTokenTests {
         }
     }
 
-    @Test(.enabled(if: PythonLab.python != nil, Comment(rawValue: PythonLab.whyMissing)), .timeLimit(.minutes(3)))
+    @Test(.enabled(if: PythonLab.python != nil, Comment(rawValue: PythonLab.whyMissing)))
     func `Expired tokens are refused by firebase_admin and PyJWT, though their signatures are right`() throws {
         let minted = try MintedTokens(start: "2026-11-20T12:00:00Z")
         let old = try cases(minted, " old")

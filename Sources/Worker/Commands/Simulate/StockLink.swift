@@ -1,3 +1,4 @@
+internal import Foundation
 internal import JSON
 internal import Kafka
 internal import Pipeline
@@ -43,14 +44,24 @@ final class StockLink {
             let consumer = try Consumer(KafkaProperties(properties), topic: topic)
             try consumer.assign(
                 try (0..<partitions).map { partition in
-                    let end = try consumer.watermarks(of: partition, timeoutMilliseconds: 30_000).high
-                    return PartitionOffset(partition: partition, offset: end)
+                    PartitionOffset(partition: partition, offset: try Self.end(of: partition, consumer))
                 }
             )
             return consumer
         }
         results = try reader(.results)
         tokens = try reader(.tokens)
+    }
+
+    /// Topics that were made a moment ago have no leader yet.
+    private static func end(of partition: Int32, _ consumer: Consumer) throws -> Int64 {
+        for _ in 0..<50 {
+            do { return try consumer.watermarks(of: partition, timeoutMilliseconds: 30_000).high } catch {
+                guard error.isRetriable else { throw error }
+                usleep(200_000)
+            }
+        }
+        return try consumer.watermarks(of: partition, timeoutMilliseconds: 30_000).high
     }
 
     /// - Parameters:
