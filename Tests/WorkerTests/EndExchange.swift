@@ -47,25 +47,24 @@ extension EndToEndTests {
         try #require(isThere, "the clients did not come so far: \(fleet.tally.calls) calls, \(fleet.tally.refused)")
     }
 
-    /// Fresh keys of each kind into use, while the clients go on. Each is known to the worker before it is used.
+    /// Fresh keys of each kind into use, with calls on their way. Each is known to the worker before it is used.
     private func rotate(_ workplace: Workplace, _ worker: WorkerProcess, _ fleet: StockFleet) throws {
-        func reload(_ count: Int) throws {
-            worker.signal(SIGHUP)
-            try serve(fleet) {
-                worker.error.ranges(of: "the configuration is reloaded").count >= count || !worker.isRunning
-            }
-        }
         let before = try keyIDs(workplace)
         try workplace.done("new-keys", "--add")
-        try reload(1)
-        for (ids, old) in zip(try keyIDs(workplace), before) {
+        worker.signal(SIGHUP)
+        #expect(worker.waits(until: "the configuration is reloaded"), "\(worker.error)")
+        try serve(fleet) { fleet.tally.consumed >= 25 }
+        // The signing key last: the worker speaks of it.
+        for (ids, old) in zip(try keyIDs(workplace), before).reversed() {
             let id = try #require(ids.last)
             try #require(ids.count == old.count + 1)
             // No verifier of this test keeps an old set.
             try workplace.done("new-keys", "--activate", id, "--early")
         }
-        let reloaded = worker.error.ranges(of: "the configuration is reloaded").count
-        try reload(reloaded + 1)
+        worker.signal(SIGHUP)
+        let kid = try #require(try keyIDs(workplace)[0].last)
+        #expect(worker.waits(until: "signing key \(kid) is active"), "\(worker.error)")
+        #expect(!fleet.isDone, "the new keys have something to do")
     }
 
     @Test func `stock clients live through a kill and a rotation of all keys, and nobody is ever refused`() throws {
@@ -133,5 +132,27 @@ extension EndToEndTests {
         worker.signal(SIGTERM)
         #expect(worker.exitCode() == 0)
         #expect(try Outcomes(of: workplace).counts == ["accepted": 150])
+    }
+
+    @Test func `published traffic that was sealed with the worker's own keys is accepted, its faults are refused`()
+        throws
+    {
+        let workplace = try Workplace("sealed")
+        let verbs = Method.allCases.map(\.rawValue).joined(separator: ",")
+        let load = ["--verbs", verbs, "--devices", "10", "--publish"]
+        func publish(_ more: String...) throws {
+            let process = try WorkerProcess(
+                ["simulate", "--config", workplace.config] + load + more,
+                folder: workplace.path
+            )
+            try #require(process.exitCode() == 0, "\(process.error)")
+        }
+        try publish("--records", "150")
+        _ = try workplace.work(until: 150)
+        #expect(try Outcomes(of: workplace).counts == ["accepted": 150])
+        try publish("--records", "300", "--seed", "2", "--faults", "0.5")
+        _ = try workplace.work(until: 450)
+        let counts = try Outcomes(of: workplace).counts
+        #expect(try #require(counts["accepted"]) > 250 && counts.keys.count > 8, "\(counts)")
     }
 }

@@ -25,8 +25,8 @@ struct ExchangeSimulateTests {
     private func made(
         _ folder: SimulationFolder,
         _ verbs: [Method],
-        devices: Int = 30,
-        records: Int = 900,
+        devices: Int = 20,
+        records: Int = 300,
         faults: Double = 0,
         isNew: Bool = true
     ) throws -> (records: [InboundRecord], plans: [SimulationPlan]) {
@@ -58,7 +58,7 @@ struct ExchangeSimulateTests {
         let folder = try SimulationFolder()
         let (records, _) = try made(folder, verbs)
         let outcomes = try folder.outcomes()
-        #expect(records.count == 900 && outcomes.count == 900)
+        #expect(records.count == 300 && outcomes.count == 300)
         #expect(outcomes.values.allSatisfy { $0 == "accepted" }, "\(outcomes.filter { $0.value != "accepted" })")
         var attested: Set<[UInt8]> = []
         var sent: Set<String> = []
@@ -74,7 +74,7 @@ struct ExchangeSimulateTests {
                 #expect(isAttestation || !isFirst, "\(verb) before the device has attested")
             }
         }
-        #expect(attested.count == 30)
+        #expect(attested.count == 20)
         #expect(sent.isSuperset(of: verbs.map(\.rawValue)), "\(sent)")
     }
 
@@ -86,21 +86,22 @@ struct ExchangeSimulateTests {
     @Test(arguments: mixes)
     func `Each faulty record is refused for its own reason, all others are accepted`(verbs: [Method]) throws {
         let folder = try SimulationFolder()
-        let (_, plans) = try made(folder, verbs, records: 1500, faults: 0.4)
+        let count = verbs.count == Method.allCases.count ? 900 : 400
+        let (_, plans) = try made(folder, verbs, records: count, faults: 0.4)
         let outcomes = try folder.outcomes()
         var reasons: Set<String> = []
         var faulty = 0
-        for index in 0..<1500 {
+        for index in 0..<count {
             let expected = plans[0].expected(index)
             let step = plans[0].step(index)
             #expect(outcomes["sim-1-\(index)"] == expected, "\(index) \(step)")
             reasons.insert(expected)
             if step.fault != nil {
                 faulty += 1
-                #expect(expected != "accepted" && index >= 30)
+                #expect(expected != "accepted" && index >= 20)
             }
         }
-        #expect(faulty > 500)
+        #expect(faulty > count / 4)
         if verbs.count == Method.allCases.count {
             let ours = [
                 "challenge-invalid", "challenge-expired", "challenge-consumed", "artifact-invalid", "token-invalid",
@@ -112,7 +113,7 @@ struct ExchangeSimulateTests {
 
     @Test func `A token's second use is accepted and known as one, all first uses are not`() throws {
         let folder = try SimulationFolder()
-        let (_, plans) = try made(folder, [.verifyAppCheckToken], devices: 10, records: 800)
+        let (_, plans) = try made(folder, [.verifyAppCheckToken], devices: 10, records: 300)
         _ = try folder.outcomes()
         var again = 0
         for line in try folder.bytes("out/results.ndjson").split(separator: 0x0A) {
@@ -124,7 +125,7 @@ struct ExchangeSimulateTests {
             #expect(isConsumed == (step.repeats != nil), "\(id)")
             if isConsumed { again += 1 }
         }
-        #expect(again > 20)
+        #expect(again > 20, "\(again)")
     }
 
     @Test func `Same directory, seed and start give the same bytes; another seed gives others`() throws {
@@ -133,9 +134,9 @@ struct ExchangeSimulateTests {
         #expect(try made(folder, Method.allCases, faults: 0.3, isNew: false).records == first)
         let other = try folder.capture(
             "--devices",
-            "30",
+            "20",
             "--records",
-            "900",
+            "300",
             "--faults",
             "0.3",
             "--verbs",
@@ -148,7 +149,7 @@ struct ExchangeSimulateTests {
             "2"
         )
         #expect(other != first)
-        #expect(Set(first.map { $0.headers.first?.value ?? [] }).count == 900)
+        #expect(Set(first.map { $0.headers.first?.value ?? [] }).count == 300)
     }
 
     @Test func `With ES256 only the records that hold a token differ from run to run`() throws {
@@ -227,7 +228,7 @@ struct ExchangeSimulateTests {
         let outcomes = try folder.outcomes()
         for index in records.indices { #expect(outcomes["sim-1-\(index)"] == plans[0].expected(index)) }
         let theirs = records.filter { String(decoding: $0.value ?? [], as: UTF8.self).contains("/v1/oauthClients/1-a") }
-        #expect(theirs.count > 100)
+        #expect(theirs.count > 40)
         for record in theirs {
             #expect(!String(decoding: record.value ?? [], as: UTF8.self).contains(#""limited_use":false"#))
         }
