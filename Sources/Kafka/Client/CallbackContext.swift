@@ -1,4 +1,5 @@
 internal import CRdkafka
+internal import Glibc
 
 /// What the library's callbacks write down for the thread that polls.
 ///
@@ -17,6 +18,10 @@ final class CallbackContext {
     var firstFailure: KafkaFault?
     /// Where acknowledged records of one topic lie, for a producer that asked.
     var deliveredOffsets: DeliveredOffsets?
+    /// Set for a client whose faults leave out what its log says: which topic a transaction was refused.
+    var readsLog = false
+    /// The last partition that could not be added to a transaction, in the library's words.
+    var lastRefusedPartition: String?
     /// The last thing that went wrong with a connection.
     private(set) var lastConnectionFault: KafkaFault?
 
@@ -31,6 +36,7 @@ final class CallbackContext {
             let text = unsafe reason.map { unsafe String(cString: $0) } ?? ""
             unsafe CallbackContext.from(opaque)?.noteError(rd_kafka_resp_err_t(code), text)
         }
+        if readsLog { unsafe registerLog(in: configuration) }
         switch kind {
         case .consumer:
             unsafe rd_kafka_conf_set_rebalance_cb(configuration) { client, code, partitions, opaque in
@@ -40,6 +46,20 @@ final class CallbackContext {
             unsafe rd_kafka_conf_set_dr_msg_cb(configuration) { _, message, opaque in
                 unsafe CallbackContext.from(opaque)?.noteDelivery(message)
             }
+        }
+    }
+
+    /// Log lines then come through the client's queue, so that they are read on the thread that polls.
+    private func registerLog(in configuration: OpaquePointer) {
+        // Both texts are copied; the name and value are known to every version.
+        _ = unsafe rd_kafka_conf_set(configuration, "log.queue", "true", nil, 0)
+        unsafe rd_kafka_conf_set_log_cb(configuration) { client, level, facility, text in
+            guard let client = unsafe client, let facility = unsafe facility, let text = unsafe text else { return }
+            if unsafe strcmp(facility, "ADDPARTS") == 0, level <= LOG_ERR {
+                let context = unsafe CallbackContext.from(rd_kafka_opaque(client))
+                context?.lastRefusedPartition = unsafe String(cString: text)
+            }
+            unsafe rd_kafka_log_print(client, level, facility, text)
         }
     }
 

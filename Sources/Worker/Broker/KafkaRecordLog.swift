@@ -15,6 +15,7 @@ package final class KafkaRecordLog: RecordLog {
     private var fencings = Fencings()
     private let topic: String
     private let unit: any OutputUnit
+    private let rights: AccessRights
     private let trouble: @Sendable (KafkaFault) -> Void
     private var partitions = AssignedPartitions()
     /// What came in the middle of a round, for the next one: a round is either records or a change.
@@ -58,6 +59,7 @@ package final class KafkaRecordLog: RecordLog {
         try settings.validate()
         self.settings = settings
         topic = settings.topics.requests
+        rights = try AccessRights(settings)
         consumer = try Consumer(settings.consumerProperties(), topic: topic)
         self.unit = unit
         self.trouble = trouble
@@ -138,12 +140,14 @@ package final class KafkaRecordLog: RecordLog {
 
 extension KafkaRecordLog {
     package func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws {
-        restore = try LedgerRestore(
-            settings,
-            partitions: partitions,
-            known: ledgerEnds.filter { kept.contains($0.key) },
-            lookupMilliseconds: Self.lookupMilliseconds
-        )
+        do throws(KafkaFault) {
+            restore = try LedgerRestore(
+                settings,
+                partitions: partitions,
+                known: ledgerEnds.filter { kept.contains($0.key) },
+                lookupMilliseconds: Self.lookupMilliseconds
+            )
+        } catch { throw rights.explained(error, reading: settings.topics.outputs[.ledger]) }
     }
 
     package func restore(_ records: Int, waitMilliseconds: Int) throws -> RestoreRound {
@@ -160,7 +164,8 @@ extension KafkaRecordLog {
                 round.records = try restore.read(records, timeoutMilliseconds: waitMilliseconds)
             } catch {
                 // An offset that is gone, for example: then all of it is read again.
-                throw error.isRefusal ? error : error.judged(isFatal: false, requiresAbort: true)
+                guard error.isRefusal else { throw error.judged(isFatal: false, requiresAbort: true) }
+                throw rights.explained(error, reading: settings.topics.outputs[.ledger])
             }
         }
         round.remaining = restore.remaining
@@ -227,11 +232,17 @@ extension KafkaRecordLog {
     }
 
     private func rideOut(_ fault: KafkaFault) throws {
-        guard fault.isRecoverable || fault.isPollGap else { throw fault }
+        if fault.isFencedMember { throw try fault.saying(namesake(fault)) }
+        guard fault.isRecoverable || fault.isPollGap else { throw rights.explained(fault, reading: topic) }
         lastTrouble = fault
         trouble(fault)
         // Bytes that did not arrive as they were written are skipped by the library: read them again.
         if fault.isDamage { isRewindPending = true }
+    }
+
+    private func namesake(_ fault: KafkaFault) throws -> String {
+        "another process is the member \(try settings.stableID()) of the group (\(fault.message)): give every instance of "
+            + "the group a name of its own with --instance"
     }
 
     /// Reads the committed offsets of a new assignment and starts there, once its ledgers are restored.
