@@ -20,8 +20,8 @@ final class CallbackContext {
     var deliveredOffsets: DeliveredOffsets?
     /// Set for a client whose faults leave out what its log says: which topic a transaction was refused.
     var readsLog = false
-    /// The last partition that could not be added to a transaction, in the library's words.
-    var lastRefusedPartition: String?
+    /// The last topic that a transaction was refused.
+    var refusedTopic: String?
     /// The last thing that went wrong with a connection.
     private(set) var lastConnectionFault: KafkaFault?
 
@@ -55,9 +55,8 @@ final class CallbackContext {
         _ = unsafe rd_kafka_conf_set(configuration, "log.queue", "true", nil, 0)
         unsafe rd_kafka_conf_set_log_cb(configuration) { client, level, facility, text in
             guard let client = unsafe client, let facility = unsafe facility, let text = unsafe text else { return }
-            if unsafe strcmp(facility, "ADDPARTS") == 0, level <= LOG_ERR {
-                let context = unsafe CallbackContext.from(rd_kafka_opaque(client))
-                context?.lastRefusedPartition = unsafe String(cString: text)
+            if unsafe strcmp(facility, "ADDPARTS") == 0 {
+                unsafe CallbackContext.from(rd_kafka_opaque(client))?.noteRefusal(String(cString: text))
             }
             unsafe rd_kafka_log_print(client, level, facility, text)
         }
@@ -72,6 +71,14 @@ final class CallbackContext {
         // "All brokers are down" follows the error that says why; keep that one.
         guard code != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN || lastConnectionFault == nil else { return }
         lastConnectionFault = KafkaFault(code, reason)
+    }
+
+    /// The line reads: Failed to add partition "topic" [0] to transaction: Broker: Topic authorization failed.
+    private func noteRefusal(_ line: String) {
+        let words = line.split(separator: "\"", omittingEmptySubsequences: false)
+        guard words.count == 3, line.hasSuffix(KafkaFault.text(of: RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED))
+        else { return }
+        refusedTopic = String(words[1])
     }
 
     private func noteRebalance(

@@ -146,8 +146,8 @@ package final class TransactionalProducer {
 
     /// A refused topic has no name in the fault, only in the log.
     private func named(_ fault: KafkaFault) -> KafkaFault {
-        guard fault.refusedResource == .topic, let line = handle.context.lastRefusedPartition else { return fault }
-        return fault.saying(line)
+        guard fault.refusedResource == .topic, let topic = handle.context.refusedTopic else { return fault }
+        return fault.saying("\(fault.message); refused: topic \(topic)")
     }
 
     func abandoned(_ fault: KafkaFault) -> KafkaFault {
@@ -166,7 +166,7 @@ package final class TransactionalProducer {
         unsentOffsets = []
         failedBefore = deliveries.failed
         handle.context.firstFailure = nil
-        handle.context.lastRefusedPartition = nil
+        handle.context.refusedTopic = nil
         handle.context.deliveredOffsets?.reset()
     }
 }

@@ -55,6 +55,8 @@ final class LogDriver {
     /// Whether a revocation is answered at once.
     var releases = true
     private var reading: [StoredRecord]?
+    /// An assignment whose restore could not be begun yet.
+    private var unanswered: [Int32]?
     private var needsAbort = false
 
     init(_ log: KafkaRecordLog) { self.log = log }
@@ -67,8 +69,8 @@ final class LogDriver {
     @discardableResult
     func step(_ limits: BatchLimits = BatchLimits(), waitMilliseconds: Int = 100) throws -> LogBatch {
         do {
-            if needsAbort { try log.abort() }
-            needsAbort = false
+            if needsAbort { try abortOnce() }
+            if let partitions = unanswered { try begin(partitions) }
             if reading != nil { return try restore(waitMilliseconds) }
             let round = try log.poll(limits, waitMilliseconds: waitMilliseconds)
             #expect(round.change == nil || round.records.isEmpty, "either records or a change")
@@ -103,12 +105,18 @@ final class LogDriver {
         changes.append(change)
         switch change {
         case .assigned(let partitions):
-            try log.beginRestore(partitions, kept: kept.intersection(partitions))
-            reading = []
+            unanswered = partitions
+            try begin(partitions)
         case .revoked, .lost:
             reading = nil
             if releases { try log.releaseRevoked() }
         }
+    }
+
+    private func begin(_ partitions: [Int32]) throws {
+        try log.beginRestore(partitions, kept: kept.intersection(partitions))
+        unanswered = nil
+        reading = []
     }
 
     /// Steps until `count` records of one assignment are there.
@@ -144,15 +152,20 @@ final class LogDriver {
         try log.commit(batch.positions, of: batch.generation)
     }
 
+    /// A restore that was under way begins anew with the next assignment.
+    private func abortOnce() throws {
+        try log.abort()
+        needsAbort = false
+        reading = nil
+    }
+
     /// Aborts what the log refused, for as long as it takes.
     func abort(seconds: Int = 30) throws {
         needsAbort = true
         let deadline = ContinuousClock.now + .seconds(seconds)
         while ContinuousClock.now < deadline {
             do {
-                try log.abort()
-                needsAbort = false
-                return
+                return try abortOnce()
             } catch let fault as KafkaFault where !fault.endsLoop {
                 faults.append(fault)
             }

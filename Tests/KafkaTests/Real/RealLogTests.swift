@@ -109,6 +109,7 @@ extension RealKafkaTests {
         var settings = fixture.settings("one")
         settings.commitMilliseconds = 1_500
         settings.abortMilliseconds = 500
+        settings.prepareMilliseconds = 1_000
         let driver = try LogDriver(.exactlyOnce, settings)
         let some = try driver.records(10, limits: BatchLimits(records: 10))
         try driver.commit(some, some.outputs(.results, .ledger))
