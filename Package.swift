@@ -113,6 +113,12 @@ let benchmarks: [Target] = [
         path: "Benchmarks/ChaosLab",
         swiftSettings: strict
     ),
+    .executableTarget(
+        name: "KafkaCopy",
+        dependencies: ["Worker", "Pipeline", "Kafka"],
+        path: "Benchmarks/KafkaCopy",
+        swiftSettings: strict
+    ),
 ]
 
 func fuzzTarget(_ name: String) -> Target {

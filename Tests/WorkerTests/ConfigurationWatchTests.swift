@@ -15,11 +15,14 @@ private final class WatchBench {
     private var wall: Int64 = Int64(Date().timeIntervalSince1970 * 1000)
     private var watch: ConfigurationWatch?
 
-    init(_ directory: KeyDirectory) throws {
+    /// - Parameter meanwhile: what happens between the load and the first look.
+    init(_ directory: KeyDirectory, meanwhile: () throws -> Void = {}) throws {
         self.directory = directory
+        let running = try directory.load()
+        try meanwhile()
         watch = ConfigurationWatch(
             directory: directory.path,
-            running: try directory.load(),
+            running: running,
             isAsked: { [unowned self] in
                 defer { isAsked = false }
                 return isAsked
@@ -75,6 +78,16 @@ struct ConfigurationWatchTests {
         #expect(bench.lines == ["the configuration is reloaded: 1 app, 1 signing key, 1 sealing key, 1 challenge key"])
         for _ in 0..<3 { bench.look() }
         #expect(bench.applied.count == 1)
+    }
+
+    @Test("What changed between the load and the watch, while the broker was waited for, is taken over")
+    func meanwhile() throws {
+        let directory = try KeyDirectory.complete()
+        let bench = try WatchBench(directory) {
+            try directory.files.write("apps.json", ConfigurationDirectory.apps(#""tokenTtl":"2h""#))
+        }
+        bench.settle()
+        #expect(bench.applied.first?.0.registry.apps[0].tokens.ttlMilliseconds == 7_200_000)
     }
 
     @Test("SIGHUP is answered at once, whether a file has changed or not")

@@ -86,7 +86,6 @@ struct EventEncoder {
 }
 
 extension Method {
-    fileprivate var isExchange: Bool {
-        self == .exchangeAppAttestAttestation || self == .exchangeAppAttestAssertion
-    }
+    fileprivate static let exchanges: [Method] = [.exchangeAppAttestAttestation, .exchangeAppAttestAssertion]
+    fileprivate var isExchange: Bool { Self.exchanges.contains(self) }
 }

@@ -5,10 +5,16 @@ struct Interner {
 
     private var texts: [String] = [""]
     private var numbers: [String: UInt32] = [:]
+    /// Asked for last: keys come in runs of one app.
+    private var last: (text: String, number: UInt32) = ("", 0)
 
     /// - Returns: nil when all numbers are in use.
     mutating func number(of text: String) -> UInt32? {
-        if let number = numbers[text] { return number }
+        if text == last.text, last.number != 0 { return last.number }
+        if let number = numbers[text] {
+            last = (text, number)
+            return number
+        }
         guard let number = UInt32(exactly: texts.count), number <= Self.maxNumber else { return nil }
         texts.append(text)
         numbers[text] = number

@@ -99,17 +99,33 @@ extension BatchLoop {
         var moved = false
         while let changes = restoration.take() {
             moved = true
-            for change in changes {
-                switch change {
-                case .change(let partition, let change): ledgers[settings.ledgerPartition(partition)]?.apply(change)
-                case .tombstone(let partition, let key, let change):
-                    restoration.unreadable.remove(partition, key: key)
-                    if let change { ledgers[settings.ledgerPartition(partition)]?.apply(change) }
-                case .fault(let fault, let key): restoration.unreadable.add(fault, key: key)
-                }
-            }
+            apply(changes, of: restoration)
         }
         return moved
+    }
+
+    /// Records come in runs of one partition: its ledger is taken out of the table for as long as a run lasts, since
+    /// changing it in its place would cost more than the change.
+    private func apply(_ changes: [DecodedChange], of restoration: Restoration) {
+        var run: (number: Int32, ledger: PartitionLedger)?
+        func apply(_ change: LedgerChange, on partition: Int32) {
+            let number = settings.ledgerPartition(partition)
+            if run?.number != number {
+                if let done = run.take() { ledgers[done.number] = done.ledger }
+                run = ledgers.removeValue(forKey: number).map { (number, $0) }
+            }
+            run?.ledger.apply(change)
+        }
+        for change in changes {
+            switch change {
+            case .change(let partition, let change): apply(change, on: partition)
+            case .tombstone(let partition, let key, let change):
+                restoration.unreadable.remove(partition, key: key)
+                if let change { apply(change, on: partition) }
+            case .fault(let fault, let key): restoration.unreadable.add(fault, key: key)
+            }
+        }
+        if let done = run { ledgers[done.number] = done.ledger }
     }
 }
 

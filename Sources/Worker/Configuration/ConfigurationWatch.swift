@@ -10,7 +10,6 @@ package final class ConfigurationWatch {
     package typealias Apply = (Configuration, KeyRings) -> Void
     /// Pause between two looks at the files.
     package static let interval = Duration.seconds(2)
-    private static let files = ["worker.json", "apps.json", "kafka.properties"]
 
     private let directory: String
     private var running: LoadedConfiguration
@@ -53,8 +52,9 @@ package final class ConfigurationWatch {
         self.apply = apply
         self.say = say
         lastLook = elapsed()
-        paths = Self.watched(directory, running)
-        read = Self.stamps(paths)
+        paths = running.paths(in: directory)
+        // What has changed since the start, however long it took, is taken up at the first looks.
+        read = running.stamps
         let now = wallClock()
         known = Dictionary(uniqueKeysWithValues: running.keys.rings.tokens.keys.map { ($0.kid, now) })
     }
@@ -79,13 +79,14 @@ package final class ConfigurationWatch {
         read = stamps
         do throws(ConfigurationFault) {
             let reload = try Reload(ConfigurationFiles(directory: directory), after: running)
-            watch(Self.watched(directory, reload.loaded))
+            watch(reload.loaded.paths(in: directory))
             take(reload)
         } catch {
             say("the configuration is not reloaded, the old one stays: \(error.message)")
             // The files that a bad list names are watched too: one of them may be what is mended next.
             guard let attempt = try? Configuration.load(directory: directory) else { return }
-            watch(paths.union(Self.watched(directory, LoadedConfiguration(configuration: attempt, keys: running.keys))))
+            let tried = LoadedConfiguration(configuration: attempt, keys: running.keys)
+            watch(paths.union(tried.paths(in: directory)))
         }
     }
 
@@ -108,10 +109,6 @@ package final class ConfigurationWatch {
         read = read.filter { next.contains($0.key) }
         read.merge(Self.stamps(next.subtracting(paths))) { old, _ in old }
         paths = next
-    }
-
-    private static func watched(_ directory: String, _ loaded: LoadedConfiguration) -> Set<String> {
-        Set(files.map { "\(directory)/\($0)" } + loaded.paths)
     }
 
     private static func stamps(_ paths: Set<String>) -> [String: FileStamp] {

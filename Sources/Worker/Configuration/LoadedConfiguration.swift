@@ -5,6 +5,13 @@ internal import Foundation
 package struct LoadedConfiguration: Sendable {
     package let configuration: Configuration
     package let keys: ExchangeKeys
+    /// The files as they were when they were read, by path; a missing one has no entry.
+    private(set) var stamps: [String: FileStamp] = [:]
+
+    init(configuration: Configuration, keys: ExchangeKeys) {
+        self.configuration = configuration
+        self.keys = keys
+    }
 
     /// - Parameter directory: the config directory.
     /// - Throws: ``ConfigurationFault`` for the first thing that is wrong, key files included.
@@ -14,7 +21,9 @@ package struct LoadedConfiguration: Sendable {
 
     static func load(_ files: ConfigurationFiles) throws(ConfigurationFault) -> LoadedConfiguration {
         let configuration = try Configuration.load(files)
-        return LoadedConfiguration(configuration: configuration, keys: try ExchangeKeys.load(configuration))
+        var loaded = LoadedConfiguration(configuration: configuration, keys: try ExchangeKeys.load(configuration))
+        for path in loaded.paths(in: files.directory) { loaded.stamps[path] = FileStamp(path) }
+        return loaded
     }
 
     /// What is doubtful about the keys, though the worker can run with them: one line each.
@@ -52,9 +61,11 @@ package struct LoadedConfiguration: Sendable {
     }
 
     /// Every file whose change asks for a reload.
-    var paths: [String] {
-        configuration.signingKeys.map(\.file) + configuration.sealingKeys.map(\.file)
-            + configuration.challenges.keys.map(\.file) + configuration.anchors.attestation.map(\.path)
-            + configuration.anchors.receipt.map(\.path)
+    func paths(in directory: String) -> Set<String> {
+        var paths = Set(["worker.json", "apps.json", "kafka.properties"].map { "\(directory)/\($0)" })
+        paths.formUnion(configuration.signingKeys.map(\.file) + configuration.sealingKeys.map(\.file))
+        paths.formUnion(configuration.challenges.keys.map(\.file))
+        paths.formUnion((configuration.anchors.attestation + configuration.anchors.receipt).map(\.path))
+        return paths
     }
 }

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Pipeline
 
 /// Tells how far the restore of newly assigned partitions is: a line every few seconds, and one at its end.
@@ -24,6 +25,8 @@ struct RestoreMeter {
             let seconds = max(0.001, (now - started) / .seconds(1))
             let rate = Int(Double(last.records) / seconds).grouped
             console.print("the ledger is restored: \(last.records.grouped) records, \(rate) records/s")
+            // What the reading needed is free now, but the allocator would keep it: more than the keys themselves.
+            malloc_trim(0)
         }
         last = progress
     }

@@ -1,0 +1,70 @@
+internal import Foundation
+internal import Kafka
+internal import Pipeline
+internal import Worker
+
+/// The Kafka side of `run` without the verification: polls requests, writes each one's value as its result, commits, all
+/// through the worker's own exactly-once log. Tells records per second from the first commit to the last.
+@main
+struct KafkaCopy {
+    static func main() throws {
+        let arguments = CommandLine.arguments
+        guard arguments.count == 3, let count = Int(arguments[2]) else {
+            print("Usage: KafkaCopy DIR COUNT    (a config directory whose topics exist, records to copy)")
+            exit(2)
+        }
+        let settings = try brokerSettings(Configuration.load(directory: arguments[1]))
+        let log = try KafkaRecordLog(exactlyOnce: settings)
+        var (copied, commits) = (0, 0)
+        var start: ContinuousClock.Instant?
+        var first = 0
+        while copied < count {
+            let round = try log.poll(BatchLimits(), waitMilliseconds: 100)
+            if case .assigned(let partitions)? = round.change { try restore(log, partitions) }
+            guard !round.records.isEmpty else { continue }
+            try copy(round, log)
+            copied += round.records.count
+            commits += 1
+            if start == nil { (start, first) = (.now, copied) }
+        }
+        let seconds = start.map { (ContinuousClock.now - $0) / .seconds(1) } ?? 0
+        print("\(copied) records, \(commits) commits, \(Int(Double(copied - first) / max(seconds, 0.001))) records/s")
+        try log.close()
+    }
+
+    private static func brokerSettings(_ configuration: Configuration) -> BrokerSettings {
+        BrokerSettings(
+            properties: configuration.kafkaProperties.map { ($0.name, $0.value) },
+            topics: configuration.topics,
+            instanceName: "copy",
+            membership: .dynamic
+        )
+    }
+
+    private static func restore(_ log: KafkaRecordLog, _ partitions: [Int32]) throws {
+        try log.beginRestore(partitions, kept: [])
+        while try !log.restore(10_000, waitMilliseconds: 100).isComplete {}
+    }
+
+    private static func copy(_ round: PollRound, _ log: KafkaRecordLog) throws {
+        var outputs: [OutboundRecord] = []
+        var ends: [Int32: Int64] = [:]
+        outputs.reserveCapacity(round.records.count)
+        for case .record(let record) in round.records {
+            ends[record.partition] = record.offset + 1
+            outputs.append(
+                OutboundRecord(
+                    stream: .results,
+                    partition: record.partition,
+                    sourceOffset: record.offset,
+                    sourceTimestamp: record.timestamp,
+                    key: record.key,
+                    value: record.value
+                )
+            )
+        }
+        try log.begin()
+        try log.append(outputs)
+        try log.commit(ends.map { PartitionPosition(partition: $0.key, offset: $0.value) }, of: round.generation)
+    }
+}
