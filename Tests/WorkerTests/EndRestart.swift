@@ -53,6 +53,29 @@ extension EndToEndTests {
         // Keys that attested with one worker assert with others.
         #expect(try Outcomes(of: workplace).counts == ["accepted": 900])
     }
+
+    @Test func `of two runs with one name one ends with a line that says what to do, and the other does the work`() throws {
+        let workplace = try Workplace("namesake", members: #""batch": {"records": 20}"#)
+        let all = try simulated(workplace, devices: 20, records: 600)
+        let workers = try (0..<2).map { _ in try workplace.run("run", "--instance", "same") }
+        for part in 0..<20 where workers.allSatisfy(\.isRunning) {
+            try put(Array(all[(part * 30)..<(part * 30 + 30)]), into: workplace)
+            _ = wait(2) { !workers.allSatisfy(\.isRunning) }
+        }
+        #expect(wait(60) { workers.count(where: \.isRunning) == 1 }, "\(workers.map(\.error))")
+        let ended = try #require(workers.first { !$0.isRunning })
+        #expect(ended.exitCode() == 1)
+        let last = ended.error.split(separator: "\n").last.map(String.init) ?? ""
+        #expect(last.hasPrefix("attest-worker: the broker ended the work: another process "), "\(ended.error)")
+        #expect(last.contains("namesake-same") && last.contains("--instance"), "\(last)")
+        let rest = all.count - (try workplace.records(of: workplace.requests).count)
+        try put(Array(all.suffix(rest)), into: workplace)
+        let other = try #require(workers.first { $0.isRunning })
+        #expect(try workplace.waits(for: 600, of: other), "\(other.error)")
+        other.signal(SIGTERM)
+        #expect(other.exitCode() == 0, "\(other.error)")
+        #expect(try Outcomes(of: workplace).counts == ["accepted": 600])
+    }
 }
 
 extension Workplace {
