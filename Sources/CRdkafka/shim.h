@@ -1,4 +1,5 @@
 #pragma once
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <librdkafka/rdkafka.h>

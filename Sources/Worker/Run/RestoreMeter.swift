@@ -1,4 +1,4 @@
-internal import Foundation
+internal import Kafka
 internal import Pipeline
 
 /// Tells how far the restore of newly assigned partitions is: a line every few seconds, and one at its end.
@@ -26,7 +26,7 @@ struct RestoreMeter {
             let rate = Int(Double(last.records) / seconds).grouped
             console.print("the ledger is restored: \(last.records.grouped) records, \(rate) records/s")
             // What the reading needed is free now, but the allocator would keep it: more than the keys themselves.
-            malloc_trim(0)
+            FreedMemory.giveBack()
         }
         last = progress
     }
