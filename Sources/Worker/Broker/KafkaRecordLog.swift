@@ -17,6 +17,7 @@ package final class KafkaRecordLog: RecordLog {
     private let unit: any OutputUnit
     private let rights: AccessRights
     private let trouble: @Sendable (KafkaFault) -> Void
+    private let restored: @Sendable (Int) -> Void
     private var partitions = AssignedPartitions()
     /// What came in the middle of a round, for the next one: a round is either records or a change.
     private var held: ConsumerEvent?
@@ -26,6 +27,7 @@ package final class KafkaRecordLog: RecordLog {
     private var member: GroupMetadata?
     private var generation = 0
     private var restore: LedgerRestore?
+    private var restoredRecords = 0
     /// How far the ledgers that the loop has, or keeps, are known to go.
     private var ledgerEnds: [Int32: Int64] = [:]
     /// A revocation was seen that ``releaseRevoked()`` has not answered yet.
@@ -35,26 +37,31 @@ package final class KafkaRecordLog: RecordLog {
 
     /// Exactly-once delivery: see ``TransactionalUnit``. Connects in the background; nothing is waited for here.
     ///
-    /// - Parameter trouble: told of every fault that is ridden out while polling.
+    /// - Parameters:
+    ///   - trouble: told of every fault that is ridden out while polling.
+    ///   - restored: told at the end of each restore how many records it gave.
     package convenience init(
         exactlyOnce settings: BrokerSettings,
-        trouble: @escaping @Sendable (KafkaFault) -> Void = { _ in }
+        trouble: @escaping @Sendable (KafkaFault) -> Void = { _ in },
+        restored: @escaping @Sendable (Int) -> Void = { _ in }
     ) throws {
-        try self.init(settings, unit: TransactionalUnit(settings), trouble: trouble)
+        try self.init(settings, unit: TransactionalUnit(settings), trouble: trouble, restored: restored)
     }
 
     /// At-least-once delivery: see ``AtLeastOnceUnit``. Connects in the background; nothing is waited for here.
     package convenience init(
         atLeastOnce settings: BrokerSettings,
-        trouble: @escaping @Sendable (KafkaFault) -> Void = { _ in }
+        trouble: @escaping @Sendable (KafkaFault) -> Void = { _ in },
+        restored: @escaping @Sendable (Int) -> Void = { _ in }
     ) throws {
-        try self.init(settings, unit: AtLeastOnceUnit(settings), trouble: trouble)
+        try self.init(settings, unit: AtLeastOnceUnit(settings), trouble: trouble, restored: restored)
     }
 
     init(
         _ settings: BrokerSettings,
         unit: any OutputUnit,
-        trouble: @escaping @Sendable (KafkaFault) -> Void
+        trouble: @escaping @Sendable (KafkaFault) -> Void,
+        restored: @escaping @Sendable (Int) -> Void
     ) throws(KafkaFault) {
         try settings.validate()
         self.settings = settings
@@ -63,6 +70,7 @@ package final class KafkaRecordLog: RecordLog {
         consumer = try Consumer(settings.consumerProperties(), topic: topic)
         self.unit = unit
         self.trouble = trouble
+        self.restored = restored
         try consumer.subscribe()
     }
 
@@ -140,6 +148,7 @@ package final class KafkaRecordLog: RecordLog {
 
 extension KafkaRecordLog {
     package func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws {
+        restoredRecords = 0
         do throws(KafkaFault) {
             restore = try LedgerRestore(
                 settings,
@@ -168,12 +177,14 @@ extension KafkaRecordLog {
                 throw rights.explained(error, reading: settings.topics.outputs[.ledger])
             }
         }
+        restoredRecords += round.records.count
         round.remaining = restore.remaining
         guard restore.isComplete else { return round }
         try consumer.resume(partitions.numbers)
         for (partition, end) in restore.ends { ledgerEnds[partition] = end }
         self.restore = nil
         round.isComplete = true
+        restored(restoredRecords)
         return round
     }
 }

@@ -83,7 +83,8 @@ final class WorkerSession {
         let partitions = try access.partitionCount()
         let notices = NoticeBoard()
         access.settings.isStopping = { stopped.isSet }
-        let log = try openLog(notices)
+        let restored = RestoreCount()
+        let log = try openLog(notices, restored)
         let loop = BatchLoop(
             log: log,
             settings: configuration.liveSettings(loaded.keys.rings, partitions: partitions),
@@ -101,7 +102,7 @@ final class WorkerSession {
             try driver.run(loop) { tally, restore in
                 for line in notices.take() { console.printError("\(AttestWorker.name): \(line)") }
                 watch.poll()
-                restoring.update(restore)
+                restoring.update(restore, total: restored.total)
                 if tally.requests != shown { progress.update(tally.requests) }
                 shown = tally.requests
             }
@@ -123,11 +124,11 @@ final class WorkerSession {
         console.print(Self.account(loop.tally))
     }
 
-    private func openLog(_ notices: NoticeBoard) throws -> KafkaRecordLog {
+    private func openLog(_ notices: NoticeBoard, _ restored: RestoreCount) throws -> KafkaRecordLog {
         let trouble: @Sendable (KafkaFault) -> Void = { notices.post($0.description) }
         return switch configuration.delivery {
-        case .exactlyOnce: try KafkaRecordLog(exactlyOnce: access.settings, trouble: trouble)
-        case .atLeastOnce: try KafkaRecordLog(atLeastOnce: access.settings, trouble: trouble)
+        case .exactlyOnce: try KafkaRecordLog(exactlyOnce: access.settings, trouble: trouble, restored: restored.add)
+        case .atLeastOnce: try KafkaRecordLog(atLeastOnce: access.settings, trouble: trouble, restored: restored.add)
         }
     }
 
