@@ -19,7 +19,7 @@ extension EndToEndTests {
             #expect(check.exitCode() == 1)
             #expect(check.saysOneLine("attest-worker: the broker cannot be asked: "), "\(check.error)")
         }
-        #expect(try workplace.waits(for: 50, of: worker))
+        #expect(try workplace.waits(for: 50, of: worker), "\(worker.error) \(worker.output)")
         worker.signal(SIGINT)
         #expect(worker.exitCode() == 0)
         #expect(worker.error.components(separatedBy: "waiting for the broker").count == 2, "\(worker.error)")
