@@ -54,7 +54,9 @@ extension EndToEndTests {
         #expect(try Outcomes(of: workplace).counts == ["accepted": 900])
     }
 
-    @Test func `of two runs with one name one ends with a line that says what to do, and the other does the work`() throws {
+    @Test func `of two runs with one name one ends with a line that says what to do, and the other does the work`()
+        throws
+    {
         let workplace = try Workplace("namesake", members: #""batch": {"records": 20}"#)
         let all = try simulated(workplace, devices: 20, records: 600)
         let workers = try (0..<2).map { _ in try workplace.run("run", "--instance", "same") }

@@ -57,14 +57,14 @@ final class WorkerSession {
         let driver = LoopDriver(idleWaitMilliseconds: configuration.batch.milliseconds)
         let stopped = StopFlag()
         let shutdown = Shutdown { shutdown in
+            Self.tell("asked to end: what is in flight is finished first")
             stopped.set()
             driver.stop()
             shutdown.limit(seconds: Self.stopSeconds) {
-                let line =
-                    "\(AttestWorker.name): the broker does not answer: leaving without the last commit; nothing is lost, "
-                    + "whoever takes the partitions over does it again\n"
-                // Not through the console: whoever uses it may be what hangs.
-                FileHandle.standardError.write(Data(line.utf8))
+                Self.tell(
+                    "the broker does not answer: leaving without the last commit; nothing is lost, whoever takes the "
+                        + "partitions over does it again"
+                )
             }
         }
         let hangup = Hangup()
@@ -122,6 +122,11 @@ final class WorkerSession {
         progress.finish()
         try log.close()
         console.print(Self.account(loop.tally))
+    }
+
+    /// From any thread, and not through the console: whoever uses it may be what hangs.
+    private static func tell(_ line: String) {
+        FileHandle.standardError.write(Data("\(AttestWorker.name): \(line)\n".utf8))
     }
 
     private func openLog(_ notices: NoticeBoard, _ restored: RestoreCount) throws -> KafkaRecordLog {

@@ -128,7 +128,9 @@ final class LogDriver {
             batch.records += round.records
             return batch.records.count >= count
         }
-        if batch.records.count < count { Issue.record("only \(batch.records.count) of \(count) records came: \(faults)") }
+        if batch.records.count < count {
+            Issue.record("only \(batch.records.count) of \(count) records came: \(faults)")
+        }
         return batch
     }
 

@@ -101,7 +101,10 @@ struct MockLogTests {
             let driver = try LogDriver(delivery, settings)
             let batch = try driver.records(20)
             // Partition counts are known from an earlier batch.
-            try driver.commit(LogBatch(generation: batch.generation), [LogDriver.output(.results, for: batch.records[0])])
+            try driver.commit(
+                LogBatch(generation: batch.generation),
+                [LogDriver.output(.results, for: batch.records[0])]
+            )
             try cluster.setBroker(1, isUp: false)
             let fault = #expect(throws: KafkaFault.self) { try driver.commit(batch, batch.outputs(.results)) }
             #expect(fault?.isRecoverable == true)

@@ -122,7 +122,9 @@ extension RealKafkaTests {
         var more = LogBatch()
         let areRead = try second.steps { round in
             try first.step(waitMilliseconds: 20)
-            if !round.records.isEmpty { more = LogBatch(records: more.records + round.records, generation: round.generation) }
+            if !round.records.isEmpty {
+                more = LogBatch(records: more.records + round.records, generation: round.generation)
+            }
             return !more.records.isEmpty
         }
         #expect(areRead)
@@ -133,7 +135,10 @@ extension RealKafkaTests {
         // Who has kept nothing reads everything.
         let third = try LogDriver(.exactlyOnce, fixture.settings("three"))
         try first.log.close()
-        #expect(try third.steps { _ in third.restored.last?.count == 30 + more.records.count }, "\(third.restored.map(\.count))")
+        #expect(
+            try third.steps { _ in third.restored.last?.count == 30 + more.records.count },
+            "\(third.restored.map(\.count))"
+        )
         try third.log.close()
     }
 }
