@@ -85,6 +85,29 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
         )
     }
 
+    /// The same fault in other words.
+    package func saying(_ message: String) -> KafkaFault {
+        KafkaFault(
+            code: code,
+            name: name,
+            message: message,
+            isFatal: isFatal,
+            isRetriable: isRetriable,
+            requiresAbort: requiresAbort
+        )
+    }
+
+    /// What a refusal is about; nil where nothing was refused, or who we are.
+    package var refusedResource: RefusedResource? {
+        switch code {
+        case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED.rawValue: .topic
+        case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED.rawValue: .group
+        case RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED.rawValue: .transactionalID
+        case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED.rawValue: .cluster
+        default: nil
+        }
+    }
+
     /// A setting or an argument that is wrong.
     package static func invalid(_ message: String) -> KafkaFault {
         KafkaFault(RD_KAFKA_RESP_ERR__INVALID_ARG, message)
@@ -104,6 +127,11 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
     package static func fatal(_ message: String) -> KafkaFault {
         KafkaFault(RD_KAFKA_RESP_ERR__FATAL, message)
     }
+}
+
+/// What a broker has rules about.
+package enum RefusedResource: Sendable {
+    case topic, group, transactionalID, cluster
 }
 
 extension KafkaFault {

@@ -114,7 +114,7 @@ package enum TopicDump {
         let deadline = ContinuousClock.now + .seconds(30)
         while true {
             do { return try consumer.watermarks(of: partition, timeoutMilliseconds: 10_000) } catch {
-                guard error.isRetriable, ContinuousClock.now < deadline else { throw error }
+                guard error.isRetriable || error.isMissingTopic, ContinuousClock.now < deadline else { throw error }
             }
             usleep(100_000)
         }

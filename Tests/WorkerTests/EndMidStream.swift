@@ -11,7 +11,7 @@ import Testing
 
 extension EndToEndTests {
     /// Records of fake devices with their results by a replay, in the order in which they were made.
-    private func simulated(
+    func simulated(
         _ workplace: Workplace,
         devices: Int,
         records: Int,
@@ -27,11 +27,11 @@ extension EndToEndTests {
         return try workplace.bytes("simulated.ndjson").split(separator: 0x0A).map { try CaptureCodec.decode(Array($0)) }
     }
 
-    private func put(_ records: some Sequence<InboundRecord>, into workplace: Workplace) throws {
+    func put(_ records: some Sequence<InboundRecord>, into workplace: Workplace) throws {
         try workplace.put(records.map { PutRecord(key: $0.key, value: $0.value, headers: $0.headers) })
     }
 
-    private func isAttestation(_ record: InboundRecord) -> Bool {
+    func isAttestation(_ record: InboundRecord) -> Bool {
         String(decoding: record.value ?? [], as: UTF8.self).contains(":verifyAttestation")
     }
 

@@ -78,15 +78,28 @@ final class Workplace {
         return worker
     }
 
-    /// Waits for outcomes, as long as the worker runs.
+    /// Waits for committed outcomes, as long as the worker runs.
     func waits(for outcomes: Int, of worker: WorkerProcess, seconds: Int = 60) throws -> Bool {
-        let topics = try [Pipeline.OutputStream.results, .deadLetters].map {
-            try Consumer(properties, topic: topic($0))
+        try waits(for: outcomes, of: [worker], seconds: seconds)
+    }
+
+    /// Waits for committed outcomes, as long as all workers run.
+    func waits(for outcomes: Int, of workers: [WorkerProcess], seconds: Int = 60) throws -> Bool {
+        let readers = try [Pipeline.OutputStream.results, .deadLetters].map {
+            let reader = try Consumer(properties, topic: topic($0))
+            try reader.assign(
+                (0..<Self.partitions).map { PartitionOffset(partition: $0, offset: PartitionOffset.beginning) }
+            )
+            return reader
         }
         var count = 0
         _ = try wait(seconds) {
-            count = try topics.reduce(0) { try $0 + Self.count(of: $1) }
-            return count >= outcomes || !worker.isRunning
+            for reader in readers {
+                while let event = try reader.poll(timeoutMilliseconds: 10) {
+                    if case .record = event { count += 1 }
+                }
+            }
+            return count >= outcomes || !workers.allSatisfy(\.isRunning)
         }
         return count >= outcomes
     }
@@ -99,18 +112,6 @@ final class Workplace {
 
     func rewrite(_ name: String, _ change: (String) -> String) throws {
         try write(change(String(decoding: bytes("config/" + name), as: UTF8.self)), to: "config/" + name)
-    }
-
-    /// How many records a topic holds; 0 while a broker that has just come up cannot say.
-    private static func count(of consumer: Consumer) throws -> Int {
-        do {
-            return try (0..<partitions).reduce(0) { sum, partition in
-                let marks = try consumer.watermarks(of: partition, timeoutMilliseconds: 10_000)
-                return sum + Int(marks.high - marks.low)
-            }
-        } catch let fault as KafkaFault where fault.isRetriable {
-            return 0
-        }
     }
 }
 

@@ -15,12 +15,31 @@ extension EndToEndTests {
             defer { try? broker.restart() }
             worker = try workplace.run("run")
             #expect(worker.waits(until: "waiting for the broker"))
+            let check = try workplace.run("run", "--check")
+            #expect(check.exitCode() == 1)
+            #expect(check.saysOneLine("attest-worker: the broker cannot be asked: "), "\(check.error)")
         }
-        #expect(try workplace.waits(for: 50, of: worker))
+        #expect(try workplace.waits(for: 50, of: worker), "\(worker.error) \(worker.output)")
         worker.signal(SIGINT)
         #expect(worker.exitCode() == 0)
         #expect(worker.error.components(separatedBy: "waiting for the broker").count == 2, "\(worker.error)")
         #expect(try Outcomes(of: workplace).counts == ["accepted": 50])
+    }
+
+    @Test func `a run rides out its broker's end and return, and answers every request once`() throws {
+        let workplace = try Workplace("ridden", members: #""batch": {"records": 50}"#)
+        let broker = try #require(RealKafkaTrait.broker)
+        try workplace.publish(devices: 40, records: 2_000)
+        let worker = try workplace.run("run", "--instance", "one")
+        #expect(try workplace.waits(for: 100, of: worker))
+        try broker.kill()
+        sleep(2)
+        #expect(worker.isRunning, "\(worker.error)")
+        try broker.restart()
+        #expect(try workplace.waits(for: 2_000, of: worker, seconds: 90), "\(worker.error)")
+        worker.signal(SIGTERM)
+        #expect(worker.exitCode() == 0, "\(worker.error)")
+        #expect(try Outcomes(of: workplace).counts == ["accepted": 2_000])
     }
 
     @Test func `topics that are missing or unequal end run and check with a sentence`() throws {

@@ -18,7 +18,7 @@ extension EndToEndTests {
         #expect([first, second, third].map(Self.requests).reduce(0, +) == 1_500)
         // With nothing to do it ends as well, and writes nothing.
         let idle = try workplace.run("run", "--instance", "one")
-        #expect(idle.waits(until: "at least once"))
+        #expect(idle.waits(until: "in order"))
         idle.signal(SIGTERM)
         #expect(idle.exitCode() == 0)
         #expect(Self.requests(of: idle) == 0, "\(idle.output)")
@@ -26,9 +26,26 @@ extension EndToEndTests {
     }
 
     /// The count in the last line that a run prints.
-    private static func requests(of worker: WorkerProcess) -> Int {
+    static func requests(of worker: WorkerProcess) -> Int {
         let line = worker.output.split(separator: "\n").last { $0.contains(" requests: ") } ?? ""
         return Int(line.prefix { $0 != " " }.filter(\.isNumber)) ?? -1
+    }
+
+    @Test func `a signal ends a run in time that has lost its broker, and nothing is lost`() throws {
+        let workplace = try Workplace("left", members: #""batch": {"records": 10}"#)
+        let broker = try #require(RealKafkaTrait.broker)
+        try workplace.publish(devices: 20, records: 1_000)
+        let worker = try workplace.run("run", "--instance", "one")
+        #expect(try workplace.waits(for: 1, of: worker))
+        do {
+            try broker.pause()
+            defer { try? broker.resume() }
+            worker.signal(SIGTERM)
+            #expect(worker.exitCode(seconds: 10) == 1)
+            #expect(worker.error.contains("the broker does not answer: leaving without the last commit"))
+        }
+        _ = try workplace.work(until: 1_000)
+        #expect(try Outcomes(of: workplace).counts == ["accepted": 1_000])
     }
 
     @Test(arguments: [SIGTERM, SIGINT])

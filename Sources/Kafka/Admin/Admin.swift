@@ -16,7 +16,15 @@ package final class Admin {
 
     /// Every topic that this client may see.
     package func topics(timeoutMilliseconds: Int = 10_000) throws(KafkaFault) -> [TopicDescription] {
-        try handle.topics(timeoutMilliseconds: timeoutMilliseconds)
+        do throws(KafkaFault) {
+            return try handle.topics(timeoutMilliseconds: timeoutMilliseconds)
+        } catch { throw refused(error) }
+    }
+
+    /// Who is not let in hears nothing but a timeout: the refusal behind it, where there was one.
+    func refused(_ fault: KafkaFault) -> KafkaFault {
+        guard fault.isRetriable, let cause = handle.context.lastConnectionFault, cause.isRefusal else { return fault }
+        return cause
     }
 }
 
@@ -43,14 +51,14 @@ extension Admin {
         // The library's own timeout comes first; a little more lets its answer arrive.
         guard let event = unsafe rd_kafka_queue_poll(queue, timeout.addingReportingOverflow(1_000).partialValue) else {
             handle.serve()
-            throw handle.explained(.timedOut("\(action): no answer in \(timeoutMilliseconds) ms"))
+            throw refused(handle.explained(.timedOut("\(action): no answer in \(timeoutMilliseconds) ms")))
         }
         defer { unsafe rd_kafka_event_destroy(event) }
         let code = unsafe rd_kafka_event_error(event)
         guard code == RD_KAFKA_RESP_ERR_NO_ERROR else {
             handle.serve()
             let text = unsafe String(cString: rd_kafka_event_error_string(event))
-            throw handle.explained(KafkaFault(code, "\(action): \(text)"))
+            throw refused(handle.explained(KafkaFault(code, "\(action): \(text)")))
         }
         return try unsafe read(event)
     }

@@ -1,4 +1,5 @@
 internal import CRdkafka
+internal import Glibc
 
 /// What the library's callbacks write down for the thread that polls.
 ///
@@ -17,6 +18,10 @@ final class CallbackContext {
     var firstFailure: KafkaFault?
     /// Where acknowledged records of one topic lie, for a producer that asked.
     var deliveredOffsets: DeliveredOffsets?
+    /// Set for a client whose faults leave out what its log says: which topic a transaction was refused.
+    var readsLog = false
+    /// The last topic that a transaction was refused.
+    var refusedTopic: String?
     /// The last thing that went wrong with a connection.
     private(set) var lastConnectionFault: KafkaFault?
 
@@ -31,6 +36,7 @@ final class CallbackContext {
             let text = unsafe reason.map { unsafe String(cString: $0) } ?? ""
             unsafe CallbackContext.from(opaque)?.noteError(rd_kafka_resp_err_t(code), text)
         }
+        if readsLog { unsafe registerLog(in: configuration) }
         switch kind {
         case .consumer:
             unsafe rd_kafka_conf_set_rebalance_cb(configuration) { client, code, partitions, opaque in
@@ -43,6 +49,19 @@ final class CallbackContext {
         }
     }
 
+    /// Log lines then come through the client's queue, so that they are read on the thread that polls.
+    private func registerLog(in configuration: OpaquePointer) {
+        // Both texts are copied; the name and value are known to every version.
+        _ = unsafe rd_kafka_conf_set(configuration, "log.queue", "true", nil, 0)
+        unsafe rd_kafka_conf_set_log_cb(configuration) { client, level, facility, text in
+            guard let client = unsafe client, let facility = unsafe facility, let text = unsafe text else { return }
+            if unsafe strcmp(facility, "ADDPARTS") == 0 {
+                unsafe CallbackContext.from(rd_kafka_opaque(client))?.noteRefusal(String(cString: text))
+            }
+            unsafe rd_kafka_log_print(client, level, facility, text)
+        }
+    }
+
     private static func from(_ opaque: UnsafeMutableRawPointer?) -> CallbackContext? {
         // The pointer is the one registered above, of an object that outlives the client.
         unsafe opaque.map { unsafe Unmanaged<CallbackContext>.fromOpaque($0).takeUnretainedValue() }
@@ -52,6 +71,14 @@ final class CallbackContext {
         // "All brokers are down" follows the error that says why; keep that one.
         guard code != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN || lastConnectionFault == nil else { return }
         lastConnectionFault = KafkaFault(code, reason)
+    }
+
+    /// The line reads: Failed to add partition "topic" [0] to transaction: Broker: Topic authorization failed.
+    private func noteRefusal(_ line: String) {
+        let words = line.split(separator: "\"", omittingEmptySubsequences: false)
+        guard words.count == 3, line.hasSuffix(KafkaFault.text(of: RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED))
+        else { return }
+        refusedTopic = String(words[1])
     }
 
     private func noteRebalance(

@@ -20,6 +20,8 @@ final class ClientHandle {
             let text = complaint.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
             throw .invalid("kafka properties: \(String(decoding: text, as: UTF8.self))")
         }
+        // Null means: with everything else that is polled.
+        if context.readsLog { _ = unsafe rd_kafka_set_log_queue(pointer, nil) }
         unsafe self.pointer = pointer
         self.context = context
     }

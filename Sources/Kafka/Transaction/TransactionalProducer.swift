@@ -32,6 +32,7 @@ package final class TransactionalProducer {
     ) throws(KafkaFault) {
         guard !transactionalID.isEmpty else { throw .invalid("an empty transactional.id names nobody") }
         let context = CallbackContext()
+        context.readsLog = true
         context.deliveredOffsets = trackedTopic.map { DeliveredOffsets(topic: $0) }
         self.transactionalID = transactionalID
         producer = try Producer(
@@ -138,9 +139,15 @@ package final class TransactionalProducer {
     /// Marks the transaction as one that cannot be committed, and says so of the fault that did it.
     func spoiled(_ fault: KafkaFault) -> KafkaFault {
         if let fatal = fatalFault { return fatal }
-        let judged = fault.judged(isFatal: fault.isFatal, requiresAbort: true)
+        let judged = named(fault).judged(isFatal: fault.isFatal, requiresAbort: true)
         spoilage = spoilage ?? judged
         return judged
+    }
+
+    /// A refused topic has no name in the fault, only in the log.
+    private func named(_ fault: KafkaFault) -> KafkaFault {
+        guard fault.refusedResource == .topic, let topic = handle.context.refusedTopic else { return fault }
+        return fault.saying("\(fault.message); refused: topic \(topic)")
     }
 
     func abandoned(_ fault: KafkaFault) -> KafkaFault {
@@ -159,6 +166,7 @@ package final class TransactionalProducer {
         unsentOffsets = []
         failedBefore = deliveries.failed
         handle.context.firstFailure = nil
+        handle.context.refusedTopic = nil
         handle.context.deliveredOffsets?.reset()
     }
 }

@@ -7,6 +7,7 @@ internal import Pipeline
 /// have arrived, with the applied offset as its last record: what it knows was answered.
 final class AtLeastOnceUnit: OutputUnit {
     private let settings: BrokerSettings
+    private let rights: AccessRights
     private var producer: Producer
     private var ledger: [OutboundRecord] = []
     let ledgerEnds: [Int32: Int64] = [:]
@@ -15,6 +16,7 @@ final class AtLeastOnceUnit: OutputUnit {
 
     init(_ settings: BrokerSettings) throws(KafkaFault) {
         self.settings = settings
+        rights = try AccessRights(settings)
         producer = try Producer(settings.producerProperties())
     }
 
@@ -88,6 +90,6 @@ final class AtLeastOnceUnit: OutputUnit {
     /// A broken producer is replaced by ``abort()``; what the broker refuses for good stays refused.
     private func mendable(_ fault: KafkaFault) -> KafkaFault {
         let mends = (fault.isRetriable || producer.fatalFault != nil) && !fault.isRefusal
-        return fault.judged(isFatal: !mends, requiresAbort: mends)
+        return rights.explained(fault).judged(isFatal: !mends, requiresAbort: mends)
     }
 }

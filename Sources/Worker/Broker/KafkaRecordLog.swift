@@ -15,7 +15,9 @@ package final class KafkaRecordLog: RecordLog {
     private var fencings = Fencings()
     private let topic: String
     private let unit: any OutputUnit
+    private let rights: AccessRights
     private let trouble: @Sendable (KafkaFault) -> Void
+    private let restored: @Sendable (Int) -> Void
     private var partitions = AssignedPartitions()
     /// What came in the middle of a round, for the next one: a round is either records or a change.
     private var held: ConsumerEvent?
@@ -25,6 +27,7 @@ package final class KafkaRecordLog: RecordLog {
     private var member: GroupMetadata?
     private var generation = 0
     private var restore: LedgerRestore?
+    private var restoredRecords = 0
     /// How far the ledgers that the loop has, or keeps, are known to go.
     private var ledgerEnds: [Int32: Int64] = [:]
     /// A revocation was seen that ``releaseRevoked()`` has not answered yet.
@@ -34,33 +37,40 @@ package final class KafkaRecordLog: RecordLog {
 
     /// Exactly-once delivery: see ``TransactionalUnit``. Connects in the background; nothing is waited for here.
     ///
-    /// - Parameter trouble: told of every fault that is ridden out while polling.
+    /// - Parameters:
+    ///   - trouble: told of every fault that is ridden out while polling.
+    ///   - restored: told at the end of each restore how many records it gave.
     package convenience init(
         exactlyOnce settings: BrokerSettings,
-        trouble: @escaping @Sendable (KafkaFault) -> Void = { _ in }
+        trouble: @escaping @Sendable (KafkaFault) -> Void = { _ in },
+        restored: @escaping @Sendable (Int) -> Void = { _ in }
     ) throws {
-        try self.init(settings, unit: TransactionalUnit(settings), trouble: trouble)
+        try self.init(settings, unit: TransactionalUnit(settings), trouble: trouble, restored: restored)
     }
 
     /// At-least-once delivery: see ``AtLeastOnceUnit``. Connects in the background; nothing is waited for here.
     package convenience init(
         atLeastOnce settings: BrokerSettings,
-        trouble: @escaping @Sendable (KafkaFault) -> Void = { _ in }
+        trouble: @escaping @Sendable (KafkaFault) -> Void = { _ in },
+        restored: @escaping @Sendable (Int) -> Void = { _ in }
     ) throws {
-        try self.init(settings, unit: AtLeastOnceUnit(settings), trouble: trouble)
+        try self.init(settings, unit: AtLeastOnceUnit(settings), trouble: trouble, restored: restored)
     }
 
     init(
         _ settings: BrokerSettings,
         unit: any OutputUnit,
-        trouble: @escaping @Sendable (KafkaFault) -> Void
+        trouble: @escaping @Sendable (KafkaFault) -> Void,
+        restored: @escaping @Sendable (Int) -> Void
     ) throws(KafkaFault) {
         try settings.validate()
         self.settings = settings
         topic = settings.topics.requests
+        rights = try AccessRights(settings)
         consumer = try Consumer(settings.consumerProperties(), topic: topic)
         self.unit = unit
         self.trouble = trouble
+        self.restored = restored
         try consumer.subscribe()
     }
 
@@ -130,7 +140,8 @@ package final class KafkaRecordLog: RecordLog {
     package func close() throws {
         restore = nil
         unit.close()
-        try consumer.close()
+        // Everything is committed by now; who cannot leave in order is missed by the group after a while.
+        do throws(KafkaFault) { try consumer.close() } catch { trouble(error) }
     }
 }
 
@@ -138,12 +149,15 @@ package final class KafkaRecordLog: RecordLog {
 
 extension KafkaRecordLog {
     package func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws {
-        restore = try LedgerRestore(
-            settings,
-            partitions: partitions,
-            known: ledgerEnds.filter { kept.contains($0.key) },
-            lookupMilliseconds: Self.lookupMilliseconds
-        )
+        restoredRecords = 0
+        do throws(KafkaFault) {
+            restore = try LedgerRestore(
+                settings,
+                partitions: partitions,
+                known: ledgerEnds.filter { kept.contains($0.key) },
+                lookupMilliseconds: Self.lookupMilliseconds
+            )
+        } catch { throw rights.explained(error, reading: settings.topics.outputs[.ledger]) }
     }
 
     package func restore(_ records: Int, waitMilliseconds: Int) throws -> RestoreRound {
@@ -160,15 +174,18 @@ extension KafkaRecordLog {
                 round.records = try restore.read(records, timeoutMilliseconds: waitMilliseconds)
             } catch {
                 // An offset that is gone, for example: then all of it is read again.
-                throw error.isRefusal ? error : error.judged(isFatal: false, requiresAbort: true)
+                guard error.isRefusal else { throw error.judged(isFatal: false, requiresAbort: true) }
+                throw rights.explained(error, reading: settings.topics.outputs[.ledger])
             }
         }
+        restoredRecords += round.records.count
         round.remaining = restore.remaining
         guard restore.isComplete else { return round }
         try consumer.resume(partitions.numbers)
         for (partition, end) in restore.ends { ledgerEnds[partition] = end }
         self.restore = nil
         round.isComplete = true
+        restored(restoredRecords)
         return round
     }
 }
@@ -227,11 +244,17 @@ extension KafkaRecordLog {
     }
 
     private func rideOut(_ fault: KafkaFault) throws {
-        guard fault.isRecoverable || fault.isPollGap else { throw fault }
+        if fault.isFencedMember { throw try fault.saying(namesake(fault)) }
+        guard fault.isRecoverable || fault.isPollGap else { throw rights.explained(fault, reading: topic) }
         lastTrouble = fault
         trouble(fault)
         // Bytes that did not arrive as they were written are skipped by the library: read them again.
         if fault.isDamage { isRewindPending = true }
+    }
+
+    private func namesake(_ fault: KafkaFault) throws -> String {
+        "another process is the member \(try settings.stableID()) of the group (\(fault.message)): give every instance of "
+            + "the group a name of its own with --instance"
     }
 
     /// Reads the committed offsets of a new assignment and starts there, once its ledgers are restored.

@@ -74,7 +74,7 @@ package enum TopicCheck {
         return [
             problem(
                 "no such topic: \(names); create what is missing with "
-                    + "attest-worker create-topics --config DIR --partitions \(count)"
+                    + "attest-worker create-topics --config DIR --partitions \(count), or let the worker's user see it"
             )
         ]
     }

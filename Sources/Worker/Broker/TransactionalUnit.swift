@@ -9,6 +9,7 @@ internal import Pipeline
 final class TransactionalUnit: OutputUnit {
     private let settings: BrokerSettings
     private let transactionalID: String
+    private let rights: AccessRights
     private var producer: TransactionalProducer?
     private var isOpen = false
     /// Whether a transaction may or may not have been committed.
@@ -19,6 +20,7 @@ final class TransactionalUnit: OutputUnit {
     init(_ settings: BrokerSettings) throws(KafkaFault) {
         self.settings = settings
         transactionalID = try settings.stableID()
+        rights = try AccessRights(settings)
     }
 
     var isAtomic: Bool { true }
@@ -34,7 +36,7 @@ final class TransactionalUnit: OutputUnit {
         do throws(KafkaFault) {
             try fresh.initTransactions(timeoutMilliseconds: settings.prepareMilliseconds)
         } catch {
-            throw error.isRefusal ? error : error.judged(isFatal: false, requiresAbort: true)
+            throw error.isRefusal ? rights.explained(error) : error.judged(isFatal: false, requiresAbort: true)
         }
         producer = fresh
         isInDoubt = false
@@ -145,7 +147,7 @@ final class TransactionalUnit: OutputUnit {
 
     /// What the loop is told: the unit is to be aborted, unless somebody has to look.
     private func judged(_ fault: KafkaFault) throws -> KafkaFault {
-        if fault.isRefusal { return fault.judged(isFatal: true, requiresAbort: false) }
+        if fault.isRefusal { return rights.explained(fault).judged(isFatal: true, requiresAbort: false) }
         if fault.isFenced { try noteFencing(fault) }
         // Neither abortable nor to be repeated: the library's header asks to take it as fatal.
         if fault.isFatal || !fault.requiresAbort { isInDoubt = true }

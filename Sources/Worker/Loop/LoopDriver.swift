@@ -48,11 +48,13 @@ final class LoopDriver: @unchecked Sendable {
             if self.stopsAtOnce { loop.stop() }
             self.step()
         }
-        while done.wait(timeout: .now() + .milliseconds(100)) == .timedOut {
+        while true {
+            let isOver = done.wait(timeout: .now() + .milliseconds(100)) == .success
+            // Only a result is an end, whatever woke this thread.
+            if isOver, let result = queue.sync(execute: { self.result }) { return try result.get() }
             let (tally, restoring) = state.withLock { $0 }
             report(tally, restoring)
         }
-        try queue.sync { try self.result?.get() }
     }
 
     /// Asks the loop to finish what is in flight and end, also one that is yet to be run.

@@ -57,14 +57,14 @@ final class WorkerSession {
         let driver = LoopDriver(idleWaitMilliseconds: configuration.batch.milliseconds)
         let stopped = StopFlag()
         let shutdown = Shutdown { shutdown in
+            Self.tell("asked to end: what is in flight is finished first")
             stopped.set()
             driver.stop()
             shutdown.limit(seconds: Self.stopSeconds) {
-                let line =
-                    "\(AttestWorker.name): the broker does not answer: leaving without the last commit; nothing is lost, "
-                    + "whoever takes the partitions over does it again\n"
-                // Not through the console: whoever uses it may be what hangs.
-                FileHandle.standardError.write(Data(line.utf8))
+                Self.tell(
+                    "the broker does not answer: leaving without the last commit; nothing is lost, whoever takes the "
+                        + "partitions over does it again"
+                )
             }
         }
         let hangup = Hangup()
@@ -83,7 +83,8 @@ final class WorkerSession {
         let partitions = try access.partitionCount()
         let notices = NoticeBoard()
         access.settings.isStopping = { stopped.isSet }
-        let log = try openLog(notices)
+        let restored = RestoreCount()
+        let log = try openLog(notices, restored)
         let loop = BatchLoop(
             log: log,
             settings: configuration.liveSettings(loaded.keys.rings, partitions: partitions),
@@ -101,7 +102,7 @@ final class WorkerSession {
             try driver.run(loop) { tally, restore in
                 for line in notices.take() { console.printError("\(AttestWorker.name): \(line)") }
                 watch.poll()
-                restoring.update(restore)
+                restoring.update(restore, total: restored.total)
                 if tally.requests != shown { progress.update(tally.requests) }
                 shown = tally.requests
             }
@@ -123,11 +124,16 @@ final class WorkerSession {
         console.print(Self.account(loop.tally))
     }
 
-    private func openLog(_ notices: NoticeBoard) throws -> KafkaRecordLog {
+    /// From any thread, and not through the console: whoever uses it may be what hangs.
+    private static func tell(_ line: String) {
+        FileHandle.standardError.write(Data("\(AttestWorker.name): \(line)\n".utf8))
+    }
+
+    private func openLog(_ notices: NoticeBoard, _ restored: RestoreCount) throws -> KafkaRecordLog {
         let trouble: @Sendable (KafkaFault) -> Void = { notices.post($0.description) }
         return switch configuration.delivery {
-        case .exactlyOnce: try KafkaRecordLog(exactlyOnce: access.settings, trouble: trouble)
-        case .atLeastOnce: try KafkaRecordLog(atLeastOnce: access.settings, trouble: trouble)
+        case .exactlyOnce: try KafkaRecordLog(exactlyOnce: access.settings, trouble: trouble, restored: restored.add)
+        case .atLeastOnce: try KafkaRecordLog(atLeastOnce: access.settings, trouble: trouble, restored: restored.add)
         }
     }
 

@@ -3,45 +3,180 @@ import Pipeline
 import Testing
 import Worker
 
-/// Drives a ``KafkaRecordLog`` as the loop does.
-enum LogDriver {
-    /// Polls until `count` records are there. Changes are answered, and noted.
-    static func records(
-        _ count: Int,
-        from log: KafkaRecordLog,
-        limits: BatchLimits = BatchLimits(),
-        changes: inout [AssignmentChange]
-    ) throws -> [InboundRecord] {
-        var records: [InboundRecord] = []
-        let deadline = ContinuousClock.now + .seconds(30)
-        while records.count < count, ContinuousClock.now < deadline {
-            let round = try log.poll(limits, waitMilliseconds: 100)
+/// The two promises that a log can make.
+enum Delivery: String, CaseIterable, Sendable {
+    case exactlyOnce, atLeastOnce
+
+    func log(_ settings: BrokerSettings) throws -> KafkaRecordLog {
+        switch self {
+        case .exactlyOnce: try KafkaRecordLog(exactlyOnce: settings)
+        case .atLeastOnce: try KafkaRecordLog(atLeastOnce: settings)
+        }
+    }
+}
+
+/// Records of one assignment, and which one it was.
+struct LogBatch {
+    var records: [InboundRecord] = []
+    var generation = Generation(0)
+
+    /// The positions after the last of these records.
+    var positions: [PartitionPosition] {
+        Dictionary(grouping: records, by: \.partition).map { partition, records in
+            PartitionPosition(partition: partition, offset: (records.map(\.offset).max() ?? 0) + 1)
+        }
+    }
+
+    /// Where each record lies.
+    var places: Set<[Int64]> { Set(records.map { [Int64($0.partition), $0.offset] }) }
+
+    func filter(_ isKept: (InboundRecord) -> Bool) -> LogBatch {
+        LogBatch(records: records.filter(isKept), generation: generation)
+    }
+
+    /// An output for each record.
+    func outputs(_ streams: OutputStream...) -> [OutboundRecord] {
+        records.flatMap { record in streams.map { LogDriver.output($0, for: record) } }
+    }
+}
+
+/// Drives a ``KafkaRecordLog`` as the loop does: restores what is assigned, gives back what is revoked, and aborts where
+/// that is asked for.
+final class LogDriver {
+    let log: KafkaRecordLog
+    /// In the order in which they came.
+    private(set) var changes: [AssignmentChange] = []
+    /// What each restore that came to its end gave.
+    private(set) var restored: [[StoredRecord]] = []
+    /// What was ridden out.
+    private(set) var faults: [KafkaFault] = []
+    /// Partitions whose ledgers are still here.
+    var kept: Set<Int32> = []
+    /// Whether a revocation is answered at once.
+    var releases = true
+    private var reading: [StoredRecord]?
+    /// An assignment whose restore could not be begun yet.
+    private var unanswered: [Int32]?
+    private var needsAbort = false
+
+    init(_ log: KafkaRecordLog) { self.log = log }
+
+    convenience init(_ delivery: Delivery, _ settings: BrokerSettings) throws {
+        self.init(try delivery.log(settings))
+    }
+
+    /// One step of the loop. - Returns: the records that it gave.
+    @discardableResult
+    func step(_ limits: BatchLimits = BatchLimits(), waitMilliseconds: Int = 100) throws -> LogBatch {
+        do {
+            if needsAbort { try abortOnce() }
+            if let partitions = unanswered { try begin(partitions) }
+            if reading != nil { return try restore(waitMilliseconds) }
+            let round = try log.poll(limits, waitMilliseconds: waitMilliseconds)
             #expect(round.change == nil || round.records.isEmpty, "either records or a change")
             #expect(round.records.count <= limits.records)
-            if let change = round.change {
-                changes.append(change)
-                if change.takesAway { try log.releaseRevoked() }
-            }
-            for case .record(let record) in round.records { records.append(record) }
+            if let change = round.change { try take(change) }
+            let records = round.records.compactMap { if case .record(let record) = $0 { record } else { nil } }
+            return LogBatch(records: records, generation: round.generation)
+        } catch let fault as KafkaFault where !fault.endsLoop {
+            faults.append(fault)
+            if fault.requiresAbort { needsAbort = true }
+            return LogBatch()
         }
-        if records.count < count { Issue.record("only \(records.count) of \(count) records came") }
-        return records
     }
 
-    static func records(_ count: Int, from log: KafkaRecordLog) throws -> [InboundRecord] {
-        var changes: [AssignmentChange] = []
-        return try records(count, from: log, changes: &changes)
+    private func restore(_ waitMilliseconds: Int) throws -> LogBatch {
+        let round = try log.restore(10_000, waitMilliseconds: waitMilliseconds)
+        if let change = round.change {
+            reading = nil
+            try take(change)
+            return LogBatch()
+        }
+        reading?.append(contentsOf: round.records)
+        if round.isComplete, let reading {
+            #expect(round.remaining == 0)
+            restored.append(reading)
+            self.reading = nil
+        }
+        return LogBatch()
     }
 
-    /// Polls until a change comes. - Returns: nil when none did in time.
-    static func change(from log: KafkaRecordLog, seconds: Int = 30) throws -> AssignmentChange? {
+    private func take(_ change: AssignmentChange) throws {
+        changes.append(change)
+        switch change {
+        case .assigned(let partitions):
+            unanswered = partitions
+            try begin(partitions)
+        case .revoked, .lost:
+            reading = nil
+            if releases { try log.releaseRevoked() }
+        }
+    }
+
+    private func begin(_ partitions: [Int32]) throws {
+        try log.beginRestore(partitions, kept: kept.intersection(partitions))
+        unanswered = nil
+        reading = []
+    }
+
+    /// Steps until `count` records of one assignment are there.
+    func records(_ count: Int, limits: BatchLimits = BatchLimits(), seconds: Int = 30) throws -> LogBatch {
+        var batch = LogBatch()
+        _ = try steps(seconds, limits) { round in
+            guard !round.records.isEmpty else { return batch.records.count >= count }
+            if round.generation != batch.generation { batch = LogBatch(generation: round.generation) }
+            batch.records += round.records
+            return batch.records.count >= count
+        }
+        if batch.records.count < count {
+            Issue.record("only \(batch.records.count) of \(count) records came: \(faults)")
+        }
+        return batch
+    }
+
+    /// Steps until a condition holds. - Returns: false when that took too long.
+    func steps(
+        _ seconds: Int = 30,
+        _ limits: BatchLimits = BatchLimits(),
+        until isDone: (LogBatch) throws -> Bool
+    ) throws -> Bool {
         let deadline = ContinuousClock.now + .seconds(seconds)
         while ContinuousClock.now < deadline {
-            if let change = try log.poll(BatchLimits(), waitMilliseconds: 50).change { return change }
+            if try isDone(step(limits)) { return true }
         }
-        return nil
+        return false
     }
 
+    /// Commits a batch with outputs.
+    func commit(_ batch: LogBatch, _ outputs: [OutboundRecord]) throws {
+        try log.begin()
+        try log.append(outputs)
+        try log.commit(batch.positions, of: batch.generation)
+    }
+
+    /// A restore that was under way begins anew with the next assignment.
+    private func abortOnce() throws {
+        try log.abort()
+        needsAbort = false
+        reading = nil
+    }
+
+    /// Aborts what the log refused, for as long as it takes.
+    func abort(seconds: Int = 30) throws {
+        needsAbort = true
+        let deadline = ContinuousClock.now + .seconds(seconds)
+        while ContinuousClock.now < deadline {
+            do {
+                return try abortOnce()
+            } catch let fault as KafkaFault where !fault.endsLoop {
+                faults.append(fault)
+            }
+        }
+        Issue.record("the abort did not come to an end: \(faults)")
+    }
+}
+
+extension LogDriver {
     /// An output for a request, saying which one.
     static func output(_ stream: OutputStream, for record: InboundRecord) -> OutboundRecord {
         OutboundRecord(
@@ -55,13 +190,6 @@ enum LogDriver {
         )
     }
 
-    /// The positions after the last of these records.
-    static func positions(after records: [InboundRecord]) -> [PartitionPosition] {
-        Dictionary(grouping: records, by: \.partition).map { partition, records in
-            PartitionPosition(partition: partition, offset: (records.map(\.offset).max() ?? 0) + 1)
-        }
-    }
-
     static func publish(_ count: Int, to topic: String, _ properties: [(String, String)]) throws -> PublishReport {
         let publisher = try CapturePublisher(properties: properties, topic: topic)
         var next = 0
@@ -69,15 +197,6 @@ enum LogDriver {
             guard next < count else { return nil }
             next += 1
             return PublishRecord(key: bytes("key \(next)"), value: bytes("value \(next)"))
-        }
-    }
-}
-
-extension AssignmentChange {
-    var takesAway: Bool {
-        switch self {
-        case .assigned: false
-        case .revoked, .lost: true
         }
     }
 }

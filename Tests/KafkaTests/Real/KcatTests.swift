@@ -21,18 +21,17 @@ extension RealKafkaTests {
                     + ["-X", "partitioner=\(name)"],
                 input: lines + "\n"
             )
-            let log = try KafkaRecordLog(atLeastOnce: fixture.settings("one"))
-            let records = try LogDriver.records(50, from: log)
-            for record in records {
+            let driver = try LogDriver(.exactlyOnce, fixture.settings("one"))
+            let batch = try driver.records(50)
+            for record in batch.records {
                 let key = try #require(record.key)
                 #expect(key.starts(with: bytes(name)))
                 #expect(record.partition == partitioner.partition(of: key, count: 3))
                 #expect(record.headers.first == RecordHeader("request-id", "r"))
                 #expect(record.headers.last?.name == bytes("bare"))
             }
-            try log.begin()
-            try log.commit(LogDriver.positions(after: records), of: Generation(0))
-            try log.close()
+            try driver.commit(batch, [])
+            try driver.log.close()
         }
     }
 

@@ -5,6 +5,10 @@ import TestSupport
 import Testing
 import Worker
 
+extension BrokerSettings {
+    var groupID: String { KafkaProperties(properties)["group.id"] ?? "" }
+}
+
 /// Six topics of their own on the suite's broker.
 struct RealFixture {
     let names: TopicNames
@@ -37,6 +41,35 @@ struct RealFixture {
 
     func settings(_ instance: String, _ membership: GroupMembership = .dynamic) -> BrokerSettings {
         BrokerSettings(properties: properties, topics: names, instanceName: instance, membership: membership)
+    }
+
+    /// The values that an output topic holds, as a reader of this isolation level sees them, partition by partition.
+    func values(of stream: Pipeline.OutputStream, _ isolation: String = "read_committed") throws -> [String] {
+        let more = [("isolation.level", isolation), ("enable.partition.eof", "true")]
+        let consumer = try Consumer(KafkaProperties(properties + more), topic: try #require(names.outputs[stream]))
+        let all = 0..<3 as Range<Int32>
+        try consumer.assign(all.map { PartitionOffset(partition: $0, offset: PartitionOffset.beginning) })
+        var values: [(partition: Int32, text: String)] = []
+        var open = Set(all)
+        _ = try consumer.poll { event in
+            if case .record(let record) = event {
+                values.append((record.partition, String(decoding: record.value ?? [], as: UTF8.self)))
+            }
+            if case .endOfPartition(let end) = event { open.remove(end.partition) }
+            return open.isEmpty
+        }
+        #expect(open.isEmpty, "not read to its end")
+        return all.flatMap { partition in values.filter { $0.partition == partition }.map(\.text) }
+    }
+
+    /// What the group will read next of each partition; nil for nothing committed.
+    func committed() throws -> [Int64?] {
+        try Admin(KafkaProperties(properties)).committedOffsets(
+            ofGroup: KafkaProperties(properties)["group.id"] ?? "",
+            topic: names.requests,
+            partitions: [0, 1, 2]
+        )
+        .map(\.offset)
     }
 
     /// Runs a program to its end with `input` on its standard input.

@@ -127,7 +127,8 @@ extension ProgramWorkplace {
             }
             return true
         } catch {
-            guard error.isRetriable else { throw error }
+            // A broker that has just come back may not know its own partitions for a moment.
+            guard error.isRetriable || error.isMissingTopic else { throw error }
             return false
         }
     }

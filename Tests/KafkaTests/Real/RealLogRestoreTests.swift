@@ -1,0 +1,144 @@
+import Foundation
+import Kafka
+import Pipeline
+import TestSupport
+import Testing
+import Worker
+
+/// What a log reads of the ledger topic when partitions become its own.
+extension RealKafkaTests {
+    /// Another owner's producer on the ledger topic, with records of its own.
+    private struct Owner {
+        let producer: TransactionalProducer
+        let topic: String
+
+        init(_ id: String, _ fixture: RealFixture, timeoutMilliseconds: Int = 30_000) throws {
+            topic = try #require(fixture.names.outputs[.ledger])
+            let more = [("transaction.timeout.ms", String(timeoutMilliseconds))]
+            producer = try TransactionalProducer(
+                KafkaProperties(fixture.properties + more),
+                transactionalID: "\(fixture.settings("x").groupID)-\(id)"
+            )
+            try producer.initTransactions(timeoutMilliseconds: 30_000)
+        }
+
+        /// Puts records on every partition and makes sure that the broker has them.
+        func write(_ count: Int, _ word: String) throws {
+            try producer.begin()
+            for number in 0..<count {
+                try producer.produce(
+                    topic: topic,
+                    partition: Int32(number % 3),
+                    key: bytes("\(word) \(number)"),
+                    value: bytes(word)
+                )
+            }
+            try producer.flush(timeoutMilliseconds: 30_000)
+        }
+
+        func commit() throws { try producer.commit(timeoutMilliseconds: 30_000) }
+    }
+
+    private func words(_ records: [StoredRecord]?) -> [String: Int] {
+        (records ?? []).reduce(into: [:]) { $0[String(decoding: $1.value ?? [], as: UTF8.self), default: 0] += 1 }
+    }
+
+    private func fixture(_ prefix: String) throws -> RealFixture {
+        let fixture = try RealFixture(prefix)
+        _ = try fixture.create()
+        return fixture
+    }
+
+    @Test(arguments: Delivery.allCases)
+    func `a restore reads all that was committed, and nothing of what a predecessor left open`(
+        delivery: Delivery
+    ) throws {
+        let fixture = try fixture("left-open-\(delivery)")
+        // Exactly-once workers of one name take the id over; to others an orphan is open until its time-out.
+        let owner = try Owner("one", fixture, timeoutMilliseconds: 4_000)
+        try owner.write(300, "first")
+        try owner.commit()
+        try owner.write(30, "last")
+        try owner.commit()
+        try owner.write(30, "open")
+        let driver = try LogDriver(delivery, fixture.settings("one"))
+        #expect(try driver.steps(60) { _ in !driver.restored.isEmpty })
+        #expect(words(driver.restored.first) == ["first": 300, "last": 30])
+        try driver.log.close()
+        withExtendedLifetime(owner) {}
+    }
+
+    @Test func `a restore waits for a transaction that is open, and reads it when it is committed`() throws {
+        let fixture = try fixture("waits")
+        let owner = try Owner("other", fixture)
+        try owner.write(30, "first")
+        try owner.commit()
+        try owner.write(30, "open")
+        let driver = try LogDriver(.exactlyOnce, fixture.settings("one"))
+        #expect(try driver.steps { _ in !driver.changes.isEmpty })
+        for _ in 0..<20 { try driver.step() }
+        #expect(driver.restored.isEmpty, "it would miss the other's last commit")
+        try owner.commit()
+        #expect(try driver.steps { _ in !driver.restored.isEmpty })
+        #expect(words(driver.restored.first) == ["first": 30, "open": 30])
+        try driver.log.close()
+    }
+
+    @Test func `no record comes before the restore is complete`() throws {
+        let fixture = try fixture("first-things")
+        #expect(try LogDriver.publish(9, to: fixture.names.requests, fixture.properties).isComplete)
+        let owner = try Owner("other", fixture)
+        try owner.write(3, "open")
+        let driver = try LogDriver(.exactlyOnce, fixture.settings("one"))
+        for _ in 0..<60 { #expect(try driver.step().records.isEmpty) }
+        #expect(driver.changes == [.assigned([0, 1, 2])] && driver.restored.isEmpty)
+        try owner.commit()
+        #expect(try driver.records(9).records.count == 9)
+        #expect(driver.restored.count == 1)
+        try driver.log.close()
+    }
+
+    @Test func `of a ledger that was kept only the tail is read`() throws {
+        let fixture = try fixture("tail")
+        #expect(try LogDriver.publish(30, to: fixture.names.requests, fixture.properties).isComplete)
+        let first = try LogDriver(.exactlyOnce, fixture.settings("one"))
+        let batch = try first.records(30)
+        try first.commit(batch, batch.outputs(.results, .ledger))
+        // Another member takes some partitions, writes something, and leaves.
+        let second = try LogDriver(.exactlyOnce, fixture.settings("two"))
+        first.kept = [0, 1, 2]
+        let isShared = try first.steps { _ in
+            try second.step(waitMilliseconds: 20)
+            return first.restored.count == 2 && second.restored.count == 1
+        }
+        try #require(isShared, "\(first.changes) \(second.changes)")
+        #expect(words(first.restored.last).isEmpty, "its own commits are known")
+        guard case .assigned(let theirs)? = second.changes.last else {
+            Issue.record("nothing was assigned: \(second.changes)")
+            return
+        }
+        #expect(second.restored.last?.count == batch.records.count { theirs.contains($0.partition) })
+        #expect(try LogDriver.publish(12, to: fixture.names.requests, fixture.properties).isComplete)
+        var more = LogBatch()
+        let areRead = try second.steps { round in
+            try first.step(waitMilliseconds: 20)
+            if !round.records.isEmpty {
+                more = LogBatch(records: more.records + round.records, generation: round.generation)
+            }
+            return !more.records.isEmpty
+        }
+        #expect(areRead)
+        try second.commit(more, more.outputs(.results, .ledger))
+        try second.log.close()
+        #expect(try first.steps { _ in first.restored.count == 3 }, "\(first.changes)")
+        #expect(first.restored.last?.count == more.records.count, "only what the other wrote")
+        // Who has kept nothing reads everything.
+        let third = try LogDriver(.exactlyOnce, fixture.settings("three"))
+        try first.log.close()
+        #expect(
+            try third.steps { _ in third.restored.last?.count == 30 + more.records.count },
+            "\(third.restored.map(\.count))"
+        )
+        try third.log.close()
+    }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import Kafka
+import Pipeline
+import TestSupport
+import Testing
+
+extension EndToEndTests {
+    @Test func `a restarted run knows every counter: newer assertions pass, older ones do not`() throws {
+        let workplace = try Workplace("counters")
+        let all = try simulated(workplace, devices: 10, records: 200)
+        let (before, after) = (Array(all[..<100]), Array(all[100...]))
+        try put(before, into: workplace)
+        let first = try workplace.work(until: 100)
+        #expect(!first.output.contains("the ledger is restored"), "there was nothing to restore: \(first.output)")
+
+        // The last assertion of each key once more, under a name of its own, and only then what is new.
+        var last: [[UInt8]: InboundRecord] = [:]
+        for record in before where !isAttestation(record) { last[record.key ?? []] = record }
+        let replayed = last.values.map { record in
+            var again = record
+            again.headers = [RecordHeader("request-id", "again-\(record.partition)-\(record.offset)")]
+            return again
+        }
+        try #require(replayed.count > 5)
+        try put(replayed, into: workplace)
+        try put(after, into: workplace)
+        let total = all.count + replayed.count
+        let second = try workplace.work(until: total)
+        #expect(Self.requests(of: second) == after.count + replayed.count, "\(second.output)")
+        #expect(second.output.contains("the ledger is restored: "), "\(second.output)")
+        #expect(try Outcomes(of: workplace).counts == ["accepted": 200, "counter-not-greater": replayed.count])
+    }
+
+    @Test(arguments: ["static", "dynamic"])
+    func `workers of a group share the load, and one more takes load off the others`(membership: String) throws {
+        let members = #""membership": "\#(membership)", "batch": {"records": 50}"#
+        let workplace = try Workplace("shared-\(membership)", members: members)
+        let all = try simulated(workplace, devices: 30, records: 900)
+        var workers: [WorkerProcess] = []
+        for (number, name) in ["one", "two", "three"].enumerated() {
+            workers.append(try workplace.run("run", "--instance", name))
+            try #require(try workplace.hasMembers(workers.count), "\(workers.map(\.error))")
+            let part = Array(all[(number * 300)..<(number * 300 + 300)])
+            try put(part, into: workplace)
+            #expect(try workplace.waits(for: (number + 1) * 300, of: workers), "\(workers.map(\.error))")
+        }
+        for worker in workers { worker.signal(SIGTERM) }
+        for worker in workers { #expect(worker.exitCode() == 0, "\(worker.error)") }
+        let shares = workers.map(Self.requests)
+        #expect(shares.reduce(0, +) == 900, "\(shares)")
+        #expect(shares[0] < 900 && shares[1] > 0 && shares[2] > 0, "\(shares)")
+        #expect(shares[0] >= 300, "the first had everything at first: \(shares)")
+        // Keys that attested with one worker assert with others.
+        #expect(try Outcomes(of: workplace).counts == ["accepted": 900])
+    }
+
+    @Test func `of two runs with one name one ends with a line that says what to do, and the other does the work`()
+        throws
+    {
+        let workplace = try Workplace("namesake", members: #""batch": {"records": 20}"#)
+        let all = try simulated(workplace, devices: 20, records: 600)
+        let workers = try (0..<2).map { _ in try workplace.run("run", "--instance", "same") }
+        for part in 0..<20 where workers.allSatisfy(\.isRunning) {
+            try put(Array(all[(part * 30)..<(part * 30 + 30)]), into: workplace)
+            _ = wait(2) { !workers.allSatisfy(\.isRunning) }
+        }
+        #expect(wait(60) { workers.count(where: \.isRunning) == 1 }, "\(workers.map(\.error))")
+        let ended = try #require(workers.first { !$0.isRunning })
+        #expect(ended.exitCode() == 1)
+        let last = ended.error.split(separator: "\n").last.map(String.init) ?? ""
+        #expect(last.hasPrefix("attest-worker: the broker ended the work: another process "), "\(ended.error)")
+        #expect(last.contains("namesake-same") && last.contains("--instance"), "\(last)")
+        let rest = all.count - (try workplace.records(of: workplace.requests).count)
+        try put(Array(all.suffix(rest)), into: workplace)
+        let other = try #require(workers.first { $0.isRunning })
+        #expect(try workplace.waits(for: 600, of: other), "\(other.error)")
+        other.signal(SIGTERM)
+        #expect(other.exitCode() == 0, "\(other.error)")
+        #expect(try Outcomes(of: workplace).counts == ["accepted": 600])
+    }
+}
+
+extension Workplace {
+    /// Waits until the group has so many members and is at rest.
+    fileprivate func hasMembers(_ count: Int) throws -> Bool {
+        let admin = try Admin(properties)
+        return try wait(30) {
+            let group = try admin.group(prefix)
+            return group.members == count && group.state == "Stable"
+        }
+    }
+}
