@@ -56,6 +56,7 @@ package final class BatchLoop: @unchecked Sendable {
     private var needsAbort = false
     var bisection = Bisection()
     var breaker: Breaker
+    private var hasToldBreaker = false
 
     package internal(set) var ledgers: [Int32: PartitionLedger] = [:]
     package internal(set) var tally = LoopTally()
@@ -128,7 +129,12 @@ package final class BatchLoop: @unchecked Sendable {
         if pendingChange == nil, restoration != nil {
             moved = try restore(waitMilliseconds: wait) || moved
         } else if pendingChange == nil, nextSettings == nil, !ended, !stopping, inFlight.count < mostInFlight {
-            if let now = wallClock(), !breaker.allows(at: now) { return moved ? .worked : .backOff }
+            if let now = wallClock(), !breaker.allows(at: now) {
+                if !hasToldBreaker { notice(BreakerOpen()) }
+                hasToldBreaker = true
+                return moved ? .worked : .backOff
+            }
+            hasToldBreaker = false
             moved = try poll(waitMilliseconds: wait) || moved
         }
         return moved ? .worked : .waiting

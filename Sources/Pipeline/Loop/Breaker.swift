@@ -39,3 +39,13 @@ package struct Breaker: Sendable {
 
     package var isOpen: Bool { openedAt != nil }
 }
+
+/// Told when the breaker opens: the worker is not ready until it closes.
+package struct BreakerOpen: LogFault, CustomStringConvertible {
+    package let endsLoop = false
+    package let requiresAbort = false
+
+    package var description: String {
+        "too many requests met a bug of this program (dead letters with dlq.reason internal): nothing is taken for a while"
+    }
+}
