@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Worker
 
-/// What a record costs: each path next to OpenSSL's bare P-256 verification in the same process, in turns; medians.
+/// What a record costs: each path next to OpenSSL's bare signatures in the same process, in turns; medians.
 @main
 struct Benchmarks {
     static func main() throws {
@@ -17,6 +17,11 @@ struct Benchmarks {
         let replay = try ReplayCandidate(records: isTiny ? 2000 : 50_000)
         print(table(harness.measure(try objects.all()), "one core"))
         print("")
+        let exchange = try ExchangeCandidates(fixtures, scale: isTiny ? 1 : 16)
+        print(table(harness.measure(try exchange.all()), "App Check exchange, one core"))
+        print("")
+        print(try tokens(SigningPairs(turns: isTiny ? 3 : 400)))
+        print("")
         print(table(harness.measure([objects.bareOnAllCores(), replay.candidate]), "all cores"))
     }
 
@@ -31,6 +36,15 @@ struct Benchmarks {
                 rounded(1_000_000 / measured.perCore, 1),
                 rounded(measured.ratio, 2)
             )
+        }
+        return table.text
+    }
+
+    private static func tokens(_ pairs: SigningPairs) throws -> String {
+        var table = TextTable([.left, .right, .right, .right])
+        table.add("a token minted", "µs of a core", "bare signature", "of the bare cost")
+        for cost in try pairs.all() {
+            table.add(cost.name, rounded(cost.minted, 1), rounded(cost.bare, 1), rounded(cost.ratio, 3))
         }
         return table.text
     }

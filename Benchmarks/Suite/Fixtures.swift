@@ -19,6 +19,9 @@ struct Fixtures {
     /// Requests to verify the assertions, as records carry them.
     let values: [[UInt8]]
 
+    /// Some device's.
+    static let onePublicKey = FakeDevice(ca: LabCA(seed: 1), appID: appID, shape: .ios27_0_1, seed: 0).publicKey
+
     /// - Parameter count: devices, each with an object of each kind.
     init(count: Int) throws {
         let ca = LabCA(seed: 1)

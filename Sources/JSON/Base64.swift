@@ -54,15 +54,14 @@ package enum Base64 {
         return unsafe ByteScan.array(count) { unsafe encode(bytes, into: $0) }
     }
 
+    private static func unpaddedCount(_ count: Int) -> Int { (count * 4 + 2) / 3 }
+
     /// The URL-safe alphabet, without padding.
     package static func encodeURL(_ bytes: [UInt8]) -> [UInt8] {
-        encode(bytes).compactMap { character in
-            switch character {
-            case UInt8(ascii: "+"): UInt8(ascii: "-")
-            case UInt8(ascii: "/"): UInt8(ascii: "_")
-            case UInt8(ascii: "="): nil
-            default: character
-            }
+        // As many bytes are written as there is room for; the padding behind the text is left out of the array.
+        unsafe ByteScan.array(encodedCount(bytes.count)) { target in
+            _ = unsafe encode(bytes.span, into: target, urlAlphabet)
+            return unpaddedCount(bytes.count)
         }
     }
 
@@ -72,7 +71,11 @@ package enum Base64 {
     /// Writes the standard padded text of `bytes`; returns its length.
     ///
     /// - Precondition: `target` has room for ``encodedCount(_:)``.
-    static func encode(_ bytes: Span<UInt8>, into target: UnsafeMutableBufferPointer<UInt8>) -> Int {
+    static func encode(
+        _ bytes: Span<UInt8>,
+        into target: UnsafeMutableBufferPointer<UInt8>,
+        _ alphabet: [UInt8] = alphabet
+    ) -> Int {
         unsafe bytes.withUnsafeBufferPointer { source in
             unsafe alphabet.withUnsafeBufferPointer { alphabet in
                 func put(_ group: UInt32, _ count: Int, at place: Int) {
@@ -104,7 +107,8 @@ package enum Base64 {
         return text[text.count - 2] == UInt8(ascii: "=") ? text.count - 2 : text.count - 1
     }
 
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    private static let urlAlphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
     /// A character's value in the low six bits. 0x40: of the standard alphabet only; 0x80: of the URL-safe one only;
     /// both: of none. So the entries of a text, or-ed, have both bits exactly when it is foreign or mixed.

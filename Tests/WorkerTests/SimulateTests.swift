@@ -202,12 +202,12 @@ struct SimulateTests {
         let simulated = configuration.registry.apps.compactMap(SimulatedApp.init)
         #expect(simulated.count == apps)
         let ca = try NewConfiguration.authority(of: folder.path + "/config")
-        let fleets = SimulatedTraffic.fleets(simulated, ca, settings)
+        let plans = SimulatedTraffic.plans(simulated, ca, settings)
         let outcomes = try folder.outcomes()
         #expect(outcomes.count == settings.records)
         var faulty = 0
         for index in 0..<settings.records {
-            let step = fleets[index % apps].1.step(index / apps)
+            let step = plans[index % apps].fleet.step(index / apps)
             let expected = step.fault?.expectedReason ?? "accepted"
             if step.fault != nil { faulty += 1 }
             #expect(outcomes["sim-1-\(index)"] == expected, "\(step.fault?.name ?? "honest") \(step)")
@@ -257,12 +257,21 @@ struct SimulateTests {
                 "--start does not go with --publish"
             ),
             (
-                ["--devices", "1", "--records", "1", "--output", "x", "--verbs", "exchangeAppAttestAssertion"],
-                "'exchangeAppAttestAssertion' cannot be simulated"
+                ["--devices", "1", "--records", "1", "--output", "x", "--verbs", "exchangeDebugToken"],
+                "'exchangeDebugToken' cannot be simulated"
             ),
             (
                 ["--devices", "1", "--records", "1", "--output", "x", "--verbs", "verifyAssertoin"],
                 "did you mean verifyAssertion?"
+            ),
+            (["--devices", "1", "--records", "1", "--live"], "--live goes with --publish"),
+            (
+                ["--devices", "1", "--records", "1", "--publish", "--live", "--faults", "0.1"],
+                "--faults does not go with"
+            ),
+            (
+                ["--devices", "1", "--records", "1", "--publish", "--live", "--verbs", "verifyAssertion"],
+                "--verbs does not go with --live"
             ),
             (["--devices", "1", "--records", "1", "--output", "x", "--faults", "2"], "--faults must be a number"),
             (["--devices", "1", "--records", "1", "--output", "x", "--rate", "0"], "--rate must be a number"),

@@ -30,10 +30,15 @@ package enum TokenID {
 
     private static func text(_ texts: [String], _ rest: [UInt8]) -> String {
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(texts.reduce(rest.count) { $0 + 8 + $1.utf8.count })
         for text in texts {
-            bytes += BigEndian.bytes(UInt64(text.utf8.count), 8)
+            let count = UInt64(text.utf8.count)
+            for shift in stride(from: UInt64(56), through: 0, by: -8) {
+                bytes.append(UInt8(truncatingIfNeeded: count >> shift))
+            }
             bytes += text.utf8
         }
-        return String(decoding: Base64URL.encode(SHA256.hash(bytes + rest).bytes), as: UTF8.self)
+        bytes += rest
+        return String(decoding: Base64URL.encode(SHA256.hash(bytes).bytes), as: UTF8.self)
     }
 }

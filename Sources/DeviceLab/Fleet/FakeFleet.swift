@@ -102,7 +102,12 @@ package struct FakeFleet: Sendable {
 
 extension FakeFleet {
     /// How many records at the start are first attestations.
-    private var firstAttestations: Int { plan.devices }
+    package var firstAttestations: Int { plan.devices }
+
+    /// The round of a record; nil for first attestations.
+    package func round(of index: Int) -> Int? {
+        index < firstAttestations ? nil : (index - firstAttestations) / plan.devices
+    }
 
     private func shapeIndex(_ device: Int) -> Int { Int(random(.shape, device) % UInt64(plan.shapes.count)) }
 
@@ -147,7 +152,8 @@ extension FakeFleet {
         )
     }
 
-    private func index(of device: Int, round: Int) -> Int {
+    /// The index of a device's record in a round; rounds follow the first attestations, from 0 on.
+    package func index(of device: Int, round: Int) -> Int {
         let position = (device - offset(round) + plan.devices) % plan.devices
         return firstAttestations + round * plan.devices + position
     }

@@ -42,6 +42,8 @@ extension AdmitStage {
         _ verdict: inout Verdict
     ) throws(Reason) {
         if case .outOfTime(let reason) = item.finding.object { throw reason }
+        // Without a key no artifact can be told from a forged one: the device is not to blame.
+        guard settings.exchange.keys.sealing.active != nil else { throw .noActiveKey }
         guard case .exchangeAssertion(_, _, let challenge, let limitedUse) = item.request.body,
             let keyID = item.request.keyID,
             case .success(let artifact)? = item.finding.seals?.artifact
@@ -161,14 +163,18 @@ extension AdmitStage {
     // MARK: Keys
 
     private func times(_ item: Admission, limitedUse: Bool) throws(Reason) -> TokenTimes {
+        try checkSigningKey(item)
         let tokens = settings.registry.apps[item.request.app].tokens
-        if settings.exchange.mints {
-            guard settings.exchange.keys.tokens.active(tokens.algorithm) != nil else { throw .noActiveKey }
-        }
         return TokenTimes(at: item.now, limitedUse: limitedUse, settings: tokens)
     }
 
-    private func sealingKey() throws(Reason) -> SealingKey? {
+    func checkSigningKey(_ item: Admission) throws(Reason) {
+        guard settings.exchange.mints else { return }
+        let algorithm = settings.registry.apps[item.request.app].tokens.algorithm
+        guard settings.exchange.keys.tokens.active(algorithm) != nil else { throw .noActiveKey }
+    }
+
+    func sealingKey() throws(Reason) -> SealingKey? {
         let active = settings.exchange.keys.sealing.active
         guard active != nil || !settings.exchange.mints else { throw .noActiveKey }
         return active

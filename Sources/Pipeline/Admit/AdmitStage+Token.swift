@@ -26,8 +26,10 @@ extension AdmitStage {
             }
             // A session token is made to be used many times.
             guard claims.isLimitedUse else { throw .tokenInvalid }
+            let expiry = EvaluationTime(milliseconds: claims.expiresAt * 1000)
+            // Where a record's time lies behind the stream's, its use may be forgotten already.
+            guard state.streamTime(of: item.partition) < expiry else { throw .tokenInvalid }
             if consumed == nil {
-                let expiry = EvaluationTime(milliseconds: claims.expiresAt * 1000)
                 state.consume(token: id, ConsumedID(expiresAt: expiry, request: item.digest), on: item.partition)
             }
             verdict.order = .verification(alreadyConsumed: consumed != nil)

@@ -67,7 +67,7 @@ package struct AdmitStage: Sendable {
         guard let keyID = item.request.keyID else { return Verdict(outcome: .deadLetter(.internal)) }
         var key = state.key(keyID, on: item.partition)
         if let known = key, let last = known.lastRequest, isSame(last, item.record) {
-            return duplicate(item, known, last)
+            return duplicate(item, known, last, &state)
         }
         let previous = key
         var verdict = Verdict(outcome: .accepted, environment: key?.environment, previousCounter: key?.counter)
@@ -85,6 +85,7 @@ package struct AdmitStage: Sendable {
         } catch {
             verdict.environment = previous?.environment
             verdict.order = nil
+            verdict.isRestored = false
             return refuse(item, error, verdict)
         }
     }
@@ -104,20 +105,37 @@ package struct AdmitStage: Sendable {
     }
 
     /// The same request once more: the same verdict, and the same token with the life that is left of it.
-    private func duplicate(_ item: Admission, _ key: KeyRecord, _ last: LastRequest) -> Verdict {
+    private func duplicate(
+        _ item: Admission,
+        _ key: KeyRecord,
+        _ last: LastRequest,
+        _ state: inout BatchState
+    ) -> Verdict {
         var verdict = Verdict(
             outcome: .accepted,
             environment: key.environment,
             duplicate: Verdict.Kept(appleAppID: key.appleAppID, counter: key.counter)
         )
         let times = TokenTimes(issuedAt: Int64(last.issuedAt), expiresAt: Int64(last.expiresAt))
-        switch item.request.body {
-        case .exchangeAttestation:
-            verdict.order = artifact(of: key).map { .attestation($0, times, now: item.now) }
-        case .exchangeAssertion: verdict.order = .assertion(times, now: item.now)
-        case .verifyAttestation, .verifyAssertion, .generateChallenge, .verifyToken: break
+        do throws(Reason) {
+            switch item.request.body {
+            case .exchangeAttestation:
+                try checkSigningKey(item)
+                // The key ring may have moved on since the first answer: its artifact is sealed under today's key.
+                if let active = try sealingKey() {
+                    state.note(sealingKey: active.id.value, at: item.time, on: item.partition)
+                }
+                verdict.order = artifact(of: key).map { .attestation($0, times, now: item.now) }
+            case .exchangeAssertion:
+                try checkSigningKey(item)
+                verdict.order = .assertion(times, now: item.now)
+            case .verifyAttestation, .verifyAssertion, .generateChallenge, .verifyToken: break
+            }
+            return verdict
+        } catch {
+            // An acceptance without its token would leave the device waiting.
+            return refuse(item, error, Verdict(outcome: .accepted, environment: key.environment))
         }
-        return verdict
     }
 }
 

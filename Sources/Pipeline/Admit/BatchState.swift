@@ -8,7 +8,7 @@ struct BatchState {
     private let ledger: (Int32) -> PartitionLedger?
     private let settings: PipelineSettings
     // Records come in runs of one partition; keys may lie in another ledger than the rest (in replay).
-    private var (keyRun, homeRun) = (LedgerRun(), LedgerRun())
+    private var (keys, home) = (LedgerRun(), LedgerRun())
     private var clock = StreamClock()
 
     init(_ overlay: LedgerOverlay, settings: PipelineSettings, ledger: @escaping (Int32) -> PartitionLedger?) {
@@ -22,16 +22,22 @@ struct BatchState {
 
     /// The highest evaluation time of a partition so far, the present record's included.
     mutating func streamTime(of partition: Int32) -> EvaluationTime {
-        let known = homeRun.ledger(partition, ledger)?.streamTime ?? EvaluationTime(milliseconds: -1)
+        goHome(partition)
+        let known = home.ledger?.streamTime ?? EvaluationTime(milliseconds: -1)
         return max(known, clock.time(of: partition) ?? known)
     }
 
     /// The offset before which everything was applied already.
-    mutating func appliedOffset(of partition: Int32) -> Int64 { homeRun.ledger(partition, ledger)?.appliedOffset ?? 0 }
+    mutating func appliedOffset(of partition: Int32) -> Int64 {
+        goHome(partition)
+        return home.ledger?.appliedOffset ?? 0
+    }
 
     mutating func key(_ id: KeyID, on partition: Int32) -> KeyRecord? {
         let number = settings.ledgerPartition(partition)
-        return overlay[number, id] ?? keyRun.ledger(number, ledger)?.keys[id]
+        if let changed = overlay[number, id] { return changed }
+        keys.move(to: number, ledger)
+        return keys.ledger?.keys[id]
     }
 
     mutating func set(_ key: KeyRecord?, of id: KeyID, on partition: Int32) {
@@ -39,7 +45,8 @@ struct BatchState {
     }
 
     mutating func challenge(_ id: Digest, on partition: Int32) -> ConsumedID? {
-        overlay[partition].challenges[id] ?? homeRun.ledger(partition, ledger)?.challenges[id]
+        goHome(partition)
+        return overlay[partition].challenges[id] ?? home.ledger?.challenges[id]
     }
 
     mutating func consume(challenge id: Digest, _ consumed: ConsumedID, on partition: Int32) {
@@ -47,7 +54,8 @@ struct BatchState {
     }
 
     mutating func token(_ id: Digest, on partition: Int32) -> ConsumedID? {
-        overlay[partition].tokens[id] ?? homeRun.ledger(partition, ledger)?.tokens[id]
+        goHome(partition)
+        return overlay[partition].tokens[id] ?? home.ledger?.tokens[id]
     }
 
     mutating func consume(token id: Digest, _ consumed: ConsumedID, on partition: Int32) {
@@ -55,7 +63,8 @@ struct BatchState {
     }
 
     mutating func rate(_ name: String, on partition: Int32) -> RateCount? {
-        overlay[partition].rates[name] ?? homeRun.ledger(partition, ledger)?.rates[name]
+        goHome(partition)
+        return overlay[partition].rates[name] ?? home.ledger?.rates[name]
     }
 
     mutating func set(rate: RateCount, of name: String, on partition: Int32) {
@@ -64,10 +73,12 @@ struct BatchState {
 
     /// Remembers that artifacts were sealed under a key: from then on it must not be missing.
     mutating func note(sealingKey id: UInt32, at time: EvaluationTime, on partition: Int32) {
-        guard overlay[partition].sealingKeys[id] == nil, homeRun.ledger(partition, ledger)?.sealingKeys[id] == nil
-        else { return }
+        goHome(partition)
+        guard overlay[partition].sealingKeys[id] == nil, home.ledger?.sealingKeys[id] == nil else { return }
         overlay[partition].sealingKeys[id] = time
     }
+
+    private mutating func goHome(_ partition: Int32) { home.move(to: partition, ledger) }
 
     /// The overlay with what time has done.
     mutating func finish() -> LedgerOverlay {

@@ -30,7 +30,8 @@ package struct EmitStage: Sendable {
         case .accepted, .refused, .deferred: break
         }
         appendResult(decoded, finding, verdict, into: &outputs)
-        if case .request(let request) = decoded.shape, let order = verdict.order,
+        // The order first: most records have none, and a request is copied with all that it holds.
+        if let order = verdict.order, case .request(let request) = decoded.shape,
             let answer = mint.answer(order, to: decoded, request)
         {
             let header = RecordHeader("request-id", decoded.requestID)

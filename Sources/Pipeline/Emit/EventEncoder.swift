@@ -62,13 +62,13 @@ struct EventEncoder {
             }
             return Subject(app: registry.apps[app].name, method: method, limitedUse: false)
         case .request(let request):
-            guard request.method.isExchange, let app = request.appIndex else { return nil }
-            let name = registry.apps[app].name
+            let limitedUse: Bool
             switch request.body {
-            case .exchangeAttestation(_, _, let limitedUse), .exchangeAssertion(_, _, _, let limitedUse):
-                return Subject(app: name, method: request.method, limitedUse: limitedUse)
+            case .exchangeAttestation(_, _, let wanted), .exchangeAssertion(_, _, _, let wanted): limitedUse = wanted
             case .verifyAttestation, .verifyAssertion, .generateChallenge, .verifyToken: return nil
             }
+            guard let app = request.appIndex else { return nil }
+            return Subject(app: registry.apps[app].name, method: request.method, limitedUse: limitedUse)
         }
     }
 

@@ -3,22 +3,33 @@ package import Crypto
 
 /// The changes of one batch that has not committed yet: read before the ledger, dropped on an abort.
 package struct LedgerOverlay: Sendable {
-    private var parts: [Int32: PartitionOverlay] = [:]
+    private var places: [Int32: Int] = [:]
+    /// In an array, for its elements are read and changed where they lie: a dictionary's getter copies them.
+    private var parts: [PartitionOverlay] = []
 
     package init() {}
 
     package subscript(partition: Int32) -> PartitionOverlay {
-        get { parts[partition] ?? PartitionOverlay() }
-        _modify { yield &parts[partition, default: PartitionOverlay()] }
+        _read {
+            if let place = places[partition] { yield parts[place] } else { yield PartitionOverlay() }
+        }
+        _modify { yield &parts[place(of: partition)] }
     }
 
     /// The key's record where this batch has changed it.
     package subscript(partition: Int32, key: KeyID) -> KeyRecord? {
-        get { parts[partition]?.keys[key] }
-        set { parts[partition, default: PartitionOverlay()].keys[key] = newValue }
+        get { places[partition].flatMap { parts[$0].keys[key] } }
+        set { parts[place(of: partition)].keys[key] = newValue }
     }
 
-    package var partitions: [Int32] { parts.keys.sorted() }
+    package var partitions: [Int32] { places.keys.sorted() }
+
+    private mutating func place(of partition: Int32) -> Int {
+        if let place = places[partition] { return place }
+        places[partition] = parts.count
+        parts.append(PartitionOverlay())
+        return parts.count - 1
+    }
 
     /// What the ledger topic is told, by partition. The stream time stands last: see ``LedgerChange/streamTime(_:appliedOffset:)``.
     package func changes() -> [(partition: Int32, change: LedgerChange)] {

@@ -117,7 +117,8 @@ package final class BatchLoop: @unchecked Sendable {
 
     private func move(waitMilliseconds: Int) throws -> Progress {
         var moved = try advance()
-        if inFlight.isEmpty, let next = nextSettings { moved = take(next) || moved }
+        // Not while ledgers are half read: which sealing keys are in use is known when they are whole.
+        if inFlight.isEmpty, restoration == nil, let next = nextSettings { moved = take(next) || moved }
         if inFlight.isEmpty, let change = pendingChange {
             try finish(change)
             moved = true

@@ -46,7 +46,8 @@ package enum ResolveStage {
         return records.map { record in
             guard case .request(let request) = record.shape, request.isAssertion, let keyID = request.keyID
             else { return .notNeeded }
-            let lookup = run.ledger(record.record.partition, ledger)?.keys.lookup(keyID) ?? .unknown
+            run.move(to: record.record.partition, ledger)
+            let lookup = run.ledger?.keys.lookup(keyID) ?? .unknown
             if case .key(let key) = lookup { return .key(key) }
             for batch in candidates {
                 if let key = batch[keyID] { return .key(key) }

@@ -7,6 +7,9 @@ internal import Pipeline
 /// The whole way of a record without any set-up: an embedded broker, fake devices, the real worker loop, an account.
 struct Demo {
     private static let patienceSeconds = 25.0
+    private static let stockClients = 12
+    /// Of every look at the worker, how much the stock clients get.
+    private static let turn = Duration.milliseconds(90)
 
     let console: Console
 
@@ -29,7 +32,8 @@ struct Demo {
             partitions: partitions
         )
         try publish(traffic, access, configuration)
-        let tally = try work(traffic.items.count, configuration, loaded.keys.rings, access, partitions)
+        let fleet = try stockFleet(directory, configuration, access, partitions)
+        let tally = try work(traffic.items.count, fleet, loaded, access, partitions)
         let reader = DemoReader(
             properties: readerProperties(access),
             topics: configuration.topics,
@@ -37,7 +41,32 @@ struct Demo {
         )
         let deadLetters = tally.deadLettersTotal
         let outputs = try reader.read([.results: tally.requests - deadLetters, .deadLetters: deadLetters])
-        return DemoAccount(traffic: traffic, outputs: outputs, tally: tally, partitions: partitions).print(on: console)
+        let code = DemoAccount(traffic: traffic, outputs: outputs, tally: tally, partitions: partitions)
+            .print(on: console)
+        let exchange = DemoExchange(fleet: fleet, keySet: loaded.keys.rings.tokens.jsonWebKeySet)
+        return max(code, exchange.print(on: console))
+    }
+
+    /// Stock clients of the configuration's app, which wait for the worker's answers.
+    private func stockFleet(
+        _ directory: String,
+        _ configuration: Configuration,
+        _ access: BrokerAccess,
+        _ partitions: Int32
+    ) throws -> StockFleet {
+        let link = try StockLink(
+            properties: readerProperties(access),
+            topics: configuration.topics,
+            partitions: partitions
+        )
+        let members = StockFleet.members(
+            configuration.registry.apps.compactMap(SimulatedApp.init),
+            ca: try NewConfiguration.authority(of: directory),
+            devices: Self.stockClients,
+            seed: 2,
+            wishes: [.session, .refresh, .limitedUse]
+        )
+        return StockFleet(members, link: link, prefix: "stock")
     }
 
     private func publish(_ traffic: DemoTraffic, _ access: BrokerAccess, _ configuration: Configuration) throws {
@@ -57,35 +86,51 @@ struct Demo {
         }
     }
 
-    /// Runs the worker until every record has its outcome.
+    /// Runs the worker until every record has its outcome and every stock client what it wished for.
     private func work(
         _ count: Int,
-        _ configuration: Configuration,
-        _ keys: KeyRings,
+        _ fleet: StockFleet,
+        _ loaded: LoadedConfiguration,
         _ access: BrokerAccess,
         _ partitions: Int32
     ) throws
         -> LoopTally
     {
+        let configuration = loaded.configuration
         let factory = try LaneFactory(configuration)
         let driver = LoopDriver(idleWaitMilliseconds: 50)
         let notices = NoticeBoard()
         let log = try KafkaRecordLog(exactlyOnce: access.settings)
         let loop = BatchLoop(
             log: log,
-            settings: configuration.liveSettings(keys, partitions: partitions),
+            settings: configuration.liveSettings(loaded.keys.rings, partitions: partitions),
             lanes: factory.lanes,
             post: driver.post,
-            wallClock: { EvaluationTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) },
+            wallClock: { Self.now },
             notice: { notices.post(String(describing: $0)) }
         )
         let deadline = Date().addingTimeInterval(Self.patienceSeconds)
+        var trouble: (any Error)?
         try driver.run(loop) { tally, _ in
             for line in notices.take() { console.printError("\(AttestWorker.name): \(line)") }
-            if tally.requests >= count || Date() > deadline { driver.stop() }
+            do { try serve(fleet) } catch { trouble = error }
+            let isDone = fleet.isDone && tally.requests >= count + fleet.tally.calls
+            if isDone || trouble != nil || Date() > deadline { driver.stop() }
         }
+        if let trouble { throw trouble }
+        try fleet.close()
         try log.close()
         return loop.tally
+    }
+
+    /// The clients' turn on this thread; the worker goes on meanwhile on its own.
+    private func serve(_ fleet: StockFleet) throws {
+        let end = ContinuousClock.now + Self.turn
+        while !fleet.isDone, ContinuousClock.now < end { try fleet.step(at: Self.now, milliseconds: 5) }
+    }
+
+    private static var now: EvaluationTime {
+        EvaluationTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
     }
 
     private func readerProperties(_ access: BrokerAccess) -> [(String, String)] {

@@ -14,17 +14,23 @@ extension Command {
             .flag("--new-config", "first make DIR: a lab authority as the anchor, one project with one app"),
             .value("--devices", "N", "how many devices", .required),
             .value("--records", "M", "how many records in all; each device attests first, once", .required),
-            .value("--verbs", "A,B", "what devices do then (verifyAttestation,verifyAssertion)"),
+            .value("--verbs", "A,B", "what devices do (verifyAttestation,verifyAssertion)"),
             .value("--faults", "SHARE", "of the records after the first attestations, 0 to 1 (0)"),
             .value("--seed", "S", "same DIR, seed and start, same bytes (1)"),
             .value("--start", "TIME", "the first record's time (such that the last one is now)"),
             .value("--rate", "R", "records lie 1/R s apart (1 ms); with --publish, so many are sent each second"),
             .value("--output", "CAPTURE", "write a capture to this file, '-' for standard output"),
             .flag("--publish", "send to the requests topic; the devices' clock is the wall clock"),
+            .flag("--live", "with --publish: stock clients that wait for a running worker's answers"),
         ],
         notes: """
             Captures are made for a topic of \(SimulationSettings.capturePartitions) partitions, chosen by murmur2.
             Each record has a request-id of its own. Faults are of many kinds, replays among them, and each is refused.
+            The exchange's verbs (generateAppAttestChallenge, exchangeAppAttestAttestation, exchangeAppAttestAssertion,
+            verifyAppCheckToken) are sealed with DIR's own keys, as if a worker had answered before: such a capture stands
+            alone. Tokens of ES256 apps are random, so the bytes of their checks differ from run to run.
+            With --live nothing is sealed here: clients that behave as Google's SDK does go from challenge to attestation,
+            assertions and limited-use tokens by what a running worker answers, until M calls are made.
             """,
         run: { try SimulateCommand($0, $1).run() }
     )
@@ -35,6 +41,7 @@ struct SimulateCommand {
     private enum Target {
         case capture(path: String)
         case topic
+        case live
     }
 
     private let directory: String
@@ -67,16 +74,24 @@ struct SimulateCommand {
         if makesConfiguration { try NewConfiguration.write(to: directory) }
         let configuration = try Configuration.load(directory: directory)
         let ca = try NewConfiguration.authority(of: directory)
+        let apps = try apps(of: configuration)
+        var settings = settings
+        if configuration.challenges.mode == .sealed {
+            settings.challengeLife = configuration.challenges.ttlMilliseconds
+        }
+        let isPlain = settings.verbs.isSubset(of: SimulationSettings.plainVerbs)
         let traffic = SimulatedTraffic(
-            apps: try apps(of: configuration),
+            apps: apps,
             ca: ca,
             settings: settings,
+            seals: isPlain ? nil : try ExchangeSeals(configuration, verbs: settings.verbs, apps: apps),
             topic: configuration.topics.requests,
             partitions: SimulationSettings.capturePartitions
         )
         switch target {
         case .capture(let path): try write(traffic, to: path)
         case .topic: try publish(traffic, configuration)
+        case .live: try live(configuration, apps, ca)
         }
         return ExitCode.done
     }
@@ -84,6 +99,13 @@ struct SimulateCommand {
     private static var now: Int64 { Int64(Date.now.timeIntervalSince1970 * 1000) }
 
     private static func target(_ arguments: Arguments) throws(UsageFault) -> Target {
+        if arguments.has("--live") {
+            for name in ["--output", "--verbs", "--faults", "--start"] where arguments.has(name) {
+                throw UsageFault("\(name) does not go with --live: the worker's answers decide what is sent.")
+            }
+            guard arguments.has("--publish") else { throw UsageFault("--live goes with --publish.") }
+            return .live
+        }
         switch (arguments.string("--output"), arguments.has("--publish")) {
         case (let path?, false): return .capture(path: path)
         case (nil, true):
@@ -96,7 +118,7 @@ struct SimulateCommand {
     }
 
     private static func verbs(_ arguments: Arguments) throws(UsageFault) -> Set<SimulationSettings.Verb> {
-        guard let text = arguments.string("--verbs") else { return Set(SimulationSettings.Verb.allCases) }
+        guard let text = arguments.string("--verbs") else { return SimulationSettings.plainVerbs }
         var verbs: Set<SimulationSettings.Verb> = []
         for name in text.split(separator: ",", omittingEmptySubsequences: false) {
             guard let verb = SimulationSettings.Verb(rawValue: String(name)) else {
@@ -144,6 +166,22 @@ struct SimulateCommand {
     private func say(_ line: String) {
         if case .capture(path: "-") = target { return console.printError(line) }
         console.print(line)
+    }
+
+    private func live(_ configuration: Configuration, _ apps: [SimulatedApp], _ ca: LabCA) throws {
+        let live = Live(
+            devices: settings.devices,
+            records: settings.records,
+            seed: settings.seed,
+            rate: settings.rate
+        )
+        var meter = ProgressMeter("simulate", unit: "calls", total: settings.records, console: console)
+        let tally: StockTally
+        do { tally = try live.run(configuration, apps, ca, &meter) } catch let fault as KafkaFault {
+            throw CommandFault("cannot reach the topics: \(fault).")
+        }
+        meter.finish()
+        for line in try Self.account(tally, devices: settings.devices) { say(line) }
     }
 
     private func publish(_ traffic: SimulatedTraffic, _ configuration: Configuration) throws {

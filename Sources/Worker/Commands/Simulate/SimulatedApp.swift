@@ -4,13 +4,15 @@ internal import DeviceLab
 
 /// An app of the configuration as fake devices see it: what they must be so that it accepts them.
 struct SimulatedApp: Sendable {
-    /// `projects/{number}/apps/{app id}`.
-    let name: String
+    let registered: RegisteredApp
     let appleAppIDs: [String]
     let environment: Environment
     let shapes: [DeviceShape]
     let category: UInt32?
     let bundleVersion: String?
+
+    /// `projects/{number}/apps/{app id}`.
+    var name: String { registered.name }
 
     /// - Returns: nil where no fake device can please the app: it has no App ID, or asks for what no shape has.
     init?(_ app: RegisteredApp) {
@@ -20,7 +22,7 @@ struct SimulatedApp: Sendable {
         guard let environment = environments.first(where: expectations.environments.contains),
             !expectations.appIDs.isEmpty, !shapes.isEmpty
         else { return nil }
-        name = app.name
+        registered = app
         appleAppIDs = expectations.appIDs.map(\.text)
         self.environment = environment
         self.shapes = shapes

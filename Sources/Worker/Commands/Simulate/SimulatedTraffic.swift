@@ -23,20 +23,30 @@ final class SimulatedTraffic {
     private let lanes: [SimulationLane]
     private var next = 0
     private var offsets: [Int64]
+    /// Where the next record without a key goes: round and round, as a gateway does.
+    private var keyless: Int32 = 0
 
     /// - Parameters:
     ///   - apps: at least one, and no more than there are devices.
     ///   - partitions: of the topic that the records are made for.
-    init(apps: [SimulatedApp], ca: LabCA, settings: SimulationSettings, topic: String, partitions: Int32) {
+    ///   - seals: needed for the exchange's verbs.
+    init(
+        apps: [SimulatedApp],
+        ca: LabCA,
+        settings: SimulationSettings,
+        seals: ExchangeSeals?,
+        topic: String,
+        partitions: Int32
+    ) {
         precondition(!apps.isEmpty && settings.records >= settings.devices, "each device attests, for an app")
         self.apps = Array(apps.prefix(settings.devices))
         self.settings = settings
         self.topic = topic
         self.partitions = partitions
         offsets = Array(repeating: 0, count: Int(partitions))
-        let fleets = Self.fleets(self.apps, ca, settings)
+        let plans = Self.plans(self.apps, ca, settings)
         let cores = ProcessInfo.processInfo.activeProcessorCount
-        lanes = (0..<max(1, cores)).map { _ in SimulationLane(fleets, settings.seed) }
+        lanes = (0..<max(1, cores)).map { _ in SimulationLane(plans, seals, settings.seed) }
     }
 
     /// Records made so far.
@@ -53,12 +63,8 @@ final class SimulatedTraffic {
         return make(range, clock).map(placed)
     }
 
-    /// A fleet for each app: record i is the fleet's record i / n.
-    static func fleets(
-        _ apps: [SimulatedApp],
-        _ ca: LabCA,
-        _ settings: SimulationSettings
-    ) -> [(SimulatedApp, FakeFleet)] {
+    /// A plan for each app: record i is the plan's record i / n.
+    static func plans(_ apps: [SimulatedApp], _ ca: LabCA, _ settings: SimulationSettings) -> [SimulationPlan] {
         apps.enumerated().map { index, app in
             var plan = FleetPlan(
                 ca: ca,
@@ -72,10 +78,15 @@ final class SimulatedTraffic {
             plan.shapes = app.shapes
             plan.category = app.category
             plan.bundleVersion = app.bundleVersion
-            plan.methods = Set(settings.verbs.map(\.method))
+            plan.methods = Set(settings.verbs.map { $0.isAttestation ? .attestation : .assertion })
             plan.faultShare = settings.faultShare
             plan.nanosecondsApart = settings.interval * Int64(apps.count)
-            return (app, FakeFleet(plan))
+            return SimulationPlan(
+                app: app,
+                fleet: FakeFleet(plan),
+                verbs: settings.verbs,
+                challengeLife: settings.challengeLife
+            )
         }
     }
 
@@ -105,7 +116,12 @@ final class SimulatedTraffic {
 
     private func placed(_ record: InboundRecord) -> InboundRecord {
         var record = record
-        record.partition = Kafka.Partitioner.murmur2.partition(of: record.key ?? [], count: partitions)
+        if let key = record.key {
+            record.partition = Kafka.Partitioner.murmur2.partition(of: key, count: partitions)
+        } else {
+            record.partition = keyless % partitions
+            keyless = (keyless + 1) % partitions
+        }
         record.offset = offsets[Int(record.partition)]
         offsets[Int(record.partition)] += 1
         return record
@@ -115,27 +131,43 @@ final class SimulatedTraffic {
 /// What one lane needs to make records: its own devices.
 private final class SimulationLane: @unchecked Sendable {
     // One lane is used by one thread at a time: `concurrentPerform` hands each index out once.
-    private let fleets: [(app: SimulatedApp, lane: FleetLane)]
+    private let plans: [(plan: SimulationPlan, lane: FleetLane)]
+    private let seals: ExchangeSeals?
     private let seed: UInt64
 
-    init(_ fleets: [(SimulatedApp, FakeFleet)], _ seed: UInt64) {
-        self.fleets = fleets.map { ($0.0, $0.1.lane()) }
-        self.seed = seed
+    init(_ plans: [SimulationPlan], _ seals: ExchangeSeals?, _ seed: UInt64) {
+        self.plans = plans.map { ($0, $0.fleet.lane()) }
+        (self.seals, self.seed) = (seals, seed)
     }
 
     /// The record, without its place in the topic.
     func record(_ index: Int, topic: String, clock: EvaluationTime?) -> InboundRecord {
-        let (turn, which) = index.quotientAndRemainder(dividingBy: fleets.count)
-        let record = fleets[which].lane.record(turn, at: clock)
-        return InboundRecord(
+        let (turn, which) = index.quotientAndRemainder(dividingBy: plans.count)
+        let (plan, lane) = plans[which]
+        var record = InboundRecord(
             topic: topic,
             partition: 0,
             offset: 0,
-            timestamp: record.time.milliseconds,
-            key: record.keyID.recordKey,
-            value: Self.request(record, app: fleets[which].app.name),
+            timestamp: 0,
+            key: nil,
+            value: nil,
             headers: [RecordHeader("request-id", "sim-\(seed)-\(index)")]
         )
+        guard !plan.isPlain, let seals else {
+            let plain = lane.record(turn, at: clock)
+            record.timestamp = plain.time.milliseconds
+            (record.key, record.value) = (plain.keyID.recordKey, Self.request(plain, app: plan.app.name))
+            return record
+        }
+        let simulated = plan.step(turn, at: clock)
+        let device = lane.device(simulated.step.device)
+        record.timestamp = simulated.step.time.milliseconds
+        let made = ExchangeRecord(plan: plan, seals: seals, simulated: simulated, device: device)
+        (record.key, record.value) = made.request()
+        if simulated.verb.isClientExchange {
+            record.headers.append(RecordHeader("installation-id", "sim-\(seed)-\(which)-\(simulated.step.device)"))
+        }
+        return record
     }
 
     /// The request as a gateway writes it.
@@ -157,5 +189,17 @@ private final class SimulationLane: @unchecked Sendable {
         writer.endObject()
         writer.endObject()
         return writer.bytes
+    }
+}
+
+extension Method {
+    var isAttestation: Bool { self == .verifyAttestation || self == .exchangeAppAttestAttestation }
+
+    /// Whether an app's SDK calls it, and a gateway can tell which installation did.
+    var isClientExchange: Bool {
+        switch self {
+        case .generateAppAttestChallenge, .exchangeAppAttestAttestation, .exchangeAppAttestAssertion: true
+        case .verifyAppCheckToken, .verifyAttestation, .verifyAssertion: false
+        }
     }
 }

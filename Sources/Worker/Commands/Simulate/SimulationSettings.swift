@@ -1,20 +1,18 @@
-internal import DeviceLab
+internal import AppCheck
 
 /// How much traffic a simulation makes, and of what kind.
 struct SimulationSettings: Sendable {
-    /// The verbs that need no keys of the worker's own.
-    enum Verb: String, Sendable, CaseIterable {
-        case verifyAttestation, verifyAssertion
+    typealias Verb = Method
 
-        var method: FleetPlan.Method { self == .verifyAttestation ? .attestation : .assertion }
-    }
+    /// The verbs that need no keys of the worker's own.
+    static let plainVerbs: Set<Verb> = [.verifyAttestation, .verifyAssertion]
 
     /// Captures are written for a topic of so many partitions; `replay` takes any number.
     static let capturePartitions: Int32 = 4
 
     var devices: Int
     var records: Int
-    var verbs: Set<Verb> = Set(Verb.allCases)
+    var verbs = plainVerbs
     /// Of the records after each device's first, how many are faulty, 0 to 1.
     var faultShare: Double = 0
     var seed: UInt64 = 1
@@ -22,6 +20,9 @@ struct SimulationSettings: Sendable {
     var start: Int64 = 0
     /// Records per second; nil = 1 ms apart.
     var rate: Double?
+
+    /// Of sealed challenges, milliseconds; nil = the gateway makes challenges and nobody judges them.
+    var challengeLife: Int64?
 
     /// Nanoseconds between two records.
     var interval: Int64 { rate.map { Int64(1_000_000_000 / $0) } ?? 1_000_000 }

@@ -1,0 +1,202 @@
+internal import AppAttest
+internal import AppCheck
+internal import Crypto
+internal import DeviceLab
+internal import JSON
+internal import Pipeline
+
+/// The App Check exchange on one core, next to the signatures that it cannot do without.
+struct ExchangeCandidates {
+    private static let resource = "v1/\(Fixtures.appPath)"
+    private static let app = Fixtures.appPath
+
+    private let fixtures: Fixtures
+    private let keys: KeyRings
+    private let signing: SigningKey
+    private let seals: [(artifact: [UInt8], challenge: [UInt8])]
+    /// Records of one round.
+    private let count: Int
+
+    init(_ fixtures: Fixtures, scale: Int) throws {
+        self.fixtures = fixtures
+        count = min(scale * 16, fixtures.devices.count)
+        signing = try SigningKey.generate(.rsa)
+        func ring<Key: SecretKey>(_ name: String) throws -> SecretRing<Key> {
+            let bytes = SHA256.hash(Array(name.utf8)).bytes
+            return try SecretRing([NamedSecret(id: name, secret: Secret(bytes))])
+        }
+        let (sealing, challenges): (SealingKeyRing, ChallengeKeyRing) = (try ring("a1"), try ring("c1"))
+        keys = KeyRings(
+            tokens: try TokenKeyRing([TokenKey(kid: "Kx3_Qa", algorithm: .rs256, key: signing)]),
+            sealing: sealing,
+            challenges: challenges
+        )
+        guard let sealingKey = sealing.active, let challengeKey = challenges.active else {
+            preconditionFailure("both rings have a key")
+        }
+        let time = fixtures.time
+        seals = fixtures.devices.enumerated().map { index, device in
+            let artifact = Artifact(
+                publicKey: device.publicKey,
+                app: Self.app,
+                appleAppID: Fixtures.appID,
+                environment: .production,
+                registeredAt: time
+            )
+            let random = Array(SHA256.hash([UInt8(truncatingIfNeeded: index)]).bytes.prefix(ChallengeKey.randomBytes))
+            return (sealingKey.seal(artifact), challengeKey.seal(app: Self.app, issuedAt: time, random: random))
+        }
+    }
+
+    /// The first is the baseline: one P-256 verification and one RSA signature.
+    func all() throws -> [Candidate] {
+        let settings = try settings()
+        return [
+            signatures(), try record("exchange assertion, through the loop", settings, try exchanges()),
+            try record("verifyAssertion, through the loop", settings, plain()), sealsOpened(),
+        ]
+    }
+
+    private func signatures() -> Candidate {
+        let verify = BareVerify(fixtures.bareSamples())
+        let sign = BareSign(signing, digests: [SHA256.hash([1])])
+        return Candidate("OpenSSL P-256 verify and RSA-2048 sign, bare") { [count] in
+            precondition(verify.run(count) == count && sign.run(count) == count, "valid and signed")
+            return count
+        }
+    }
+
+    /// What the worker itself sealed, without the device's object: artifact opened, challenge authenticated and judged.
+    private func sealsOpened() -> Candidate {
+        let (keys, seals, time, count) = (keys, seals, fixtures.time, count * 64)
+        return Candidate("artifact opened, challenge checked") {
+            for index in 0..<count {
+                let (artifact, challenge) = seals[index % seals.count]
+                guard case .success = keys.sealing.open(artifact),
+                    case .success = keys.challenges.open(challenge, app: Self.app, ttl: 300_000, at: time)
+                else { preconditionFailure("what was sealed opens") }
+            }
+            return count
+        }
+    }
+
+    // MARK: Through the loop
+
+    private func settings() throws -> PipelineSettings {
+        let app = RegisteredApp(
+            projectNumber: "123456789012",
+            projectID: "contract-test-1",
+            appID: "1:123456789012:ios:0123456789abcdef",
+            expectations: fixtures.expectations
+        )
+        var settings = PipelineSettings(registry: try Registry(apps: [app]), partitionOfKey: { _ in 0 })
+        settings.exchange = ExchangeSettings(keys: keys)
+        settings.exchange.partitions = 1
+        return settings
+    }
+
+    /// Every round begins with the same ledger, in which all keys are registered.
+    private func record(_ name: String, _ settings: PipelineSettings, _ records: [InboundRecord]) throws -> Candidate {
+        let verifier = ObjectVerifier(anchors: fixtures.anchors)
+        let scratch = LaneScratch(verifier: verifier, engine: OpenSSLEngine())
+        let (ledger, time) = (registered(), fixtures.time)
+        return Candidate(name) {
+            let log = RoundLog(records)
+            let loop = BatchLoop(
+                log: log,
+                settings: settings,
+                lanes: InlineLanes(scratch: scratch),
+                ledgers: [0: ledger],
+                post: { $0() },
+                wallClock: { time }
+            )
+            while (try? loop.tick(waitMilliseconds: 0)) != .finished {}
+            precondition(loop.tally.accepted == records.count, "honest requests are accepted")
+            return records.count
+        }
+    }
+
+    private func registered() -> PartitionLedger {
+        var keys = KeyLedger()
+        for device in fixtures.devices {
+            let record = KeyRecord(
+                publicKey: device.publicKey,
+                counter: 0,
+                app: Self.app,
+                appleAppID: Fixtures.appID,
+                environment: .production,
+                registeredAt: fixtures.time
+            )
+            keys.set(device.keyID, record)
+        }
+        return PartitionLedger(keys: keys)
+    }
+
+    private func exchanges() throws -> [InboundRecord] {
+        zip(fixtures.devices, seals).prefix(count).enumerated().map { index, item in
+            let (device, seal) = item
+            let hash = SHA256.hash(seal.artifact + seal.challenge).bytes
+            let object = device.assertion(clientDataHash: hash, counter: 1)
+            var writer = JSONWriter()
+            writer.beginObject()
+            writer.key("path")
+            writer.string(Self.resource + ":exchangeAppAttestAssertion")
+            writer.key("body")
+            writer.beginObject()
+            let members: [(StaticString, [UInt8])] = [
+                ("artifact", seal.artifact), ("assertion", object), ("challenge", seal.challenge),
+            ]
+            for (name, bytes) in members {
+                writer.key(name)
+                writer.base64(bytes)
+            }
+            writer.endObject()
+            writer.endObject()
+            return record(writer.takeBytes(), of: device, index)
+        }
+    }
+
+    private func plain() -> [InboundRecord] {
+        zip(fixtures.devices, fixtures.values).prefix(count).enumerated().map { index, item in
+            record(item.1, of: item.0, index)
+        }
+    }
+
+    private func record(_ value: [UInt8], of device: FakeDevice, _ index: Int) -> InboundRecord {
+        InboundRecord(
+            topic: "appattest.requests",
+            partition: 0,
+            offset: Int64(index),
+            timestamp: fixtures.time.milliseconds,
+            key: device.keyID.recordKey,
+            value: value,
+            headers: [RecordHeader("request-id", "request-\(index)")]
+        )
+    }
+}
+
+/// Gives its records once and takes what comes of them; ends when all are committed.
+private final class RoundLog: RecordLog {
+    private var records: [PolledRecord]
+
+    init(_ records: [InboundRecord]) { self.records = records.map { .record($0) } }
+
+    func poll(_ limits: BatchLimits, waitMilliseconds: Int) throws -> PollRound {
+        var round = PollRound()
+        round.records = Array(records.prefix(limits.records))
+        records.removeFirst(round.records.count)
+        round.ended = records.isEmpty
+        return round
+    }
+
+    func begin() throws {}
+    func append(_ records: [OutboundRecord]) throws {}
+    func commit(_ positions: [PartitionPosition], of generation: Generation) throws {}
+    func abort() throws {}
+    func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws {}
+    func restore(_ records: Int, waitMilliseconds: Int) throws -> RestoreRound { RestoreRound() }
+    func releaseRevoked() throws {}
+    func close() throws {}
+    var hasLedger: Bool { true }
+    var isAtomic: Bool { true }
+}

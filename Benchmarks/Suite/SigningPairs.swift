@@ -1,0 +1,76 @@
+internal import AppAttest
+internal import AppCheck
+internal import Crypto
+
+/// What a token costs beside OpenSSL's bare signature: both in short turns on one thread, so that whatever slows the
+/// machine down slows both.
+struct SigningPairs {
+    struct Cost {
+        let name: String
+        /// Microseconds of a core, medians.
+        let bare: Double
+        let minted: Double
+        /// Median of the turns' own ratios.
+        let ratio: Double
+    }
+
+    /// Turns of each pair.
+    let turns: Int
+
+    func all() throws -> [Cost] {
+        [
+            // Odd numbers: OpenSSL renews RSA's blinding every 32 signatures, which must not always hit the same half.
+            try cost("RS256, 2048 bits", .rs256, try SigningKey.generate(.rsa), perTurn: 7),
+            try cost("RS256, 3072 bits", .rs256, try SigningKey.generate(.rsa, rsaBits: 3072), perTurn: 3),
+            try cost("ES256", .es256, try SigningKey.generate(.p256), perTurn: 64),
+        ]
+    }
+
+    private func cost(
+        _ name: String,
+        _ algorithm: TokenSettings.Algorithm,
+        _ key: SigningKey,
+        perTurn: Int
+    ) throws -> Cost {
+        let template = TokenTemplate(
+            subject: "1:123456789012:ios:0123456789abcdef",
+            projectNumber: "123456789012",
+            projectID: "contract-test-1",
+            key: try TokenKey(kid: "Kx3_Qa", algorithm: algorithm, key: key)
+        )
+        let keyID = KeyID(of: Fixtures.onePublicKey)
+        func mint(_ index: Int) -> Int {
+            let times = TokenTimes(issuedAt: 1_795_000_000 + Int64(index), expiresAt: 1_795_003_600 + Int64(index))
+            let id = TokenID.derived(
+                app: "projects/123456789012/apps/1:123456789012:ios:0123456789abcdef",
+                subject: "1:123456789012:ios:0123456789abcdef",
+                requestID: "request-\(index)",
+                valueDigest: SHA256.hash([UInt8(truncatingIfNeeded: index)]),
+                keyID: keyID
+            )
+            return template.mint(times, id: id).count
+        }
+        let bare = BareSign(key, digests: (0..<16).map { SHA256.hash([UInt8($0)]) })
+        var (bares, mints): ([Double], [Double]) = ([], [])
+        for turn in 0..<turns {
+            for half in 0..<2 {
+                // Each half comes first in every other turn.
+                if half == turn % 2 {
+                    let elapsed = Elapsed.of { precondition(bare.run(perTurn) == perTurn, "signed") }
+                    bares.append(elapsed.processor * 1e6 / Double(perTurn))
+                } else {
+                    let elapsed = Elapsed.of {
+                        for index in 0..<perTurn { precondition(mint(turn * perTurn + index) > 300, "minted") }
+                    }
+                    mints.append(elapsed.processor * 1e6 / Double(perTurn))
+                }
+            }
+        }
+        return Cost(
+            name: name,
+            bare: Harness.median(bares),
+            minted: Harness.median(mints),
+            ratio: Harness.median(zip(mints, bares).map { $0 / $1 })
+        )
+    }
+}

@@ -1,0 +1,211 @@
+internal import AppAttest
+internal import AppCheck
+internal import Crypto
+internal import DeviceLab
+internal import JSON
+
+/// Makes the request of a simulated step, as the stock SDK and the Admin SDKs write it.
+struct ExchangeRecord {
+    let plan: SimulationPlan
+    let seals: ExchangeSeals
+    let simulated: SimulatedStep
+    let device: FakeDevice
+
+    /// From a challenge's issue to the request that uses it, in milliseconds.
+    private static let leadMilliseconds: Int64 = 200
+    /// An app that no configuration has.
+    private static let otherApp = "projects/0/apps/another"
+
+    private var app: RegisteredApp { plan.app.registered }
+    private var step: FleetStep { simulated.step }
+    /// The record whose challenge, token or hash this one has.
+    private var origin: Int { simulated.repeats ?? step.index }
+    private var originTime: EvaluationTime { simulated.repeats.map { plan.fleet.step($0).time } ?? step.time }
+
+    /// When the challenge of a request at a time was issued.
+    static func issueTime(at time: EvaluationTime) -> EvaluationTime {
+        EvaluationTime(milliseconds: time.milliseconds - leadMilliseconds)
+    }
+
+    /// Of a limited-use token that is minted at a time.
+    static func tokenTimes(at time: EvaluationTime) -> TokenTimes {
+        TokenTimes(at: time, limitedUse: true, settings: TokenSettings())
+    }
+
+    /// The record's key, nil for a challenge call, and its value.
+    func request() -> (key: [UInt8]?, value: [UInt8]) {
+        switch simulated.verb {
+        case .generateAppAttestChallenge: return (nil, call(resource, body: nil))
+        case .verifyAppCheckToken:
+            let (id, token) = token()
+            var body = StockBody()
+            body.add("app_check_token", text: token)
+            return (Array(id.utf8), call(project, version: "v1beta", body: body))
+        case .exchangeAppAttestAttestation: return (device.keyID.recordKey, attestation())
+        case .exchangeAppAttestAssertion: return (device.keyID.recordKey, assertion())
+        case .verifyAttestation, .verifyAssertion: return (device.keyID.recordKey, verification())
+        }
+    }
+}
+
+// MARK: - Bodies
+
+extension ExchangeRecord {
+    private func attestation() -> [UInt8] {
+        let challenge = challenge()
+        var body = StockBody()
+        body.add("key_id", base64: device.keyID.bytes)
+        body.add("attestation_statement", base64: attestationObject(SHA256.hash(challenge).bytes))
+        body.add("challenge", base64: challenge)
+        body.add("limited_use", isLimitedUse)
+        return call(resource, body: body)
+    }
+
+    private func assertion() -> [UInt8] {
+        let (challenge, artifact) = (challenge(), artifact())
+        var body = StockBody()
+        body.add("artifact", base64: artifact)
+        body.add("assertion", base64: assertionObject(SHA256.hash(artifact + challenge).bytes))
+        body.add("challenge", base64: challenge)
+        body.add("limited_use", isLimitedUse)
+        return call(resource, body: body)
+    }
+
+    /// Ours: no SDK writes it.
+    private func verification() -> [UInt8] {
+        let hash = SHA256.hash(Array("simulated client data".utf8) + random(.challenge, 32)).bytes
+        let isAttestation = simulated.verb == .verifyAttestation
+        var body = StockBody()
+        body.add(
+            isAttestation ? "attestation_statement" : "assertion",
+            base64: isAttestation ? attestationObject(hash) : assertionObject(hash)
+        )
+        body.add("key_id", base64: device.keyID.bytes)
+        body.add("client_data_hash", base64: hash)
+        return call(plan.app.name, body: body)
+    }
+
+    private func attestationObject(_ clientDataHash: [UInt8]) -> [UInt8] {
+        guard case .object(.attestation(let fault))? = simulated.fault
+        else { return device.attest(clientDataHash: clientDataHash, at: step.time) }
+        return device.attest(clientDataHash: clientDataHash, at: step.time, fault: fault)
+    }
+
+    private func assertionObject(_ clientDataHash: [UInt8]) -> [UInt8] {
+        var fault: AssertionFault?
+        if case .object(.assertion(let of))? = simulated.fault { fault = of }
+        return device.assertion(clientDataHash: clientDataHash, counter: simulated.counter, fault: fault)
+    }
+
+    private func call(_ resource: String, version: String = "v1", body: StockBody?) -> [UInt8] {
+        var random = plan.random(.order, origin)
+        var json = JSONWriter(capacity: 2048)
+        json.beginObject()
+        json.key("path")
+        json.string("/\(version)/\(resource):\(simulated.verb.rawValue)")
+        if let body {
+            json.key("body")
+            json.raw(body.bytes(using: &random))
+        }
+        json.endObject()
+        return json.takeBytes()
+    }
+}
+
+// MARK: - Names and secrets
+
+extension ExchangeRecord {
+    private var has: ExchangeFault? {
+        if case .exchange(let fault)? = simulated.fault { fault } else { nil }
+    }
+
+    private func random(_ purpose: SimulationPlan.Purpose, _ count: Int) -> [UInt8] {
+        var random = plan.random(purpose, origin)
+        return random.bytes(count)
+    }
+
+    /// Devices belong to the app itself or to one of its OAuth clients, as Google Sign-In's do.
+    private var oauthClientID: String? {
+        var random = plan.random(.resource, step.device)
+        let choice = Int(random.next() % UInt64(app.oauthClientIDs.count + 1))
+        return choice == 0 ? nil : app.oauthClientIDs[choice - 1]
+    }
+
+    private var projectName: String {
+        let name = app.projectID ?? app.projectNumber
+        return has == .unknownApp && simulated.verb == .verifyAppCheckToken ? name + "-unknown" : name
+    }
+
+    private var project: String { "projects/\(projectName)" }
+
+    private var resource: String {
+        let unknown = has == .unknownApp ? "-unknown" : ""
+        if let oauthClientID { return StockClient.resource(oauthClientID: oauthClientID + unknown) }
+        return StockClient.resource(projectID: projectName, appID: app.appID + unknown)
+    }
+
+    /// One in four, and all of Google Sign-In's.
+    private var isLimitedUse: Bool {
+        var random = plan.random(.limitedUse, origin)
+        return oauthClientID != nil || random.next() % 4 == 0
+    }
+
+    private func challenge() -> [UInt8] {
+        let age = has == .challengeExpired ? plan.challengeLife ?? 0 : 0
+        let issuedAt = EvaluationTime(milliseconds: Self.issueTime(at: originTime).milliseconds - age)
+        let owner = has == .challengeOfOtherApp ? Self.otherApp : app.name
+        let bytes = random(.challenge, ChallengeKey.randomBytes)
+        let challenge = seals.challenge(app: owner, issuedAt: issuedAt, random: bytes)
+        return has == .challengeAltered ? Self.altered(challenge) : challenge
+    }
+
+    private func artifact() -> [UInt8] {
+        let artifact = seals.artifact(
+            Artifact(
+                publicKey: device.publicKey,
+                app: has == .artifactOfOtherApp ? Self.otherApp : app.name,
+                appleAppID: device.appID,
+                environment: device.environment,
+                // When the device attested.
+                registeredAt: plan.fleet.step(step.device).time
+            )
+        )
+        return has == .artifactAltered ? Self.altered(artifact) : artifact
+    }
+
+    private static func altered(_ bytes: [UInt8]) -> [UInt8] { bytes.dropLast() + [bytes[bytes.count - 1] ^ 1] }
+
+    /// The `jti`, which is the record's key, and the JWT.
+    private func token() -> (id: String, text: [UInt8]) {
+        let subject = oauthClientID ?? app.appID
+        let id = TokenID.derived(
+            app: app.name,
+            subject: subject,
+            requestID: "simulated-\(plan.fleet.plan.seed)-\(origin)",
+            valueDigest: SHA256.hash([]),
+            keyID: device.keyID
+        )
+        var times = Self.tokenTimes(at: originTime)
+        let life = times.expiresAt - times.issuedAt
+        if has == .tokenExpired { times = TokenTimes(issuedAt: times.issuedAt - life, expiresAt: times.issuedAt) }
+        if has == .tokenOfSession { times = TokenTimes(at: originTime, limitedUse: false, settings: app.tokens) }
+        let claims = TokenClaims(
+            subject: subject,
+            projectNumber: has == .tokenOfOtherProject ? "0" : app.projectNumber,
+            projectID: has == .tokenOfOtherProject ? "another" : app.projectID,
+            issuedAt: times.issuedAt,
+            expiresAt: times.expiresAt,
+            id: id
+        )
+        let token = seals.token(claims, app.tokens.algorithm)
+        return (id, has == .tokenAltered ? Self.resigned(token) : token)
+    }
+
+    /// Another first character of the signature.
+    private static func resigned(_ token: [UInt8]) -> [UInt8] {
+        var token = token
+        guard let dot = token.lastIndex(of: UInt8(ascii: ".")) else { return token }
+        token[dot + 1] = token[dot + 1] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
+        return token
+    }
+}

@@ -1,0 +1,80 @@
+internal import AppAttest
+internal import DeviceLab
+internal import Foundation
+internal import Kafka
+
+extension SimulateCommand {
+    /// `--live`: stock clients that wait for the answers of a running worker.
+    struct Live {
+        let devices: Int
+        let records: Int
+        let seed: UInt64
+        let rate: Double?
+
+        /// So long after the last answer nobody is thought to work on the topic, in seconds.
+        private static let patience = 60.0
+        /// A handshake; every other wish takes two calls, and a limited-use token two more for its checks.
+        private static let fewestCalls = 2
+
+        func run(
+            _ configuration: Configuration,
+            _ apps: [SimulatedApp],
+            _ ca: LabCA,
+            _ meter: inout ProgressMeter
+        )
+            throws -> StockTally
+        {
+            let properties = configuration.kafkaProperties.map { ($0.name, $0.value) }
+            let topic = configuration.topics.requests
+            let found = try Admin(KafkaProperties(properties)).topics().first { $0.name == topic }
+            guard let partitions = found.flatMap({ Int32(exactly: $0.partitions) }), partitions > 0 else {
+                throw CommandFault("no such topic: \(topic); create it with \(AttestWorker.name) create-topics.")
+            }
+            let fleet = StockFleet(
+                StockFleet.members(apps, ca: ca, devices: devices, seed: seed, wishes: wishes),
+                link: try StockLink(properties: properties, topics: configuration.topics, partitions: partitions),
+                prefix: "stock-\(seed)-\(UUID().uuidString)",
+                rate: rate
+            )
+            fleet.limit = records
+            try serve(fleet, &meter)
+            try fleet.close()
+            return fleet.tally
+        }
+
+        /// More than the records allow: the limit ends it.
+        private var wishes: [StockMember.Wish] {
+            let most = records / devices / Self.fewestCalls + 2
+            return [.session] + (0..<most).map { $0 % 2 == 0 ? .refresh : .limitedUse }
+        }
+
+        private func serve(_ fleet: StockFleet, _ meter: inout ProgressMeter) throws {
+            var (progress, lastProgress) = (0, Date.now)
+            while !fleet.isDone {
+                let now = EvaluationTime(milliseconds: Int64(Date.now.timeIntervalSince1970 * 1000))
+                try fleet.step(at: now, milliseconds: 20)
+                meter.update(fleet.tally.calls)
+                // Paced or backing off clients wait for nobody.
+                if fleet.answers != progress || !fleet.isWaiting { (progress, lastProgress) = (fleet.answers, .now) }
+                guard Date.now.timeIntervalSince(lastProgress) < Self.patience else {
+                    throw CommandFault("no answer came for 60 s: start \(AttestWorker.name) run on this configuration.")
+                }
+            }
+        }
+    }
+
+    /// What became of the clients, and the exit code that follows.
+    static func account(_ tally: StockTally, devices: Int) throws(CommandFault) -> [String] {
+        if let fault = tally.faults.first {
+            throw CommandFault(
+                "\(tally.faults.count) answers are none that a stock client can use; the first: \(fault)."
+            )
+        }
+        let refused = tally.refused.sorted { $0.key < $1.key }.map { "\($0.value.grouped) \($0.key)" }
+        return [
+            "\(tally.calls.grouped) calls of \(devices.grouped) stock clients: \(tally.minted.grouped) tokens, "
+                + "\(tally.sessions.grouped) by attestation, \(tally.consumed.grouped) used up",
+            "refused: " + (refused.isEmpty ? "none" : refused.joined(separator: ", ")),
+        ]
+    }
+}

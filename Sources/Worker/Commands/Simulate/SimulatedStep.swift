@@ -1,0 +1,55 @@
+internal import AppCheck
+internal import DeviceLab
+
+/// One record of a simulation without its bytes.
+struct SimulatedStep {
+    /// The fleet's step: device, time, and what its object would be.
+    let step: FleetStep
+    let verb: Method
+    let fault: SimulatedFault?
+    /// The counter in an assertion.
+    let counter: UInt32
+    /// The earlier record that this one repeats: an assertion once more, or a token's second use.
+    let repeats: Int?
+}
+
+/// What is wrong with a simulated record.
+enum SimulatedFault: Hashable {
+    /// Within the device's object, or a replay.
+    case object(FleetFault)
+    /// Around it.
+    case exchange(ExchangeFault)
+}
+
+/// What can be wrong with an exchange while the device's object is right.
+enum ExchangeFault: String, CaseIterable {
+    case challengeAltered, challengeExpired, challengeOfOtherApp
+    case artifactAltered, artifactOfOtherApp
+    case tokenAltered, tokenExpired, tokenOfSession, tokenOfOtherProject
+    case unknownApp
+
+    var expected: Reason {
+        switch self {
+        case .challengeAltered, .challengeOfOtherApp: .challengeInvalid
+        case .challengeExpired: .challengeExpired
+        case .artifactAltered, .artifactOfOtherApp: .artifactInvalid
+        case .tokenAltered, .tokenExpired, .tokenOfSession, .tokenOfOtherProject: .tokenInvalid
+        case .unknownApp: .unknownApp
+        }
+    }
+
+    /// The faults that a verb's requests can have.
+    ///
+    /// - Parameter judgesChallenges: false where the gateway makes the challenges.
+    static func pool(_ verb: Method, judgesChallenges: Bool) -> [ExchangeFault] {
+        let challenges: [ExchangeFault] =
+            judgesChallenges ? [.challengeAltered, .challengeExpired, .challengeOfOtherApp] : []
+        return switch verb {
+        case .exchangeAppAttestAttestation: challenges + [.unknownApp]
+        case .exchangeAppAttestAssertion: challenges + [.artifactAltered, .artifactOfOtherApp, .unknownApp]
+        case .verifyAppCheckToken: [.tokenAltered, .tokenExpired, .tokenOfSession, .tokenOfOtherProject, .unknownApp]
+        case .generateAppAttestChallenge: [.unknownApp]
+        case .verifyAttestation, .verifyAssertion: []
+        }
+    }
+}

@@ -1,0 +1,146 @@
+internal import AppAttest
+internal import AppCheck
+internal import DeviceLab
+
+/// What each record of a fleet is under the verbs asked for: a pure function of the settings and its index.
+struct SimulationPlan: Sendable {
+    let app: SimulatedApp
+    let fleet: FakeFleet
+    let verbs: Set<Method>
+    /// Whether challenges are the worker's, and their life in milliseconds; nil = the gateway makes them.
+    let challengeLife: Int64?
+    /// What devices attest with; always some.
+    private let attesting: [Method]
+    /// What they do after they have attested; none where they attest again.
+    private let later: [Method]
+
+    /// Rounds looked through for something to repeat.
+    private static let lookBack = 32
+
+    init(app: SimulatedApp, fleet: FakeFleet, verbs: Set<Method>, challengeLife: Int64?) {
+        (self.app, self.fleet, self.verbs, self.challengeLife) = (app, fleet, verbs, challengeLife)
+        let attestations: [Method] = [.verifyAttestation, .exchangeAppAttestAttestation]
+        let asked = attestations.filter(verbs.contains)
+        let isPlain = verbs.contains(.verifyAssertion)
+        let isExchange = verbs.contains { $0 != .verifyAssertion }
+        attesting = asked.isEmpty ? (isPlain ? [attestations[0]] : []) + (isExchange ? [attestations[1]] : []) : asked
+        later = Method.allCases.filter { verbs.contains($0) && !attestations.contains($0) }
+    }
+
+    /// Whether nothing needs the worker's keys.
+    var isPlain: Bool { verbs.isSubset(of: SimulationSettings.plainVerbs) }
+
+    /// - Parameter time: what the device's clock says; nil = the time of the plan.
+    func step(_ index: Int, at time: EvaluationTime? = nil) -> SimulatedStep {
+        let step = fleet.step(index, at: time)
+        guard !isPlain else {
+            let verb: Method = step.method == .attestation ? .verifyAttestation : .verifyAssertion
+            return made(step, verb, step.fault.map { .object($0) }, counter: step.counter, repeats: step.replayOf)
+        }
+        guard let round = fleet.round(of: index) else { return made(step, pick(attesting, .verb, step.device)) }
+        switch step.fault {
+        case nil: return honest(step, round, isLive: time != nil)
+        case .attestation?: return faulty(step, pick(attesting, .verb, index))
+        case .assertion?: return faulty(step, pick(later, .verb, index))
+        case .replay?: return replay(step, round, isLive: time != nil)
+        }
+    }
+
+    /// The outcome that a worker must come to: `accepted`, or the reason.
+    func expected(_ index: Int) -> String {
+        let simulated = step(index)
+        switch simulated.fault {
+        case nil: return "accepted"
+        case .exchange(let fault)?: return fault.expected.code
+        case .object(let fault)?:
+            guard fault == .replay, simulated.verb == .exchangeAppAttestAssertion, let life = challengeLife,
+                let earlier = simulated.repeats
+            else { return fault.expectedReason }
+            let issued = ExchangeRecord.issueTime(at: fleet.step(earlier).time)
+            let isOver = simulated.step.time.milliseconds >= issued.milliseconds + life
+            return (isOver ? Reason.challengeExpired : .challengeConsumed).code
+        }
+    }
+
+    enum Purpose: UInt64 { case verb = 1, fault, repetition, limitedUse, resource, challenge, order }
+
+    /// A random number that only the plan, the purpose and the number decide.
+    func random(_ purpose: Purpose, _ number: Int) -> SeededRandom {
+        var mixed = SeededRandom(seed: fleet.plan.seed ^ purpose.rawValue &* 0xA076_1D64_78BD_642F)
+        mixed = SeededRandom(seed: mixed.next() ^ UInt64(number))
+        return SeededRandom(seed: mixed.next())
+    }
+}
+
+extension SimulationPlan {
+    private func made(
+        _ step: FleetStep,
+        _ verb: Method,
+        _ fault: SimulatedFault? = nil,
+        counter: UInt32 = 0,
+        repeats: Int? = nil
+    ) -> SimulatedStep {
+        SimulatedStep(step: step, verb: verb, fault: fault, counter: counter, repeats: repeats)
+    }
+
+    private func pick<Choice>(_ choices: [Choice], _ purpose: Purpose, _ number: Int) -> Choice {
+        precondition(!choices.isEmpty, "devices have something to do")
+        var random = random(purpose, number)
+        return choices[Int(random.next() % UInt64(choices.count))]
+    }
+
+    private func honest(_ step: FleetStep, _ round: Int, isLive: Bool) -> SimulatedStep {
+        guard step.method == .assertion else { return made(step, pick(attesting, .verb, step.index)) }
+        let verb = pick(later, .verb, step.index)
+        // When the plan's times are not the devices', nobody knows which tokens live.
+        if verb == .verifyAppCheckToken, !isLive, usesAgain(step.index) {
+            let earlier = last(verb, of: step.device, before: round) { !usesAgain($0) && lives($0, at: step.time) }
+            return made(step, verb, repeats: earlier)
+        }
+        return made(step, verb, counter: step.counter)
+    }
+
+    /// One check of a token in four is of a token that was used before.
+    private func usesAgain(_ index: Int) -> Bool { pick([true, false, false, false], .repetition, index) }
+
+    /// Whether the token of a record is still good at a time.
+    private func lives(_ index: Int, at time: EvaluationTime) -> Bool {
+        ExchangeRecord.tokenTimes(at: fleet.step(index).time).expiresAt > time.milliseconds / 1000
+    }
+
+    private func faulty(_ step: FleetStep, _ verb: Method) -> SimulatedStep {
+        let hasObject = verb != .generateAppAttestChallenge && verb != .verifyAppCheckToken
+        let pool = ExchangeFault.pool(verb, judgesChallenges: challengeLife != nil)
+        var random = random(.fault, step.index)
+        if pool.isEmpty || (hasObject && random.next() % 3 > 0), let fault = step.fault {
+            return made(step, verb, .object(fault), counter: step.counter)
+        }
+        return made(
+            step,
+            verb,
+            .exchange(pool[Int(random.next() % UInt64(pool.count))]),
+            counter: step.counter
+        )
+    }
+
+    /// An assertion once more; without one to repeat, an assertion whose counter is 0.
+    private func replay(_ step: FleetStep, _ round: Int, isLive: Bool) -> SimulatedStep {
+        let verb = pick(later, .verb, step.index)
+        guard verb == .verifyAssertion || verb == .exchangeAppAttestAssertion else { return faulty(step, verb) }
+        let earlier = last(verb, of: step.device, before: round) { _ in true }
+        let counter = earlier.flatMap { fleet.round(of: $0) }.map { UInt32(clamping: $0 + 1) } ?? 0
+        // What was sealed at another time is not known any more: the counter alone comes once more.
+        let isRepeated = verb == .verifyAssertion || !isLive
+        return made(step, verb, .object(.replay), counter: counter, repeats: isRepeated ? earlier : nil)
+    }
+
+    private func last(_ verb: Method, of device: Int, before round: Int, where isFit: (Int) -> Bool) -> Int? {
+        for round in (max(0, round - Self.lookBack)..<round).reversed() {
+            let index = fleet.index(of: device, round: round)
+            let step = fleet.step(index)
+            guard step.fault == nil, step.method == .assertion, pick(later, .verb, index) == verb else { continue }
+            if isFit(index) { return index }
+        }
+        return nil
+    }
+}

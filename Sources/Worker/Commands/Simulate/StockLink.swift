@@ -1,0 +1,140 @@
+internal import Foundation
+internal import JSON
+internal import Kafka
+internal import Pipeline
+
+/// What a gateway does: calls go onto the requests topic, answers come from the results and tokens topics, by readers
+/// that belong to no group and begin where the topics end.
+final class StockLink {
+    /// What came of one call.
+    struct Answer {
+        let id: String
+        /// As the result has it.
+        let status: Int
+        /// Of a refusal.
+        let reason: String?
+        /// The REST answer; empty for a refusal.
+        let body: [UInt8]
+    }
+
+    private struct Open {
+        /// Whether the answer stands on the tokens topic, not in the result.
+        let hasToken: Bool
+        var status: Int?
+        var reason: String?
+        var body: [UInt8]?
+    }
+
+    private let topics: TopicNames
+    private let partitions: Int32
+    private let producer: Producer
+    private let results: Consumer
+    private let tokens: Consumer
+    private var open: [String: Open] = [:]
+    private var keyless: Int32 = 0
+
+    /// - Parameters:
+    ///   - properties: librdkafka's; `group.id` is needed and not joined.
+    ///   - partitions: of every topic.
+    init(properties: [(String, String)], topics: TopicNames, partitions: Int32) throws {
+        (self.topics, self.partitions) = (topics, partitions)
+        producer = try Producer(KafkaProperties(properties))
+        func reader(_ stream: Pipeline.OutputStream) throws -> Consumer {
+            guard let topic = topics.outputs[stream] else { throw CommandFault("no topic is named for \(stream).") }
+            let consumer = try Consumer(KafkaProperties(properties), topic: topic)
+            try consumer.assign(
+                try (0..<partitions).map { partition in
+                    PartitionOffset(partition: partition, offset: try Self.end(of: partition, consumer))
+                }
+            )
+            return consumer
+        }
+        results = try reader(.results)
+        tokens = try reader(.tokens)
+    }
+
+    /// Topics that were made a moment ago have no leader yet.
+    private static func end(of partition: Int32, _ consumer: Consumer) throws -> Int64 {
+        for _ in 0..<50 {
+            do { return try consumer.watermarks(of: partition, timeoutMilliseconds: 30_000).high } catch {
+                guard error.isRetriable else { throw error }
+                usleep(200_000)
+            }
+        }
+        return try consumer.watermarks(of: partition, timeoutMilliseconds: 30_000).high
+    }
+
+    /// - Parameters:
+    ///   - id: the request-id, of this call alone.
+    ///   - key: the record's key; nil = none.
+    ///   - hasToken: whether a 200 comes with a record on the tokens topic.
+    func send(id: String, key: [UInt8]?, value: [UInt8], headers: [RecordHeader], hasToken: Bool) throws {
+        open[id] = Open(hasToken: hasToken)
+        keyless = (keyless + 1) % partitions
+        let all = [RecordHeader("request-id", id)] + headers
+        producer.poll(timeoutMilliseconds: 0)
+        try producer.produce(
+            topic: topics.requests,
+            partition: key.map { Partitioner.murmur2.partition(of: $0, count: partitions) } ?? keyless,
+            key: key,
+            value: value,
+            headers: all.map { KafkaHeader(name: $0.name, value: $0.value) }
+        )
+    }
+
+    /// Waits for the last acknowledgements and lets go of the broker.
+    func close() throws {
+        try producer.flush(timeoutMilliseconds: 10_000)
+        try results.close()
+        try tokens.close()
+    }
+
+    /// Nobody waits for this answer any more.
+    func forget(_ id: String) { open[id] = nil }
+
+    /// The answers that have come, waiting a little for the first.
+    func poll(milliseconds: Int) throws -> [Answer] {
+        var answers: [Answer] = []
+        try drain(results, milliseconds) { take(result: $0, into: &answers) }
+        try drain(tokens, 0) { take(token: $0, into: &answers) }
+        return answers
+    }
+
+    private func drain(_ consumer: Consumer, _ milliseconds: Int, _ take: (KafkaRecord) -> Void) throws {
+        var wait = milliseconds
+        for _ in 0..<1000 {
+            guard let event = try consumer.poll(timeoutMilliseconds: wait) else { return }
+            wait = 0
+            // Notices are of connections that the library mends.
+            if case .record(let record) = event { take(record) }
+        }
+    }
+
+    private func take(result record: KafkaRecord, into answers: inout [Answer]) {
+        guard let root = try? JSONDocument(parsing: record.value ?? []).root, let id = root["requestId"]?.string,
+            var call = open[id], let status = root["status"]?["code"]?.integer
+        else { return }
+        call.status = Int(status)
+        call.reason = root["reason"]?.string
+        if !call.hasToken, let response = root["response"] {
+            let isConsumed = response["alreadyConsumed"]?.bool == true
+            call.body = Array((isConsumed ? #"{"alreadyConsumed":true}"# : "{}").utf8)
+        }
+        finish(id, call, &answers)
+    }
+
+    private func take(token record: KafkaRecord, into answers: inout [Answer]) {
+        let header = record.headers.last { $0.name == Array("request-id".utf8) }?.value
+        guard let id = header.map({ String(decoding: $0, as: UTF8.self) }), var call = open[id] else { return }
+        call.body = record.value
+        finish(id, call, &answers)
+    }
+
+    /// The two halves of an answer come in any order.
+    private func finish(_ id: String, _ call: Open, _ answers: inout [Answer]) {
+        open[id] = call
+        guard let status = call.status, status != 200 || call.body != nil else { return }
+        open[id] = nil
+        answers.append(Answer(id: id, status: status, reason: call.reason, body: call.body ?? []))
+    }
+}

@@ -1,0 +1,164 @@
+internal import AppAttest
+internal import AppCheck
+internal import DeviceLab
+internal import JSON
+internal import Pipeline
+
+/// One installation with the stock SDK, and the app's backend, which uses limited-use tokens up.
+struct StockMember {
+    /// What the app asks its SDK for.
+    enum Wish: CaseIterable {
+        case session
+        /// A session token in place of one that is nearly over.
+        case refresh
+        /// A limited-use token, which the backend then checks twice.
+        case limitedUse
+    }
+
+    /// A record for the requests topic, and who waits for what comes of it.
+    struct Call {
+        enum Asker { case sdk, backend(uses: Int) }
+
+        let key: [UInt8]?
+        let value: [UInt8]
+        let headers: [RecordHeader]
+        let asker: Asker
+
+        /// Whether the answer stands on the tokens topic.
+        var hasToken: Bool { if case .sdk = asker { true } else { false } }
+    }
+
+    /// How far before its end a token is nearly over, in milliseconds: less than the SDK's own bound.
+    private static let nearEnd: Int64 = 60_000
+
+    var client: StockClient
+    let app: RegisteredApp
+    /// Wishes yet to be fulfilled.
+    var wishes: [Wish]
+    private(set) var current: Wish?
+    private(set) var session: StockToken?
+    /// No wish before this time: the SDK backs off.
+    private var notBefore = EvaluationTime(milliseconds: 0)
+    /// The limited-use token that the backend has.
+    private var presented: [UInt8] = []
+
+    init(client: StockClient, app: RegisteredApp, wishes: [Wish]) {
+        (self.client, self.app, self.wishes) = (client, app, wishes)
+    }
+
+    /// Begins the next wish where none is open. - Returns: the call that it needs, if any.
+    mutating func begin(at time: EvaluationTime, _ tally: inout StockTally) -> Call? {
+        guard current == nil, !wishes.isEmpty, time >= notBefore else { return nil }
+        current = wishes.removeFirst()
+        var clock = time
+        if current == .refresh, let session {
+            // The SDK is asked as if the token had come near its end.
+            clock = EvaluationTime(milliseconds: max(time.milliseconds, session.expiresAt.milliseconds - Self.nearEnd))
+        }
+        return take(client.want(limitedUse: current == .limitedUse, at: clock), at: time, &tally)
+    }
+
+    /// Goes on after an answer. - Returns: the next call, if any.
+    mutating func answer(
+        _ answer: StockLink.Answer,
+        to call: Call,
+        at time: EvaluationTime,
+        _ tally: inout StockTally
+    )
+        -> Call?
+    {
+        if let reason = answer.reason { tally.refused[reason, default: 0] += 1 }
+        switch call.asker {
+        case .sdk:
+            return take(client.answer(status: answer.status, body: answer.body, at: time), at: time, &tally)
+        case .backend(let uses):
+            let isConsumed = answer.body == Array(#"{"alreadyConsumed":true}"#.utf8)
+            tally.checks += 1
+            if answer.status != 200 || isConsumed != (uses > 0) {
+                tally.faults.append("use \(uses + 1) of a token was answered with \(answer.status) \(isConsumed)")
+            }
+            guard uses == 0 else {
+                if isConsumed { tally.consumed += 1 }
+                current = nil
+                return nil
+            }
+            return check(presented, uses: 1)
+        }
+    }
+
+    /// The open call's answer does not come.
+    mutating func disconnect(_ call: Call, at time: EvaluationTime, _ tally: inout StockTally) -> Call? {
+        tally.lost += 1
+        guard case .sdk = call.asker else {
+            current = nil
+            return nil
+        }
+        return take(client.disconnect(at: time), at: time, &tally)
+    }
+
+    private mutating func take(_ reply: StockReply, at time: EvaluationTime, _ tally: inout StockTally) -> Call? {
+        var next = reply.call.map { call in
+            Call(
+                key: call.keyID?.recordKey,
+                value: call.value,
+                headers: call.headers.map { RecordHeader($0.name, $0.value) },
+                asker: .sdk
+            )
+        }
+        for outcome in reply.outcomes {
+            switch outcome {
+            case .token(let token), .cached(let token): next = fulfil(token, &tally)
+            case .backingOff(let until): postpone(until)
+            case .refused: postpone(time)
+            case .unreadable(let problem):
+                tally.faults.append("an answer cannot be read: \(problem)")
+                postpone(EvaluationTime(milliseconds: time.milliseconds + 1000))
+            case .disconnected: postpone(time)
+            }
+        }
+        return next
+    }
+
+    /// The same wish again, later.
+    private mutating func postpone(_ until: EvaluationTime) {
+        if let current { wishes.insert(current, at: 0) }
+        current = nil
+        notBefore = until
+    }
+
+    private mutating func fulfil(_ token: StockToken, _ tally: inout StockTally) -> Call? {
+        let wish = current
+        tally.add(token: token.text)
+        switch wish {
+        case .session: tally.sessions += 1
+        case .refresh:
+            if session != token { tally.refreshed += 1 }
+        case .limitedUse:
+            tally.limitedUse += 1
+            presented = Array(token.text.utf8)
+            return check(presented, uses: 0)
+        case nil: break
+        }
+        session = token
+        current = nil
+        return nil
+    }
+
+    /// As the Admin SDKs call it.
+    private func check(_ token: [UInt8], uses: Int) -> Call? {
+        let parts = token.split(separator: UInt8(ascii: "."))
+        let payload = parts.count == 3 ? Base64.decode(Array(parts[1])) : nil
+        let id = payload.flatMap { try? JSONDocument(parsing: $0).root["jti"]?.stringBytes }
+        var body = StockBody()
+        body.add("app_check_token", text: token)
+        var random = SeededRandom(seed: 0)
+        var json = JSONWriter(capacity: 1024)
+        json.beginObject()
+        json.key("path")
+        json.string("v1beta/projects/\(app.projectID ?? app.projectNumber):\(Method.verifyAppCheckToken.rawValue)")
+        json.key("body")
+        json.raw(body.bytes(using: &random))
+        json.endObject()
+        return Call(key: id, value: json.takeBytes(), headers: [], asker: .backend(uses: uses))
+    }
+}

@@ -1,0 +1,143 @@
+import AppAttest
+import AppCheck
+import DeviceLab
+import JSON
+import Pipeline
+import TestSupport
+import Testing
+
+@Suite struct ChallengeUseTests {
+    private static let life: Int64 = 300_000
+
+    @Test(arguments: [(life - 1, "accepted"), (life, "challenge-expired")])
+    func `a challenge lives by stream time until its ttl is over`(age: Int64, expected: String) throws {
+        let rig = try ExchangeRig(ExchangeKit.settings())
+        let device = FakeDevice(ExchangeKit.model, seed: 3)
+        let challenge = try rig.challenge()
+        rig.time += age
+        #expect(try rig.send(.attestation(of: device, challenge: challenge)).summary == expected)
+    }
+
+    @Test func `a record whose time lies behind the stream's is judged by the stream's`() throws {
+        let rig = try ExchangeRig(ExchangeKit.settings())
+        let device = FakeDevice(ExchangeKit.model, seed: 3)
+        let challenge = try rig.challenge()
+        rig.time += Self.life
+        _ = try rig.challenge()
+        let late = ExchangeRequest.attestation(of: device, challenge: challenge).at(rig.time - 1000)
+        #expect(try rig.send(late).reason == "challenge-expired")
+    }
+
+    @Test func `a challenge serves one key once, and another key once more`() throws {
+        let rig = try ExchangeRig(ExchangeKit.settings())
+        var (first, second) = (FakeDevice(ExchangeKit.model, seed: 3), FakeDevice(ExchangeKit.model, seed: 4))
+        let (mine, others) = (try rig.register(first), try rig.register(second))
+        let challenge = try rig.challenge()
+        func use(_ device: inout FakeDevice, _ artifact: [UInt8]) throws -> String? {
+            try rig.send(.assertion(of: &device, artifact: artifact, challenge: challenge)).summary
+        }
+        #expect(try use(&first, mine) == "accepted")
+        #expect(try use(&first, mine) == "challenge-consumed")
+        #expect(rig.key(first)?.counter == 1)
+        #expect(try use(&second, others) == "accepted")
+        #expect(try use(&second, others) == "challenge-consumed")
+    }
+
+    @Test func `within one batch a challenge is used once too`() throws {
+        let rig = try ExchangeRig(ExchangeKit.settings())
+        var device = FakeDevice(ExchangeKit.model, seed: 3)
+        let artifact = try rig.register(device)
+        let challenge = try rig.challenge()
+        let requests = (0..<3).map { _ in
+            ExchangeRequest.assertion(of: &device, artifact: artifact, challenge: challenge)
+        }
+        #expect(try rig.send(requests).map(\.summary) == ["accepted", "challenge-consumed", "challenge-consumed"])
+    }
+
+    @Test func `a refused request uses no challenge up`() throws {
+        let rig = try ExchangeRig(ExchangeKit.settings())
+        var device = FakeDevice(ExchangeKit.model, seed: 3)
+        let artifact = try rig.register(device)
+        let challenge = try rig.challenge()
+        let bad = ExchangeRequest.assertion(
+            of: &device,
+            artifact: artifact,
+            challenge: challenge,
+            fault: .byOtherKey
+        )
+        #expect(try rig.send(bad).reason == "signature-invalid")
+        let good = ExchangeRequest.assertion(of: &device, artifact: artifact, challenge: challenge)
+        #expect(try rig.send(good).verdict == "accepted")
+    }
+
+    @Test(arguments: ["bit", "short", "long", "empty", "other app", "unknown key", "bare bytes"])
+    func `only a challenge that was sealed for the app is one`(fault: String) throws {
+        let rig = try ExchangeRig(ExchangeKit.settings())
+        let device = FakeDevice(ExchangeKit.model, seed: 3)
+        var challenge = try rig.challenge(fault == "other app" ? ExchangeKit.otherResource : ExchangeKit.resource)
+        switch fault {
+        case "bit": challenge[20] ^= 1
+        case "short": challenge.removeLast()
+        case "long": challenge.append(0)
+        case "empty": challenge = []
+        case "unknown key": challenge[2] ^= 1
+        case "bare bytes": challenge = [UInt8](repeating: 7, count: 32)
+        default: break
+        }
+        let answers = try rig.send(.attestation(of: device, challenge: challenge))
+        #expect(answers.reason == "challenge-invalid")
+        #expect(answers.code == 403)
+        #expect(rig.key(device) == nil)
+    }
+
+    @Test func `challenge keys rotate: the new one seals, the old one's challenges live`() throws {
+        let rig = try ExchangeRig(ExchangeKit.settings(keys: ExchangeKit.keys(challenges: [2])))
+        let old = try rig.challenge()
+        #expect(try rig.replace(ExchangeKit.settings(keys: ExchangeKit.keys(challenges: [9, 2]))) == nil)
+        let new = try rig.challenge()
+        #expect(old[1..<5] != new[1..<5])
+        for (seed, challenge) in [(UInt64(3), old), (4, new)] {
+            let device = FakeDevice(ExchangeKit.model, seed: seed)
+            #expect(try rig.send(.attestation(of: device, challenge: challenge)).verdict == "accepted")
+        }
+        #expect(try rig.replace(ExchangeKit.settings(keys: ExchangeKit.keys(challenges: [9]))) == nil)
+        let device = FakeDevice(ExchangeKit.model, seed: 5)
+        #expect(try rig.send(.attestation(of: device, challenge: old)).reason == "challenge-invalid")
+    }
+
+    @Test func `in external mode the gateway's challenges are taken as they are, and none is made`() throws {
+        var settings = try ExchangeKit.settings()
+        settings.exchange.sealsChallenges = false
+        let rig = try ExchangeRig(settings)
+        let refused = try rig.send(.challenge())
+        #expect(refused.reason == "unknown-method")
+        var device = FakeDevice(ExchangeKit.model, seed: 3)
+        let challenge = [UInt8](repeating: 7, count: 32)
+        let attested = try rig.send(.attestation(of: device, challenge: challenge))
+        let artifact = try #require(attested.artifact)
+        for _ in 0..<2 {
+            let next = ExchangeRequest.assertion(of: &device, artifact: artifact, challenge: challenge)
+            #expect(try rig.send(next).verdict == "accepted")
+        }
+        let wrong = ExchangeRequest.attestation(of: device, challenge: challenge, hashed: [8])
+        #expect(try rig.send(wrong).reason == "nonce-mismatch")
+    }
+
+    @Test func `an assertion signs artifact and challenge, in this order`() throws {
+        let rig = try ExchangeRig(ExchangeKit.settings())
+        var device = FakeDevice(ExchangeKit.model, seed: 3)
+        let artifact = try rig.register(device)
+        let challenge = try rig.challenge()
+        for hashed in [challenge, artifact, challenge + artifact] {
+            let wrong = ExchangeRequest.assertion(
+                of: &device,
+                artifact: artifact,
+                challenge: challenge,
+                hashed: hashed
+            )
+            #expect(try rig.send(wrong).reason == "signature-invalid")
+        }
+        let right = ExchangeRequest.assertion(of: &device, artifact: artifact, challenge: challenge)
+        #expect(try rig.send(right).verdict == "accepted")
+    }
+}

@@ -1,0 +1,123 @@
+import AppAttest
+import AppCheck
+import DeviceLab
+import JSON
+import Pipeline
+import TestSupport
+import Testing
+
+/// Used challenges and tokens are forgotten by stream time, and what is forgotten never comes back.
+@Suite struct ForgettingTests {
+    private struct Bench {
+        let rig: ExchangeRig
+        var devices: [(device: FakeDevice, artifact: [UInt8])] = []
+
+        init(devices count: UInt64) throws {
+            let keys = try ExchangeKit.keys(tokens: [ExchangeKit.es256()])
+            rig = try ExchangeRig(ExchangeKit.settings(keys: keys) { $0.tokens.algorithm = .es256 })
+            for seed in 0..<count {
+                let device = FakeDevice(ExchangeKit.model, seed: seed)
+                devices.append((device, try rig.register(device)))
+            }
+        }
+
+        /// A limited-use token for every device, used up at once. Returns the requests that used the challenge.
+        mutating func round() throws -> [ExchangeRequest] {
+            let challenge = try rig.challenge()
+            let requests = devices.indices.map { index in
+                ExchangeRequest.assertion(
+                    of: &devices[index].device,
+                    artifact: devices[index].artifact,
+                    challenge: challenge,
+                    limitedUse: true
+                )
+            }
+            let answers = try rig.send(requests)
+            #expect(answers.allSatisfy { $0.verdict == "accepted" })
+            let uses = try rig.send(answers.compactMap(\.tokenText).map { .verification(of: $0) })
+            #expect(uses.allSatisfy { $0.result?["response"]?.members.isEmpty == true })
+            return requests
+        }
+    }
+
+    private static func count(_ rig: ExchangeRig, _ type: UInt8?) -> Int {
+        rig.log.compacted.count { $0.key.first == type }
+    }
+
+    @Test func `over a long run the compacted ledger topic stays bounded`() throws {
+        var bench = try Bench(devices: 10)
+        var largest = 0
+        for round in 0..<120 {
+            _ = try bench.round()
+            bench.rig.time += 30_000
+            let size = bench.rig.log.compacted.count
+            if round >= 40 { largest = max(largest, size) }
+        }
+        // 10 minutes of ids at most, each used by ten devices, beside the keys and three records of bookkeeping.
+        #expect(bench.rig.log.ledger.count > 2 * 120 * 10)
+        #expect(largest <= 10 + 3 + 2 * 10 * 12)
+        #expect(bench.rig.loop.ledgers[0]?.consumedCount ?? .max <= 2 * 10 * 12)
+        bench.rig.time += 400_000
+        for _ in 0..<3 { _ = try bench.rig.challenge() }
+        #expect(Self.count(bench.rig, LedgerTypes.challenge) == 0)
+        #expect(Self.count(bench.rig, LedgerTypes.token) == 0)
+        #expect(bench.rig.loop.ledgers[0]?.consumedCount == 0)
+        // Keys, stream time and the sealing key in use are all that is left.
+        #expect(bench.rig.log.compacted.count == 12)
+    }
+
+    @Test func `what was used lives in the ledger until it expires, and in a new worker's`() throws {
+        var bench = try Bench(devices: 2)
+        _ = try bench.round()
+        #expect(Self.count(bench.rig, LedgerTypes.challenge) == 4)
+        #expect(Self.count(bench.rig, LedgerTypes.token) == 2)
+        let before = bench.rig.loop.ledgers[0]?.consumedCount
+        try bench.rig.restart()
+        #expect(bench.rig.loop.ledgers[0]?.consumedCount == before && before == 6)
+    }
+
+    @Test func `a restored ledger never takes a forgotten challenge again, however old the record's time is`() throws {
+        var bench = try Bench(devices: 1)
+        let rig = bench.rig
+        let challenge = try rig.challenge()
+        let artifact = bench.devices[0].artifact
+        func use() -> ExchangeRequest {
+            .assertion(of: &bench.devices[0].device, artifact: artifact, challenge: challenge)
+        }
+        #expect(try rig.send(use()).verdict == "accepted")
+        let early = rig.time
+        rig.time += 400_000
+        _ = try rig.challenge()
+        #expect(rig.loop.ledgers[0]?.consumedCount == 0)
+        #expect(Self.count(rig, LedgerTypes.streamTime) == 1)
+        // A broker's clock that went back; the challenge would live by it.
+        #expect(try rig.send(use().at(early + 1)).reason == "challenge-expired")
+        try rig.restart()
+        #expect(rig.loop.ledgers[0]?.streamTime.milliseconds == rig.time)
+        #expect(try rig.send(use().at(early + 1)).reason == "challenge-expired")
+    }
+
+    @Test func `an id is forgotten no sooner than it has expired`() throws {
+        var bench = try Bench(devices: 1)
+        let artifact = bench.devices[0].artifact
+        let challenge = try bench.rig.challenge()
+        func use() throws -> String? {
+            try bench.rig.send(.assertion(of: &bench.devices[0].device, artifact: artifact, challenge: challenge))
+                .summary
+        }
+        #expect(try use() == "accepted")
+        bench.rig.time += 299_999
+        #expect(try use() == "challenge-consumed")
+        bench.rig.time += 1
+        #expect(try use() == "challenge-expired")
+    }
+
+    @Test func `a record from the future ends nobody's challenge`() throws {
+        let rig = try ExchangeRig(ExchangeKit.settings())
+        let device = FakeDevice(ExchangeKit.model, seed: 3)
+        let challenge = try rig.challenge()
+        let ahead = try rig.send(ExchangeRequest.challenge().at(rig.time + 3_600_000))
+        #expect(ahead.reason == "from-future" && ahead.code == 503)
+        #expect(try rig.send(.attestation(of: device, challenge: challenge)).verdict == "accepted")
+    }
+}

@@ -1,0 +1,125 @@
+import AppAttest
+import AppCheck
+import DeviceLab
+import JSON
+import Pipeline
+import TestSupport
+import Testing
+
+/// Keys change while requests are in flight: nobody is refused for it.
+@Suite struct KeyRotationTests {
+    /// One step of an operator who rotates all three kinds at once, each by the rules.
+    private static func steps() throws -> [KeyRings] {
+        let old = ExchangeKit.rsa
+        let new = ExchangeKit.otherRSA
+        return [
+            try ExchangeKit.keys(tokens: [ExchangeKit.rs256("old", key: old)], sealing: [1], challenges: [2]),
+            try ExchangeKit.keys(
+                tokens: [ExchangeKit.rs256("old", key: old), ExchangeKit.rs256("new", state: .published, key: new)],
+                sealing: [1, 5],
+                challenges: [2, 6]
+            ),
+            try ExchangeKit.keys(
+                tokens: [ExchangeKit.rs256("old", state: .published, key: old), ExchangeKit.rs256("new", key: new)],
+                sealing: [5, 1],
+                challenges: [6, 2]
+            ),
+        ]
+    }
+
+    @Test(arguments: UInt64(1)...6)
+    func `signing, sealing and challenge keys rotate under load: not one refusal, old tokens and artifacts live`(
+        seed: UInt64
+    ) throws {
+        let steps = try Self.steps()
+        let rig = try ExchangeRig(ExchangeKit.settings(keys: steps[0]), seed: seed)
+        var devices: [(device: FakeDevice, artifact: [UInt8])] = try (0..<6).map { index in
+            let device = FakeDevice(ExchangeKit.model, seed: UInt64(index))
+            return (device, try rig.register(device))
+        }
+        var (kids, artifacts, tokens): ([String], [[UInt8]], [String]) = ([], devices.map(\.artifact), [])
+        for round in 0..<12 {
+            let challenges = try devices.indices.map { _ in try rig.challenge() }
+            var requests = devices.indices.map { index in
+                ExchangeRequest.assertion(
+                    of: &devices[index].device,
+                    artifact: devices[index].artifact,
+                    challenge: challenges[index],
+                    limitedUse: true
+                )
+            }
+            let fresh = FakeDevice(ExchangeKit.model, seed: UInt64(100 + round))
+            requests.append(.attestation(of: fresh, challenge: challenges[0]))
+            requests += tokens.map { .verification(of: $0) }
+            let before = rig.log.outputs.count
+            let half = requests.count / 2
+            for request in requests[..<half] { _ = rig.put(request) }
+            // The batch is polled and somewhere in the lanes when the files change.
+            for _ in 0..<Int(seed) { _ = try rig.loop.tick(waitMilliseconds: 0) }
+            if round % 4 == 2 { rig.replaceLater(try ExchangeKit.settings(keys: steps[min(1 + round / 4, 2)])) }
+            for request in requests[half...] { _ = rig.put(request) }
+            try rig.settle()
+            let outputs = rig.log.outputs[before...]
+            let results = outputs.filter { $0.stream == .results }
+            #expect(results.count == requests.count)
+            for result in results { #expect(try ReadResult(result).code == 200) }
+            let answers = try outputs.filter { $0.stream == .tokens }.map { record in
+                try JSONDocument(parsing: record.value ?? []).root
+            }
+            tokens = answers.compactMap { $0["token"]?.string }
+            kids += tokens.compactMap { ExchangeToken($0)?.kid }
+            artifacts += answers.compactMap { $0["artifact"]?.base64Bytes }
+            rig.time += 10_000
+        }
+        #expect(Set(kids) == ["old", "new"])
+        #expect(Set(artifacts.map { Array($0[33..<37]) }).count == 2)
+        let last = steps[2]
+        #expect(artifacts.allSatisfy { artifact in (try? last.sealing.open(artifact).get()) != nil })
+        #expect(tokens.allSatisfy { ExchangeToken($0)?.isSigned(by: last.tokens) == true })
+    }
+
+    @Test func `an artifact sealed years and keys ago still brings its key back`() throws {
+        let rig = try ExchangeRig(ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [1])))
+        var device = FakeDevice(ExchangeKit.model, seed: 3)
+        let artifact = try rig.register(device)
+        let later = try ExchangeRig(ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [9, 8, 7, 1])))
+        later.time += 5 * 365 * 86_400_000
+        #expect(try later.refresh(&device, artifact).result?["evidence"]?["restored"]?.bool == true)
+    }
+
+    @Test func `settings that lack a sealing key in use are refused, and the old ones stay`() throws {
+        let rig = try ExchangeRig(ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [1])))
+        var device = FakeDevice(ExchangeKit.model, seed: 3)
+        let artifact = try rig.register(device)
+        let missing = try rig.replace(ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [5])))
+        #expect(missing?.ids == [SealingKeyID(of: "key-1").value])
+        #expect(missing?.description.contains("sealingKeys of worker.json") == true)
+        #expect(try rig.refresh(&device, artifact).verdict == "accepted")
+        #expect(try rig.replace(ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [5, 1]))) == nil)
+    }
+
+    @Test func `a worker without a sealing key in use does not start, one that has it does`() throws {
+        let rig = try ExchangeRig(ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [1])))
+        _ = try rig.register(FakeDevice(ExchangeKit.model, seed: 3))
+        #expect(throws: MissingSealingKeys.self) {
+            try rig.restart(ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [5])))
+        }
+        try rig.restart(ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [5, 1])))
+        #expect(try rig.send(.challenge()).verdict == "accepted")
+    }
+
+    @Test func `a key that sealed nothing may go`() throws {
+        let rig = try ExchangeRig(ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [1, 5])))
+        _ = try rig.register(FakeDevice(ExchangeKit.model, seed: 3))
+        #expect(try rig.replace(ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [1]))) == nil)
+    }
+
+    @Test func `settings that come while a ledger is read wait until it is whole`() throws {
+        let rig = try ExchangeRig(ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [1])))
+        _ = try rig.register(FakeDevice(ExchangeKit.model, seed: 3))
+        try rig.restartReplacing(with: ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [5])))
+        // Refused, not taken and then fatal.
+        #expect(try rig.send(.challenge()).verdict == "accepted")
+        #expect(try rig.replace(ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [5]))) != nil)
+    }
+}

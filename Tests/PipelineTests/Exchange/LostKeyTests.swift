@@ -1,0 +1,134 @@
+import AppAttest
+import AppCheck
+import DeviceLab
+import JSON
+import Pipeline
+import TestSupport
+import Testing
+
+/// Assertions whose key the ledger has lost, and artifacts that do not fit.
+@Suite struct LostKeyTests {
+    /// A device's artifact from a worker whose ledger is gone.
+    private static func orphan(_ seed: UInt64 = 3) throws -> (device: FakeDevice, artifact: [UInt8]) {
+        let rig = try ExchangeRig(ExchangeKit.settings())
+        var device = FakeDevice(ExchangeKit.model, seed: seed)
+        let artifact = try rig.register(device)
+        for _ in 0..<3 { _ = try rig.refresh(&device, artifact) }
+        return (device, artifact)
+    }
+
+    @Test func `a lost key comes back from its artifact: counter of this assertion, and result and event say so`()
+        throws
+    {
+        var (device, artifact) = try Self.orphan()
+        let rig = try ExchangeRig(ExchangeKit.settings())
+        let answers = try rig.refresh(&device, artifact)
+        #expect(answers.verdict == "accepted")
+        #expect(answers.counter == 4)
+        #expect(answers.result?["evidence"]?["restored"]?.bool == true)
+        #expect(answers.result?["evidence"]?["previousCounter"] == nil)
+        #expect(answers.result?["evidence"]?["environment"]?.string == "production")
+        #expect(answers.event?["restored"]?.bool == true)
+        #expect(answers.token?.isSigned(by: rig.settings.exchange.keys.tokens) == true)
+        let record = try #require(rig.key(device))
+        #expect(record.counter == 4 && record.publicKey == device.publicKey && record.app == ExchangeKit.name)
+        // From now on it is a key like others.
+        let next = try rig.refresh(&device, artifact)
+        #expect(next.counter == 5 && next.result?["evidence"]?["restored"] == nil && next.event?["restored"] == nil)
+        var behind = device
+        behind.counter = 3
+        #expect(try rig.refresh(&behind, artifact).reason == "counter-not-greater")
+    }
+
+    @Test func `a lost key whose assertion is refused stays lost, and nobody says that it came back`() throws {
+        var (device, artifact) = try Self.orphan()
+        let rig = try ExchangeRig(ExchangeKit.settings())
+        let challenge = try rig.challenge()
+        let bad = ExchangeRequest.assertion(
+            of: &device,
+            artifact: artifact,
+            challenge: challenge,
+            fault: .signatureFlipped
+        )
+        let answers = try rig.send(bad)
+        #expect(answers.reason == "signature-invalid")
+        #expect(rig.key(device) == nil)
+        #expect(answers.eventName == "AppAttestFailure" && answers.event?["restored"] == nil)
+    }
+
+    @Test(arguments: ["policy", "unchecked"])
+    func `without leave, or where the partition is not certain, a lost key is unknown`(why: String) throws {
+        var (device, artifact) = try Self.orphan()
+        var settings = try ExchangeKit.settings { if why == "policy" { $0.unknownKeys = .refuse } }
+        if why == "unchecked" { settings.partitionOfKey = nil }
+        let rig = try ExchangeRig(settings)
+        let answers = try rig.refresh(&device, artifact)
+        #expect(answers.reason == "unknown-key" && answers.code == 403)
+        #expect(rig.key(device) == nil && answers.answer == nil)
+        // A key that the ledger has is judged all the same.
+        var known = FakeDevice(ExchangeKit.model, seed: 9)
+        let own = try rig.register(known)
+        #expect(try rig.refresh(&known, own).verdict == "accepted")
+    }
+
+    @Test func `on a partition that is not the key's nothing comes back`() throws {
+        var (device, artifact) = try Self.orphan()
+        let rig = try ExchangeRig(ExchangeKit.settings(partitions: 2), partitions: 2)
+        let challenge = try rig.challenge()
+        var request = ExchangeRequest.assertion(of: &device, artifact: artifact, challenge: challenge)
+        let home = ExchangeKit.partition(of: device.keyID.recordKey, 2)
+        request.partition = 1 - home
+        let answers = try rig.send(request)
+        #expect(answers.reason == "key-mismatch" && answers.code == 503)
+        request.partition = home
+        #expect(try rig.send(request).verdict == "accepted")
+    }
+
+    @Test(arguments: ["other app", "environment", "tag", "key ID", "sealing key", "version", "short", "foreign ring"])
+    func `an artifact that does not fit is refused, whether the ledger knows the key or not`(fault: String) throws {
+        var (device, artifact) = try Self.orphan()
+        var settings = try ExchangeKit.settings()
+        if fault == "environment" {
+            settings = try ExchangeKit.settings { $0.expectations.environments = [.development] }
+        }
+        if fault == "foreign ring" {
+            settings = try ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [8]))
+        }
+        switch fault {
+        case "tag": artifact[artifact.count - 1] ^= 1
+        case "sealing key": artifact[34] ^= 1
+        case "version": artifact[0] = 2
+        case "short": artifact = Array(artifact.prefix(60))
+        default: break
+        }
+        let rig = try ExchangeRig(settings)
+        let resource = fault == "other app" ? ExchangeKit.otherResource : ExchangeKit.resource
+        let challenge = try rig.challenge(resource)
+        if fault == "key ID" { artifact[5] ^= 1 }
+        var request = ExchangeRequest.assertion(
+            of: &device,
+            artifact: artifact,
+            challenge: challenge,
+            resource: resource
+        )
+        if fault == "key ID", let claimed = KeyID(artifact[1..<33].span) { request.key = claimed.recordKey }
+        let answers = try rig.send(request)
+        #expect(answers.reason == "artifact-invalid" && answers.code == 403)
+        #expect(answers.eventName == "AppAttestFailure" && answers.event?["reason"]?.string == "artifact-invalid")
+        #expect(rig.key(device) == nil)
+    }
+
+    @Test func `a key that one app attested is not another app's`() throws {
+        let rig = try ExchangeRig(ExchangeKit.settings())
+        let device = FakeDevice(ExchangeKit.model, seed: 3)
+        _ = try rig.register(device)
+        let challenge = try rig.challenge(ExchangeKit.otherResource)
+        let other = ExchangeRequest.attestation(
+            of: device,
+            challenge: challenge,
+            resource: ExchangeKit.otherResource
+        )
+        #expect(try rig.send(other).reason == "key-already-bound")
+        #expect(rig.key(device)?.app == ExchangeKit.name)
+    }
+}

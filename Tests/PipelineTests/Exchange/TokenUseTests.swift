@@ -1,0 +1,167 @@
+import AppAttest
+import AppCheck
+import Crypto
+import DeviceLab
+import JSON
+import Pipeline
+import TestSupport
+import Testing
+
+/// verifyAppCheckToken: limited-use tokens are used up, once.
+@Suite struct TokenUseTests {
+    private struct Bench {
+        let rig: ExchangeRig
+        var device = FakeDevice(ExchangeKit.model, seed: 3)
+        let artifact: [UInt8]
+
+        init(_ settings: PipelineSettings? = nil) throws {
+            rig = try ExchangeRig(settings ?? ExchangeKit.settings())
+            artifact = try rig.register(device)
+        }
+
+        mutating func token(limitedUse: Bool = true) throws -> String {
+            try #require(rig.refresh(&device, artifact, limitedUse: limitedUse).tokenText)
+        }
+    }
+
+    private static func consumed(_ answers: ExchangeAnswers) -> Bool? {
+        guard answers.verdict == "accepted", let response = answers.result?["response"] else { return nil }
+        return response["alreadyConsumed"]?.bool ?? false
+    }
+
+    @Test(arguments: ["projects/contract-test-1", "projects/123456789012"])
+    func `the first use says {}, a later one alreadyConsumed, the first one again {}`(project: String) throws {
+        var bench = try Bench()
+        let token = try bench.token()
+        let first = ExchangeRequest.verification(of: token, project: project).with(id: "v1")
+        let answers = try bench.rig.send(first)
+        #expect(Self.consumed(answers) == false && !answers.isDuplicate)
+        #expect(answers.answer == nil && answers.event == nil)
+        #expect(answers.result?["keyId"]?.kind == .null)
+        let second = ExchangeRequest.verification(of: token).with(id: "v2")
+        #expect(try Self.consumed(bench.rig.send(second)) == true)
+        let writes = bench.rig.log.ledger.count
+        let again = try bench.rig.send(first)
+        #expect(Self.consumed(again) == false && again.isDuplicate)
+        #expect(try Self.consumed(bench.rig.send(second)) == true)
+        #expect(bench.rig.log.ledger.count == writes)
+        // Whoever comes after the worker remembers too.
+        try bench.rig.restart()
+        #expect(try Self.consumed(bench.rig.send(first)) == false)
+        #expect(try Self.consumed(bench.rig.send(second)) == true)
+    }
+
+    @Test func `within one batch one of many gets {}`() throws {
+        var bench = try Bench()
+        let token = try bench.token()
+        let requests = (0..<5).map { ExchangeRequest.verification(of: token).with(id: "v\($0)") }
+        #expect(try bench.rig.send(requests).map(Self.consumed) == [false, true, true, true, true])
+    }
+
+    @Test func `a session token cannot be consumed`() throws {
+        var bench = try Bench()
+        let token = try bench.token(limitedUse: false)
+        let answers = try bench.rig.send(.verification(of: token))
+        #expect(answers.reason == "token-invalid" && answers.code == 403)
+        #expect(answers.result?["status"]?["status"]?.string == "PERMISSION_DENIED")
+    }
+
+    @Test(arguments: ["expired", "project", "signature", "foreign key", "retired key"])
+    func `a token that does not verify is invalid, used or not`(fault: String) throws {
+        var bench = try Bench()
+        let rig = bench.rig
+        var token = try bench.token()
+        var request = ExchangeRequest.verification(of: token)
+        switch fault {
+        case "expired": rig.time += 300_000
+        case "project":
+            request = .verification(of: token, project: "projects/\(ExchangeKit.otherProject)")
+        case "signature":
+            let last = token.removeLast()
+            request = .verification(of: token + (last == "A" ? "Q" : "A"))
+        case "foreign key":
+            // The same kid, another key.
+            let keys = try ExchangeKit.keys(tokens: [ExchangeKit.rs256(key: ExchangeKit.otherRSA)])
+            #expect(try rig.replace(ExchangeKit.settings(keys: keys)) == nil)
+        default:
+            let keys = try ExchangeKit.keys(tokens: [ExchangeKit.rs256("N3w_Kd", key: ExchangeKit.otherRSA)])
+            #expect(try rig.replace(ExchangeKit.settings(keys: keys)) == nil)
+        }
+        let writes = rig.log.ledger.count
+        let answers = try rig.send(request)
+        #expect(answers.reason == "token-invalid" && answers.code == 403)
+        #expect(rig.log.ledger[writes...].allSatisfy { $0.key.first != LedgerTypes.token || $0.value == nil })
+    }
+
+    @Test func `a used token that has expired is invalid too, but its own request is answered as before`() throws {
+        var bench = try Bench()
+        let token = try bench.token()
+        let first = ExchangeRequest.verification(of: token).with(id: "v1")
+        #expect(try Self.consumed(bench.rig.send(first)) == false)
+        bench.rig.time += 300_000
+        // In one batch: the use is forgotten after it.
+        let answers = try bench.rig.send([first, .verification(of: token).with(id: "v2")])
+        #expect(Self.consumed(answers[0]) == false && answers[0].isDuplicate)
+        #expect(answers[1].reason == "token-invalid")
+    }
+
+    @Test func `a used token whose use is forgotten never comes back, however old a record's time is`() throws {
+        var bench = try Bench()
+        let token = try bench.token()
+        #expect(try Self.consumed(bench.rig.send(.verification(of: token).with(id: "v1"))) == false)
+        let early = bench.rig.time
+        bench.rig.time += 400_000
+        _ = try bench.rig.challenge()
+        #expect(bench.rig.loop.ledgers[0]?.tokens.count == 0)
+        let late = ExchangeRequest.verification(of: token).with(id: "v2").at(early + 1000)
+        #expect(try bench.rig.send(late).reason == "token-invalid")
+        try bench.rig.restart()
+        #expect(try bench.rig.send(late.with(id: "v3")).reason == "token-invalid")
+    }
+
+    @Test func `the record key is the jti that the token claims`() throws {
+        var bench = try Bench()
+        let token = try bench.token()
+        let keys: [[UInt8]] = [Array("other".utf8), [], Array(try #require(ExchangeToken(token)).id.utf8.dropLast())]
+        for key in keys {
+            let answers = try bench.rig.send(.verification(of: token, key: key))
+            #expect(answers.reason == "key-mismatch" && answers.code == 503)
+        }
+        var keyless = ExchangeRequest.verification(of: token)
+        keyless.key = nil
+        #expect(try bench.rig.send(keyless).reason == "key-mismatch")
+        #expect(try Self.consumed(bench.rig.send(.verification(of: token))) == false)
+    }
+
+    @Test func `a token of a key that is only published is still good`() throws {
+        var bench = try Bench()
+        let token = try bench.token()
+        let keys = try ExchangeKit.keys(tokens: [
+            ExchangeKit.rs256("N3w_Kd", key: ExchangeKit.otherRSA), ExchangeKit.rs256(state: .published),
+        ])
+        #expect(try bench.rig.replace(ExchangeKit.settings(keys: keys)) == nil)
+        #expect(try Self.consumed(bench.rig.send(.verification(of: token))) == false)
+    }
+
+    @Test func `an OAuth client's token is its project's, and limited use is all the same`() throws {
+        let rig = try ExchangeRig(ExchangeKit.settings())
+        var device = FakeDevice(ExchangeKit.model, seed: 3)
+        let resource = "oauthClients/\(ExchangeKit.client)"
+        let artifact = try rig.register(device, resource: resource)
+        let answers = try rig.refresh(&device, artifact, limitedUse: true, resource: resource)
+        let token = try #require(answers.tokenText)
+        #expect(try Self.consumed(rig.send(.verification(of: token))) == false)
+        #expect(try Self.consumed(rig.send(.verification(of: token))) == true)
+    }
+}
+
+/// The type bytes that ledger keys begin with.
+enum LedgerTypes {
+    static let challenge = type(.challengeForgotten(SHA256.hash([])))
+    static let token = type(.tokenForgotten(SHA256.hash([])))
+    static let streamTime = type(.streamTime(nil, appliedOffset: nil))
+    static let rate = type(.rate(app: "", RateCount(start: EvaluationTime(milliseconds: 0), count: 0)))
+    static let sealingKey = type(.sealingKeyForgotten(0))
+
+    private static func type(_ change: LedgerChange) -> UInt8? { LedgerCodec.encode(change).key.first }
+}

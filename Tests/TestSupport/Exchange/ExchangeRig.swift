@@ -1,0 +1,202 @@
+internal import AppAttest
+internal import AppCheck
+internal import Crypto
+package import DeviceLab
+package import Pipeline
+
+/// The real loop over topics in memory, driven request by request: what a test sends is answered before it goes on.
+package final class ExchangeRig {
+    package struct Stuck: Error {}
+
+    package let log: MemoryLog
+    package private(set) var loop: BatchLoop
+    package private(set) var settings: PipelineSettings
+    private let clock: RigClock
+    private let lanes: SimulatedLanes
+    private let random = RandomBytes()
+    private var sent = 0
+
+    /// - Parameter isLive: false = replay: no wall clock.
+    package init(_ settings: PipelineSettings, partitions: Int32 = 1, isLive: Bool = true, seed: UInt64 = 1) throws {
+        let verifier = ObjectVerifier(anchors: try ExchangeKit.ca.anchors(), limits: settings.objectLimits)
+        lanes = SimulatedLanes(scratch: LaneScratch(verifier: verifier, engine: OpenSSLEngine()), seed: seed)
+        clock = RigClock(isLive: isLive)
+        log = MemoryLog(partitions: partitions)
+        self.settings = Self.own(settings, random)
+        loop = Self.loop(log, self.settings, lanes, clock)
+        try settle()
+    }
+
+    /// One source for the whole life of the rig: after a restart no challenge is made twice.
+    private static func own(_ settings: PipelineSettings, _ random: RandomBytes) -> PipelineSettings {
+        var settings = settings
+        if settings.exchange.randomBytes != nil { settings.exchange.randomBytes = { random.next($0) } }
+        return settings
+    }
+
+    private static func loop(
+        _ log: MemoryLog,
+        _ settings: PipelineSettings,
+        _ lanes: SimulatedLanes,
+        _ clock: RigClock
+    ) -> BatchLoop {
+        BatchLoop(log: log, settings: settings, lanes: lanes, post: lanes.post, wallClock: { clock.now })
+    }
+
+    /// The brokers' and the worker's time, in milliseconds.
+    package var time: Int64 {
+        get { clock.milliseconds }
+        set { clock.milliseconds = newValue }
+    }
+
+    /// A worker dies and another one comes, with the compacted ledger topic alone.
+    package func restart(_ settings: PipelineSettings? = nil) throws {
+        log.restart()
+        self.settings = settings.map { Self.own($0, random) } ?? self.settings
+        loop = Self.loop(log, self.settings, lanes, clock)
+        try settle()
+    }
+
+    /// As ``restart(_:)`` with the settings that were; others come while the ledger is being read.
+    package func restartReplacing(with next: PipelineSettings) throws {
+        log.restart()
+        loop = Self.loop(log, settings, lanes, clock)
+        while loop.restoring == nil { _ = try loop.tick(waitMilliseconds: 0) }
+        loop.replace(Self.own(next, random)) { _ in }
+        try settle()
+    }
+
+    /// - Returns: the keys that the settings lack; nil = they count now.
+    package func replace(_ settings: PipelineSettings) throws -> MissingSealingKeys? {
+        let taken = Taken()
+        let settings = Self.own(settings, random)
+        loop.replace(settings) { taken.missing = $0 }
+        try settle()
+        if taken.missing == nil { self.settings = settings }
+        return taken.missing
+    }
+
+    /// Asks for other settings and goes on: they count when the batches in flight are done.
+    package func replaceLater(_ settings: PipelineSettings) {
+        self.settings = Self.own(settings, random)
+        loop.replace(self.settings) { _ in }
+    }
+
+    /// Writes requests to the topic, without waiting.
+    package func put(_ request: ExchangeRequest) -> (partition: Int32, offset: Int64) {
+        sent += 1
+        let partition =
+            request.partition ?? request.key.map { ExchangeKit.partition(of: $0, log.partitions) } ?? 0
+        let offset = log.end(of: partition)
+        let id = RecordHeader("request-id", request.id ?? "request-\(sent)")
+        log.add(
+            InboundRecord(
+                topic: "appattest.requests",
+                partition: partition,
+                offset: offset,
+                timestamp: request.timestamp ?? time,
+                key: request.key,
+                value: request.value,
+                headers: [id] + request.headers
+            )
+        )
+        return (partition, offset)
+    }
+
+    /// All in one batch, or in a few.
+    package func send(_ requests: [ExchangeRequest]) throws -> [ExchangeAnswers] {
+        let before = log.outputs.count
+        let places = requests.map(put)
+        try settle()
+        let outputs = log.outputs[before...]
+        return try places.map { place in
+            try ExchangeAnswers(outputs.filter { $0.partition == place.partition && $0.sourceOffset == place.offset })
+        }
+    }
+
+    package func send(_ request: ExchangeRequest) throws -> ExchangeAnswers {
+        guard let answers = try send([request]).first else { throw Stuck() }
+        return answers
+    }
+
+    /// Runs until nothing is left to do.
+    package func settle() throws {
+        for _ in 0..<1_000_000 {
+            switch try loop.tick(waitMilliseconds: 0) {
+            case .worked, .backOff: continue
+            case .waiting:
+                if !lanes.finishOne(), loop.isIdle, loop.restoring == nil { return }
+            case .finished: return
+            }
+        }
+        throw Stuck()
+    }
+}
+
+extension ExchangeRig {
+    /// A fresh challenge.
+    package func challenge(_ resource: String = ExchangeKit.resource) throws -> [UInt8] {
+        guard let challenge = try send(.challenge(resource)).challenge else { throw Stuck() }
+        return challenge
+    }
+
+    /// Registers a device.
+    ///
+    /// - Returns: its artifact.
+    package func register(_ device: FakeDevice, resource: String = ExchangeKit.resource) throws -> [UInt8] {
+        let challenge = try challenge(resource)
+        let answers = try send(.attestation(of: device, challenge: challenge, resource: resource))
+        guard let artifact = answers.artifact else { throw Stuck() }
+        return artifact
+    }
+
+    /// A token for a registered device, with a fresh challenge.
+    package func refresh(
+        _ device: inout FakeDevice,
+        _ artifact: [UInt8],
+        limitedUse: Bool = false,
+        resource: String = ExchangeKit.resource
+    ) throws -> ExchangeAnswers {
+        let challenge = try challenge(resource)
+        return try send(
+            .assertion(
+                of: &device,
+                artifact: artifact,
+                challenge: challenge,
+                limitedUse: limitedUse,
+                resource: resource
+            )
+        )
+    }
+
+    /// What the ledger knows of a key.
+    package func key(_ device: FakeDevice) -> KeyRecord? {
+        let partition = ExchangeKit.partition(of: device.keyID.recordKey, log.partitions)
+        return loop.ledgers[settings.ledgerPartition(partition)]?.keys[device.keyID]
+    }
+}
+
+/// The time that loop and test share.
+private final class RigClock: @unchecked Sendable {
+    // The simulated lanes have one thread, the test's.
+    var milliseconds = ExchangeKit.start
+    private let isLive: Bool
+
+    init(isLive: Bool) { self.isLive = isLive }
+
+    var now: EvaluationTime? { isLive ? EvaluationTime(milliseconds: milliseconds) : nil }
+}
+
+/// What a replacement answered.
+private final class Taken: @unchecked Sendable {
+    // One thread, as above.
+    var missing: MissingSealingKeys?
+}
+
+/// Bytes for challenges: no two calls give the same, and every run gives the same ones.
+private final class RandomBytes: @unchecked Sendable {
+    // The simulated lanes have one thread.
+    private var random = SeededRandom(seed: 4711)
+
+    func next(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) } }
+}

@@ -1,0 +1,98 @@
+package import Pipeline
+
+/// Topics in memory, the ledger among them: what a test puts in is polled, what the loop commits is kept. It never
+/// fails, and outlives the loops that work on it.
+package final class MemoryLog: RecordLog {
+    private struct LedgerKey: Hashable {
+        let partition: Int32
+        let key: [UInt8]
+    }
+
+    package let partitions: Int32
+    private var input: [Int32: [InboundRecord]] = [:]
+    private var read: [Int32: Int] = [:]
+    private var committed: [Int32: Int] = [:]
+    private var pending: [OutboundRecord] = []
+    private var isAssigned = false
+    private var restoring: [StoredRecord] = []
+
+    /// What readers of the four output topics see, in order.
+    package private(set) var outputs: [OutboundRecord] = []
+    /// The ledger topic before compaction, in offset order.
+    package private(set) var ledger: [StoredRecord] = []
+
+    package init(partitions: Int32) { self.partitions = partitions }
+
+    /// Appends a record to the requests topic.
+    package func add(_ record: InboundRecord) { input[record.partition, default: []].append(record) }
+
+    /// The offset that the next record of a partition has.
+    package func end(of partition: Int32) -> Int64 { Int64(input[partition]?.count ?? 0) }
+
+    /// The ledger topic as compaction leaves it at best: the last value of each key, no tombstones.
+    package var compacted: [StoredRecord] {
+        var last: [LedgerKey: Int] = [:]
+        for (index, record) in ledger.enumerated() {
+            last[LedgerKey(partition: record.partition, key: record.key)] = index
+        }
+        return last.values.sorted().map { ledger[$0] }.filter { $0.value != nil }
+    }
+
+    /// The member is gone, and another one comes.
+    package func restart() {
+        (pending, read, isAssigned) = ([], committed, false)
+    }
+
+    package func poll(_ limits: BatchLimits, waitMilliseconds: Int) throws -> PollRound {
+        var round = PollRound()
+        if !isAssigned {
+            isAssigned = true
+            round.change = .assigned(Array(0..<partitions))
+            return round
+        }
+        for partition in 0..<partitions {
+            let records = input[partition] ?? []
+            while round.records.count < limits.records, read[partition, default: 0] < records.count {
+                round.records.append(.record(records[read[partition, default: 0]]))
+                read[partition, default: 0] += 1
+            }
+        }
+        return round
+    }
+
+    package func begin() throws { precondition(pending.isEmpty, "one unit at a time") }
+
+    package func append(_ records: [OutboundRecord]) throws { pending += records }
+
+    package func commit(_ positions: [PartitionPosition], of generation: Generation) throws {
+        for record in pending {
+            if record.stream == .ledger {
+                ledger.append(StoredRecord(partition: record.partition, key: record.key ?? [], value: record.value))
+            } else {
+                outputs.append(record)
+            }
+        }
+        pending = []
+        for position in positions { committed[position.partition] = Int(position.offset) }
+    }
+
+    package func abort() throws { (pending, read) = ([], committed) }
+
+    package func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws {
+        restoring = compacted.filter { partitions.contains($0.partition) && !kept.contains($0.partition) }
+    }
+
+    package func restore(_ records: Int, waitMilliseconds: Int) throws -> RestoreRound {
+        var round = RestoreRound()
+        round.records = Array(restoring.prefix(records))
+        restoring.removeFirst(round.records.count)
+        round.remaining = Int64(restoring.count)
+        round.isComplete = restoring.isEmpty
+        return round
+    }
+
+    package func releaseRevoked() throws { restart() }
+    package func close() throws {}
+    package var hasLedger: Bool { true }
+    package var isAtomic: Bool { true }
+}
