@@ -154,7 +154,9 @@ extension RealKafkaTests {
         #expect(try holds(30, .results, fixture))
         #expect(try fixture.values(of: .ledger) == [] && fixture.committed() == [nil, nil, nil])
         try driver.log.commit(batch.positions, of: batch.generation)
-        #expect(try fixture.values(of: .ledger).count == 30)
+        // In the order in which they were handed over: what says how far the ledger was applied comes last.
+        let inOrder = batch.records.sorted { ($0.partition, $0.offset) < ($1.partition, $1.offset) }
+        #expect(try fixture.values(of: .ledger) == inOrder.map { "ledger \($0.partition)/\($0.offset)" })
         #expect(try fixture.committed().compactMap(\.self).reduce(0, +) == 30)
         try driver.log.close()
     }
