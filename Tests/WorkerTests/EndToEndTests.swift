@@ -11,7 +11,7 @@ import Testing
     .enabled(if: KafkaInstallation.found != nil, Comment(rawValue: KafkaInstallation.whyMissing)),
     .realKafka,
     .serialized,
-    .timeLimit(.minutes(3))
+    .timeLimit(.minutes(20))
 )
 struct EndToEndTests {
     static let kcat = KafkaInstallation.executable("kcat")

@@ -7,7 +7,7 @@ import Testing
 @Suite(
     .enabled(if: KafkaInstallation.found != nil, Comment(rawValue: KafkaInstallation.whyMissing)),
     .serialized,
-    .timeLimit(.minutes(3))
+    .timeLimit(.minutes(20))
 )
 struct ChaosRunTests {
     private func run(_ settings: ChaosSettings) throws -> ChaosReport {

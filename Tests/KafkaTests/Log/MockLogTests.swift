@@ -3,7 +3,7 @@ import Pipeline
 import Testing
 import Worker
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(20)))
 struct MockLogTests {
     private func withTopics(_ body: (MockCluster, BrokerSettings) throws -> Void) throws {
         let fixture = try MockFixture()

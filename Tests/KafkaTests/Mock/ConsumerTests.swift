@@ -1,7 +1,7 @@
 import Kafka
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(20)))
 struct ConsumerTests {
     private func filled(_ fixture: MockFixture, perPartition: Int, partitions: Int32 = 4) throws {
         let producer = try fixture.producer()

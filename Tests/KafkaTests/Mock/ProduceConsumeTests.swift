@@ -1,7 +1,7 @@
 import Kafka
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(20)))
 struct ProduceConsumeTests {
     struct Shape: Sendable {
         var key: [UInt8]?

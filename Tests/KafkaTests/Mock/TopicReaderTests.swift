@@ -1,7 +1,7 @@
 import Kafka
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(20)))
 struct TopicReaderTests {
     private func filled(_ fixture: MockFixture, perPartition: Int, partitions: Int32) throws {
         let producer = try fixture.producer()

@@ -2,7 +2,7 @@ import Kafka
 import Testing
 
 /// What the mock can show of transactions: it never hides an aborted record, and keeps no offsets sent in one.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(20)))
 struct TransactionTests {
     @Test func `records of a transaction are acknowledged, and their last offsets known`() throws {
         try withMock { fixture in

@@ -14,7 +14,7 @@ private let settings: ClusterSettings = {
     .enabled(if: KafkaInstallation.found != nil, Comment(rawValue: KafkaInstallation.whyMissing)),
     .cluster(settings),
     .serialized,
-    .timeLimit(.minutes(3))
+    .timeLimit(.minutes(20))
 )
 struct AccessTests {
     enum Mechanism: String, CaseIterable { case scram = "SCRAM-SHA-256", plain = "PLAIN" }

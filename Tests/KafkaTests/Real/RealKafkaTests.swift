@@ -9,7 +9,7 @@ import Worker
     .enabled(if: KafkaInstallation.found != nil, Comment(rawValue: KafkaInstallation.whyMissing)),
     .realKafka,
     .serialized,
-    .timeLimit(.minutes(2))
+    .timeLimit(.minutes(20))
 )
 struct RealKafkaTests {
     @Test func `six topics are created as the worker needs them`() throws {

@@ -7,7 +7,7 @@ import Testing
     .enabled(if: KafkaInstallation.found != nil, Comment(rawValue: KafkaInstallation.whyMissing)),
     .realKafka,
     .serialized,
-    .timeLimit(.minutes(2))
+    .timeLimit(.minutes(20))
 )
 struct RealTransactionTests {
     @Test func `a commit makes outputs and offsets visible together`() throws {

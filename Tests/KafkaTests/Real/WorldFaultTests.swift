@@ -9,7 +9,7 @@ import Testing
     .enabled(if: KafkaInstallation.found != nil, Comment(rawValue: KafkaInstallation.whyMissing)),
     .cluster(ClusterSettings()),
     .serialized,
-    .timeLimit(.minutes(3))
+    .timeLimit(.minutes(20))
 )
 struct WorldFaultTests {
     private func cluster() throws -> RealCluster { try #require(RealClusterTrait.cluster) }
@@ -154,7 +154,7 @@ private let smallDisk: ClusterSettings = {
     .enabled(if: RealCluster.canMountDisks, "a small disk cannot be mounted here"),
     .cluster(smallDisk),
     .serialized,
-    .timeLimit(.minutes(3))
+    .timeLimit(.minutes(20))
 )
 struct FullDiskTests {
     @Test func `a full disk of the broker costs no request`() throws {

@@ -32,9 +32,11 @@ package struct ChaosSettings: Sendable {
 
     package init() {}
 
-    /// The kinds of fault that happen. A single broker is never more than one that is down.
+    /// The kinds of fault that happen. A single broker is never more than one that is down, and is not stopped in order
+    /// unless it is asked for: Kafka 4.3.1 was seen to lose the markers of a transaction that its coordinator had decided
+    /// when the only broker shut down, which nobody who waits for them can mend.
     package var faultKinds: [ChaosFault] {
-        kinds ?? ChaosFault.allCases.filter { brokers > 1 || $0 != .killAllBrokers }
+        kinds ?? ChaosFault.allCases.filter { brokers > 1 || ($0 != .killAllBrokers && $0 != .restartBroker) }
     }
 
     var workplace: ProgramWorkplace.Options {
