@@ -18,6 +18,10 @@ package struct ChaosReport: Sendable {
     package var producerRenewals = 0
     package var producerFault: String?
     package var seconds = 0.0
+    /// Requests of the exchange by method and judgement.
+    package var exchange: [String: Int] = [:]
+    /// What the ledger topic holds, in words.
+    package var ledger = ""
 
     /// Nothing lost, nothing doubled and so on, and drained in time.
     package var passed: Bool {
@@ -32,6 +36,8 @@ package struct ChaosReport: Sendable {
             "\(requests) requests, \(outcomes) outcomes; \(unseen) aborted records and marks kept from readers",
         ]
         lines += findings.lines
+        lines += exchange.sorted { $0.key < $1.key }.map { "  \($0.value) × \($0.key)" }
+        lines.append("ledger topic: \(ledger)")
         let drained = drainSeconds.map { "\(Self.tenths($0)) s after the last fault" } ?? "NOT in time"
         let after = secondsAfterLastRequest.map { ", \(Self.tenths($0)) s after the last request" } ?? ""
         lines.append("drained \(drained)\(after); the limit is \(Self.tenths(settings.drainSeconds)) s")
@@ -42,6 +48,15 @@ package struct ChaosReport: Sendable {
         lines += ends.map { "  \($0)" }
         lines.append("\(passed ? "PASSED" : "FAILED") in \(Self.tenths(seconds)) s")
         return lines
+    }
+
+    mutating func note(_ evidence: ChaosEvidence) {
+        exchange = evidence.exchangeCounts
+        guard let topic = evidence.topic else { return }
+        let overdue = topic.overdue(at: evidence.streamTimes)
+        ledger =
+            "\(topic.records) records read; compacted \(topic.size): \(topic.keys) keys, \(topic.consumed.count) used "
+            + "challenges and tokens (\(overdue) of them overdue), \(topic.others) others; \(topic.tombstones) tombstones"
     }
 
     private static func tenths(_ number: Double) -> String {

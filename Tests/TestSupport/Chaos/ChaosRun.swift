@@ -30,6 +30,7 @@ package final class ChaosRun {
         ofCluster.folder = settings.keep.map { URL(fileURLWithPath: $0) }
         cluster = try RealCluster(installation, ofCluster)
         workplace = try ProgramWorkplace(servers: cluster.bootstrapServers, settings.workplace)
+        try ChaosKeys.setChallengeLife(workplace.config, seconds: settings.challengeSeconds)
         producer = ChaosProducer(
             workplace.properties,
             topic: workplace.requests,
@@ -51,7 +52,7 @@ package final class ChaosRun {
     /// Does the whole run and checks it.
     package func run() throws -> ChaosReport {
         say("brokers at \(cluster.bootstrapServers), folder \(workplace.folder)")
-        let (ca, settings) = (workplace.ca, settings)
+        let (ca, settings, keys) = (workplace.ca, settings, try ChaosKeys(workplace.config))
         producer.start {
             ChaosTraffic(
                 ca: ca,
@@ -59,7 +60,9 @@ package final class ChaosRun {
                 requests: settings.requests,
                 devices: settings.deviceCount,
                 faultShare: settings.faultShare,
-                hostileShare: settings.hostileShare
+                hostileShare: settings.hostileShare,
+                exchange: settings.exchangeShare > 0 ? ChaosExchangeTraffic(keys, ca: ca, settings) : nil,
+                exchangeShare: settings.exchangeShare
             )
         }
         try crew.start()
@@ -171,6 +174,7 @@ package final class ChaosRun {
         report.outcomes = reading.evidence.outcomes.count
         report.unseen = reading.unseen
         report.findings = ChaosChecker.check(reading.evidence)
+        report.note(reading.evidence)
         for place in reading.open { report.findings.add(.openTransaction, place) }
         report.ends = crew.findings + brokers.findings
         report.longestEndingSeconds = crew.longestEnding / .seconds(1)
