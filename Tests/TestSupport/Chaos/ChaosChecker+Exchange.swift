@@ -1,5 +1,3 @@
-internal import AppCheck
-
 /// The exchange: what may be used once, and what an answer brings with it.
 extension ChaosChecker {
     static func checkExchange(_ evidence: ChaosEvidence, _ findings: inout ChaosFindings) {
