@@ -177,7 +177,12 @@ struct ChaosExchangeTests {
         sample.evidence.topic?.consumed = Array(repeating: alive, count: 1000)
         #expect(sample.counts == [:])
         let over = ChaosLedger.Consumed(partition: 0, expiresAt: 100_000 - ChaosLedger.forgettingMilliseconds)
-        sample.evidence.topic?.consumed = Array(repeating: over, count: 5)
+        sample.evidence.topic?.consumed = [alive, over]
+        #expect(sample.counts == [.ledgerTooLarge: 1])
+        sample.evidence.topic?.consumed = []
+        sample.evidence.topic?.others = 8
+        #expect(sample.counts == [:])
+        sample.evidence.topic?.others = 9
         #expect(sample.counts == [.ledgerTooLarge: 1])
     }
 }

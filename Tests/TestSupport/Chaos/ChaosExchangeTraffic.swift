@@ -81,6 +81,12 @@ package final class ChaosExchangeTraffic {
         return request
     }
 
+    /// A call that only moves a partition's stream time on.
+    static func closing(_ partition: Int32) -> ChaosRequest {
+        let id = RecordHeader("request-id", "closing-\(partition)")
+        return ChaosRequest(key: nil, value: StockRequest.challenge, headers: [id])
+    }
+
     private func draw() -> Kind {
         var number = random.next() % 100
         for kind in Kind.allCases {

@@ -1,8 +1,11 @@
 /// What a run did and what it came to.
 package struct ChaosReport: Sendable {
     package var settings: ChaosSettings
-    /// In the requests topic.
+    /// In the requests topic, without the last few that only close it.
     package var requests = 0
+    package var closing = 0
+    /// Never acknowledged to the fake devices.
+    package var uncertain = 0
     package var outcomes = 0
     package var faults: [ChaosFault: Int] = [:]
     package var findings = ChaosFindings()
@@ -35,6 +38,7 @@ package struct ChaosReport: Sendable {
             "\(faults.values.reduce(0, +)) faults: " + counts.joined(separator: ", "),
             "\(requests) requests, \(outcomes) outcomes; \(unseen) aborted records and marks kept from readers",
         ]
+        if uncertain > 0 { lines.append("\(uncertain) requests were not acknowledged to the fake devices") }
         lines += findings.lines
         lines += exchange.sorted { $0.key < $1.key }.map { "  \($0.value) × \($0.key)" }
         lines.append("ledger topic: \(ledger)")

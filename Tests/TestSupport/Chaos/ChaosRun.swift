@@ -1,4 +1,6 @@
 internal import Foundation
+internal import Kafka
+internal import Pipeline
 
 /// Workers, brokers and fake devices under a schedule of faults; then the reckoning.
 package final class ChaosRun {
@@ -69,6 +71,7 @@ package final class ChaosRun {
         try doFaults()
         try heal()
         try drain()
+        try close()
         try crew.finish()
         try check()
         return report
@@ -164,13 +167,36 @@ package final class ChaosRun {
         say("NOT drained")
     }
 
+    /// One more request on each partition, in batches of their own: what a partition's last batch used up and saw expire
+    /// only a further batch forgets.
+    private func close() throws {
+        guard report.drainSeconds != nil, settings.exchangeShare > 0 else { return }
+        let last = try Producer(workplace.properties)
+        for partition in 0..<settings.partitions {
+            let request = ChaosExchangeTraffic.closing(partition)
+            try last.produce(
+                topic: workplace.requests,
+                partition: partition,
+                key: request.key,
+                value: request.value,
+                headers: request.headers.map { KafkaHeader(name: $0.name, value: $0.value) }
+            )
+        }
+        try last.flush(timeoutMilliseconds: 60_000)
+        report.closing = Int(settings.partitions)
+        let reader = try workplace.drainReader()
+        let deadline = ContinuousClock.now + Self.patience
+        while try !workplace.isDrained(reader), ContinuousClock.now < deadline { try tick() }
+    }
+
     /// Where requests come at a pace of their own they may come for a while after the last fault.
     private var sendingTime: Duration { settings.isPaced ? .zero : .seconds(settings.requests / 500) }
 
     private func check() throws {
         say("checking")
         let reading = try ChaosReader(workplace: workplace).read()
-        report.requests = reading.evidence.requests.count
+        report.requests = reading.evidence.requests.count - report.closing
+        report.uncertain = producer.status.uncertain
         report.outcomes = reading.evidence.outcomes.count
         report.unseen = reading.unseen
         report.findings = ChaosChecker.check(reading.evidence)
