@@ -36,7 +36,7 @@ package struct ChaosReport: Sendable {
         var lines = [
             "seed \(settings.seed), \(settings.brokers) broker(s), \(settings.workers) workers, \(settings.delivery)",
             "\(faults.values.reduce(0, +)) faults: " + counts.joined(separator: ", "),
-            "\(requests) requests, \(outcomes) outcomes; \(unseen) aborted records and marks kept from readers",
+            "\(requests) requests and \(closing) that close, \(outcomes) outcomes; \(unseen) aborted records and marks kept from readers",
         ]
         if uncertain > 0 { lines.append("\(uncertain) requests were not acknowledged to the fake devices") }
         lines += findings.lines
