@@ -26,12 +26,15 @@ struct ChaosLab {
     private static let usage = """
         Usage: ChaosLab [--seed S] [--faults N] [--requests N] [--brokers 1|3] [--workers N] [--seconds S] [--devices N]
                         [--delivery exactly-once|at-least-once] [--membership static|dynamic] [--drain S] [--unpaced]
-                        [--kinds A,B] [--batch N] [--hostile SHARE] [--keep DIR] [--session S] [--transaction S]
+                        [--kinds A,B] [--batch N] [--hostile SHARE] [--exchange SHARE] [--keep DIR] [--session S] [--transaction S]
+                        [--challenge S]
           --session, --transaction   the workers' time-outs, in seconds (6, 10)
           --seconds   between two faults (4)
           --drain     from the last fault until all is answered, at most (60)
           --unpaced   requests come as fast as they can be made, instead of spread over the faults
           --batch     records of a worker's batch at most (10000)
+          --exchange  the App Check exchange's part of the requests, 0 to 1 (0.3)
+          --challenge the life of challenges, in seconds (60)
           --keep      a folder that stays, with the brokers' data and all that processes said
           --kinds     \(ChaosFault.allCases.map { "\($0)" }.joined(separator: ", "))
         """
@@ -57,6 +60,8 @@ struct ChaosLab {
         case "--devices": settings.devices = max(1, try Self.number(option, value))
         case "--seconds": settings.secondsBetweenFaults = try Self.number(option, value)
         case "--hostile": settings.hostileShare = min(0.97, max(0, try Self.number(option, value)))
+        case "--exchange": settings.exchangeShare = min(1, max(0, try Self.number(option, value)))
+        case "--challenge": settings.challengeSeconds = max(1, try Self.number(option, value))
         case "--session": settings.sessionMilliseconds = Int(1000 * (try Self.number(option, value) as Double))
         case "--transaction": settings.transactionMilliseconds = Int(1000 * (try Self.number(option, value) as Double))
         case "--drain": settings.drainSeconds = try Self.number(option, value)

@@ -2,7 +2,11 @@ import Foundation
 import Testing
 
 /// The program without any broker.
-@Suite("The program alone", .enabled(if: WorkerProgram.url != nil, "the program is not built"), .timeLimit(.minutes(20)))
+@Suite(
+    "The program alone",
+    .enabled(if: WorkerProgram.url != nil, "the program is not built"),
+    .timeLimit(.minutes(20))
+)
 struct ProgramTests {
     @Test func `demo ends with success and says what it does not prove`() throws {
         let folder = try SimulationFolder()

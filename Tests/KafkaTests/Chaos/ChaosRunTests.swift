@@ -28,6 +28,7 @@ struct ChaosRunTests {
         let report = try run(settings)
         #expect(report.passed, "\(report.lines.joined(separator: "\n"))")
         #expect(report.requests == settings.requests)
+        #expect(report.exchange.keys.contains { $0.hasSuffix("challenge-consumed") }, "\(report.exchange)")
         #expect(report.findings.unchecked.isEmpty)
     }
 
@@ -43,6 +44,7 @@ struct ChaosRunTests {
         // A backlog: the workers are always in a batch.
         settings.isPaced = false
         settings.faultShare = 0
+        settings.exchangeShare = 0
         let report = try run(settings)
         #expect(report.findings[.doubled] > 0, "\(report.lines.joined(separator: "\n"))")
         #expect(report.findings[.lost] == 0)

@@ -9,6 +9,14 @@ package struct ChaosEvidence: Sendable {
     package var replayed: [ChaosOutcome]?
     /// Counters by key ID (standard base64), as exported from the ledger; nil where they could not be.
     package var ledger: [String: Int64]?
+    /// What the requests of the exchange use up.
+    package var exchanges: [ChaosPlace: ChaosExchange] = [:]
+    /// The tokens topic, in the order of partition and offset; nil where it was not read.
+    package var answers: [ChaosAnswer]?
+    /// The events topic; nil where it was not read.
+    package var events: [ChaosEvent]?
+    /// The ledger topic; nil where it was not read.
+    package var topic: ChaosLedger?
 
     package init(
         requests: [ChaosPlace],
@@ -39,6 +47,7 @@ package enum ChaosChecker {
         } else {
             findings.unchecked[.ledgerDiffers] = "the program has no export-keys yet"
         }
+        checkExchange(evidence, &findings)
         return findings
     }
 

@@ -10,6 +10,14 @@ package struct ChaosFindings: Sendable, Equatable {
         case verdictDiffers = "verdict differences"
         case bytesDiffer = "differences beside the verdict"
         case ledgerDiffers = "ledger differences"
+        case challengeTwice = "challenges accepted twice"
+        case tokenUsedTwice = "tokens used up twice"
+        case answerLost = "answers lost"
+        case answerUnasked = "answers of nothing"
+        case tokenDiffers = "tokens of one request that differ"
+        case tokenIDTwice = "token ids of two requests"
+        case eventsDiffer = "event differences"
+        case ledgerTooLarge = "ledger beyond its bound"
         case openTransaction = "transactions left open"
     }
 

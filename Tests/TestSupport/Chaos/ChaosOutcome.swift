@@ -30,6 +30,11 @@ package struct ChaosOutcome: Sendable, Equatable {
     /// Of an assertion that passed its checks; 0 for attestations.
     package var counter: Int64?
     package var isDuplicate = false
+    package var requestID: String?
+    /// The request's, milliseconds since 1970.
+    package var timestamp: Int64?
+    /// What the check of a token said of it; nil for everything else.
+    package var isAlreadyConsumed: Bool?
     /// Over key, value and headers.
     package var digest: Digest
 
@@ -39,7 +44,9 @@ package struct ChaosOutcome: Sendable, Equatable {
 
     /// What two runs over the same requests must agree on.
     package var judgement: String {
-        "\(verdict)\(isDuplicate ? " (duplicate)" : "") \(reason ?? "") counter \(counter.map(String.init) ?? "none")"
+        let use = isAlreadyConsumed.map { $0 ? ", used before" : ", first use" } ?? ""
+        return "\(verdict)\(isDuplicate ? " (duplicate)" : "")\(use) \(reason ?? "")"
+            + " counter \(counter.map(String.init) ?? "none")"
     }
 
     /// An accepted request that moved its key's counter.
@@ -72,6 +79,9 @@ extension ChaosOutcome {
         keyID = root["keyId"]?.string
         counter = root["evidence"]?["counter"]?.integer
         isDuplicate = root["duplicate"]?.bool ?? false
+        requestID = root["requestId"]?.string
+        timestamp = root["source"]?["timestamp"]?.integer
+        isAlreadyConsumed = root["response"].map { $0["alreadyConsumed"]?.bool ?? false }
     }
 
     /// Reads a dead letter by its headers.

@@ -18,6 +18,7 @@ struct ChaosReader {
 
     func read() throws -> Reading {
         var requests: [ChaosPlace] = []
+        var exchanges: [ChaosPlace: ChaosExchange] = [:]
         var open: [String] = []
         let capture = workplace.folder + "/capture.ndjson"
         let ends = try TopicDump.capture(
@@ -25,7 +26,11 @@ struct ChaosReader {
             workplace.properties,
             partitions: workplace.partitions,
             to: capture
-        ) { requests.append(ChaosPlace($0.partition, $0.offset)) }
+        ) { record in
+            let place = ChaosPlace(record.partition, record.offset)
+            requests.append(place)
+            if let exchange = ChaosExchange(request: record.value) { exchanges[place] = exchange }
+        }
         open += Self.open(ends, workplace.requests)
         let replay = workplace.folder + "/replay"
         try WorkerBinary.done(
@@ -36,6 +41,7 @@ struct ChaosReader {
         let replayed = try Self.outcomes(ofReplay: replay)
         var reading = Reading(evidence: ChaosEvidence(requests: requests, outcomes: [], replayed: replayed))
         reading.open = open
+        reading.evidence.exchanges = exchanges
         try readOutcomes(workplace.topic("results"), into: &reading, ChaosOutcome.init(result:))
         try readOutcomes(workplace.topic("dead-letters"), into: &reading, ChaosOutcome.init(deadLetter:))
         for topic in ProgramWorkplace.streams.dropFirst().map(workplace.topic) {
@@ -43,7 +49,23 @@ struct ChaosReader {
             reading.open += Self.open(ends, topic)
         }
         reading.evidence.ledger = try ledger()
+        try readExchange(into: &reading.evidence)
         return reading
+    }
+
+    private func readExchange(into evidence: inout ChaosEvidence) throws {
+        var (answers, events, topic) = ([ChaosAnswer](), [ChaosEvent](), ChaosLedger.Reader())
+        try each("tokens") { answers.append(try ChaosAnswer($0)) }
+        try each("events") { events.append(try ChaosEvent($0)) }
+        try each("ledger") { topic.read($0) }
+        (evidence.answers, evidence.events, evidence.topic) = (answers, events, try topic.ledger())
+    }
+
+    private func each(_ name: String, _ body: (InboundRecord) throws -> Void) throws {
+        let topic = workplace.topic(name)
+        try TopicDump.read(topic, workplace.properties, partitions: workplace.partitions) { record in
+            try body(InboundRecord(record, topic: topic))
+        }
     }
 
     private func readOutcomes(

@@ -1,8 +1,11 @@
 /// What a run did and what it came to.
 package struct ChaosReport: Sendable {
     package var settings: ChaosSettings
-    /// In the requests topic.
+    /// In the requests topic, without the last few that only close it.
     package var requests = 0
+    package var closing = 0
+    /// Never acknowledged to the fake devices.
+    package var uncertain = 0
     package var outcomes = 0
     package var faults: [ChaosFault: Int] = [:]
     package var findings = ChaosFindings()
@@ -18,6 +21,10 @@ package struct ChaosReport: Sendable {
     package var producerRenewals = 0
     package var producerFault: String?
     package var seconds = 0.0
+    /// Requests of the exchange by method and judgement.
+    package var exchange: [String: Int] = [:]
+    /// What the ledger topic holds, in words.
+    package var ledger = ""
 
     /// Nothing lost, nothing doubled and so on, and drained in time.
     package var passed: Bool {
@@ -29,9 +36,12 @@ package struct ChaosReport: Sendable {
         var lines = [
             "seed \(settings.seed), \(settings.brokers) broker(s), \(settings.workers) workers, \(settings.delivery)",
             "\(faults.values.reduce(0, +)) faults: " + counts.joined(separator: ", "),
-            "\(requests) requests, \(outcomes) outcomes; \(unseen) aborted records and marks kept from readers",
+            "\(requests) requests and \(closing) that close, \(outcomes) outcomes; \(unseen) aborted records and marks kept from readers",
         ]
+        if uncertain > 0 { lines.append("\(uncertain) requests were not acknowledged to the fake devices") }
         lines += findings.lines
+        lines += exchange.sorted { $0.key < $1.key }.map { "  \($0.value) × \($0.key)" }
+        lines.append("ledger topic: \(ledger)")
         let drained = drainSeconds.map { "\(Self.tenths($0)) s after the last fault" } ?? "NOT in time"
         let after = secondsAfterLastRequest.map { ", \(Self.tenths($0)) s after the last request" } ?? ""
         lines.append("drained \(drained)\(after); the limit is \(Self.tenths(settings.drainSeconds)) s")
@@ -42,6 +52,15 @@ package struct ChaosReport: Sendable {
         lines += ends.map { "  \($0)" }
         lines.append("\(passed ? "PASSED" : "FAILED") in \(Self.tenths(seconds)) s")
         return lines
+    }
+
+    mutating func note(_ evidence: ChaosEvidence) {
+        exchange = evidence.exchangeCounts
+        guard let topic = evidence.topic else { return }
+        let overdue = topic.overdue(at: evidence.streamTimes)
+        ledger =
+            "\(topic.records) records read; compacted \(topic.size): \(topic.keys) keys, \(topic.consumed.count) used "
+            + "challenges and tokens (\(overdue) of them overdue), \(topic.others) others; \(topic.tombstones) tombstones"
     }
 
     private static func tenths(_ number: Double) -> String {

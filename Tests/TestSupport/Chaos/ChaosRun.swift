@@ -1,4 +1,6 @@
 internal import Foundation
+internal import Kafka
+internal import Pipeline
 
 /// Workers, brokers and fake devices under a schedule of faults; then the reckoning.
 package final class ChaosRun {
@@ -30,6 +32,7 @@ package final class ChaosRun {
         ofCluster.folder = settings.keep.map { URL(fileURLWithPath: $0) }
         cluster = try RealCluster(installation, ofCluster)
         workplace = try ProgramWorkplace(servers: cluster.bootstrapServers, settings.workplace)
+        try ChaosKeys.setChallengeLife(workplace.config, seconds: settings.challengeSeconds)
         producer = ChaosProducer(
             workplace.properties,
             topic: workplace.requests,
@@ -51,7 +54,7 @@ package final class ChaosRun {
     /// Does the whole run and checks it.
     package func run() throws -> ChaosReport {
         say("brokers at \(cluster.bootstrapServers), folder \(workplace.folder)")
-        let (ca, settings) = (workplace.ca, settings)
+        let (ca, settings, keys) = (workplace.ca, settings, try ChaosKeys(workplace.config))
         producer.start {
             ChaosTraffic(
                 ca: ca,
@@ -59,13 +62,16 @@ package final class ChaosRun {
                 requests: settings.requests,
                 devices: settings.deviceCount,
                 faultShare: settings.faultShare,
-                hostileShare: settings.hostileShare
+                hostileShare: settings.hostileShare,
+                exchange: settings.exchangeShare > 0 ? ChaosExchangeTraffic(keys, ca: ca, settings) : nil,
+                exchangeShare: settings.exchangeShare
             )
         }
         try crew.start()
         try doFaults()
         try heal()
         try drain()
+        try close()
         try crew.finish()
         try check()
         return report
@@ -161,16 +167,40 @@ package final class ChaosRun {
         say("NOT drained")
     }
 
+    /// One more request on each partition, in batches of their own: what a partition's last batch used up and saw expire
+    /// only a further batch forgets.
+    private func close() throws {
+        guard report.drainSeconds != nil, settings.exchangeShare > 0 else { return }
+        let last = try Producer(workplace.properties)
+        for partition in 0..<settings.partitions {
+            let request = ChaosExchangeTraffic.closing(partition)
+            try last.produce(
+                topic: workplace.requests,
+                partition: partition,
+                key: request.key,
+                value: request.value,
+                headers: request.headers.map { KafkaHeader(name: $0.name, value: $0.value) }
+            )
+        }
+        try last.flush(timeoutMilliseconds: 60_000)
+        report.closing = Int(settings.partitions)
+        let reader = try workplace.drainReader()
+        let deadline = ContinuousClock.now + Self.patience
+        while try !workplace.isDrained(reader), ContinuousClock.now < deadline { try tick() }
+    }
+
     /// Where requests come at a pace of their own they may come for a while after the last fault.
     private var sendingTime: Duration { settings.isPaced ? .zero : .seconds(settings.requests / 500) }
 
     private func check() throws {
         say("checking")
         let reading = try ChaosReader(workplace: workplace).read()
-        report.requests = reading.evidence.requests.count
+        report.requests = reading.evidence.requests.count - report.closing
+        report.uncertain = producer.status.uncertain
         report.outcomes = reading.evidence.outcomes.count
         report.unseen = reading.unseen
         report.findings = ChaosChecker.check(reading.evidence)
+        report.note(reading.evidence)
         for place in reading.open { report.findings.add(.openTransaction, place) }
         report.ends = crew.findings + brokers.findings
         report.longestEndingSeconds = crew.longestEnding / .seconds(1)

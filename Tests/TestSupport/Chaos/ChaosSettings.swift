@@ -19,6 +19,10 @@ package struct ChaosSettings: Sendable {
     package var devices: Int?
     package var faultShare = 0.1
     package var hostileShare = 0.01
+    /// The part of the requests after the first attestations that is the App Check exchange's, 0 to 1.
+    package var exchangeShare = 0.3
+    /// The life of sealed challenges: short enough that they expire while a run lasts.
+    package var challengeSeconds = 60
     /// False: requests come as fast as they can be made, and wait for the workers; else they are spread over the faults.
     package var isPaced = true
     package var sessionMilliseconds = 6_000
@@ -49,6 +53,9 @@ package struct ChaosSettings: Sendable {
         ]
         return options
     }
+
+    /// Devices of the exchange have some thirty requests each.
+    var exchangeDevices: Int { max(5, Int(Double(requests) * exchangeShare) / 30) }
 
     var deviceCount: Int { devices ?? max(10, requests / 50) }
 

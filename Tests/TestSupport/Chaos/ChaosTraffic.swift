@@ -34,19 +34,27 @@ package final class ChaosTraffic {
     private var made = 0
     private var fleetIndex = 0
     private var recent: [ChaosRequest] = []
+    private let exchange: ChaosExchangeTraffic?
+    /// In thousandths.
+    private let exchangeShare: UInt64
 
     /// - Parameters:
     ///   - requests: all of them, the extra ones included.
     ///   - devices: each attests once before the first extra request.
     ///   - hostileShare: the part of the requests that hostile senders made, 0 to 0.97.
+    ///   - exchange: makes the requests of the App Check exchange; nil = there are none.
+    ///   - exchangeShare: their part of the requests after the first attestations, 0 to 1.
     package init(
         ca: LabCA,
         seed: UInt64,
         requests: Int,
         devices: Int,
         faultShare: Double,
-        hostileShare: Double = 0.01
+        hostileShare: Double = 0.01,
+        exchange: ChaosExchangeTraffic? = nil,
+        exchangeShare: Double = 0
     ) {
+        (self.exchange, self.exchangeShare) = (exchange, UInt64(exchangeShare * 1000))
         var plan = FleetPlan(
             ca: ca,
             seed: seed,
@@ -77,15 +85,17 @@ package final class ChaosTraffic {
         var next = honest.makeIterator()
         let requests = kinds.map { kind in
             defer { made += 1 }
+            if kind == .exchange, let exchange { return exchange.next(clock: clock) }
             return kind == .device ? next.next() ?? HostileRequest.any(&random) : extra(kind)
         }
         return requests
     }
 
-    private enum Kind { case device, twice, underNewID, hostile }
+    private enum Kind { case device, twice, underNewID, hostile, exchange }
 
     private func kind(of index: Int) -> Kind {
         guard index >= fleet.plan.devices else { return .device }
+        if exchange != nil, random.next() % 1000 < exchangeShare { return .exchange }
         switch random.next() % 1000 {
         case 0..<Self.twice: return .twice
         case Self.twice..<Self.twice + Self.underNewID: return .underNewID

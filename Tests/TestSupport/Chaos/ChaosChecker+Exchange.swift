@@ -1,0 +1,161 @@
+/// The exchange: what may be used once, and what an answer brings with it.
+extension ChaosChecker {
+    static func checkExchange(_ evidence: ChaosEvidence, _ findings: inout ChaosFindings) {
+        checkChallenges(evidence, &findings)
+        checkTokens(evidence, &findings)
+        if let answers = evidence.answers {
+            checkAnswers(answers, evidence, &findings)
+            checkMinted(answers, &findings)
+        } else {
+            for kind in [ChaosFindings.Kind.answerLost, .answerUnasked, .tokenDiffers, .tokenIDTwice] {
+                findings.unchecked[kind] = "the tokens topic was not read"
+            }
+        }
+        if let events = evidence.events {
+            checkEvents(events, evidence, &findings)
+        } else {
+            findings.unchecked[.eventsDiffer] = "the events topic was not read"
+        }
+        if let topic = evidence.topic {
+            checkSize(topic, evidence, &findings)
+        } else {
+            findings.unchecked[.ledgerTooLarge] = "the ledger topic was not read"
+        }
+    }
+
+    /// No challenge is accepted twice with one key; redeliveries that are marked as such do not count.
+    private static func checkChallenges(_ evidence: ChaosEvidence, _ findings: inout ChaosFindings) {
+        var accepted: [String: ChaosPlace] = [:]
+        for outcome in evidence.outcomes where outcome.isFirstAcceptance {
+            guard let challenge = evidence.exchanges[outcome.source]?.challenge, let keyID = outcome.keyID
+            else { continue }
+            if let before = accepted.updateValue(outcome.source, forKey: "\(keyID) \(challenge)") {
+                findings.add(.challengeTwice, "\(keyID): for \(before) and for \(outcome.source)")
+            }
+        }
+    }
+
+    /// A token's first use is one request; that one redelivered says so again, marked as a duplicate.
+    private static func checkTokens(_ evidence: ChaosEvidence, _ findings: inout ChaosFindings) {
+        var used: [String: ChaosOutcome] = [:]
+        for outcome in evidence.outcomes where outcome.verdict == "accepted" && outcome.isAlreadyConsumed == false {
+            guard let exchange = evidence.exchanges[outcome.source], let id = exchange.tokenID else { continue }
+            guard let before = used[id] else {
+                used[id] = outcome
+                continue
+            }
+            let isSame =
+                before.requestID == outcome.requestID
+                && evidence.exchanges[before.source]?.value == exchange.value
+            if !isSame || !outcome.isDuplicate {
+                findings.add(.tokenUsedTwice, "\(id): for \(before.source) and for \(outcome.source)")
+            }
+        }
+    }
+
+    /// A record on the tokens topic for each accepted call that has an answer, none for others.
+    private static func checkAnswers(
+        _ answers: [ChaosAnswer],
+        _ evidence: ChaosEvidence,
+        _ findings: inout ChaosFindings
+    ) {
+        var balance: [Call: Int] = [:]
+        for outcome in evidence.outcomes where outcome.verdict == "accepted" {
+            guard evidence.exchanges[outcome.source]?.isAnswered == true else { continue }
+            balance[Call(outcome.source.partition, outcome.requestID ?? ""), default: 0] += 1
+        }
+        for answer in answers { balance[Call(answer.written.partition, answer.requestID), default: 0] -= 1 }
+        for (call, missing) in balance.sorted(by: { $0.key.requestID < $1.key.requestID }) {
+            for _ in 0..<max(0, missing) { findings.add(.answerLost, call.description) }
+            for _ in 0..<max(0, -missing) { findings.add(.answerUnasked, call.description) }
+        }
+    }
+
+    /// One request, one token, however often it is delivered: same `jti`, same end; and no two requests share one.
+    private static func checkMinted(_ answers: [ChaosAnswer], _ findings: inout ChaosFindings) {
+        var first: [Call: ChaosAnswer.Token] = [:]
+        var owners: [String: Call] = [:]
+        for answer in answers {
+            guard let token = answer.token else { continue }
+            let call = Call(answer.written.partition, answer.requestID)
+            if let before = first[call] {
+                if before != token { findings.add(.tokenDiffers, "\(call), at \(answer.written)") }
+                continue
+            }
+            first[call] = token
+            if let owner = owners.updateValue(call, forKey: token.id) {
+                findings.add(.tokenIDTwice, "\(owner) and \(call)")
+            }
+        }
+    }
+
+    /// An event for each judged exchange that is no duplicate, with its name and reason.
+    private static func checkEvents(
+        _ events: [ChaosEvent],
+        _ evidence: ChaosEvidence,
+        _ findings: inout ChaosFindings
+    ) {
+        var balance: [ChaosEvent: Int] = [:]
+        for outcome in evidence.outcomes where ["accepted", "refused"].contains(outcome.verdict) {
+            guard !outcome.isDuplicate, evidence.exchanges[outcome.source]?.isReported == true else { continue }
+            balance[ChaosEvent(of: outcome), default: 0] += 1
+        }
+        for event in events { balance[event, default: 0] -= 1 }
+        for (event, missing) in balance.sorted(by: { $0.key.requestID < $1.key.requestID }) where missing != 0 {
+            let what = missing > 0 ? "missing" : "too many"
+            findings.add(.eventsDiffer, "\(what): \(event.name) of \(event.requestID) on \(event.partition)")
+        }
+    }
+
+    /// Beside the keys and what has not expired yet a partition has a stream time, a sealing key and little else: the
+    /// run's last request on each partition comes in a batch of its own, which forgets what expired before it.
+    private static func checkSize(
+        _ topic: ChaosLedger,
+        _ evidence: ChaosEvidence,
+        _ findings: inout ChaosFindings
+    ) {
+        let overdue = topic.overdue(at: evidence.streamTimes)
+        let others = othersPerPartition * Set(evidence.requests.map(\.partition)).count
+        guard overdue > 0 || topic.others > others else { return }
+        findings.add(.ledgerTooLarge, "\(overdue) ids that expired, \(topic.others) other records of \(others) at most")
+    }
+
+    private static let othersPerPartition = 4
+
+    private struct Call: Hashable, CustomStringConvertible {
+        let partition: Int32
+        let requestID: String
+
+        init(_ partition: Int32, _ requestID: String) { (self.partition, self.requestID) = (partition, requestID) }
+
+        var description: String { "\(requestID) on \(partition)" }
+    }
+}
+
+extension ChaosOutcome {
+    /// Accepted, and not for having been accepted before.
+    fileprivate var isFirstAcceptance: Bool { verdict == "accepted" && !isDuplicate }
+}
+
+extension ChaosEvidence {
+    /// By partition, the time of the last accepted request: the stream has come so far at least. Milliseconds.
+    package var streamTimes: [Int32: Int64] {
+        var times: [Int32: Int64] = [:]
+        for outcome in outcomes where outcome.verdict == "accepted" {
+            times[outcome.source.partition] = max(times[outcome.source.partition] ?? 0, outcome.timestamp ?? 0)
+        }
+        return times
+    }
+
+    /// How often each method came to each judgement.
+    package var exchangeCounts: [String: Int] {
+        var counts: [String: Int] = [:]
+        for outcome in outcomes {
+            guard let exchange = exchanges[outcome.source] else { continue }
+            let marks =
+                (outcome.isDuplicate ? " (duplicate)" : "") + (outcome.isAlreadyConsumed == true ? ", used" : "")
+            counts["\(exchange.method.rawValue): \(outcome.reason ?? outcome.verdict)\(marks)", default: 0] += 1
+        }
+        return counts
+    }
+}

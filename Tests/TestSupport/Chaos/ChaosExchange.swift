@@ -1,0 +1,106 @@
+package import Crypto
+internal import JSON
+package import Pipeline
+
+/// What a request of the exchange uses up, read from its bytes.
+package struct ChaosExchange: Hashable, Sendable {
+    /// The verbs, as paths have them.
+    package enum Method: String, Sendable {
+        case generateAppAttestChallenge, exchangeAppAttestAttestation, exchangeAppAttestAssertion, verifyAppCheckToken
+    }
+
+    package var method: Method
+    /// SHA-256 of the request's value.
+    package var value: Digest
+    /// SHA-256 of the challenge of an attestation or assertion.
+    package var challenge: Digest?
+    /// The `jti` of the token that is checked. A run has one project.
+    package var tokenID: String?
+
+    package init(_ method: Method, value: Digest, challenge: Digest? = nil, tokenID: String? = nil) {
+        (self.method, self.value, self.challenge, self.tokenID) = (method, value, challenge, tokenID)
+    }
+
+    /// - Returns: nil for what is no request of the exchange.
+    package init?(request value: [UInt8]?) {
+        guard let value, let root = try? JSONDocument(parsing: value).root,
+            let verb = root["path"]?.string?.split(separator: ":").last, let method = Method(rawValue: String(verb))
+        else { return nil }
+        let token = root["body"]?["app_check_token"]?.string
+        self.init(
+            method,
+            value: SHA256.hash(value),
+            challenge: root["body"]?["challenge"]?.base64Bytes.map { SHA256.hash($0) },
+            tokenID: token.flatMap { ExchangeToken($0)?.id }
+        )
+    }
+
+    /// Whether an accepted one has a record on the tokens topic.
+    var isAnswered: Bool { method != .verifyAppCheckToken }
+    /// Whether there is an event of it.
+    var isReported: Bool { method == .exchangeAppAttestAttestation || method == .exchangeAppAttestAssertion }
+}
+
+/// A record of the tokens topic.
+package struct ChaosAnswer: Hashable, Sendable {
+    package var written: ChaosPlace
+    package var requestID: String
+    /// nil for a challenge.
+    package var token: Token?
+
+    /// A minted token's name and end.
+    package struct Token: Hashable, Sendable {
+        package var id: String
+        /// Seconds since 1970.
+        package var expiresAt: Int64?
+
+        package init(id: String, expiresAt: Int64?) { (self.id, self.expiresAt) = (id, expiresAt) }
+    }
+
+    package init(written: ChaosPlace, requestID: String, token: Token? = nil) {
+        (self.written, self.requestID, self.token) = (written, requestID, token)
+    }
+
+    /// - Throws: for what is neither a challenge nor a token.
+    package init(_ record: InboundRecord) throws {
+        let root = try JSONDocument(parsing: record.value ?? []).root
+        let id = record.headers.last { $0.name == Array("request-id".utf8) }?.value
+        let text = (root["appCheckToken"] ?? root)["token"]?.string
+        let token = text.flatMap { ExchangeToken($0) }
+        guard let id, token != nil || root["challenge"] != nil else {
+            throw ChaosOutcome.Unreadable(description: "no answer at \(record.partition)/\(record.offset)")
+        }
+        self.init(
+            written: ChaosPlace(record.partition, record.offset),
+            requestID: String(decoding: id, as: UTF8.self),
+            token: token.map { Token(id: $0.id, expiresAt: $0.expiresAt) }
+        )
+    }
+}
+
+/// A record of the events topic.
+package struct ChaosEvent: Hashable, Sendable {
+    package var partition: Int32
+    package var requestID: String
+    /// The event's name, with the reason of a failure.
+    package var name: String
+
+    package init(partition: Int32, requestID: String, name: String) {
+        (self.partition, self.requestID, self.name) = (partition, requestID, name)
+    }
+
+    /// What a worker reports of a request.
+    init(of outcome: ChaosOutcome) {
+        let name = outcome.reason.map { "AppAttestFailure \($0)" } ?? "AppAttestSuccess"
+        self.init(partition: outcome.source.partition, requestID: outcome.requestID ?? "", name: name)
+    }
+
+    package init(_ record: InboundRecord) throws {
+        let root = try JSONDocument(parsing: record.value ?? []).root
+        guard let name = root["event"]?.string, let id = root["requestId"]?.string else {
+            throw ChaosOutcome.Unreadable(description: "no event at \(record.partition)/\(record.offset)")
+        }
+        let reason = root["reason"]?.string
+        self.init(partition: record.partition, requestID: id, name: reason.map { "\(name) \($0)" } ?? name)
+    }
+}
