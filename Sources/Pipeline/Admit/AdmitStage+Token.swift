@@ -11,8 +11,9 @@ extension AdmitStage {
         }
         let id = SHA256.hash(number.utf8Span.span, ([0] + claimed).span)
         let consumed = state.token(id, on: item.partition)
-        // The same request once more: the same answer, whatever has expired since.
-        if consumed?.request == item.digest {
+        // The same request once more: the same answer. Only as long as the use is certain to be remembered, or the answer
+        // would depend on when the ledger forgets it.
+        if let consumed, consumed.request == item.digest, state.streamTime(of: item.partition) < consumed.expiresAt {
             verdict.isRepeated = true
             verdict.order = .verification(alreadyConsumed: false)
             return verdict

@@ -2,9 +2,26 @@ internal import AppAttest
 
 extension BatchLoop {
     func begin(_ change: AssignmentChange) {
+        switch change {
+        case .assigned: break
         // What is lost may belong to somebody else already: nothing in flight may be committed.
-        if case .lost = change { drop() }
+        case .lost: drop()
+        // The group waits: only the oldest batch may still be finished, and not for long.
+        case .revoked:
+            inFlight.removeLast(max(0, inFlight.count - 1))
+            revocationEnd = wallClock().map {
+                EvaluationTime(milliseconds: $0.milliseconds + options.revokeMilliseconds)
+            }
+        }
         pendingChange = change
+    }
+
+    /// Gives up the batch that a revocation waits for when its time is over: the next owner does it again.
+    func limitRevocation() {
+        guard case .revoked? = pendingChange, !inFlight.isEmpty, let end = revocationEnd, let now = wallClock(),
+            now >= end
+        else { return }
+        drop()
     }
 
     func finish(_ change: AssignmentChange) throws {

@@ -11,6 +11,8 @@ package final class BatchLoop: @unchecked Sendable {
         /// Batches between poll and commit at most; two keep the lanes busy while one commits, a third covers encoding.
         package var batchesInFlight = 3
         package var breaker = Breaker.Limits()
+        /// How long partitions that are to be given back may wait for the oldest batch, in milliseconds.
+        package var revokeMilliseconds: Int64 = 2_000
         #if DEBUG
             package var sabotage: Sabotage?
         #endif
@@ -45,6 +47,7 @@ package final class BatchLoop: @unchecked Sendable {
     private var ended = false
     private var stopping = false
     var pendingChange: AssignmentChange?
+    var revocationEnd: EvaluationTime?
     var restoration: Restoration?
     /// How many were begun: tells their chunks apart.
     var restorations = 0
@@ -96,8 +99,12 @@ package final class BatchLoop: @unchecked Sendable {
         restoration.map { RestoreProgress(records: $0.applied, remaining: $0.remaining) }
     }
 
-    /// Takes no more input; what is in flight is finished and committed.
-    package func stop() { stopping = true }
+    /// Takes no more input; the oldest batch is finished and committed. In live mode the younger ones are left to whoever
+    /// comes next: to wait for all of them may take seconds that nobody has.
+    package func stop() {
+        stopping = true
+        if wallClock() != nil { inFlight.removeLast(max(0, inFlight.count - 1)) }
+    }
 
     /// Does what can be done without waiting for a lane.
     ///
@@ -118,6 +125,7 @@ package final class BatchLoop: @unchecked Sendable {
 
     private func move(waitMilliseconds: Int) throws -> Progress {
         var moved = try advance()
+        limitRevocation()
         // Not while ledgers are half read: which sealing keys are in use is known when they are whole.
         if inFlight.isEmpty, restoration == nil, let next = nextSettings { moved = take(next) || moved }
         if inFlight.isEmpty, let change = pendingChange {

@@ -1,0 +1,97 @@
+import AppAttest
+import Pipeline
+import TestSupport
+import Testing
+
+/// The group waits for whoever has to give partitions back: the oldest batch may be finished, but not for ever.
+@Suite("Revocations")
+struct RevocationTests {
+    private static let traffic = Result { try FleetTraffic(.imitated) }
+
+    /// Assigns a partition, gives three batches of one record each, then takes the partition back.
+    private final class RevokingLog: RecordLog {
+        private var offset: Int64 = 0
+        private var step = 0
+        private(set) var commits: [[PartitionPosition]] = []
+        private(set) var isReleased = false
+
+        func poll(_ limits: BatchLimits, waitMilliseconds: Int) -> PollRound {
+            var round = PollRound()
+            step += 1
+            switch step {
+            case 1: round.change = .assigned([0])
+            case 2...4:
+                round.records = [.record(RequestRecords.record(Array("junk".utf8), key: nil, offset: offset))]
+                offset += 1
+            case 5: round.change = .revoked([0])
+            default: round.ended = true
+            }
+            return round
+        }
+
+        func beginRestore(_ partitions: [Int32], kept: Set<Int32>) {}
+        func restore(_ records: Int, waitMilliseconds: Int) -> RestoreRound {
+            var round = RestoreRound()
+            round.isComplete = true
+            return round
+        }
+        func begin() {}
+        func append(_ records: [OutboundRecord]) {}
+        func commit(_ positions: [PartitionPosition], of generation: Generation) { commits.append(positions) }
+        func abort() {}
+        func releaseRevoked() { isReleased = true }
+        func close() {}
+        var hasLedger: Bool { true }
+        var isAtomic: Bool { true }
+    }
+
+    /// The worker's clock, moved by the test. Confined to the test's thread.
+    private final class Clock: @unchecked Sendable {
+        var milliseconds = RequestRecords.time
+    }
+
+    private static func revoked(_ log: RevokingLog, _ clock: Clock) throws -> (loop: BatchLoop, lanes: SimulatedLanes) {
+        let traffic = try traffic.get()
+        let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
+        var options = BatchLoop.Options()
+        options.batchesInFlight = 4
+        let loop = BatchLoop(
+            log: log,
+            settings: traffic.settings,
+            lanes: lanes,
+            options: options,
+            post: lanes.post,
+            wallClock: { EvaluationTime(milliseconds: clock.milliseconds) }
+        )
+        // No job of the lanes is run: the batches stay where they are.
+        for _ in 0..<50 { _ = try loop.tick(waitMilliseconds: 0) }
+        return (loop, lanes)
+    }
+
+    @Test("the oldest batch is committed before its partition is given back, the younger ones are not")
+    func oldest() throws {
+        let (log, clock) = (RevokingLog(), Clock())
+        let (loop, lanes) = try Self.revoked(log, clock)
+        #expect(!log.isReleased && log.commits.isEmpty)
+        while !log.isReleased {
+            #expect(lanes.finishOne() || !loop.isIdle || log.isReleased)
+            _ = try loop.tick(waitMilliseconds: 0)
+        }
+        #expect(log.commits == [[PartitionPosition(partition: 0, offset: 1)]])
+    }
+
+    @Test("a batch that takes too long is given up, and the partition given back without a commit")
+    func late() throws {
+        let (log, clock) = (RevokingLog(), Clock())
+        let (loop, lanes) = try Self.revoked(log, clock)
+        clock.milliseconds += 1_999
+        _ = try loop.tick(waitMilliseconds: 0)
+        #expect(!log.isReleased)
+        clock.milliseconds += 1
+        for _ in 0..<3 { _ = try loop.tick(waitMilliseconds: 0) }
+        #expect(log.isReleased && log.commits.isEmpty)
+        // What lanes bring back later belongs to nobody.
+        while lanes.finishOne() { _ = try loop.tick(waitMilliseconds: 0) }
+        #expect(log.commits.isEmpty)
+    }
+}
