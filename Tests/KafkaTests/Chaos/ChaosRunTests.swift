@@ -37,7 +37,7 @@ struct ChaosRunTests {
         settings.delivery = "at-least-once"
         // Whoever stops in the middle of a batch writes it when it goes on, long after others have done so.
         settings.kinds = [.pauseWorkerPastSession]
-        settings.faults = 4
+        settings.faults = 6
         settings.secondsBetweenFaults = 0.5
         settings.sessionMilliseconds = 3_000
         settings.requests = 30_000
@@ -45,9 +45,16 @@ struct ChaosRunTests {
         settings.isPaced = false
         settings.faultShare = 0
         settings.exchangeShare = 0
-        let report = try run(settings)
-        #expect(report.findings[.doubled] > 0, "\(report.lines.joined(separator: "\n"))")
-        #expect(report.findings[.lost] == 0)
-        #expect(!report.passed)
+        // Whether a pause hits a batch between its outputs and its offsets is chance: a few tries make it certain enough.
+        for seed in 1...4 as ClosedRange<UInt64> {
+            settings.seed = seed
+            let report = try ChaosRun(#require(KafkaInstallation.found), settings) { _ in }.run()
+            #expect(report.findings[.lost] == 0)
+            guard report.findings[.doubled] == 0 else {
+                #expect(!report.passed)
+                return
+            }
+        }
+        Issue.record("nothing was doubled in four runs")
     }
 }
