@@ -2,7 +2,7 @@ internal import CRdkafka
 
 extension Partitioner {
     /// What librdkafka itself would choose: the tests hold ``partition(of:count:)`` against it.
-    package func libraryPartition(of key: [UInt8], count: Int32) -> Int32 {
+    package func rdkafkaPartition(of key: [UInt8], count: Int32) -> Int32 {
         // Both functions look at the key's bytes alone, during the call.
         unsafe key.withUnsafeBytes { bytes in
             switch self {

@@ -38,7 +38,7 @@ struct PartitionerTests {
             let key = (0..<length).map { _ in UInt8.random(in: 0...255, using: &random) }
             let count = Int32.random(in: 1...1000, using: &random)
             let ours = partitioner.partition(of: key, count: count)
-            #expect(ours == partitioner.libraryPartition(of: key, count: count), "\(key) of \(count)")
+            #expect(ours == partitioner.rdkafkaPartition(of: key, count: count), "\(key) of \(count)")
             #expect((0..<count).contains(ours))
         }
     }
