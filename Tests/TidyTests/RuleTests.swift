@@ -77,6 +77,15 @@ struct RuleTests {
         #expect(Rules.ambientSources(file(text, at: "Sources/Crypto/A.swift")).isEmpty == allowed)
     }
 
+    @Test(
+        "A call of exit is found, one of _exit or of a member is not",
+        arguments: [("exit(0)", 1), ("_exit(0)", 0), ("return .exit(0)", 0), ("// exit(0)", 0)]
+    )
+    func exitHandlers(text: String, count: Int) {
+        #expect(Rules.exitHandlers(file(text, at: "Sources/Worker/A.swift")).count == count)
+        #expect(Rules.exitHandlers(file(text, at: "Tests/A.swift")) == [])
+    }
+
     @Test("Promises are found in comments; unsafe code is found where none may be")
     func rest() {
         #expect(Rules.promises(file("// TO" + "DO: more")).count == 1)

@@ -38,6 +38,11 @@ struct TidyTests {
         expectNone(SourceTree.swiftFiles.flatMap(Rules.strayUnsafe))
     }
 
+    @Test("The program ends without the handlers of exit")
+    func exitHandlers() {
+        expectNone(SourceTree.swiftFiles.flatMap(Rules.exitHandlers))
+    }
+
     @Test("No promise of later work stands in the code")
     func promises() {
         expectNone(SourceTree.files.flatMap(Rules.promises))
