@@ -38,16 +38,17 @@ struct SigningPairs {
             projectID: "contract-test-1",
             key: try TokenKey(kid: "Kx3_Qa", algorithm: algorithm, key: key)
         )
+        let ids = TokenIDs(
+            app: "projects/123456789012/apps/1:123456789012:ios:0123456789abcdef",
+            subject: "1:123456789012:ios:0123456789abcdef"
+        )
         let keyID = KeyID(of: Fixtures.onePublicKey)
+        // Named and hashed before: a record's decoding does it for the verdict too.
+        let requests = (0..<64).map { (id: "request-\($0)", digest: SHA256.hash([UInt8($0)])) }
         func mint(_ index: Int) -> Int {
             let times = TokenTimes(issuedAt: 1_795_000_000 + Int64(index), expiresAt: 1_795_003_600 + Int64(index))
-            let id = TokenID.derived(
-                app: "projects/123456789012/apps/1:123456789012:ios:0123456789abcdef",
-                subject: "1:123456789012:ios:0123456789abcdef",
-                requestID: "request-\(index)",
-                valueDigest: SHA256.hash([UInt8(truncatingIfNeeded: index)]),
-                keyID: keyID
-            )
+            let request = requests[index % requests.count]
+            let id = ids.id(requestID: request.id, valueDigest: request.digest, keyID: keyID)
             return template.mint(times, id: id).count
         }
         let bare = BareSign(key, digests: (0..<16).map { SHA256.hash([UInt8($0)]) })

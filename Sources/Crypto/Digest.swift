@@ -62,6 +62,11 @@ package struct Digest: Hashable, Sendable {
         return unsafe withUnsafeBytes(of: words) { body(unsafe $0.bindMemory(to: UInt8.self).span) }
     }
 
+    /// Appends the 32 bytes to `bytes`.
+    package func append(to bytes: inout [UInt8]) {
+        bytes.append(addingCapacity: Self.byteCount) { write(to: &$0) }
+    }
+
     /// Appends the 32 bytes to `output`.
     package func write(to output: inout OutputSpan<UInt8>) {
         precondition(output.freeCapacity >= Self.byteCount, "32 bytes fit")

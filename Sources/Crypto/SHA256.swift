@@ -22,6 +22,25 @@ package enum SHA256 {
         return finish(&context)
     }
 
+    /// The state after the bytes that many messages begin with: only what follows is hashed again.
+    package struct Beginning: Sendable {
+        private let context: SHA256_CTX
+
+        package init(_ bytes: [UInt8]) {
+            var context = SHA256_CTX()
+            SHA256.begin(&context)
+            SHA256.update(&context, bytes.span)
+            self.context = context
+        }
+
+        /// The digest of the beginning and `rest`.
+        package func hash(_ rest: Span<UInt8>) -> Digest {
+            var context = context
+            SHA256.update(&context, rest)
+            return SHA256.finish(&context)
+        }
+    }
+
     private static func begin(_ context: inout SHA256_CTX) {
         // The context is a local value, valid for the call.
         _ = unsafe SHA256_Init(&context)

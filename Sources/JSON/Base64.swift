@@ -58,10 +58,19 @@ package enum Base64 {
 
     /// The URL-safe alphabet, without padding.
     package static func encodeURL(_ bytes: [UInt8]) -> [UInt8] {
-        // As many bytes are written as there is room for; the padding behind the text is left out of the array.
-        unsafe ByteScan.array(encodedCount(bytes.count)) { target in
-            _ = unsafe encode(bytes.span, into: target, urlAlphabet)
-            return unpaddedCount(bytes.count)
+        var text: [UInt8] = []
+        appendURL(bytes.span, to: &text)
+        return text
+    }
+
+    /// Appends the text of ``encodeURL(_:)``; without allocation where `text` has the room.
+    package static func appendURL(_ bytes: Span<UInt8>, to text: inout [UInt8]) {
+        // There is room for the padding too, which stays outside of what counts as written.
+        text.append(addingCapacity: encodedCount(bytes.count)) { output in
+            unsafe output.withUnsafeMutableBufferPointer { target, initialized in
+                _ = unsafe encode(bytes, into: UnsafeMutableBufferPointer(rebasing: target[initialized...]), urlAlphabet)
+                initialized += unpaddedCount(bytes.count)
+            }
         }
     }
 
@@ -78,6 +87,7 @@ package enum Base64 {
     ) -> Int {
         unsafe bytes.withUnsafeBufferPointer { source in
             unsafe alphabet.withUnsafeBufferPointer { alphabet in
+                @inline(__always)
                 func put(_ group: UInt32, _ count: Int, at place: Int) {
                     for index in 0..<count {
                         unsafe target[place &+ index] = alphabet[Int(group >> UInt32(18 &- 6 &* index) & 0x3F)]

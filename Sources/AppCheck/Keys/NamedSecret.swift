@@ -46,6 +46,13 @@ enum BigEndian {
         return value
     }
 
+    /// Eight bytes.
+    static func append(_ value: UInt64, to bytes: inout [UInt8]) {
+        for shift in stride(from: UInt64(56), through: 0, by: -8) {
+            bytes.append(UInt8(truncatingIfNeeded: value >> shift))
+        }
+    }
+
     static func bytes(_ value: UInt64, _ count: Int) -> [UInt8] {
         (1...count).map { UInt8(truncatingIfNeeded: value >> UInt64(8 * (count - $0))) }
     }

@@ -2,12 +2,12 @@
 package enum TokenMinter {
     /// - Returns: `header.payload.signature`, ASCII.
     package static func mint(_ claims: TokenClaims, with key: TokenKey) -> [UInt8] {
-        template(claims, key).mint(claims.times, id: claims.id)
+        template(claims, key).mint(claims.times, id: Array(claims.id.utf8))
     }
 
     /// What is signed: `header.payload`.
     package static func signingInput(_ claims: TokenClaims, for key: TokenKey) -> [UInt8] {
-        template(claims, key).signingInput(claims.times, id: claims.id)
+        template(claims, key).signingInput(claims.times, id: Array(claims.id.utf8))
     }
 
     private static func template(_ claims: TokenClaims, _ key: TokenKey) -> TokenTemplate {

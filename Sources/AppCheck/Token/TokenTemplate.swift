@@ -7,6 +7,7 @@ package struct TokenTemplate: Sendable {
     package let key: TokenKey
     /// `base64url(header) . base64url(payload)` as far as whole groups of three bytes go.
     private let encoded: [UInt8]
+    private let hashed: SHA256.Beginning
     /// The payload's next bytes, up to `"exp":`; one or two, or none.
     private let rest: [UInt8]
 
@@ -36,6 +37,7 @@ package struct TokenTemplate: Sendable {
         let payload = writer.takeBytes()
         let whole = payload.count - payload.count % 3
         encoded = key.encodedHeader + Base64URL.encode(Array(payload[..<whole]))
+        hashed = SHA256.Beginning(encoded)
         rest = Array(payload[whole...])
         self.key = key
     }
@@ -43,32 +45,66 @@ package struct TokenTemplate: Sendable {
     /// What is signed: `header.payload`.
     ///
     /// - Parameters:
-    ///   - id: the `jti`.
-    package func signingInput(_ times: TokenTimes, id: String) -> [UInt8] {
-        var writer = JSONWriter(appendingTo: rest)
-        writer.value(times.expiresAt)
-        writer.key("iat")
-        writer.value(times.issuedAt)
-        writer.key("jti")
-        writer.string(id)
-        writer.endObject()
-        return encoded + Base64URL.encode(writer.takeBytes())
+    ///   - id: the `jti`, which needs no escape in JSON.
+    package func signingInput(_ times: TokenTimes, id: [UInt8]) -> [UInt8] {
+        signingInput(times, idBytes: id.count) { $0 += id }
+    }
+
+    private func signingInput(_ times: TokenTimes, idBytes: Int, _ appendID: (inout [UInt8]) -> Void) -> [UInt8] {
+        var claims: [UInt8] = []
+        claims.reserveCapacity(rest.count + Self.claimsBytes + idBytes)
+        claims += rest
+        Self.append(times.expiresAt, to: &claims)
+        claims += Self.issuedAt
+        Self.append(times.issuedAt, to: &claims)
+        claims += Self.tokenID
+        appendID(&claims)
+        claims += Self.end
+        var input: [UInt8] = []
+        // Room for the signature too: a token is one allocation.
+        input.reserveCapacity(encoded.count + 2 * (claims.count + key.key.signatureBytes))
+        input += encoded
+        Base64.appendURL(claims.span, to: &input)
+        return input
+    }
+
+    /// Room for two numbers and what stands around them.
+    private static let claimsBytes = 64
+    private static let issuedAt = Array(",\"iat\":".utf8)
+    private static let tokenID = Array(",\"jti\":\"".utf8)
+    private static let end = Array("\"}".utf8)
+
+    private static func append(_ seconds: Int64, to text: inout [UInt8]) {
+        // Ten digits until the year 2286.
+        guard (1_000_000_000...9_999_999_999).contains(seconds) else { return text += String(seconds).utf8 }
+        text.append(addingCapacity: 10) { output in
+            output.append(repeating: UInt8(ascii: "0"), count: 10)
+            var digits = output.mutableSpan
+            var rest = UInt64(seconds)
+            for index in (0..<10).reversed() {
+                digits[index] += UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
+            }
+        }
     }
 
     /// - Returns: `header.payload.signature`, ASCII.
-    package func mint(_ times: TokenTimes, id: String) -> [UInt8] {
-        let input = signingInput(times, id: id)
-        return Self.join(input, signature: key.key.sign(input))
+    package func mint(_ times: TokenTimes, id: TokenID) -> [UInt8] {
+        sign(signingInput(times, idBytes: 48) { id.append(to: &$0) })
+    }
+
+    /// - Parameter id: the `jti`, which needs no escape in JSON.
+    package func mint(_ times: TokenTimes, id: [UInt8]) -> [UInt8] { sign(signingInput(times, id: id)) }
+
+    private func sign(_ input: consuming [UInt8]) -> [UInt8] {
+        let digest = hashed.hash(input.span.extracting(encoded.count...))
+        return Self.join(input, signature: key.key.sign(digest))
     }
 
     /// The token of a signature that was made elsewhere.
-    package static func join(_ signingInput: [UInt8], signature: [UInt8]) -> [UInt8] {
-        let text = Base64URL.encode(signature)
-        var token: [UInt8] = []
-        token.reserveCapacity(signingInput.count + 1 + text.count)
-        token += signingInput
-        token.append(UInt8(ascii: "."))
-        token += text
-        return token
+    package static func join(_ signingInput: consuming [UInt8], signature: [UInt8]) -> [UInt8] {
+        signingInput.append(UInt8(ascii: "."))
+        Base64.appendURL(signature.span, to: &signingInput)
+        return signingInput
     }
 }

@@ -57,8 +57,11 @@ package final class SigningKey: Sendable {
     package func sign(_ message: [UInt8]) -> [UInt8] { sign(message.span) }
 
     /// - Returns: ``signatureBytes`` bytes: RSA's number, or r ‖ s of 32 bytes each.
-    package func sign(_ message: Span<UInt8>) -> [UInt8] {
-        guard let signature = signature(of: SHA256.hash(message)) else {
+    package func sign(_ message: Span<UInt8>) -> [UInt8] { sign(SHA256.hash(message)) }
+
+    /// - Parameter digest: the message's SHA-256.
+    package func sign(_ digest: Digest) -> [UInt8] {
+        guard let signature = signature(of: digest) else {
             preconditionFailure("signing fails only without memory or entropy")
         }
         return signature

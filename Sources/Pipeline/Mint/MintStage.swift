@@ -6,7 +6,7 @@ internal import Crypto
 package struct MintStage: Sendable {
     private let settings: PipelineSettings
     /// By app and subject: what all their tokens begin with.
-    private let templates: [Subject: TokenTemplate]
+    private let templates: [Subject: Template]
     private let shared: SharedTokens
 
     private struct Subject: Hashable {
@@ -14,18 +14,27 @@ package struct MintStage: Sendable {
         let name: String
     }
 
+    private struct Template {
+        let tokens: TokenTemplate
+        let ids: TokenIDs
+    }
+
     package init(settings: PipelineSettings) {
         self.settings = settings
         shared = SharedTokens()
-        var templates: [Subject: TokenTemplate] = [:]
+        var templates: [Subject: Template] = [:]
         for (index, app) in settings.registry.apps.enumerated() {
             guard let key = settings.exchange.keys.tokens.active(app.tokens.algorithm) else { continue }
             for name in [app.appID] + app.oauthClientIDs {
-                templates[Subject(app: index, name: name)] = TokenTemplate(
+                let tokens = TokenTemplate(
                     subject: name,
                     projectNumber: app.projectNumber,
                     projectID: app.projectID,
                     key: key
+                )
+                templates[Subject(app: index, name: name)] = Template(
+                    tokens: tokens,
+                    ids: TokenIDs(app: app.name, subject: name)
                 )
             }
         }
@@ -68,23 +77,17 @@ package struct MintStage: Sendable {
     }
 
     private func token(_ times: TokenTimes, _ record: DecodedRecord, _ request: Request) -> [UInt8]? {
-        guard let app = request.appIndex, let subject = subject(of: request), let keyID = request.keyID,
-            let template = templates[Subject(app: app, name: subject)]
+        guard let index = request.appIndex, let subject = subject(of: request), let keyID = request.keyID,
+            let template = templates[Subject(app: index, name: subject)]
         else { return nil }
-        let name = settings.registry.apps[app].name
-        if settings.registry.apps[app].tokens.sharedSessionTokens, !times.isLimitedUse {
-            return shared.token(of: name + "/" + subject, times) {
-                template.mint(times, id: TokenID.shared(app: name, subject: subject, times: times))
+        let app = settings.registry.apps[index]
+        if app.tokens.sharedSessionTokens, !times.isLimitedUse {
+            return shared.token(of: app.name + "/" + subject, times) {
+                template.tokens.mint(times, id: template.ids.shared(times))
             }
         }
-        let id = TokenID.derived(
-            app: name,
-            subject: subject,
-            requestID: record.requestID,
-            valueDigest: record.valueDigest,
-            keyID: keyID
-        )
-        return template.mint(times, id: id)
+        let id = template.ids.id(requestID: record.requestID, valueDigest: record.valueDigest, keyID: keyID)
+        return template.tokens.mint(times, id: id)
     }
 
     /// The registry's own id, which is what tokens name whichever way the path named it.

@@ -65,13 +65,13 @@ import Testing
             let subject = String(repeating: "a", count: count)
             let template = TokenTemplate(subject: subject, projectNumber: "1", projectID: nil, key: key)
             for claims in [Exchange.claims(limitedUse: true), Exchange.claims()] {
-                let token = template.mint(claims.times, id: claims.id)
+                let token = template.mint(claims.times, id: Array(claims.id.utf8))
                 let expected =
                     #"{"sub":"\#(subject)","aud":["projects/1"],"provider":"device_check_app_attest","#
                     + #""iss":"https://firebaseappcheck.googleapis.com/1","exp":\#(claims.expiresAt),"#
                     + #""iat":\#(claims.issuedAt),"jti":"\#(claims.id)"}"#
                 #expect(parts(token)[1] == expected)
-                #expect(token.starts(with: template.signingInput(claims.times, id: claims.id)))
+                #expect(token.starts(with: template.signingInput(claims.times, id: Array(claims.id.utf8))))
             }
         }
     }
@@ -218,12 +218,36 @@ import Testing
         #expect(times.remaining(at: EvaluationTime(milliseconds: .max)).text == "0s")
     }
 
+    @Test func `a jti is SHA-256 over its parts, each text with its length before it`() throws {
+        let keyID = KeyID(of: try Exchange.publicKey(1))
+        let digest = SHA256.hash([7])
+        var bytes: [UInt8] = []
+        for text in ["attest-worker jti v1", "subject", "projects/1/apps/a", "request é"] {
+            bytes += [0, 0, 0, 0, 0, 0, 0, UInt8(text.utf8.count)] + Array(text.utf8)
+        }
+        let expected = Data(SHA256.hash(bytes + digest.bytes + keyID.bytes).bytes).base64EncodedString()
+            .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        let id = TokenIDs(app: "projects/1/apps/a", subject: "subject")
+            .id(requestID: "request é", valueDigest: digest, keyID: keyID)
+        #expect(String(decoding: id.text, as: UTF8.self) == expected)
+    }
+
+    @Test(arguments: [Int64.min, -1, 0, 999_999_999, 1_000_000_000, 1_795_003_600, 9_999_999_999, 10_000_000_000])
+    func `times of any length are written as they are`(seconds: Int64) throws {
+        let template = TokenTemplate(subject: "s", projectNumber: "1", projectID: nil, key: try Exchange.es256())
+        let times = TokenTimes(issuedAt: seconds, expiresAt: seconds)
+        let text = parts(template.mint(times, id: Array("id".utf8)))[1]
+        #expect(text.hasSuffix(#""exp":\#(seconds),"iat":\#(seconds),"jti":"id"}"#))
+    }
+
     @Test func `a jti is the same for the same request and another for any other`() throws {
         let (key, other) = (KeyID(of: try Exchange.publicKey(1)), KeyID(of: try Exchange.publicKey(2)))
         let digest = SHA256.hash([1])
         func id(_ app: String = "a", _ sub: String = "s", _ request: String = "r", _ value: Digest? = nil) -> String {
-            TokenID.derived(app: app, subject: sub, requestID: request, valueDigest: value ?? digest, keyID: key)
+            text(TokenIDs(app: app, subject: sub).id(requestID: request, valueDigest: value ?? digest, keyID: key))
         }
+        func text(_ id: TokenID) -> String { String(decoding: id.text, as: UTF8.self) }
+        let ids = TokenIDs(app: "a", subject: "s")
         let base = id()
         #expect(base == id())
         #expect(base.utf8.count == 43)
@@ -231,14 +255,14 @@ import Testing
         let others = [
             id("as", ""), id("b"), id("a", "t"), id("a", "s", "r2"), id("a", "", "sr"),
             id("a", "s", "r", SHA256.hash([2])),
-            TokenID.derived(app: "a", subject: "s", requestID: "r", valueDigest: digest, keyID: other),
+            text(ids.id(requestID: "r", valueDigest: digest, keyID: other)),
         ]
         #expect(Set(others + [base]).count == others.count + 1)
         let times = TokenTimes(issuedAt: 1, expiresAt: 2)
-        let shared = TokenID.shared(app: "a", subject: "s", times: times)
-        #expect(shared.utf8.count == 43 && shared == TokenID.shared(app: "a", subject: "s", times: times))
+        let shared = text(ids.shared(times))
+        #expect(shared.utf8.count == 43 && shared == text(TokenIDs(app: "a", subject: "s").shared(times)))
         let later = TokenTimes(issuedAt: 2, expiresAt: 3)
-        #expect(Set([shared, TokenID.shared(app: "a", subject: "s", times: later), base]).count == 3)
+        #expect(Set([shared, text(ids.shared(later)), base]).count == 3)
     }
 
     @Test func `the jti that the record's key is taken from is the one that was minted`() throws {

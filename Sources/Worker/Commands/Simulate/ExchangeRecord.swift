@@ -178,13 +178,12 @@ extension ExchangeRecord {
     /// The `jti`, which is the record's key, and the JWT.
     private func token() -> (id: String, text: [UInt8]) {
         let subject = oauthClientID ?? app.appID
-        let id = TokenID.derived(
-            app: app.name,
-            subject: subject,
+        let derived = TokenIDs(app: app.name, subject: subject).id(
             requestID: "simulated-\(plan.fleet.plan.seed)-\(origin)",
             valueDigest: SHA256.hash([]),
             keyID: device.keyID
         )
+        let id = String(decoding: derived.text, as: UTF8.self)
         var times = Self.tokenTimes(at: originTime)
         let life = times.expiresAt - times.issuedAt
         if has == .tokenExpired { times = TokenTimes(issuedAt: times.issuedAt - life, expiresAt: times.issuedAt) }
