@@ -68,7 +68,8 @@ package enum Base64 {
         // There is room for the padding too, which stays outside of what counts as written.
         text.append(addingCapacity: encodedCount(bytes.count)) { output in
             unsafe output.withUnsafeMutableBufferPointer { target, initialized in
-                _ = unsafe encode(bytes, into: UnsafeMutableBufferPointer(rebasing: target[initialized...]), urlAlphabet)
+                let room = unsafe UnsafeMutableBufferPointer(rebasing: target[initialized...])
+                _ = unsafe encode(bytes, into: room, urlAlphabet)
                 initialized += unpaddedCount(bytes.count)
             }
         }
