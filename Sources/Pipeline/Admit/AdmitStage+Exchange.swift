@@ -100,6 +100,18 @@ extension AdmitStage {
         return (id, opened.expiresAt)
     }
 
+    /// At least once a crash may come between a key's record and its challenge's: what a duplicate's first delivery used
+    /// up is noted again. Nothing where it stands already, or has expired.
+    func noteChallenge(of item: Admission, _ state: inout BatchState) {
+        let challenge: [UInt8]
+        switch item.request.body {
+        case .exchangeAttestation(_, let bytes, _), .exchangeAssertion(_, _, let bytes, _): challenge = bytes
+        case .verifyAttestation, .verifyAssertion, .generateChallenge, .verifyToken: return
+        }
+        guard let keyID = item.request.keyID, let use = try? open(challenge, keyID, item, &state) else { return }
+        state.consume(challenge: use.id, ConsumedID(expiresAt: use.expiry, request: item.digest), on: item.partition)
+    }
+
     /// generateAppAttestChallenge: made without state, gated where a handshake for an attestation says so.
     func challenge(_ item: Admission, _ state: inout BatchState) -> Verdict {
         var verdict = Verdict(outcome: .accepted)

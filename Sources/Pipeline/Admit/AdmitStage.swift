@@ -117,6 +117,7 @@ package struct AdmitStage: Sendable {
             duplicate: Verdict.Kept(appleAppID: key.appleAppID, counter: key.counter)
         )
         let times = TokenTimes(issuedAt: Int64(last.issuedAt), expiresAt: Int64(last.expiresAt))
+        noteChallenge(of: item, &state)
         do throws(Reason) {
             switch item.request.body {
             case .exchangeAttestation:

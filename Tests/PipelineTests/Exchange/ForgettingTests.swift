@@ -135,6 +135,29 @@ import Testing
         #expect(!offsets.isEmpty && offsets.allSatisfy { $0 == end })
     }
 
+    @Test(arguments: [true, false])
+    func `at least once, a crash behind the key's record does not leave its challenge unused`(isAssertion: Bool) throws {
+        var bench = try Bench(devices: 1)
+        let rig = bench.rig
+        rig.log.isAtomic = false
+        let challenge = try rig.challenge()
+        let artifact = bench.devices[0].artifact
+        func use() -> ExchangeRequest {
+            .assertion(of: &bench.devices[0].device, artifact: artifact, challenge: challenge)
+        }
+        let attested = ExchangeRequest.attestation(of: bench.devices[0].device, challenge: challenge)
+        let request = (isAssertion ? use() : attested).with(id: "r1")
+        let written = rig.log.ledger.count
+        #expect(try rig.send(request).verdict == "accepted")
+        // Keys are written first.
+        #expect(rig.log.ledger[written].key.count == 33)
+        rig.log.cutLedger(to: written + 1)
+        try rig.restart()
+        #expect(rig.loop.ledgers[0]?.challenges.count == 1)
+        #expect(try rig.send(request).isDuplicate)
+        #expect(try rig.send(use()).reason == "challenge-consumed")
+    }
+
     @Test func `an id is forgotten no sooner than it has expired`() throws {
         var bench = try Bench(devices: 1)
         let artifact = bench.devices[0].artifact

@@ -44,6 +44,9 @@ package final class MemoryLog: RecordLog {
     /// The last commits of offsets are lost; outputs and ledger are not.
     package func loseOffsets() { committed = [:] }
 
+    /// The ledger's last records never arrived: it has so many.
+    package func cutLedger(to count: Int) { ledger.removeLast(ledger.count - count) }
+
     /// The member is gone, and another one comes.
     package func restart() {
         (pending, read, isAssigned) = ([], committed, false)
