@@ -136,7 +136,8 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `at least once, a crash behind the key's record does not leave its challenge unused`(isAssertion: Bool) throws {
+    func `at least once, a crash behind the key's record does not leave its challenge unused`(isAssertion: Bool) throws
+    {
         var bench = try Bench(devices: 1)
         let rig = bench.rig
         rig.log.isAtomic = false
