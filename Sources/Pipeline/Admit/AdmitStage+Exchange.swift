@@ -10,17 +10,18 @@ extension AdmitStage {
         _ state: inout BatchState,
         _ verdict: inout Verdict
     ) throws(Reason) {
-        if case .outOfTime(let reason) = item.finding.object { throw reason }
         guard case .exchangeAttestation(_, let challenge, let limitedUse) = item.request.body,
             let keyID = item.request.keyID
         else { throw .malformedRequest }
         // Keys in the ledger always pass: theirs is paid for.
-        var rate: RateWindow?
-        if key == nil {
+        let isNew = key == nil
+        if isNew {
+            // Before anything that could count as a failure, the record's age too.
             verdict.rollout = rollout(item, id: item.record.installationID ?? item.keyText)
             guard verdict.rollout?.isAdmitted ?? true else { throw .rolloutNotAdmitted }
-            rate = try self.rate(item, .attestations, state: &state)
         }
+        if case .outOfTime(let reason) = item.finding.object { throw reason }
+        let rate = isNew ? try self.rate(item, .attestations, state: &state) : nil
         let times = try times(item, limitedUse: limitedUse)
         let sealingKey = try sealingKey()
         let consumed = try open(challenge, keyID, item, &state)
