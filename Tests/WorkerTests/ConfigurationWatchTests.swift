@@ -90,6 +90,28 @@ struct ConfigurationWatchTests {
         #expect(bench.applied.first?.0.registry.apps[0].tokens.ttlMilliseconds == 7_200_000)
     }
 
+    @Test("What changed while the configuration was still being loaded is taken over too")
+    func duringLoad() throws {
+        let directory = try KeyDirectory.complete()
+        let (path, root) = (directory.path, directory.path + "/root.pem")
+        let worker = try directory.text("worker.json")
+        try FileManager.default.removeItem(atPath: root)
+        // The load waits for what comes out of this pipe: worker.json is read by then.
+        let made = unsafe mkfifo(root, 0o600)
+        try #require(made == 0)
+        Thread.detachNewThread {
+            let pipe = FileHandle(forWritingAtPath: root)
+            try? Data((worker + "\n").utf8).write(to: URL(fileURLWithPath: path + "/worker.json"))
+            try? FileManager.default.removeItem(atPath: root)
+            try? Data("attestation root".utf8).write(to: URL(fileURLWithPath: root))
+            try? pipe?.write(contentsOf: Data("attestation root".utf8))
+            try? pipe?.close()
+        }
+        let bench = try WatchBench(directory)
+        bench.settle()
+        #expect(bench.applied.count == 1)
+    }
+
     @Test("SIGHUP is answered at once, whether a file has changed or not")
     func hangup() throws {
         let bench = try WatchBench(KeyDirectory.complete())

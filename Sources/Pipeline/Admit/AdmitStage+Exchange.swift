@@ -10,17 +10,18 @@ extension AdmitStage {
         _ state: inout BatchState,
         _ verdict: inout Verdict
     ) throws(Reason) {
-        if case .outOfTime(let reason) = item.finding.object { throw reason }
         guard case .exchangeAttestation(_, let challenge, let limitedUse) = item.request.body,
             let keyID = item.request.keyID
         else { throw .malformedRequest }
         // Keys in the ledger always pass: theirs is paid for.
-        var rate: RateWindow?
-        if key == nil {
+        let isNew = key == nil
+        if isNew {
+            // Before anything that could count as a failure, the record's age too.
             verdict.rollout = rollout(item, id: item.record.installationID ?? item.keyText)
             guard verdict.rollout?.isAdmitted ?? true else { throw .rolloutNotAdmitted }
-            rate = try self.rate(item, .attestations, state: &state)
         }
+        if case .outOfTime(let reason) = item.finding.object { throw reason }
+        let rate = isNew ? try self.rate(item, .attestations, state: &state) : nil
         let times = try times(item, limitedUse: limitedUse)
         let sealingKey = try sealingKey()
         let consumed = try open(challenge, keyID, item, &state)
@@ -98,6 +99,18 @@ extension AdmitStage {
         let id = ChallengeConsumption.id(challenge: challenge, keyID: keyID)
         guard state.challenge(id, on: item.partition) == nil else { throw .challengeConsumed }
         return (id, opened.expiresAt)
+    }
+
+    /// At least once a crash may come between a key's record and its challenge's: what a duplicate's first delivery used
+    /// up is noted again. Nothing where it stands already, or has expired.
+    func noteChallenge(of item: Admission, _ state: inout BatchState) {
+        let challenge: [UInt8]
+        switch item.request.body {
+        case .exchangeAttestation(_, let bytes, _), .exchangeAssertion(_, _, let bytes, _): challenge = bytes
+        case .verifyAttestation, .verifyAssertion, .generateChallenge, .verifyToken: return
+        }
+        guard let keyID = item.request.keyID, let use = try? open(challenge, keyID, item, &state) else { return }
+        state.consume(challenge: use.id, ConsumedID(expiresAt: use.expiry, request: item.digest), on: item.partition)
     }
 
     /// generateAppAttestChallenge: made without state, gated where a handshake for an attestation says so.

@@ -22,6 +22,8 @@ extension AdmitStage {
             let claims: TokenClaims
             switch item.finding {
             case .outOfTime(let reason): throw reason
+            // Without a key no token can be told from a forged one: its holder is not to blame.
+            case .token where settings.exchange.keys.tokens.keys.isEmpty: throw .noActiveKey
             case .token(let found): claims = try found.get()
             case .shapeOnly, .attestation, .assertion, .withoutKey, .exchange: throw .tokenInvalid
             }

@@ -101,7 +101,8 @@ package struct AdmitStage: Sendable {
         #if DEBUG
             if sabotage == .duplicateCheckSkipped { return false }
         #endif
-        return last.id == record.requestID && last.valueDigest == record.valueDigest
+        // Byte by byte: the jti is made of the id's bytes, and String takes é for e and its accent.
+        return last.valueDigest == record.valueDigest && last.id.utf8.elementsEqual(record.requestID.utf8)
     }
 
     /// The same request once more: the same verdict, and the same token with the life that is left of it.
@@ -117,6 +118,7 @@ package struct AdmitStage: Sendable {
             duplicate: Verdict.Kept(appleAppID: key.appleAppID, counter: key.counter)
         )
         let times = TokenTimes(issuedAt: Int64(last.issuedAt), expiresAt: Int64(last.expiresAt))
+        noteChallenge(of: item, &state)
         do throws(Reason) {
             switch item.request.body {
             case .exchangeAttestation:

@@ -41,9 +41,7 @@ extension BatchLoop {
         )
         batch.tally.add(verdicts)
         batch.positions = PartitionPosition.after(records)
-        if !log.isAtomic {
-            for position in batch.positions { batch.overlay[position.partition].appliedOffset = position.offset }
-        }
+        if !log.isAtomic { note(batch.positions, in: &batch.overlay) }
         let changes = log.hasLedger ? batch.overlay.changes() : []
         let (stage, packer) = (stages.emit, log.packer)
         batch.stage = .encoding
@@ -62,6 +60,18 @@ extension BatchLoop {
         } then: { batch, outputs in
             batch.outputs = outputs
             batch.stage = .encoded
+        }
+    }
+
+    /// The applied offsets, which share a record of the ledger topic with the stream time: whoever writes one writes
+    /// both, and neither goes back, for compaction leaves the last record alone.
+    private func note(_ positions: [PartitionPosition], in overlay: inout LedgerOverlay) {
+        for position in positions {
+            let known = ledgers[position.partition]
+            overlay[position.partition].appliedOffset = max(position.offset, known?.appliedOffset ?? 0)
+            if overlay[position.partition].streamTime == nil, let time = known?.streamTime, time.milliseconds >= 0 {
+                overlay[position.partition].streamTime = time
+            }
         }
     }
 

@@ -65,7 +65,7 @@ package final class ConfigurationWatch {
         let now = elapsed()
         guard isAsked || now - lastLook >= Self.interval else { return }
         lastLook = now
-        let stamps = Self.stamps(paths)
+        let stamps = FileStamp.all(paths)
         // A change of several files is taken up when all are written.
         guard isAsked || (stamps != read && stamps == changing) else {
             changing = stamps == read ? nil : stamps
@@ -107,13 +107,7 @@ package final class ConfigurationWatch {
     /// Paths that are new are looked at now; those that were read keep the state in which they were.
     private func watch(_ next: Set<String>) {
         read = read.filter { next.contains($0.key) }
-        read.merge(Self.stamps(next.subtracting(paths))) { old, _ in old }
+        read.merge(FileStamp.all(next.subtracting(paths))) { old, _ in old }
         paths = next
-    }
-
-    private static func stamps(_ paths: Set<String>) -> [String: FileStamp] {
-        var stamps: [String: FileStamp] = [:]
-        for path in paths { stamps[path] = FileStamp(path) }
-        return stamps
     }
 }

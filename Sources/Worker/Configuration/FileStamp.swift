@@ -21,6 +21,13 @@ struct FileStamp: Equatable, Sendable {
         changed = [status.st_ctim.tv_sec, status.st_ctim.tv_nsec]
     }
 
+    /// By path; a missing file has no entry.
+    static func all(_ paths: Set<String>) -> [String: FileStamp] {
+        var stamps: [String: FileStamp] = [:]
+        for path in paths { stamps[path] = FileStamp(path) }
+        return stamps
+    }
+
     /// Milliseconds since 1970.
     static func milliseconds(_ time: timespec) -> Int64 { Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000 }
 }

@@ -5,7 +5,8 @@ internal import Foundation
 package struct LoadedConfiguration: Sendable {
     package let configuration: Configuration
     package let keys: ExchangeKeys
-    /// The files as they were when they were read, by path; a missing one has no entry.
+    /// The files as they were before they were read, by path, so that what changed meanwhile shows; a missing one has no
+    /// entry.
     private(set) var stamps: [String: FileStamp] = [:]
 
     init(configuration: Configuration, keys: ExchangeKeys) {
@@ -20,9 +21,11 @@ package struct LoadedConfiguration: Sendable {
     }
 
     static func load(_ files: ConfigurationFiles) throws(ConfigurationFault) -> LoadedConfiguration {
+        var stamps = FileStamp.all(ownPaths(in: files.directory))
         let configuration = try Configuration.load(files)
+        stamps.merge(FileStamp.all(namedPaths(configuration))) { first, _ in first }
         var loaded = LoadedConfiguration(configuration: configuration, keys: try ExchangeKeys.load(configuration))
-        for path in loaded.paths(in: files.directory) { loaded.stamps[path] = FileStamp(path) }
+        loaded.stamps = stamps
         return loaded
     }
 
@@ -62,8 +65,15 @@ package struct LoadedConfiguration: Sendable {
 
     /// Every file whose change asks for a reload.
     func paths(in directory: String) -> Set<String> {
-        var paths = Set(["worker.json", "apps.json", "kafka.properties"].map { "\(directory)/\($0)" })
-        paths.formUnion(configuration.signingKeys.map(\.file) + configuration.sealingKeys.map(\.file))
+        Self.ownPaths(in: directory).union(Self.namedPaths(configuration))
+    }
+
+    private static func ownPaths(in directory: String) -> Set<String> {
+        Set(["worker.json", "apps.json", "kafka.properties"].map { "\(directory)/\($0)" })
+    }
+
+    private static func namedPaths(_ configuration: Configuration) -> Set<String> {
+        var paths = Set(configuration.signingKeys.map(\.file) + configuration.sealingKeys.map(\.file))
         paths.formUnion(configuration.challenges.keys.map(\.file))
         paths.formUnion((configuration.anchors.attestation + configuration.anchors.receipt).map(\.path))
         return paths

@@ -50,6 +50,24 @@ import Testing
         #expect(rig.key(device) != record && rig.log.ledger.count > writes)
     }
 
+    @Test func `without any signing key no token can be told from a forged one: its check is deferred`() throws {
+        let rig = try ExchangeRig(ExchangeKit.settings())
+        var device = FakeDevice(ExchangeKit.model, seed: 3)
+        let artifact = try rig.register(device)
+        let token = try #require(rig.refresh(&device, artifact, limitedUse: true).tokenText)
+        let check = ExchangeRequest.verification(of: token).with(id: "v")
+        let full = rig.settings
+        #expect(try rig.replace(ExchangeKit.settings(keys: Self.keys(without: .signing))) == nil)
+        #expect(try Self.isDeferred(rig.send(check)))
+        #expect(try rig.replace(full) == nil)
+        #expect(try rig.send(check).verdict == "accepted")
+        // A key that is only published is enough, and so is what is remembered.
+        #expect(try rig.replace(ExchangeKit.settings(keys: Self.keys(without: .published))) == nil)
+        #expect(try rig.send(check.with(id: "w")).result?["response"]?["alreadyConsumed"]?.bool == true)
+        #expect(try rig.replace(ExchangeKit.settings(keys: Self.keys(without: .signing))) == nil)
+        #expect(try rig.send(check).isDuplicate)
+    }
+
     @Test(arguments: [Missing.signing, .published, .algorithm])
     func `a duplicate whose token cannot be made is deferred, not accepted without one`(missing: Missing) throws {
         let rig = try ExchangeRig(ExchangeKit.settings())

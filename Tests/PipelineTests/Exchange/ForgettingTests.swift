@@ -97,6 +97,68 @@ import Testing
         #expect(try rig.send(use().at(early + 1)).reason == "challenge-expired")
     }
 
+    @Test func `at least once too, what was forgotten stays forgotten, whatever the last batch was made of`() throws {
+        var bench = try Bench(devices: 1)
+        let rig = bench.rig
+        rig.log.isAtomic = false
+        let challenge = try rig.challenge()
+        let artifact = bench.devices[0].artifact
+        func use() -> ExchangeRequest {
+            .assertion(of: &bench.devices[0].device, artifact: artifact, challenge: challenge)
+        }
+        #expect(try rig.send(use()).verdict == "accepted")
+        let early = rig.time
+        rig.time += 400_000
+        _ = try rig.challenge()
+        #expect(rig.loop.ledgers[0]?.challenges.count == 0)
+        // A batch of dead letters has no time of its own, only an offset.
+        _ = try rig.send(ExchangeRequest(Array("no JSON".utf8)))
+        try rig.restart()
+        #expect(rig.loop.ledgers[0]?.streamTime.milliseconds == rig.time)
+        #expect(try rig.send(use().at(early + 1)).reason == "challenge-expired")
+    }
+
+    @Test func `at least once, the topic's applied offset never goes back while old records pass by again`() throws {
+        var bench = try Bench(devices: 1)
+        let rig = bench.rig
+        rig.log.isAtomic = false
+        for _ in 0..<3 { _ = try bench.round() }
+        let (end, written) = (rig.log.end(of: 0), rig.log.ledger.count)
+        rig.log.loseOffsets()
+        rig.log.mostRecords = 1
+        try rig.restart()
+        let offsets = try rig.log.ledger[written...].compactMap { record -> Int64? in
+            let change = try LedgerCodec.decode(key: record.key, value: record.value)
+            if case .streamTime(_, let offset) = change { return offset }
+            return nil
+        }
+        #expect(!offsets.isEmpty && offsets.allSatisfy { $0 == end })
+    }
+
+    @Test(arguments: [true, false])
+    func `at least once, a crash behind the key's record does not leave its challenge unused`(isAssertion: Bool) throws
+    {
+        var bench = try Bench(devices: 1)
+        let rig = bench.rig
+        rig.log.isAtomic = false
+        let challenge = try rig.challenge()
+        let artifact = bench.devices[0].artifact
+        func use() -> ExchangeRequest {
+            .assertion(of: &bench.devices[0].device, artifact: artifact, challenge: challenge)
+        }
+        let attested = ExchangeRequest.attestation(of: bench.devices[0].device, challenge: challenge)
+        let request = (isAssertion ? use() : attested).with(id: "r1")
+        let written = rig.log.ledger.count
+        #expect(try rig.send(request).verdict == "accepted")
+        // Keys are written first.
+        #expect(rig.log.ledger[written].key.count == 33)
+        rig.log.cutLedger(to: written + 1)
+        try rig.restart()
+        #expect(rig.loop.ledgers[0]?.challenges.count == 1)
+        #expect(try rig.send(request).isDuplicate)
+        #expect(try rig.send(use()).reason == "challenge-consumed")
+    }
+
     @Test func `an id is forgotten no sooner than it has expired`() throws {
         var bench = try Bench(devices: 1)
         let artifact = bench.devices[0].artifact

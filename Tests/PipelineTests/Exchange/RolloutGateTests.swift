@@ -103,6 +103,17 @@ import Testing
         #expect(try rig.send(good).verdict == "accepted")
     }
 
+    @Test func `not admitted is never a failure, whatever the record's time is`() throws {
+        let rig = try ExchangeRig(Self.settings(.on, 0))
+        let challenge = try rig.challenge()
+        let device = FakeDevice(ExchangeKit.model, seed: 3)
+        for distance in [-rig.settings.maxAge - 1, rig.settings.maxAhead + 1] {
+            let request = ExchangeRequest.attestation(of: device, challenge: challenge).at(rig.time + distance)
+            let answers = try rig.send(request)
+            #expect(answers.reason == "rollout-not-admitted" && answers.eventName == "AppAttestNotAdmitted")
+        }
+    }
+
     @Test func `a key in the ledger always passes: attested again, and its assertions`() throws {
         let rig = try ExchangeRig(Self.settings(.on, Rollout.whole))
         var device = FakeDevice(ExchangeKit.model, seed: 3)

@@ -38,6 +38,15 @@ package final class MemoryLog: RecordLog {
         return last.values.sorted().map { ledger[$0] }.filter { $0.value != nil }
     }
 
+    /// Most records that a poll gives.
+    package var mostRecords = Int.max
+
+    /// The last commits of offsets are lost; outputs and ledger are not.
+    package func loseOffsets() { committed = [:] }
+
+    /// The ledger's last records never arrived: it has so many.
+    package func cutLedger(to count: Int) { ledger.removeLast(ledger.count - count) }
+
     /// The member is gone, and another one comes.
     package func restart() {
         (pending, read, isAssigned) = ([], committed, false)
@@ -52,7 +61,7 @@ package final class MemoryLog: RecordLog {
         }
         for partition in 0..<partitions {
             let records = input[partition] ?? []
-            while round.records.count < limits.records, read[partition, default: 0] < records.count {
+            while round.records.count < min(limits.records, mostRecords), read[partition, default: 0] < records.count {
                 round.records.append(.record(records[read[partition, default: 0]]))
                 read[partition, default: 0] += 1
             }
@@ -94,5 +103,6 @@ package final class MemoryLog: RecordLog {
     package func releaseRevoked() throws { restart() }
     package func close() throws {}
     package var hasLedger: Bool { true }
-    package var isAtomic: Bool { true }
+    /// false = as at-least-once delivery has it: the ledger is told the applied offset too.
+    package var isAtomic = true
 }
