@@ -101,7 +101,8 @@ package struct AdmitStage: Sendable {
         #if DEBUG
             if sabotage == .duplicateCheckSkipped { return false }
         #endif
-        return last.id == record.requestID && last.valueDigest == record.valueDigest
+        // Bytes, not characters: Swift takes texts for equal that Unicode merely spells in two ways.
+        return last.valueDigest == record.valueDigest && last.id.utf8.elementsEqual(record.requestID.utf8)
     }
 
     /// The same request once more: the same verdict, and the same token with the life that is left of it.
