@@ -52,4 +52,16 @@ private func app(_ number: String, _ id: String?, _ appID: String, _ clients: [S
         #expect(registry.find(project: "7", app: "a") == 0)
         #expect(try Registry(apps: []).apps.isEmpty)
     }
+
+    @Test func `a name that only Unicode takes for the same is not found, and not registered beside it`() throws {
+        let registry = try Registry(apps: [app("1", "caf\u{E9}", "\u{E9}", ["c\u{E9}"])])
+        #expect(registry.find(project: "caf\u{E9}", app: "\u{E9}") == 0)
+        #expect(registry.find(project: "caf\u{E9}", app: "e\u{301}") == nil)
+        #expect(registry.find(project: "cafe\u{301}", app: "\u{E9}") == nil)
+        #expect(registry.find(oauthClient: "c\u{E9}") == 0 && registry.find(oauthClient: "ce\u{301}") == nil)
+        #expect(registry.projectNumber(of: "cafe\u{301}") == nil)
+        #expect(throws: RegistryFault.self) {
+            _ = try Registry(apps: [app("1", nil, "\u{E9}"), app("1", nil, "e\u{301}")])
+        }
+    }
 }

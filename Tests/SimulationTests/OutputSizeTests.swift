@@ -72,4 +72,21 @@ struct OutputSizeTests {
         let headerBytes = output.headers.reduce(0) { $0 + $1.name.count + ($1.value?.count ?? 0) + Self.headerOverhead }
         #expect((output.key?.count ?? 0) + (output.value?.count ?? 0) + headerBytes <= Self.maxBytes)
     }
+
+    @Test func `an exchange under a record key as long as a record may be leaves as outputs that the broker takes`()
+        throws
+    {
+        var settings = try ExchangeKit.settings()
+        settings.maxRecordBytes = Self.maxBytes
+        let rig = try ExchangeRig(settings)
+        let path = "v1/\(ExchangeKit.resource):exchangeAppAttestAttestation"
+        var requests = [
+            ExchangeRequest.challenge(), ExchangeRequest(ExchangeRequest.value(path, body: Array("{}".utf8))),
+        ]
+        for index in requests.indices { requests[index].key = Array(Self.huge.dropLast(90)) }
+        let answers = try rig.send(requests)
+        #expect(answers.map { $0.reason ?? $0.verdict } == ["accepted", "malformed-request"])
+        #expect(Set(rig.log.outputs.map(\.stream)) == [.results, .tokens, .events])
+        for output in rig.log.outputs { #expect(output.byteCount <= Self.maxBytes, "\(output.stream)") }
+    }
 }

@@ -117,4 +117,60 @@ struct PoisonTests {
         let fault = #expect(throws: RefusedRecordFault.self) { _ = try lanes.run(loop, steps: 1_000) }
         #expect(fault?.description.contains("partition 3, offset 17") == true)
     }
+
+    /// A log that takes of one request nothing but the shortest dead letter, and counts its commits.
+    private final class PickyLog: RecordLog {
+        private let records: [InboundRecord]
+        private let refused: Int64
+        private var (read, committed) = (0, 0)
+        private(set) var commits = 0
+
+        init(_ records: [InboundRecord], refused: Int64) { (self.records, self.refused) = (records, refused) }
+
+        func poll(_ limits: BatchLimits, waitMilliseconds: Int) -> PollRound {
+            var round = PollRound()
+            round.records = records[read...].prefix(limits.records).map { .record($0) }
+            read += round.records.count
+            round.ended = committed == records.count
+            return round
+        }
+        func append(_ records: [OutboundRecord]) throws {
+            let isRefused = records.contains { $0.sourceOffset == refused && $0.value != nil }
+            if isRefused { throw SimulatedFault(.recordFault) }
+        }
+        func commit(_ positions: [PartitionPosition], of generation: Generation) {
+            commits += 1
+            committed = positions.first.map { Int($0.offset) } ?? committed
+        }
+        func abort() { read = committed }
+        func begin() {}
+        func beginRestore(_ partitions: [Int32], kept: Set<Int32>) {}
+        func restore(_ records: Int, waitMilliseconds: Int) -> RestoreRound { RestoreRound() }
+        func releaseRevoked() {}
+        func close() {}
+        var hasLedger: Bool { false }
+        var isAtomic: Bool { true }
+    }
+
+    @Test(arguments: [0, 1, 500, 999] as [Int64])
+    func `once a record is found, those behind it are not done one by one`(refused: Int64) throws {
+        let traffic = try Self.traffic.get()
+        let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
+        let records = (0..<1_000 as Range<Int64>).map { RequestRecords.record([1], key: nil, offset: $0) }
+        let log = PickyLog(records, refused: refused)
+        var options = BatchLoop.Options()
+        options.batch.records = 1_000
+        let settings = traffic.settings
+        let loop = BatchLoop(
+            log: log,
+            settings: settings,
+            lanes: lanes,
+            options: options,
+            post: lanes.post,
+            wallClock: { nil }
+        )
+        #expect(try lanes.run(loop))
+        #expect(loop.tally.deadLetters == ["not-json": 999, "too-large": 1])
+        #expect(log.commits <= 25)
+    }
 }

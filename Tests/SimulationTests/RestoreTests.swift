@@ -160,4 +160,14 @@ struct RestoreTests {
         #expect(fault?.description.contains("partition 0") == true)
         #expect(fault?.description.contains("schema version 2") == true)
     }
+
+    @Test func `a record that cannot be read is no hindrance once a readable one has taken its place`() throws {
+        let good = Self.topic[5]
+        let bad = StoredRecord(partition: 0, key: good.key, value: [0xA1, 0, 2])
+        let log = ScriptedLog(polls: [.change(.assigned([0]))], topic: [bad] + Self.topic)
+        Self.expectWhole(try Self.run(log, seed: 1))
+        // The one that stands last counts, as after a compaction.
+        let last = ScriptedLog(polls: [.change(.assigned([0]))], topic: Self.topic + [bad])
+        #expect(throws: LedgerFault.self) { _ = try Self.run(last, seed: 1) }
+    }
 }

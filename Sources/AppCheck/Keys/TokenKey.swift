@@ -45,7 +45,7 @@ package struct TokenKey: Sendable {
 package struct TokenKeyRing: Sendable {
     /// In the order of the configuration.
     package let keys: [TokenKey]
-    private let byKid: [String: Int]
+    private let byKid: [ExactName: Int]
 
     /// A ring without keys: nothing can be signed or verified.
     package init() {
@@ -54,9 +54,9 @@ package struct TokenKeyRing: Sendable {
     }
 
     package init(_ keys: [TokenKey]) throws(KeyRingFault) {
-        var byKid: [String: Int] = [:]
+        var byKid: [ExactName: Int] = [:]
         for (index, key) in keys.enumerated() {
-            guard byKid.updateValue(index, forKey: key.kid) == nil else { throw .standsTwice(id: key.kid) }
+            guard byKid.updateValue(index, forKey: ExactName(key.kid)) == nil else { throw .standsTwice(id: key.kid) }
         }
         self.keys = keys
         self.byKid = byKid
@@ -68,7 +68,7 @@ package struct TokenKeyRing: Sendable {
     }
 
     /// Active or published.
-    package subscript(kid: String) -> TokenKey? { byKid[kid].map { keys[$0] } }
+    package subscript(kid: String) -> TokenKey? { byKid[ExactName(kid)].map { keys[$0] } }
 }
 
 /// All keys of the exchange, as one value.

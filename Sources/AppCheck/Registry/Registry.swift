@@ -1,21 +1,21 @@
 /// All apps, found by any of their names: project number or id, OAuth client id. Immutable; a reload makes a new one.
 package struct Registry: Sendable {
     package let apps: [RegisteredApp]
-    private let byName: [AppName: Int]
-    private let byOAuthClient: [String: Int]
-    private let byLedgerName: [String: Int]
+    private let byName: [AppName<ExactName>: Int]
+    private let byOAuthClient: [ExactName: Int]
+    private let byLedgerName: [ExactName: Int]
     /// From a project's number or id to its number.
-    private let projectNumbers: [String: String]
+    private let projectNumbers: [ExactName: String]
 
-    private struct AppName: Hashable {
-        let project: String
-        let app: String
+    private struct AppName<Name: Hashable & Sendable>: Hashable, Sendable {
+        let project: Name
+        let app: Name
     }
 
     /// - Throws: ``RegistryFault`` for an app or OAuth client that stands twice, and for a project whose number or id
-    ///   is another one's too.
+    ///   is another one's too. Here, other than in a request, names that Unicode takes for the same are the same.
     package init(apps: [RegisteredApp]) throws(RegistryFault) {
-        var byName: [AppName: Int] = [:]
+        var byName: [AppName<String>: Int] = [:]
         var byOAuthClient: [String: Int] = [:]
         var byLedgerName: [String: Int] = [:]
         var numbers: [String: String] = [:]
@@ -37,19 +37,25 @@ package struct Registry: Sendable {
             }
         }
         self.apps = apps
-        self.byName = byName
-        self.byOAuthClient = byOAuthClient
-        self.byLedgerName = byLedgerName
-        projectNumbers = numbers
+        self.byName = Self.exact(byName) { AppName(project: ExactName($0.project), app: ExactName($0.app)) }
+        self.byOAuthClient = Self.exact(byOAuthClient, ExactName.init)
+        self.byLedgerName = Self.exact(byLedgerName, ExactName.init)
+        projectNumbers = Self.exact(numbers, ExactName.init)
+    }
+
+    private static func exact<Key, Exact, Value>(_ values: [Key: Value], _ key: (Key) -> Exact) -> [Exact: Value] {
+        Dictionary(uniqueKeysWithValues: values.map { (key($0.key), $0.value) })
     }
 
     /// Index into ``apps`` for `projects/{project}/apps/{app}`.
-    package func find(project: String, app: String) -> Int? { byName[AppName(project: project, app: app)] }
-    package func find(oauthClient: String) -> Int? { byOAuthClient[oauthClient] }
+    package func find(project: String, app: String) -> Int? {
+        byName[AppName(project: ExactName(project), app: ExactName(app))]
+    }
+    package func find(oauthClient: String) -> Int? { byOAuthClient[ExactName(oauthClient)] }
     /// By ``RegisteredApp/name``.
-    package func find(name: String) -> Int? { byLedgerName[name] }
+    package func find(name: String) -> Int? { byLedgerName[ExactName(name)] }
     /// The number of a project that is named by its number or its id; nil for an unknown one.
-    package func projectNumber(of project: String) -> String? { projectNumbers[project] }
+    package func projectNumber(of project: String) -> String? { projectNumbers[ExactName(project)] }
 }
 
 package struct RegistryFault: Error, Equatable, Sendable {

@@ -8,6 +8,12 @@ package enum Method: String, Sendable, CaseIterable {
     case verifyAppCheckToken
     case verifyAttestation
     case verifyAssertion
+
+    /// nil for what is not served, however long or strange.
+    init?(verb: String) {
+        guard let method = Self.allCases.first(where: { $0.rawValue.isExactly(verb) }) else { return nil }
+        self = method
+    }
 }
 
 /// A request whose shape is known: path resolved, bodies decoded from base64, nothing verified.

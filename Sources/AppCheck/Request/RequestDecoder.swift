@@ -117,8 +117,8 @@ package struct RequestDecoder: Sendable {
     ///   no such address and answers 404), else `malformed-request`. For a verb that is not served: `unknown-method`,
     ///   but `unknown-app` where another provider's exchange is asked of an app that nobody registered.
     private func method(_ path: RequestPath) throws(Reason) -> Method {
-        guard let method = Method(rawValue: path.verb) else {
-            if Self.otherExchanges.contains(path.verb) { _ = try resource(path) }
+        guard let method = Method(verb: path.verb) else {
+            if Self.otherExchanges.contains(where: path.verb.isExactly) { _ = try resource(path) }
             throw path.hasEmptyName ? .malformedRequest : .unknownMethod
         }
         var isProject = false
@@ -135,7 +135,7 @@ package struct RequestDecoder: Sendable {
     }
 
     /// The verbs of App Check's other providers.
-    private static let otherExchanges: Set<String> = [
+    private static let otherExchanges = [
         "exchangeDebugToken", "exchangeDeviceCheckToken", "exchangeCustomToken", "exchangePlayIntegrityToken",
         "exchangeSafetyNetToken", "exchangeRecaptchaToken", "exchangeRecaptchaV3Token",
         "exchangeRecaptchaEnterpriseToken",
@@ -160,7 +160,7 @@ package struct RequestDecoder: Sendable {
 extension RequestDecoder {
     /// The app (an index into the registry's) and the verb that a path names, whatever became of the rest of its request.
     package static func target(of path: String, in registry: Registry) -> (app: Int, method: Method)? {
-        guard let parsed = RequestPath(Array(path.utf8)), let method = Method(rawValue: parsed.verb) else { return nil }
+        guard let parsed = RequestPath(Array(path.utf8)), let method = Method(verb: parsed.verb) else { return nil }
         let app: Int? =
             switch parsed.resource {
             case .app(let project, let app): registry.find(project: project, app: app)

@@ -30,7 +30,8 @@ package struct TokenVerifier: Sendable {
     /// The key decides on the algorithm, never the token alone; critical extensions (RFC 7515, 4.1.11) are unknown.
     private func isSigned(_ token: UnverifiedToken) -> Bool {
         guard let kid = token.header["kid"]?.string, let key = keys[kid],
-            token.header["typ"]?.string == "JWT", token.header["alg"]?.string == key.algorithm.rawValue,
+            token.header["typ"]?.string?.isExactly("JWT") == true,
+            token.header["alg"]?.string?.isExactly(key.algorithm.rawValue) == true,
             token.header["crit"] == nil
         else { return false }
         return key.key.publicKey.isValid(token.signature, of: token.signingInput)

@@ -48,7 +48,7 @@ package struct EmitStage: Sendable {
         _ value: [UInt8],
         headers: [RecordHeader]
     ) -> OutboundRecord {
-        OutboundRecord(
+        var record = OutboundRecord(
             stream: stream,
             partition: decoded.record.partition,
             sourceOffset: decoded.record.offset,
@@ -57,6 +57,9 @@ package struct EmitStage: Sendable {
             value: value,
             headers: headers
         )
+        // A key ID's text has 44 bytes: what is too long together with its key has another key.
+        if !fits(record) { record.key = nil }
+        return record
     }
 
     private func appendResult(
@@ -66,11 +69,8 @@ package struct EmitStage: Sendable {
         into outputs: inout [OutboundRecord]
     ) {
         let value = ResultEncoder.encode(decoded, finding, verdict)
-        var result = output(.results, of: decoded, value, headers: decoded.traceHeaders)
-        guard !verdict.isAccepted, !fits(result) else { return outputs.append(result) }
-        // A key ID's text has 44 bytes: what is too long together with its key has another key.
-        result.key = nil
-        outputs.append(fits(result) ? result : deadLetter(decoded, .tooLarge))
+        let result = output(.results, of: decoded, value, headers: decoded.traceHeaders)
+        outputs.append(verdict.isAccepted || fits(result) ? result : deadLetter(decoded, .tooLarge))
     }
 
     private func fits(_ record: OutboundRecord) -> Bool { maxRecordBytes.map { record.byteCount <= $0 } ?? true }

@@ -135,7 +135,11 @@ extension BatchLoop {
         }
         for change in changes {
             switch change {
-            case .change(let partition, let change): apply(change, on: partition)
+            case .change(let partition, let change):
+                if !restoration.unreadable.isEmpty {
+                    restoration.unreadable.remove(partition, key: LedgerCodec.encode(change).key)
+                }
+                apply(change, on: partition)
             case .tombstone(let partition, let key, let change):
                 restoration.unreadable.remove(partition, key: key)
                 if let change { apply(change, on: partition) }

@@ -16,7 +16,11 @@ extension BatchLoop {
         let keys = ResolveStage.resolve(
             batch.records,
             ledger: { [settings] in self.ledgers[settings.ledgerPartition($0)] },
-            candidates: [batch.candidates] + earlier
+            candidates: &batch.candidates,
+            earlier: earlier,
+            sealed: { [settings] in
+                settings.mayRestoreKeys ? try? settings.exchange.keys.sealing.open($0).get().publicKey : nil
+            }
         )
         let (stage, records) = (stages.verify, batch.records)
         batch.stage = .verifying
@@ -159,7 +163,7 @@ extension BatchLoop {
         return moved
     }
 
-    /// In order: a later batch's assertions may ride on the attestations of every batch before it.
+    /// In order: a later batch's assertions may ride on the attestations and artifacts of every batch before it.
     private func startVerifying() -> Bool {
         var moved = false
         var earlier: [CandidateKeys] = []

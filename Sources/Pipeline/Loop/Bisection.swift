@@ -21,6 +21,10 @@ struct Bisection {
     private(set) var poison: Set<RecordPlace> = []
     /// The positions after the last records under suspicion.
     private var suspects: [Int32: Int64] = [:]
+    /// A record was found and left: the others under suspicion are done in ever larger steps, until one fails again.
+    private var grows = false
+    /// More than any batch has.
+    private static let largest = 1 << 20
 
     /// A batch's unit was refused for one of its records.
     ///
@@ -29,6 +33,7 @@ struct Bisection {
         for position in positions {
             suspects[position.partition] = max(suspects[position.partition] ?? 0, position.offset)
         }
+        grows = false
         guard count <= 1 else {
             limit = count / 2
             return true
@@ -40,13 +45,16 @@ struct Bisection {
 
     /// A batch was committed: what lies before its positions is innocent, or dealt with.
     mutating func committed(_ positions: [PartitionPosition]) {
-        guard limit != nil else { return }
+        guard let now = limit else { return }
+        let known = poison.count
         for position in positions {
             if let suspect = suspects[position.partition], suspect <= position.offset {
                 suspects[position.partition] = nil
             }
             poison = poison.filter { $0.partition != position.partition || $0.offset >= position.offset }
         }
+        grows = grows || poison.count < known
+        if grows { limit = min(now * 2, Self.largest) }
         if suspects.isEmpty { limit = nil }
     }
 

@@ -62,7 +62,7 @@ enum DecodedChange: Sendable {
     }
 }
 
-/// Records that could not be read, while they stand: a tombstone behind one takes it away.
+/// Records that could not be read, while they stand: a later record of the same key takes their place.
 struct UnreadableRecords {
     private struct Place: Hashable {
         let partition: Int32
@@ -70,6 +70,8 @@ struct UnreadableRecords {
     }
 
     private var faults: [Place: LedgerFault] = [:]
+
+    var isEmpty: Bool { faults.isEmpty }
 
     /// What keeps the ledger from being whole; nil = nothing.
     var first: LedgerFault? { faults.values.min { $0.partition < $1.partition } }
@@ -79,7 +81,7 @@ struct UnreadableRecords {
     }
 
     mutating func remove(_ partition: Int32, key: [UInt8]) {
-        if !faults.isEmpty { faults[Place(partition: partition, key: key)] = nil }
+        if !isEmpty { faults[Place(partition: partition, key: key)] = nil }
     }
 }
 

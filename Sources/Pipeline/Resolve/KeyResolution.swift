@@ -14,7 +14,8 @@ package enum KeyResolution: Sendable, Equatable {
     case key(P256PublicKey)
 }
 
-/// The keys that attestations of batches in flight claim: not registered yet, perhaps never.
+/// The keys that attestations of batches in flight claim, and those that artifacts in them may bring back: not in the
+/// ledger yet, perhaps never.
 package struct CandidateKeys: Sendable {
     private var keys: [KeyID: P256PublicKey] = [:]
 
@@ -29,6 +30,8 @@ package struct CandidateKeys: Sendable {
         }
     }
 
+    mutating func add(_ key: P256PublicKey, of keyID: KeyID) { keys[keyID] = key }
+
     package subscript(key: KeyID) -> P256PublicKey? { keys[key] }
 }
 
@@ -36,11 +39,15 @@ package struct CandidateKeys: Sendable {
 package enum ResolveStage {
     /// - Parameters:
     ///   - ledger: the committed keys of a partition.
-    ///   - candidates: claimed keys of this batch and of the ones before it that have not committed.
+    ///   - candidates: claimed keys of this batch; those that its artifacts may bring back are added.
+    ///   - earlier: the same of the batches before it that have not committed.
+    ///   - sealed: the key in a genuine artifact, where the ledger may take it back.
     package static func resolve(
         _ records: [DecodedRecord],
         ledger: (Int32) -> PartitionLedger?,
-        candidates: [CandidateKeys]
+        candidates: inout CandidateKeys,
+        earlier: [CandidateKeys],
+        sealed: (_ artifact: [UInt8]) -> P256PublicKey?
     ) -> [KeyResolution] {
         var run = LedgerRun()
         return records.map { record in
@@ -49,10 +56,17 @@ package enum ResolveStage {
             run.move(to: record.record.partition, ledger)
             let lookup = run.ledger?.keys.lookup(keyID) ?? .unknown
             if case .key(let key) = lookup { return .key(key) }
-            for batch in candidates {
+            if let key = candidates[keyID] { return .key(key) }
+            for batch in earlier {
                 if let key = batch[keyID] { return .key(key) }
             }
-            return lookup == .unusable ? .unusable : .unknown
+            guard lookup == .unknown else { return .unusable }
+            // A lost key: whoever comes behind this record may find it in the ledger again.
+            if case .exchangeAssertion(let artifact, _, _, _) = request.body, let key = sealed(artifact) {
+                candidates.add(key, of: keyID)
+                return .key(key)
+            }
+            return .unknown
         }
     }
 }

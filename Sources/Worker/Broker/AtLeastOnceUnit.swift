@@ -87,9 +87,10 @@ final class AtLeastOnceUnit: OutputUnit {
         try? producer.flush(timeoutMilliseconds: settings.abortMilliseconds)
     }
 
-    /// A broken producer is replaced by ``abort()``; what the broker refuses for good stays refused.
+    /// A broken producer is replaced by ``abort()``, and a record that is not taken is searched for; what the broker
+    /// refuses for good stays refused.
     private func mendable(_ fault: KafkaFault) -> KafkaFault {
-        let mends = (fault.isRetriable || producer.fatalFault != nil) && !fault.isRefusal
+        let mends = (fault.isRetriable || fault.isRecordFault || producer.fatalFault != nil) && !fault.isRefusal
         return rights.explained(fault).judged(isFatal: !mends, requiresAbort: mends)
     }
 }

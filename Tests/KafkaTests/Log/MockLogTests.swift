@@ -90,6 +90,28 @@ struct MockLogTests {
     }
 
     @Test(arguments: Delivery.allCases)
+    func `an output that is too large is the record's fault, and the work goes on without it`(
+        delivery: Delivery
+    ) throws {
+        try withTopics { _, settings in
+            var settings = settings
+            settings.properties.append(("message.max.bytes", "2000"))
+            #expect(try LogDriver.publish(20, to: "requests", settings.properties).isComplete)
+            let driver = try LogDriver(delivery, settings)
+            let batch = try driver.records(20)
+            var outputs = batch.outputs(.results)
+            outputs[7].value = [UInt8](repeating: 7, count: 3_000)
+            let fault = #expect(throws: KafkaFault.self) { try driver.commit(batch, outputs) }
+            #expect(fault?.isRecordFault == true && fault?.endsLoop == false)
+            try driver.abort()
+            let again = try driver.records(20)
+            #expect(again.places == batch.places)
+            try driver.commit(again, again.outputs(.results))
+            try driver.log.close()
+        }
+    }
+
+    @Test(arguments: Delivery.allCases)
     func `a commit that cannot reach the broker asks for an abort, and the records are done again`(
         delivery: Delivery
     ) throws {

@@ -168,4 +168,22 @@ import Testing
         let lacking = try ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [1]))
         #expect(try rig.replace(lacking)?.ids == [SealingKeyID(of: "key-5").value])
     }
+
+    @Test func `an id that only Unicode takes for the same is another id`() throws {
+        let rig = try ExchangeRig(ExchangeKit.settings())
+        var device = FakeDevice(ExchangeKit.model, seed: 3)
+        let artifact = try rig.register(device)
+        let challenge = try rig.challenge()
+        let request = ExchangeRequest.assertion(
+            of: &device,
+            artifact: artifact,
+            challenge: challenge,
+            limitedUse: true
+        )
+        #expect(try rig.send(request.with(id: "caf\u{E9}")).verdict == "accepted")
+        // Taken for a duplicate it would get a second token, since a token's id is made of bytes.
+        let other = try rig.send(request.with(id: "cafe\u{301}"))
+        #expect(other.reason == "challenge-consumed" && other.answer == nil)
+        #expect(try rig.send(request.with(id: "caf\u{E9}")).isDuplicate)
+    }
 }

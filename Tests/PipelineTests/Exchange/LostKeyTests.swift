@@ -131,4 +131,41 @@ import Testing
         #expect(try rig.send(other).reason == "key-already-bound")
         #expect(rig.key(device)?.app == ExchangeKit.name)
     }
+
+    @Test(arguments: [1, 10_000])
+    func `a key that came back serves the assertion behind it, in the same batch or the next`(most: Int) throws {
+        var (device, artifact) = try Self.orphan()
+        let rig = try ExchangeRig(ExchangeKit.settings())
+        let challenge = try rig.challenge()
+        let back = ExchangeRequest.assertion(of: &device, artifact: artifact, challenge: challenge)
+        let hash = [UInt8](repeating: 4, count: 32)
+        let value = RequestRecords.value(
+            verb: .verifyAssertion,
+            object: device.assert(clientDataHash: hash),
+            keyID: device.keyID,
+            clientDataHash: hash,
+            path: "v1/\(ExchangeKit.resource)"
+        )
+        let behind = ExchangeRequest(value, key: device.keyID.recordKey)
+        let answers = most == 1 ? try [rig.send(back), rig.send(behind)] : try rig.send([back, behind])
+        #expect(answers.map(\.verdict) == ["accepted", "accepted"])
+        #expect(answers.map(\.counter) == [4, 5])
+    }
+
+    @Test func `an assertion before the one that brings its key back is of an unknown key`() throws {
+        var (device, artifact) = try Self.orphan()
+        let rig = try ExchangeRig(ExchangeKit.settings())
+        let challenge = try rig.challenge()
+        let hash = [UInt8](repeating: 4, count: 32)
+        let value = RequestRecords.value(
+            verb: .verifyAssertion,
+            object: device.assert(clientDataHash: hash),
+            keyID: device.keyID,
+            clientDataHash: hash,
+            path: "v1/\(ExchangeKit.resource)"
+        )
+        let before = ExchangeRequest(value, key: device.keyID.recordKey)
+        let back = ExchangeRequest.assertion(of: &device, artifact: artifact, challenge: challenge)
+        #expect(try rig.send([before, back]).map { $0.reason ?? $0.verdict } == ["unknown-key", "accepted"])
+    }
 }
