@@ -20,10 +20,19 @@ package struct LoadedConfiguration: Sendable {
     }
 
     static func load(_ files: ConfigurationFiles) throws(ConfigurationFault) -> LoadedConfiguration {
-        let configuration = try Configuration.load(files)
-        var loaded = LoadedConfiguration(configuration: configuration, keys: try ExchangeKeys.load(configuration))
-        for path in loaded.paths(in: files.directory) { loaded.stamps[path] = FileStamp(path) }
+        // Which files there are is known once they are read. What counts is read behind their stamps, so that no change
+        // falls between the two.
+        var stamps: [String: FileStamp] = [:]
+        for path in try unstamped(files).paths(in: files.directory) { stamps[path] = FileStamp(path) }
+        var loaded = try unstamped(files)
+        let paths = loaded.paths(in: files.directory)
+        loaded.stamps = stamps.filter { paths.contains($0.key) }
         return loaded
+    }
+
+    private static func unstamped(_ files: ConfigurationFiles) throws(ConfigurationFault) -> LoadedConfiguration {
+        let configuration = try Configuration.load(files)
+        return LoadedConfiguration(configuration: configuration, keys: try ExchangeKeys.load(configuration))
     }
 
     /// What is doubtful about the keys, though the worker can run with them: one line each.
