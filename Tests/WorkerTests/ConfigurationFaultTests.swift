@@ -222,7 +222,7 @@ import Worker
             "enable.auto.commit", "enable.auto.offset.store", "isolation.level", "transactional.id",
             "group.instance.id",
             "enable.idempotence", "acks", "request.required.acks", "partition.assignment.strategy", "auto.offset.reset",
-            "max.in.flight.requests.per.connection", "test.mock.num.brokers",
+            "max.in.flight.requests.per.connection", "test.mock.num.brokers", "topic.auto.offset.reset", "topic.acks",
         ]
     )
     func denied(_ name: String) throws {

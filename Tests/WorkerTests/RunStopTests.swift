@@ -6,7 +6,7 @@ import Testing
 
 extension EndToEndTests {
     @Test func `a restarted run goes on where the stopped one committed, and nothing comes twice`() throws {
-        let workplace = try Workplace("resumed", members: #""batch": {"records": 40}"#)
+        let workplace = try Workplace("resumed", members: #""batch": {"records": 20}"#)
         try workplace.publish(devices: 40, records: 1_500)
         // Stopped in the middle of the work, twice.
         let first = try workplace.work(until: 1)
@@ -34,7 +34,7 @@ extension EndToEndTests {
     @Test func `a signal ends a run in time that has lost its broker, and nothing is lost`() throws {
         let workplace = try Workplace("left", members: #""batch": {"records": 10}"#)
         let broker = try #require(RealKafkaTrait.broker)
-        try workplace.publish(devices: 20, records: 1_000)
+        try workplace.publish(devices: 20, records: 2_000)
         let worker = try workplace.run("run", "--instance", "one")
         #expect(try workplace.waits(for: 1, of: worker))
         do {
@@ -44,15 +44,16 @@ extension EndToEndTests {
             #expect(worker.exitCode(seconds: 10) == 1)
             #expect(worker.error.contains("the broker does not answer: leaving without the last commit"))
         }
-        _ = try workplace.work(until: 1_000)
-        #expect(try Outcomes(of: workplace).counts == ["accepted": 1_000])
+        _ = try workplace.work(until: 2_000)
+        #expect(try Outcomes(of: workplace).counts == ["accepted": 2_000])
     }
 
     @Test(arguments: [SIGTERM, SIGINT])
     func `a second signal ends a run at once that cannot finish`(number: Int32) throws {
         let workplace = try Workplace("second-\(number)", members: #""batch": {"records": 10}"#)
         let broker = try #require(RealKafkaTrait.broker)
-        try workplace.publish(devices: 20, records: 1_000)
+        // So many that the worker is not done before the broker stands still.
+        try workplace.publish(devices: 20, records: 3_000)
         let worker = try workplace.run("run")
         #expect(try workplace.waits(for: 1, of: worker))
         // Nobody answers any more: what is in flight can neither be written nor committed.

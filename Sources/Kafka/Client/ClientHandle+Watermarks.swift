@@ -19,15 +19,34 @@ extension ClientHandle {
         _ partition: Int32,
         timeoutMilliseconds: Int
     ) throws(KafkaFault) -> Watermarks {
-        var low: Int64 = 0
-        var high: Int64 = 0
-        let timeout = clampedMilliseconds(timeoutMilliseconds)
-        // Both are written before the call returns.
-        let code = unsafe rd_kafka_query_watermark_offsets(pointer, topic, partition, &low, &high, timeout)
-        guard code == RD_KAFKA_RESP_ERR_NO_ERROR else {
+        let answer = WatermarkAnswer()
+        let action = "asking for the ends of \(topic), partition \(partition)"
+        let bound = max(0, timeoutMilliseconds) + Self.graceMilliseconds
+        do throws(KafkaFault) {
+            // 2.0.2 asks a leader that is gone for as long as it is away. The client lives until the call has returned.
+            _ = try unsafe BoundedCall.run(action, timeoutMilliseconds: bound) {
+                answer.ask(self, topic, partition, clampedMilliseconds(timeoutMilliseconds))
+                return nil
+            }
+        } catch { throw explained(error.judged(isFatal: false, requiresAbort: false)) }
+        guard answer.code == RD_KAFKA_RESP_ERR_NO_ERROR else {
             serve()
-            throw explained(KafkaFault(code, doing: "asking for the ends of \(topic), partition \(partition)"))
+            throw explained(KafkaFault(answer.code, doing: action))
         }
-        return Watermarks(low: low, high: high)
+        return Watermarks(low: answer.low, high: answer.high)
+    }
+
+    private static let graceMilliseconds = 1_000
+}
+
+/// What one call brings: written by its thread before it ends, read after that.
+private final class WatermarkAnswer {
+    private(set) var low: Int64 = 0
+    private(set) var high: Int64 = 0
+    private(set) var code = RD_KAFKA_RESP_ERR_NO_ERROR
+
+    func ask(_ client: ClientHandle, _ topic: String, _ partition: Int32, _ timeout: Int32) {
+        // Both are written before the call returns.
+        unsafe code = rd_kafka_query_watermark_offsets(client.pointer, topic, partition, &low, &high, timeout)
     }
 }

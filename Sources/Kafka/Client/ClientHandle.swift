@@ -8,6 +8,8 @@ internal import CRdkafka
 final class ClientHandle {
     let pointer: OpaquePointer
     let context: CallbackContext
+    /// Set once callbacks come with the messages: whoever serves the queue then would take these from it.
+    private var servesWithMessages = false
 
     init(_ kind: ClientKind, _ properties: KafkaProperties, context: CallbackContext) throws(KafkaFault) {
         // The configuration is ours until rd_kafka_new succeeds; from then on it belongs to the client.
@@ -41,8 +43,16 @@ final class ClientHandle {
         return KafkaFault(code, message).judged(isFatal: true, requiresAbort: false)
     }
 
+    /// Has errors and rebalances come with a consumer's messages, from one queue.
+    func serveWithMessages() {
+        // No pointers but the client's own.
+        _ = unsafe rd_kafka_poll_set_consumer(pointer)
+        servesWithMessages = true
+    }
+
     /// Serves callbacks: at least the error callback, so that ``explained(_:)`` knows why nothing answers.
     func serve(timeoutMilliseconds: Int32 = 0) {
+        guard !servesWithMessages else { return }
         // Callbacks run on this thread, inside this call.
         _ = unsafe rd_kafka_poll(pointer, timeoutMilliseconds)
     }

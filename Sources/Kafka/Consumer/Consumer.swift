@@ -27,8 +27,7 @@ package final class Consumer {
         }
         self.topic = topic
         handle = try ClientHandle(.consumer, complete, context: CallbackContext(topic: topic))
-        // Errors and rebalances then come with the messages, from one queue.
-        _ = unsafe rd_kafka_poll_set_consumer(handle.pointer)
+        handle.serveWithMessages()
     }
 
     deinit {

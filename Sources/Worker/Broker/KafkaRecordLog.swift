@@ -85,7 +85,7 @@ package final class KafkaRecordLog: RecordLog {
         if isRewindPending, let round = try rewind() { return round }
         var collector = RoundCollector(limits: limits, waitMilliseconds: waitMilliseconds, Generation(generation))
         while let timeout = collector.nextTimeout() {
-            switch nextEvent(timeout) {
+            switch nextEvent(timeout, handsOut: true) {
             case nil: collector.noteEmpty()
             case .record(let record)?: collector.add(InboundRecord(record, topic: topic))
             case let event?:
@@ -194,10 +194,12 @@ extension KafkaRecordLog {
 
 extension KafkaRecordLog {
     /// The next event; a fault becomes one too, so that the records before it are handed out first.
-    private func nextEvent(_ timeout: Int) -> ConsumerEvent? {
+    ///
+    /// - Parameter handsOut: false where only a change is looked for: a record is dropped then and counts as not read.
+    private func nextEvent(_ timeout: Int, handsOut: Bool = false) -> ConsumerEvent? {
         do {
             let event = try consumer.poll(timeoutMilliseconds: timeout)
-            if case .record(let record) = event { try partitions.take(record.partition, record.offset) }
+            if handsOut, case .record(let record) = event { try partitions.take(record.partition, record.offset) }
             return event
         } catch {
             if error.isFencedMember, let change = renewConsumer(after: error) { return change }
@@ -234,13 +236,19 @@ extension KafkaRecordLog {
         case .change(.assigned(let assigned)):
             return try takeOver(assigned)
         case .change(.revoked(let revoked)):
-            isRevoked = true
+            noteRevoked()
             round.change = .revoked(revoked)
         case .change(.lost(let lost)):
-            isRevoked = true
+            noteRevoked()
             round.change = .lost(lost)
         }
         return round
+    }
+
+    /// What an abort left to be taken over anew is taken over by the next owner, even where the abort came first.
+    private func noteRevoked() {
+        isRevoked = true
+        untaken = nil
     }
 
     private func rideOut(_ fault: KafkaFault) throws {
@@ -261,7 +269,12 @@ extension KafkaRecordLog {
     private func takeOver(_ assigned: [Int32]) throws -> PollRound {
         untaken = assigned
         // The group may have taken them back already, while the broker did not answer.
-        if case .change(let change) = nextEvent(0) { return try replaceUntaken(by: change) }
+        switch nextEvent(0) {
+        case .change(let change)?: return try replaceUntaken(by: change)
+        // The library tells what ends a member once: it must not be missed here.
+        case .notice(let fault)?: try rideOut(fault)
+        default: break
+        }
         do {
             // First what a predecessor left open under our name: it would hold back the offsets and the ledger's end.
             try unit.prepare()
@@ -299,8 +312,7 @@ extension KafkaRecordLog {
             try rideOut(error)
         }
         // Reading has not begun yet, or is about to be taken away: what comes meanwhile is read again later.
-        guard let event = nextEvent(Self.rewindPauseMilliseconds), case .change = event else { return PollRound() }
-        return try round(of: event)
+        return try nextEvent(Self.rewindPauseMilliseconds).map { try round(of: $0) } ?? PollRound()
     }
 
     private static let lookupMilliseconds = 5_000

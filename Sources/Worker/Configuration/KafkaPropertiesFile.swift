@@ -42,7 +42,8 @@ enum KafkaPropertiesFile {
 
     /// Why a property may not be set, and what to do instead; nil where it may.
     static func advice(on key: String) -> String? {
-        switch key {
+        // librdkafka knows a topic's properties by this longer name as well.
+        switch key.hasPrefix(topicPrefix) ? String(key.dropFirst(topicPrefix.count)) : key {
         case "enable.auto.commit", "auto.commit.enable", "enable.auto.offset.store", "offset.store.method",
             "auto.commit.interval.ms":
             "offsets are committed with the outputs, by the worker alone; remove the line"
@@ -68,4 +69,6 @@ enum KafkaPropertiesFile {
         default: nil
         }
     }
+
+    private static let topicPrefix = "topic."
 }

@@ -1,3 +1,4 @@
+import Glibc
 import Kafka
 import Pipeline
 import Testing
@@ -148,4 +149,73 @@ struct MockLogTests {
             try driver.log.close()
         }
     }
+
+    /// EndTxn in Kafka's protocol, and what a broker answers there to a producer that is over.
+    private static let (endTransaction, invalidProducerEpoch): (Int16, Int32) = (26, 47)
+
+    /// The one chance to see a change behind the records of a round: a member that joins while the round is collected.
+    @Test(arguments: Delivery.allCases)
+    func `partitions that are taken away behind the records of an aborted batch are not taken over again`(
+        delivery: Delivery
+    ) throws {
+        try withTopics { cluster, settings in
+            #expect(try LogDriver.publish(20, to: "requests", settings.properties).isComplete)
+            let driver = try LogDriver(delivery, settings)
+            // One alone: from here on records lie ready, and reading them takes no time.
+            #expect(try driver.records(1, limits: BatchLimits(records: 1)).records.count == 1)
+            var other = settings
+            other.instanceName = "two"
+            let second = try LogDriver(delivery, other)
+            var long = BatchLimits()
+            long.milliseconds = 30_000
+            let round = try driver.log.poll(long, waitMilliseconds: 30_000)
+            #expect(!round.records.isEmpty)
+            #expect(round.change == nil)
+            let batch = LogBatch(
+                records: round.records.compactMap { if case .record(let record) = $0 { record } else { nil } },
+                generation: round.generation
+            )
+            try driver.log.begin()
+            try driver.log.append(batch.outputs(.results))
+            if delivery == .exactlyOnce {
+                // Whether the batch was committed is not known then, as it never is at least once.
+                cluster.failRequests(Self.endTransaction, with: [Self.invalidProducerEpoch])
+                #expect(throws: KafkaFault.self) { try driver.log.commit(batch.positions, of: batch.generation) }
+            }
+            try driver.abort()
+            _ = try driver.steps { _ in
+                try second.step()
+                return driver.changes.count >= 3
+            }
+            #expect(driver.changes.prefix(2).map(\.isAssignment) == [true, false])
+            guard case .assigned(let partitions)? = driver.changes.dropFirst(2).first else {
+                Issue.record("no partitions came back: \(driver.changes)")
+                return
+            }
+            #expect(partitions.count == 2, "two members share four partitions")
+            try driver.log.close()
+            try second.log.close()
+        }
+    }
+
+    @Test
+    func `a record that comes while ledgers are restored is read again`() throws {
+        try withTopics { _, settings in
+            #expect(try LogDriver.publish(100, to: "requests", settings.properties).isComplete)
+            let driver = try LogDriver(.exactlyOnce, settings)
+            #expect(try driver.steps { _ in driver.restored.count == 1 })
+            // Partitions are paused meanwhile: here they are not, so that records do come.
+            for _ in 0..<30 {
+                try driver.log.beginRestore([0, 1, 2, 3], kept: [])
+                #expect(try driver.log.restore(10, waitMilliseconds: 0).isComplete)
+                usleep(20_000)
+            }
+            #expect(try driver.records(100, seconds: 10).records.count == 100)
+            try driver.log.close()
+        }
+    }
+}
+
+extension AssignmentChange {
+    fileprivate var isAssignment: Bool { if case .assigned = self { true } else { false } }
 }

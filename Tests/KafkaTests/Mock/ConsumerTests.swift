@@ -108,6 +108,19 @@ struct ConsumerTests {
         }
     }
 
+    @Test func `ends that nobody tells are a fault, and the records that lie ready stay`() throws {
+        try withMock(partitions: 1) { fixture in
+            try filled(fixture, perPartition: 50, partitions: 1)
+            let reader = try fixture.reader([0])
+            #expect(try reader.records(1).count == 1)
+            try fixture.cluster.setBroker(1, isUp: false)
+            let fault = #expect(throws: KafkaFault.self) { try reader.watermarks(of: 0, timeoutMilliseconds: 300) }
+            #expect(fault?.isRetriable == true)
+            try fixture.cluster.setBroker(1, isUp: true)
+            #expect(try reader.records(49).map(\.offset) == Array(1..<50))
+        }
+    }
+
     @Test func `two members share the partitions, and one takes over when the other leaves`() throws {
         try withMock { fixture in
             try filled(fixture, perPartition: 1)

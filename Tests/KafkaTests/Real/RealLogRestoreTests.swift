@@ -90,7 +90,12 @@ extension RealKafkaTests {
         let owner = try Owner("other", fixture)
         try owner.write(3, "open")
         let driver = try LogDriver(.exactlyOnce, fixture.settings("one"))
-        for _ in 0..<60 { #expect(try driver.step().records.isEmpty) }
+        let isAssigned = try driver.steps(20) { round in
+            #expect(round.records.isEmpty)
+            return !driver.changes.isEmpty
+        }
+        #expect(isAssigned)
+        for _ in 0..<30 { #expect(try driver.step().records.isEmpty) }
         #expect(driver.changes == [.assigned([0, 1, 2])] && driver.restored.isEmpty)
         try owner.commit()
         #expect(try driver.records(9).records.count == 9)

@@ -107,6 +107,8 @@ extension RealKafkaTests {
         let fixture = try fixture("unknown")
         let broker = try #require(RealKafkaTrait.broker)
         var settings = fixture.settings("one")
+        // The member outlives the pause, however long the calls take to give up.
+        settings.properties += [("session.timeout.ms", "25000")]
         settings.commitMilliseconds = 1_500
         settings.abortMilliseconds = 500
         settings.prepareMilliseconds = 1_000
