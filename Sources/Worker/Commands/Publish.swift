@@ -23,7 +23,7 @@ extension Command {
         let report: PublishReport
         do {
             let publisher = try CapturePublisher(
-                properties: configuration.kafkaProperties.map { ($0.name, $0.value) },
+                properties: try configuration.brokerProperties(),
                 topic: configuration.topics.requests,
                 options: options
             )
