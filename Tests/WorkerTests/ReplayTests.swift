@@ -146,6 +146,31 @@ struct ReplayTests {
         #expect(run.error.split(separator: "\n").count == 1)
     }
 
+    @Test func `a replay never writes over the capture or the keys that it reads`() throws {
+        let fixture = try Self.fixture()
+        try FileManager.default.createDirectory(
+            atPath: fixture.directory.path + "/out",
+            withIntermediateDirectories: true
+        )
+        let records = Self.records(Self.fleet())
+        try fixture.write(capture: records, as: "out/results.ndjson")
+        try fixture.write(capture: records)
+        let summary = ["--summary", fixture.directory.path + "/capture.ndjson"]
+        try fixture.directory.write("out/tokens.ndjson", "")
+        let keys = ["--keys", fixture.directory.path + "/out/../out/tokens.ndjson"]
+        for (capture, more, option) in [
+            ("out/results.ndjson", [], "--input"), ("capture.ndjson", summary, "--input"),
+            ("capture.ndjson", keys, "--keys"),
+        ] {
+            let path = URL(filePath: fixture.directory.path + "/" + capture)
+            let before = try Data(contentsOf: path)
+            let (code, _, error) = fixture.replay(more, capture: capture)
+            #expect(code == 2 && error.contains("is the file of \(option) and would be overwritten"), "\(error)")
+            #expect(try Data(contentsOf: path) == before)
+        }
+        #expect(fixture.replay().code == 0, "without either there is nothing in the way")
+    }
+
     @Test("a missing capture, directory or keys file is one clear line")
     func missing() throws {
         let fixture = try Self.fixture()

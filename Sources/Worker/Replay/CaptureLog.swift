@@ -34,6 +34,9 @@ final class CaptureLog: RecordLog {
         }
     }
 
+    /// The four files that a replay into this folder writes.
+    static func paths(in directory: String) -> [String] { files.map { directory + "/" + $0.1 } }
+
     /// The share of the capture that was read, where its size is known. A snapshot: asked from another thread.
     var share: Double? { bytesTotal.map { Double(bytesRead.load(ordering: .relaxed)) / Double(max(1, $0)) } }
 
