@@ -171,6 +171,17 @@ struct ReplayTests {
         #expect(fixture.replay().code == 0, "without either there is nothing in the way")
     }
 
+    @Test func `a folder or a summary that cannot be made is one line that says what to look at`() throws {
+        let fixture = try Self.fixture()
+        try fixture.write(capture: Self.records(Self.fleet()))
+        let taken = fixture.replay(output: "capture.ndjson")
+        #expect(taken.code == 1 && taken.error.contains("check what stands there"), "\(taken.error)")
+        let summary = fixture.replay(["--summary", fixture.directory.path + "/none/summary.json"])
+        #expect(summary.code == 1 && summary.error.contains("check that its folder is there"), "\(summary.error)")
+        let folder = fixture.replay(capture: ".")
+        #expect(folder.code == 1 && folder.error.hasSuffix(": Is a directory.\n"), "\(folder.error)")
+    }
+
     @Test("a missing capture, directory or keys file is one clear line")
     func missing() throws {
         let fixture = try Self.fixture()

@@ -42,7 +42,7 @@ extension Command {
         console.print(summary.text)
         if let path = summaryPath {
             do { try Data(summary.json).write(to: URL(fileURLWithPath: path)) } catch {
-                throw CommandFault("cannot write \(path): \(error.localizedDescription)")
+                throw CommandFault("cannot write \(path): check that its folder is there, and its rights.")
             }
         }
         return ExitCode.done
