@@ -86,6 +86,17 @@ struct ProgramTests {
             ("kafka.properties", "bootstrap.servers=127.0.0.1:9\n", "group.id"),
             ("kafka.properties", "group.id=a\nenable.auto.commit=true\n", "enable.auto.commit"),
             ("kafka.properties", "group.id=a\nbootstrap.server=127.0.0.1:9\n", "bootstrap.server"),
+            ("kafka.properties", "group.id=a\n", "bootstrap.servers is missing"),
+            (
+                "kafka.properties",
+                "group.id=a\nbootstrap.servers=127.0.0.1:9\nsession.timeout.ms=9000\nmax.poll.interval.ms=8000\n",
+                "max.poll.interval.ms"
+            ),
+            (
+                "kafka.properties",
+                "group.id=a\nbootstrap.servers=127.0.0.1:9\nsecurity.protocol=ssl\nssl.ca.location=/nowhere\n",
+                "ssl.ca.location"
+            ),
             ("anchors/lab-attestation-root.pem", "no certificate", "lab-attestation-root.pem"),
         ]
     )

@@ -1,4 +1,5 @@
 internal import AppAttest
+internal import AppCheck
 internal import Crypto
 internal import DeviceLab
 internal import Foundation
@@ -39,6 +40,23 @@ struct InspectTests {
             return transcript
         }
 
+        /// Sealed with the configuration's own key.
+        func artifact(
+            app: String = "projects/123456789012/apps/1:123456789012:ios:0123456789abcdef",
+            environment: AppAttest.Environment = .production
+        ) throws -> [UInt8] {
+            let configuration = try Configuration.load(directory: folder.path + "/config")
+            let key = try #require(try ExchangeKeys.load(configuration).rings.sealing.active)
+            let artifact = Artifact(
+                publicKey: device.publicKey,
+                app: app,
+                appleAppID: "ABCDE12345.com.example.app",
+                environment: environment,
+                registeredAt: InspectTests.time
+            )
+            return key.seal(artifact)
+        }
+
         var config: [String] { ["--config", folder.path + "/config"] }
         var all: [String] {
             config + [
@@ -46,6 +64,8 @@ struct InspectTests {
                 "--key-id", text(device.keyID.bytes), "--public-key", text(device.publicKey.x963),
             ]
         }
+
+        var keyText: String { text(device.keyID.bytes) }
 
         private func text(_ bytes: [UInt8]) -> String { String(decoding: Base64.encode(bytes), as: UTF8.self) }
 
@@ -149,7 +169,7 @@ struct InspectTests {
     @Test(
         "What cannot be inspected is refused in one line, with exit code 2",
         arguments: [
-            (["AAAA"], "neither an attestation nor an assertion nor a receipt"),
+            (["AAAA"], "neither an attestation, an assertion, a receipt nor an artifact"),
             (["no such file"], "is neither a file nor base64"), (["omlz", "omlz"], "unexpected argument"),
             ([], "FILE|BASE64|- is missing"), (["--key-id", "AAAA", "omlz"], "--key-id must be 32 bytes"),
             (["--public-key", "AAAA", "omlz"], "--public-key must be 65 bytes"),
@@ -189,6 +209,55 @@ struct InspectTests {
                 #expect(output.contains("checks"))
             }
         }
+    }
+
+    @Test
+    func `An artifact is opened with the configuration's keys, and without one its clear part is told`() throws {
+        let bench = try Bench()
+        let artifact = try bench.artifact()
+        let opened = try bench.run(artifact, bench.config + ["--key-id", bench.keyText]).output
+        for line in [
+            "recordKey     \(bench.keyText)",
+            "app           projects/123456789012/apps/1:123456789012:ios:0123456789abcdef",
+            "appleAppId    ABCDE12345.com.example.app", "environment   production",
+            "registeredAt  2026-11-20T12:00:00Z",
+        ] { #expect(opened.contains(line), "\(opened)") }
+        let everything = try bench.results(artifact, bench.config + ["--key-id", bench.keyText])
+        #expect(everything.keys.sorted() == ["app", "environment", "key", "seal", "sealing key"])
+        #expect(Set(everything.values) == ["passed"])
+        #expect(try bench.run(artifact, bench.config).output == bench.run(artifact, bench.config, asFile: false).output)
+        let clear = try bench.run(artifact, []).output
+        #expect(clear.contains("recordKey     \(bench.keyText)") && !clear.contains("registeredAt"))
+        #expect(try bench.results(artifact, [])["seal"] == "--config")
+    }
+
+    @Test
+    func `An artifact of another key, app, environment, ring or of changed bytes fails its check`() throws {
+        let (bench, other) = (try Bench(), try Bench(.ios26_1))
+        let artifact = try bench.artifact()
+        let results = try bench.results(artifact, bench.config + ["--key-id", other.keyText])
+        #expect(results["key"] == "key-mismatch" && results["seal"] == "not-reached")
+        #expect(try bench.results(artifact, other.config)["sealing key"] == "artifact-invalid")
+        #expect(try bench.results(try bench.artifact(app: "projects/1/apps/2"), bench.config)["app"] == "unknown-app")
+        let development = try bench.artifact(environment: .development)
+        #expect(try bench.results(development, bench.config)["environment"] == "artifact-invalid")
+        // The clear key ID, the nonce, the sealed part, the tag.
+        for index in [1, 40, 60, artifact.count - 1] {
+            var damaged = artifact
+            damaged[index] ^= 1
+            #expect(try bench.results(damaged, bench.config)["seal"] == "artifact-invalid", "byte \(index)")
+        }
+        #expect(try bench.results(Array(artifact.dropLast()), bench.config)["seal"] == "artifact-invalid")
+    }
+
+    @Test
+    func `An empty file is told from one that cannot be read`() throws {
+        let folder = try SimulationFolder()
+        try Data().write(to: URL(filePath: folder.path + "/empty"))
+        let transcript = Transcript()
+        let arguments = ["inspect", folder.path + "/empty"]
+        #expect(AttestWorker.main(arguments, commands: AttestWorker.commands, console: transcript.console) == 2)
+        #expect(transcript.error.hasSuffix("/empty holds neither an object nor base64.\n"))
     }
 
     @Test("The roots built in are those that are shipped in Config")

@@ -63,6 +63,25 @@ struct LedgerCommandTests {
         #expect(property.code == 2 && property.transcript.error.contains("no.such.property"))
     }
 
+    @Test(
+        arguments: commands + [
+            ["create-topics", "--config", "DIR", "--partitions", "1"], ["rollout", "--config", "DIR"],
+            ["publish", "--config", "DIR", "--input", "DIR/KEYS"],
+        ]
+    )
+    func `A configuration that names no broker, or of which no client can be made, is exit code 2 and one line`(
+        arguments: [String]
+    ) throws {
+        for (properties, name) in [
+            ("group.id=g\n", "bootstrap.servers is missing"),
+            (Self.broker + "security.protocol=ssl\nssl.ca.location=/nowhere\n", "ssl.ca.location"),
+        ] {
+            let (code, transcript) = try run(arguments, properties: properties)
+            #expect(code == 2 && transcript.error.contains(name), "\(transcript.error)")
+            #expect(transcript.error.filter(\.isNewline).count == 1)
+        }
+    }
+
     @Test("Without the group's name nothing is changed in it", arguments: commands.dropLast())
     func group(_ arguments: [String]) throws {
         let (code, transcript) = try run(arguments, properties: "bootstrap.servers=127.0.0.1:1\n")

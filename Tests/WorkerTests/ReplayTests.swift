@@ -146,6 +146,42 @@ struct ReplayTests {
         #expect(run.error.split(separator: "\n").count == 1)
     }
 
+    @Test func `a replay never writes over the capture or the keys that it reads`() throws {
+        let fixture = try Self.fixture()
+        try FileManager.default.createDirectory(
+            atPath: fixture.directory.path + "/out",
+            withIntermediateDirectories: true
+        )
+        let records = Self.records(Self.fleet())
+        try fixture.write(capture: records, as: "out/results.ndjson")
+        try fixture.write(capture: records)
+        let summary = ["--summary", fixture.directory.path + "/capture.ndjson"]
+        try fixture.directory.write("out/tokens.ndjson", "")
+        let keys = ["--keys", fixture.directory.path + "/out/../out/tokens.ndjson"]
+        for (capture, more, option) in [
+            ("out/results.ndjson", [], "--input"), ("capture.ndjson", summary, "--input"),
+            ("capture.ndjson", keys, "--keys"),
+        ] {
+            let path = URL(filePath: fixture.directory.path + "/" + capture)
+            let before = try Data(contentsOf: path)
+            let (code, _, error) = fixture.replay(more, capture: capture)
+            #expect(code == 2 && error.contains("is the file of \(option) and would be overwritten"), "\(error)")
+            #expect(try Data(contentsOf: path) == before)
+        }
+        #expect(fixture.replay().code == 0, "without either there is nothing in the way")
+    }
+
+    @Test func `a folder or a summary that cannot be made is one line that says what to look at`() throws {
+        let fixture = try Self.fixture()
+        try fixture.write(capture: Self.records(Self.fleet()))
+        let taken = fixture.replay(output: "capture.ndjson")
+        #expect(taken.code == 1 && taken.error.contains("check what stands there"), "\(taken.error)")
+        let summary = fixture.replay(["--summary", fixture.directory.path + "/none/summary.json"])
+        #expect(summary.code == 1 && summary.error.contains("check that its folder is there"), "\(summary.error)")
+        let folder = fixture.replay(capture: ".")
+        #expect(folder.code == 1 && folder.error.hasSuffix(": Is a directory.\n"), "\(folder.error)")
+    }
+
     @Test("a missing capture, directory or keys file is one clear line")
     func missing() throws {
         let fixture = try Self.fixture()

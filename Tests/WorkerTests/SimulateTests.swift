@@ -336,4 +336,23 @@ struct SimulatePublishTests {
         #expect(code == 0, "\(transcript.error)")
         #expect(transcript.output == "published 200 records of 20 devices\n")
     }
+
+    @Test func `publish sends and counts what stands before a line that it cannot read`() throws {
+        let cluster = try MockCluster()
+        try cluster.createTopic("appattest.requests", partitions: 6)
+        let folder = try SimulationFolder()
+        let capture = folder.path + "/capture"
+        #expect(folder.simulate("--new-config", "--devices", "5", "--records", "30", "--output", capture).code == 0)
+        try folder.write(
+            "bootstrap.servers=\(cluster.bootstrapServers)\ngroup.id=g\n",
+            to: "config/kafka.properties"
+        )
+        let lines = try String(contentsOfFile: capture, encoding: .utf8)
+        try folder.write(lines + "{\"par\n" + lines, to: "capture")
+        let transcript = Transcript()
+        let arguments = ["publish", "--config", folder.path + "/config", "--input", capture]
+        #expect(AttestWorker.main(arguments, commands: AttestWorker.commands, console: transcript.console) == 1)
+        #expect(transcript.output == "30 records acknowledged, 0 failed\n")
+        #expect(transcript.error.contains("line 31 is no record of a capture"), "\(transcript.error)")
+    }
 }

@@ -19,6 +19,11 @@ package struct ObjectReport: Sendable, Equatable {
 package struct ReportField: Sendable, Equatable {
     package let name: String
     package let value: ReportValue
+
+    package init(name: String, value: ReportValue) {
+        self.name = name
+        self.value = value
+    }
 }
 
 package enum ReportValue: Sendable, Equatable, CustomStringConvertible {

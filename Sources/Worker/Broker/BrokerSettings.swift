@@ -65,6 +65,13 @@ extension BrokerSettings {
         }
     }
 
+    /// Refuses lines of which no consumer can be made, such as time-outs that contradict each other. Joins no group.
+    func validateMember() throws(KafkaFault) {
+        var properties = try consumerProperties().completed(defaults: [("log_level", "0")])
+        properties["group.instance.id"] = nil
+        _ = try Consumer(properties, topic: topics.requests)
+    }
+
     /// The name by which the group knows this instance over restarts.
     func stableID() throws(KafkaFault) -> String {
         guard let group = KafkaProperties(properties)["group.id"], !group.isEmpty else {

@@ -21,7 +21,7 @@ extension Command {
         let report: TopicReport
         do {
             report = try TopicCreator.createTopics(
-                properties: configuration.kafkaProperties.map { ($0.name, $0.value) },
+                properties: try configuration.brokerProperties(),
                 topics: configuration.topics,
                 partitions: partitions,
                 replication: try arguments.integer("--replication", in: 1...1000)

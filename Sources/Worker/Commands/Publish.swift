@@ -20,24 +20,32 @@ extension Command {
         let lines = try LineReader(path: input)
         var progress = ProgressMeter("publish", unit: "records", total: nil, console: console)
         var count = 0
+        // A line that cannot be read ends the capture: what stood before it is sent and counted first.
+        var badLine: CommandFault?
         let report: PublishReport
         do {
             let publisher = try CapturePublisher(
-                properties: configuration.kafkaProperties.map { ($0.name, $0.value) },
+                properties: try configuration.brokerProperties(),
                 topic: configuration.topics.requests,
                 options: options
             )
             report = try publisher.publish {
-                guard let line = try lines.next() else { return nil }
-                count += 1
-                progress.update(count)
-                return try Self.record(line, lines.lineNumber, of: input)
+                do throws(CommandFault) {
+                    guard let line = try lines.next() else { return nil }
+                    count += 1
+                    progress.update(count)
+                    return try Self.record(line, lines.lineNumber, of: input)
+                } catch {
+                    badLine = error
+                    return nil
+                }
             }
         } catch let fault as KafkaFault {
             throw CommandFault("cannot publish to \(configuration.topics.requests): \(fault).")
         }
         progress.finish()
         console.print("\(report.acknowledged.grouped) records acknowledged, \(report.failed.grouped) failed")
+        if let badLine { throw badLine }
         guard !report.isComplete else { return ExitCode.done }
         throw CommandFault("not every record was acknowledged: \(report.firstFailure ?? "no reason was given").")
     }

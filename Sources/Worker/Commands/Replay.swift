@@ -33,16 +33,29 @@ extension Command {
             keys: arguments.string("--keys")
         )
         options.mints = arguments.has("--mint")
+        let summaryPath = arguments.string("--summary")
+        try keepWhatIsRead(options, summary: summaryPath)
         let session = ReplaySession(configuration, keys: loaded.keys.rings, options)
         var progress = ProgressMeter("replay", unit: "records", total: nil, console: console)
         let summary = try session.run { requests, share in progress.update(requests, share: share) }
         progress.finish()
         console.print(summary.text)
-        if let path = arguments.string("--summary") {
+        if let path = summaryPath {
             do { try Data(summary.json).write(to: URL(fileURLWithPath: path)) } catch {
-                throw CommandFault("cannot write \(path): \(error.localizedDescription)")
+                throw CommandFault("cannot write \(path): check that its folder is there, and its rights.")
             }
         }
         return ExitCode.done
+    }
+
+    /// A capture cannot be taken once more: what is read is never what is written over.
+    private static func keepWhatIsRead(_ options: ReplaySession.Options, summary: String?) throws(UsageFault) {
+        let written = CaptureLog.paths(in: options.output) + (summary.map { [$0] } ?? [])
+        for (option, path) in [("--input", options.input), ("--keys", options.keys ?? "-")] where path != "-" {
+            guard let read = FileStamp(path),
+                let same = written.first(where: { FileStamp($0)?.isSameFile(as: read) == true })
+            else { continue }
+            throw UsageFault("\(same.printable) is the file of \(option) and would be overwritten: name another.")
+        }
     }
 }

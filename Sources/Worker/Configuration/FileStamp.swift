@@ -28,6 +28,9 @@ struct FileStamp: Equatable, Sendable {
         return stamps
     }
 
+    /// Whether both are one file, by whichever path.
+    func isSameFile(as other: FileStamp) -> Bool { device == other.device && inode == other.inode }
+
     /// Milliseconds since 1970.
     static func milliseconds(_ time: timespec) -> Int64 { Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000 }
 }

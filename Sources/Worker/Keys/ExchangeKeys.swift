@@ -51,6 +51,11 @@ package struct ExchangeKeys: Sendable {
         }
     }
 
+    /// The sealing keys alone.
+    static func sealing(_ configuration: Configuration) throws(ConfigurationFault) -> SealingKeyRing {
+        try ring(try secrets(configuration.sealingKeys, "sealing key"), "sealingKeys")
+    }
+
     private static func signingKey(
         _ entry: SigningKeyEntry,
         _ pem: [UInt8],

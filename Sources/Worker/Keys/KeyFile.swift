@@ -50,6 +50,7 @@ enum KeyFault {
 /// What the system says of its error numbers.
 enum POSIXText {
     static func describe(_ code: Int32) -> String {
-        NSError(domain: NSPOSIXErrorDomain, code: Int(code)).localizedDescription
+        // A static string of the library, copied at once.
+        unsafe String(cString: strerror(code))
     }
 }

@@ -21,7 +21,7 @@ final class LedgerAccess {
         guard let topic = topics.outputs[.ledger] else { preconditionFailure("every output has its topic") }
         self.topic = topic
         // What goes wrong is told as one line of our own; the library's would stand beside it.
-        properties = KafkaProperties(configuration.kafkaProperties.map { ($0.name, $0.value) })
+        properties = KafkaProperties(try configuration.brokerProperties())
             .completed(defaults: [("log_level", "0")])
         group = properties["group.id"].flatMap { $0.isEmpty ? nil : $0 }
         do throws(KafkaFault) {

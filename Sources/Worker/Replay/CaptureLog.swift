@@ -23,7 +23,7 @@ final class CaptureLog: RecordLog {
         bytesTotal = reader.totalBytes
         self.topics = topics
         do { try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true) } catch {
-            throw CommandFault("cannot make the folder \(directory): \(error.localizedDescription)")
+            throw CommandFault("cannot make the folder \(directory): check what stands there, and its parent's rights.")
         }
         for (stream, name) in Self.files {
             let path = directory + "/" + name
@@ -33,6 +33,9 @@ final class CaptureLog: RecordLog {
             outputs[stream] = handle
         }
     }
+
+    /// The four files that a replay into this folder writes.
+    static func paths(in directory: String) -> [String] { files.map { directory + "/" + $0.1 } }
 
     /// The share of the capture that was read, where its size is known. A snapshot: asked from another thread.
     var share: Double? { bytesTotal.map { Double(bytesRead.load(ordering: .relaxed)) / Double(max(1, $0)) } }

@@ -91,13 +91,9 @@ internal import Foundation
             } while count < 0 && code == EINTR
             filled = rest + max(0, count)
         }
-        guard count >= 0 else { throw CommandFault("cannot read \(name): \(describe(code)).") }
+        guard count >= 0 else { throw CommandFault("cannot read \(name): \(POSIXText.describe(code)).") }
         (chunk, start) = (fresh, 0)
         atEnd = count == 0
         bytesRead += count
-    }
-
-    private func describe(_ code: Int32) -> String {
-        NSError(domain: NSPOSIXErrorDomain, code: Int(code)).localizedDescription
     }
 }

@@ -22,7 +22,7 @@ struct EventsTopic {
             throw ConfigurationFault("worker.json: no topic is named for events.")
         }
         self.topic = topic
-        properties = KafkaProperties(configuration.kafkaProperties.map { ($0.name, $0.value) })
+        properties = KafkaProperties(try configuration.brokerProperties())
     }
 
     /// - Parameter body: called with each record's value.

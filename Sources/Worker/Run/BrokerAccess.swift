@@ -14,7 +14,10 @@ final class BrokerAccess {
     /// - Parameter instance: nil = the host's name.
     init(_ configuration: Configuration, instance: String?) throws {
         topics = configuration.topics
-        var properties = KafkaProperties(configuration.kafkaProperties.map { ($0.name, $0.value) })
+        var properties = KafkaProperties(
+            configuration.embeddedBroker
+                ? configuration.kafkaProperties.map { ($0.name, $0.value) } : try configuration.brokerProperties()
+        )
         if configuration.embeddedBroker {
             let cluster = try MockCluster()
             for topic in topics.all { try cluster.createTopic(topic, partitions: Self.embeddedPartitions) }
@@ -39,7 +42,10 @@ final class BrokerAccess {
         )
         settings.commitsOffsetsAside = embedded != nil
         self.settings = settings
-        do { try settings.validate() } catch {
+        do throws(KafkaFault) {
+            try settings.validate()
+            if !configuration.embeddedBroker { try settings.validateMember() }
+        } catch {
             throw ConfigurationFault("kafka.properties: \(error.message).")
         }
     }

@@ -7,9 +7,9 @@ internal import JSON
 extension Command {
     static let inspect = Command(
         name: "inspect",
-        summary: "one attestation, assertion or receipt explained field by field, each check with its result",
+        summary: "one attestation, assertion, receipt or artifact explained field by field, each check with its result",
         options: [
-            .value("--config", "DIR", "judge by this configuration's anchors and apps (Apple's roots, no app)"),
+            .value("--config", "DIR", "judge by this configuration's anchors, apps and keys (Apple's roots, no app)"),
             .value("--app-id", "ID", "an App ID to accept, instead of the configuration's", .repeatable),
             .value("--key-id", "B64", "the key ID that the object must be of"),
             .value("--public-key", "B64", "the attested key, 65 bytes: what an assertion is checked with"),
@@ -54,8 +54,7 @@ struct InspectCommand {
     }
 
     func run(_ console: Console) throws -> Int32 {
-        let report = report()
-        let view = InspectionView(report: report, gaps: gaps(report))
+        let view = try view()
         if isJSON { console.write(view.json + [0x0A]) } else { console.print(view.text) }
         return ExitCode.done
     }
@@ -106,20 +105,35 @@ struct InspectCommand {
 
     // MARK: The report
 
-    private func report() -> ObjectReport {
-        // First what the object says by itself: it may name its app, and the time that it was made.
-        let first = report(expectations: nil, at: EvaluationTime(milliseconds: 0))
-        return report(expectations: expectations(first), at: time ?? Self.issued(first))
+    private func view() throws(ConfigurationFault) -> InspectionView {
+        switch object.kind {
+        case .object(let kind):
+            let report = report(kind)
+            return InspectionView(report: report, gaps: gaps(report))
+        case .artifact:
+            let expected = keyID ?? publicKey.map { KeyID(of: $0) }
+            return try ArtifactInspection(artifact: object.bytes, configuration: configuration, keyID: expected).view
+        }
     }
 
-    private func report(expectations: Expectations?, at time: EvaluationTime) -> ObjectReport {
+    private func report(_ kind: ObjectReport.Kind) -> ObjectReport {
+        // First what the object says by itself: it may name its app, and the time that it was made.
+        let first = report(kind, expectations: nil, at: EvaluationTime(milliseconds: 0))
+        return report(kind, expectations: expectations(first), at: time ?? Self.issued(first))
+    }
+
+    private func report(
+        _ kind: ObjectReport.Kind,
+        expectations: Expectations?,
+        at time: EvaluationTime
+    ) -> ObjectReport {
         let (verifier, engine) = (ObjectVerifier(anchors: anchors), OpenSSLEngine())
         var arguments = InspectionArguments()
         arguments.clientDataHash = clientDataHash
         arguments.keyID = keyID
         arguments.key = publicKey
         arguments.expectations = expectations
-        switch object.kind {
+        switch kind {
         case .attestation: return verifier.inspectAttestation(object.bytes, arguments, at: time, engine: engine)
         case .assertion: return verifier.inspectAssertion(object.bytes, arguments, engine: engine)
         case .receipt:

@@ -1,9 +1,15 @@
+internal import AppAttest
+internal import AppCheck
 internal import Foundation
 internal import JSON
 
 /// The object to be explained: its bytes, and what kind of object they look like.
 struct InspectedObject {
-    enum Kind { case attestation, assertion, receipt }
+    enum Kind {
+        case object(ObjectReport.Kind)
+        /// Ours, not a device's.
+        case artifact
+    }
 
     /// Far above every object's own limit.
     private static let maxBytes = 1 << 20
@@ -31,7 +37,9 @@ struct InspectedObject {
             )
         }
         guard let kind = Self.kind(of: decoded) else {
-            throw UsageFault("inspect: neither an attestation nor an assertion nor a receipt (by its first bytes).")
+            throw UsageFault(
+                "inspect: neither an attestation, an assertion, a receipt nor an artifact (by its first bytes)."
+            )
         }
         (bytes, self.kind) = (decoded, kind)
     }
@@ -42,7 +50,9 @@ struct InspectedObject {
             return (data.map { [UInt8]($0) } ?? [], true)
         }
         guard FileManager.default.fileExists(atPath: operand) else { return (Array(operand.utf8), false) }
-        guard let handle = FileHandle(forReadingAtPath: operand), let data = try? handle.read(upToCount: maxBytes + 1)
+        // Nothing is read from an empty file, which is no fault of its rights.
+        guard let handle = FileHandle(forReadingAtPath: operand),
+            let data = try? handle.read(upToCount: maxBytes + 1) ?? Data()
         else { throw UsageFault("inspect: cannot read \(operand.printable): is it a file that you may read?") }
         return ([UInt8](data), true)
     }
@@ -50,15 +60,16 @@ struct InspectedObject {
     /// A guess by the first bytes and the names inside; the checks say whether it is right.
     private static func kind(of bytes: [UInt8]) -> Kind? {
         guard let first = bytes.first else { return nil }
+        if Artifact.keyID(of: bytes) != nil { return .artifact }
         // A CMS message is a SEQUENCE that begins with the identifier of signedData.
-        if first == 0x30 { return holds(signedData, bytes.prefix(32)) ? .receipt : nil }
+        if first == 0x30 { return holds(signedData, bytes.prefix(32)) ? .object(.receipt) : nil }
         // A CBOR map, whichever way it is written.
         guard first & 0xE0 == 0xA0 else { return nil }
         let isAssertion =
             holds(Array("signature".utf8), bytes.prefix(32)) || holds(Array("authenticatorData".utf8), bytes[...])
-        if isAssertion { return .assertion }
+        if isAssertion { return .object(.assertion) }
         return [0x63, 0x67].contains(bytes.dropFirst().first) || holds(Array("attStmt".utf8), bytes[...])
-            ? .attestation : nil
+            ? .object(.attestation) : nil
     }
 
     /// 1.2.840.113549.1.7.2.

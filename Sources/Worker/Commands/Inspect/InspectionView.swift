@@ -10,23 +10,52 @@ struct InspectionView {
         case because(String)
     }
 
-    private let report: ObjectReport
-    /// By a check's name.
-    private let gaps: [String: Gap]
+    enum Outcome {
+        case passed
+        /// With the reason's code.
+        case failed(String)
+        /// An earlier check failed.
+        case notReached
+        case notChecked(Gap)
+    }
 
+    struct Check {
+        let name: String
+        let outcome: Outcome
+    }
+
+    private let kind: String
+    private let fields: [ReportField]
+    private let checks: [Check]
+
+    init(kind: String, fields: [ReportField], checks: [Check]) {
+        self.kind = kind
+        self.fields = fields
+        self.checks = checks
+    }
+
+    /// - Parameter gaps: by a check's name.
     init(report: ObjectReport, gaps: [String: Gap]) {
-        self.report = report
-        self.gaps = gaps
+        let checks = report.checks.map { Check(name: $0.name, outcome: Self.outcome($0, gap: gaps[$0.name])) }
+        self.init(kind: report.kind.rawValue, fields: report.fields, checks: checks)
+    }
+
+    /// The first failed check's; nil if all that could be judged passed.
+    private var reason: String? {
+        for check in checks {
+            if case .failed(let reason) = check.outcome { return reason }
+        }
+        return nil
     }
 
     /// Fields, then checks, then the verdict on all that could be judged.
     var text: String {
-        var fields = TextTable()
-        for field in report.fields { fields.add("  " + field.name, field.value.description.printable) }
-        var checks = TextTable()
-        for check in report.checks { checks.add("  " + check.name, Self.describe(outcome(check))) }
-        let verdict = report.refusal.map { "refused: \($0.code)" } ?? "nothing that could be judged speaks against it"
-        return "\(report.kind.rawValue)\n\nfields\n\(fields.text)\n\nchecks\n\(checks.text)\n\n\(verdict)"
+        var fieldTable = TextTable()
+        for field in fields { fieldTable.add("  " + field.name, field.value.description.printable) }
+        var checkTable = TextTable()
+        for check in checks { checkTable.add("  " + check.name, Self.describe(check.outcome)) }
+        let verdict = reason.map { "refused: \($0)" } ?? "nothing that could be judged speaks against it"
+        return "\(kind)\n\nfields\n\(fieldTable.text)\n\nchecks\n\(checkTable.text)\n\n\(verdict)"
     }
 
     /// `{"kind", "fields": {…}, "checks": [{"name", "result", "reason"?, "needs"?, "because"?}], "reason"?}`.
@@ -34,46 +63,40 @@ struct InspectionView {
         var writer = JSONWriter(capacity: 4096)
         writer.beginObject()
         writer.key("kind")
-        writer.string(report.kind.rawValue)
+        writer.string(kind)
         writer.key("fields")
         writer.beginObject()
-        for field in report.fields {
+        for field in fields {
             writer.key(named: field.name)
             if case .number(let number) = field.value { writer.value(number) } else { write(field.value, &writer) }
         }
         writer.endObject()
         writer.key("checks")
         writer.beginArray()
-        for check in report.checks { write(check, &writer) }
+        for check in checks { write(check, &writer) }
         writer.endArray()
-        if let refusal = report.refusal {
+        if let reason {
             writer.key("reason")
-            writer.string(refusal.code)
+            writer.string(reason)
         }
         writer.endObject()
         return writer.bytes
     }
 
-    private enum Outcome {
-        case passed, failed(Refusal), notReached
-        case notChecked(Gap)
-    }
-
     /// A check that passed without anything to compare with has not been judged.
-    private func outcome(_ check: ReportCheck) -> Outcome {
-        let gap = gaps[check.name]
+    private static func outcome(_ check: ReportCheck, gap: Gap?) -> Outcome {
         switch check.outcome {
-        case .passed: return gap.map { .notChecked($0) } ?? .passed
-        case .failed(let refusal): return .failed(refusal)
-        case .notReached: return .notReached
-        case .notJudged: return .notChecked(gap ?? .because("the object has no such part"))
+        case .passed: gap.map { .notChecked($0) } ?? .passed
+        case .failed(let refusal): .failed(refusal.code)
+        case .notReached: .notReached
+        case .notJudged: .notChecked(gap ?? .because("the object has no such part"))
         }
     }
 
     private static func describe(_ outcome: Outcome) -> String {
         switch outcome {
         case .passed: "passed"
-        case .failed(let refusal): "FAILED: \(refusal.code)"
+        case .failed(let reason): "FAILED: \(reason)"
         case .notReached: "not reached: an earlier check failed"
         case .notChecked(.needs(let option)): "not checked: needs \(option)"
         case .notChecked(.because(let reason)): "not checked: \(reason)"
@@ -82,17 +105,17 @@ struct InspectionView {
 
     private func write(_ value: ReportValue, _ writer: inout JSONWriter) { writer.string(value.description) }
 
-    private func write(_ check: ReportCheck, _ writer: inout JSONWriter) {
+    private func write(_ check: Check, _ writer: inout JSONWriter) {
         writer.beginObject()
         writer.key("name")
         writer.string(check.name)
         writer.key("result")
-        switch outcome(check) {
+        switch check.outcome {
         case .passed: writer.string("passed")
-        case .failed(let refusal):
+        case .failed(let reason):
             writer.string("failed")
             writer.key("reason")
-            writer.string(refusal.code)
+            writer.string(reason)
         case .notReached: writer.string("not-reached")
         case .notChecked(.needs(let option)):
             writer.string("not-checked")

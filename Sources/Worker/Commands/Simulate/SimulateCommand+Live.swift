@@ -24,7 +24,7 @@ extension SimulateCommand {
         )
             throws -> StockTally
         {
-            let properties = configuration.kafkaProperties.map { ($0.name, $0.value) }
+            let properties = try configuration.brokerProperties()
             let topic = configuration.topics.requests
             let found = try Admin(KafkaProperties(properties)).topics().first { $0.name == topic }
             guard let partitions = found.flatMap({ Int32(exactly: $0.partitions) }), partitions > 0 else {

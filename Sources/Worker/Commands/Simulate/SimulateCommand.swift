@@ -205,7 +205,7 @@ struct SimulateCommand {
         var options = CapturePublisher.Options()
         options.recordsPerSecond = settings.rate
         let publisher = try CapturePublisher(
-            properties: configuration.kafkaProperties.map { ($0.name, $0.value) },
+            properties: try configuration.brokerProperties(),
             topic: configuration.topics.requests,
             options: options
         )
