@@ -78,12 +78,12 @@ private func decode(_ line: String) throws(KeysFile.Fault) -> ImportedKey { try 
             ("{\(required),\"nonce\":\"AA==\"}", "nonce has not 32 bytes"),
             ("{\(required),\"nonce\":1}", "nonce is no base64"),
             ("{\(required),\"lastRequest\":[]}", "lastRequest is no JSON object"),
-            ("{\(required),\"lastRequest\":{}}", "id is missing"),
-            (#"{\#(required),"lastRequest":{"id":"a","valueSha256":"\#(key32)"}}"#, "verdict is missing"),
-            (#"{\#(required),"lastRequest":{"id":"a","verdict":"accepted"}}"#, "valueSha256 is missing"),
+            ("{\(required),\"lastRequest\":{}}", "lastRequest: id is missing"),
+            (#"{\#(required),"lastRequest":{"id":"a","valueSha256":"\#(key32)"}}"#, "lastRequest: verdict is missing"),
+            (#"{\#(required),"lastRequest":{"id":"a","verdict":"accepted"}}"#, "lastRequest: valueSha256 is missing"),
             (
                 #"{\#(required),"lastRequest":{"id":"a","valueSha256":"\#(key32)","verdict":"accepted","iat":-1}}"#,
-                "iat is no integer from 0 on"
+                "lastRequest: iat is no integer from 0 on"
             ),
             (
                 #"{\#(required),"lastRequest":{"id":"a","valueSha256":"\#(key32)","verdict":"accepted","expires":1}}"#,

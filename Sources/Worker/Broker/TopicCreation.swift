@@ -5,6 +5,8 @@ internal import Pipeline
 /// What `create-topics` did: a line per topic, and whether all six are now as asked for.
 package struct TopicReport: Sendable, Equatable {
     package var lines: [String] = []
+    /// What the broker refused.
+    package var complaints: [String] = []
     package var allMatch = true
 }
 
@@ -22,6 +24,8 @@ package enum TopicCreator {
     ) throws -> TopicReport {
         let admin = try Admin(KafkaProperties(properties))
         let wanted = plan(topics, partitions: partitions, replication: replication)
+        // Asked first: a broker that is down is known by this long before a creation gives up.
+        _ = try admin.topics(timeoutMilliseconds: min(timeoutMilliseconds, firstMilliseconds))
         let outcomes = try admin.createTopics(wanted, timeoutMilliseconds: timeoutMilliseconds)
         let existing = zip(wanted, outcomes).filter { $0.1 == .exists }.map { $0.0.name }
         let created = zip(wanted, outcomes).filter { $0.1 == .created }.map { $0.0.name }
@@ -34,6 +38,8 @@ package enum TopicCreator {
         }
         return report
     }
+
+    private static let firstMilliseconds = 10_000
 
     /// The topics, once those just made have reached the broker that is asked; a broker learns of them in its own time.
     private static func visible(
@@ -72,7 +78,7 @@ extension TopicReport {
             lines.append("created \(wanted.name), \(wanted.partitions) partitions")
         case .failed(let fault):
             allMatch = false
-            lines.append("\(fault.message)")
+            complaints.append(fault.message)
         case .exists:
             let differences = Self.differences(wanted, found, settings)
             allMatch = allMatch && differences.isEmpty

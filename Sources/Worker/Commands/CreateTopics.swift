@@ -30,6 +30,7 @@ extension Command {
             throw CommandFault("the topics cannot be created: \(fault).")
         }
         for line in report.lines { console.print(line) }
+        for line in report.complaints { console.printError("\(AttestWorker.name): \(line)") }
         return report.allMatch ? ExitCode.done : ExitCode.failed
     }
 }

@@ -61,6 +61,9 @@ struct NewKeysCommand {
         guard activated == nil || (!adds && kinds == nil && algorithms.isEmpty) else {
             throw UsageFault("--activate makes no key: leave --add, --only and --algorithm away.")
         }
+        guard algorithms.isEmpty || kinds?.contains(.signing) ?? true else {
+            throw UsageFault("--algorithm is of signing keys: add signing to --only, or leave --algorithm away.")
+        }
         guard activated != nil || !isEarly else { throw UsageFault("--early goes with --activate only.") }
     }
 

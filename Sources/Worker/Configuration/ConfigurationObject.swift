@@ -18,8 +18,10 @@ struct ConfigurationObject {
         for member in node.members {
             let name = String(decoding: member.name, as: UTF8.self)
             let place = Self.join(path, name.printable)
-            guard known.contains(name)
-            else { throw Self.fault(file, place, "unknown key; known here: \(known.joined(separator: ", "))") }
+            guard known.contains(name) else {
+                let names = known.isEmpty ? "none" : known.joined(separator: ", ")
+                throw Self.fault(file, place, "unknown key; known here: \(names)")
+            }
             guard seen.insert(name).inserted else { throw Self.fault(file, place, "stands twice; keep one") }
         }
     }

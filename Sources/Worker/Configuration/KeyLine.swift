@@ -81,6 +81,10 @@ enum KeyLine {
 
     private static func lastRequest(_ node: JSONNode) throws(Fault) -> ImportedKey.LastRequest {
         try check(node, requestMembers, "lastRequest")
+        do throws(Fault) { return try request(node) } catch { throw Fault(reason: "lastRequest: \(error.reason)") }
+    }
+
+    private static func request(_ node: JSONNode) throws(Fault) -> ImportedKey.LastRequest {
         return ImportedKey.LastRequest(
             id: try string(required(node, "id"), "id"),
             valueSHA256: try digest(required(node, "valueSha256"), "valueSha256"),

@@ -32,7 +32,11 @@ package struct LoadedConfiguration: Sendable {
     /// What is doubtful about the keys, though the worker can run with them: one line each.
     ///
     /// - Parameter now: milliseconds since 1970.
-    package func warnings(now: Int64) -> [String] { missing + PublicationRule.warnings(keys, now: now) }
+    package func warnings(now: Int64) -> [String] { missing + unserved + PublicationRule.warnings(keys, now: now) }
+
+    private var unserved: [String] {
+        configuration.metricsPort == 0 ? [] : ["metrics.port: this version serves no metrics; nothing listens there"]
+    }
 
     /// Keys without which exchanges are deferred. A worker without any key is one that only verifies.
     private var missing: [String] {

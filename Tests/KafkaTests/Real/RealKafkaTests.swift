@@ -52,7 +52,8 @@ struct RealKafkaTests {
         let fixture = try RealFixture("refused")
         let report = try fixture.create(partitions: 1, replication: 3)
         #expect(!report.allMatch)
-        #expect(report.lines.count == 6 && report.lines.allSatisfy { $0.contains("refused.") })
+        #expect(report.lines.isEmpty)
+        #expect(report.complaints.count == 6 && report.complaints.allSatisfy { $0.contains("refused.") })
     }
 
     @Test func `requests carry the broker's time`() throws {
