@@ -125,8 +125,9 @@ extension KeyLedger {
         if record.environment == .production { flags.insert(.production) }
         if record.nonce != nil { flags.insert(.nonce) }
         if record.validationCategory != nil { flags.insert(.category) }
-        var packedID = LedgerEntry.pack([])
-        longIDs[slot] = nil
+        // As no id is packed.
+        var packedID: (UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0)
+        if !longIDs.isEmpty { longIDs[slot] = nil }
         if let last = record.lastRequest {
             flags.insert(.lastRequest)
             let utf8 = Array(last.id.utf8)
