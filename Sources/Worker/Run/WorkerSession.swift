@@ -84,7 +84,7 @@ final class WorkerSession {
         let notices = NoticeBoard()
         access.settings.isStopping = { stopped.isSet }
         let restored = RestoreCount()
-        let log = try openLog(notices, restored)
+        let log = try openLog(notices, restored, partitions)
         let loop = BatchLoop(
             log: log,
             settings: configuration.liveSettings(loaded.keys.rings, partitions: partitions),
@@ -129,7 +129,12 @@ final class WorkerSession {
         FileHandle.standardError.write(Data("\(AttestWorker.name): \(line)\n".utf8))
     }
 
-    private func openLog(_ notices: NoticeBoard, _ restored: RestoreCount) throws -> KafkaRecordLog {
+    private func openLog(
+        _ notices: NoticeBoard,
+        _ restored: RestoreCount,
+        _ partitions: Int32
+    ) throws -> KafkaRecordLog {
+        access.settings.partitions = partitions
         let trouble: @Sendable (KafkaFault) -> Void = { notices.post($0.description) }
         return switch configuration.delivery {
         case .exactlyOnce: try KafkaRecordLog(exactlyOnce: access.settings, trouble: trouble, restored: restored.add)
