@@ -71,6 +71,8 @@ package final class RealKafka: Sendable {
         try cluster.addPartitions(count, to: topics)
     }
 
+    package func deleteTopic(_ name: String) throws { try cluster.deleteTopic(name) }
+
     /// Stops the broker and deletes its folder.
     package func stop() { cluster.stop() }
 }

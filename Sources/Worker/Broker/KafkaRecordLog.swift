@@ -148,15 +148,17 @@ package final class KafkaRecordLog: RecordLog {
 // MARK: - Restore
 
 extension KafkaRecordLog {
-    package func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws {
+    package func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws -> Set<Int32> {
         restoredRecords = 0
         do throws(KafkaFault) {
-            restore = try LedgerRestore(
+            let restore = try LedgerRestore(
                 settings,
                 partitions: partitions,
                 known: ledgerEnds.filter { kept.contains($0.key) },
                 lookupMilliseconds: Self.lookupMilliseconds
             )
+            self.restore = restore
+            return restore.truncated
         } catch { throw rights.explained(error, reading: settings.topics.outputs[.ledger]) }
     }
 

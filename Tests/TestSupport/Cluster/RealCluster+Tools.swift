@@ -54,6 +54,11 @@ extension RealCluster {
         }
     }
 
+    package func deleteTopic(_ name: String) throws {
+        let deletion = ["--delete", "--topic", name]
+        try tool("org.apache.kafka.tools.TopicCommand", ["--bootstrap-server", bootstrapServers] + deletion)
+    }
+
     private func acls(_ arguments: [String]) throws {
         try tool("org.apache.kafka.tools.AclCommand", ["--bootstrap-server", bootstrapServers] + arguments)
     }
