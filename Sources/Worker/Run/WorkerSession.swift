@@ -160,15 +160,9 @@ final class WorkerSession {
             directory: directory,
             running: loaded,
             isAsked: hangup.take,
-            apply: { configuration, keys in
+            apply: { configuration, keys, taken in
                 let settings = configuration.liveSettings(keys, partitions: partitions)
-                driver.post {
-                    loop.replace(settings) { missing in
-                        if let missing {
-                            notices.post("the new configuration is not taken, the old one stays: \(missing)")
-                        }
-                    }
-                }
+                driver.post { loop.replace(settings) { missing in taken(missing?.description) } }
             },
             say: { notices.post($0) }
         )
