@@ -42,7 +42,7 @@ struct KafkaCopy {
     }
 
     private static func restore(_ log: KafkaRecordLog, _ partitions: [Int32]) throws {
-        try log.beginRestore(partitions, kept: [])
+        _ = try log.beginRestore(partitions, kept: [])
         while try !log.restore(10_000, waitMilliseconds: 100).isComplete {}
     }
 

@@ -135,7 +135,9 @@ package protocol RecordLog: AnyObject {
     ///
     /// - Parameter kept: those of which the caller still has the ledger as of their last commit (or restore) here: only
     ///   what was written after that is read.
-    func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws
+    /// - Returns: those of `kept` that know more than the ledger topic has, which lost records that were committed: they
+    ///   are to be dropped, and are read from the beginning.
+    func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws -> Set<Int32>
     /// Some more of it, `records` at most; waits at most `waitMilliseconds` for the first one.
     func restore(_ records: Int, waitMilliseconds: Int) throws -> RestoreRound
     /// Answers a ``AssignmentChange/revoked(_:)`` or ``AssignmentChange/lost(_:)``: gives the partitions back.

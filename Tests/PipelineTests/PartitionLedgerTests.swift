@@ -146,12 +146,46 @@ struct PartitionLedgerTests {
 
     @Test("the applied offset stands behind everything that was applied")
     func markStandsLast() {
-        let changes = Self.overlay.changes()
-        #expect(changes.last?.change == .streamTime(Self.time(50_000), appliedOffset: 77))
+        let mark = LedgerChange.streamTime(Self.time(50_000), appliedOffset: 77)
+        let changes = Self.overlay.changes().map(\.change)
+        #expect(changes.firstIndex(of: mark) == changes.count - 3)
+        #expect(changes.suffix(2) == [.challengeForgotten(Self.digest(8)), .tokenForgotten(Self.digest(9))])
+        // In a transaction everything counts at once.
+        var whole = Self.overlay
+        whole[3].appliedOffset = nil
+        #expect(whole.changes().last?.change == .streamTime(Self.time(50_000), appliedOffset: nil))
         // Nothing forgotten, nothing applied: the stream time alone is not worth a record.
         var quiet = LedgerOverlay()
         quiet[0].streamTime = Self.time(1)
         #expect(quiet.changes().isEmpty)
+    }
+
+    @Test func `wherever the topic ends without a transaction, nothing is forgotten before its time is written`() {
+        let (challenge, token) = (Self.digest(8), Self.digest(9))
+        var before = PartitionLedger()
+        before.apply(.challenge(challenge, Self.consumed(10)))
+        before.apply(.token(token, Self.consumed(10)))
+        before.apply(.streamTime(Self.time(5), appliedOffset: 70))
+        var all = before
+        all.apply(Self.overlay[3])
+        let changes = Self.overlay.changes().map(\.change)
+        for count in 0...changes.count {
+            var topic = before
+            for change in changes.prefix(count) { topic.apply(change) }
+            // What is still there is told again with the next batch.
+            let told = topic.expired(at: Self.time(50_000), limit: 10)
+            for (isThere, change) in [
+                (topic.challenges[challenge] != nil, LedgerChange.challengeForgotten(challenge)),
+                (topic.tokens[token] != nil, .tokenForgotten(token)),
+            ] {
+                #expect(isThere || topic.streamTime >= Self.time(10), "after \(count)")
+                #expect(told.contains(change) == isThere, "after \(count)")
+            }
+            guard topic.appliedOffset > 70 else { continue }
+            #expect(topic.keys[KeyID(Self.digest(1))] == Self.record(4))
+            #expect(topic.challenges[Self.digest(2)] != nil && topic.tokens[Self.digest(3)] != nil)
+            #expect(topic.rates == all.rates && topic.sealingKeys == all.sealingKeys)
+        }
     }
 
     @Test("sealing keys are forgotten when told so")

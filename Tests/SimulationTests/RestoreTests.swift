@@ -17,15 +17,24 @@ struct RestoreTests {
         private var polls: [Answer]
         private var restores: [Answer?]
         private var beginFaults: Int
-        private let topic: [StoredRecord]
+        private var topic: [StoredRecord]
+        private let newTopic: [StoredRecord]?
         private var next = 0
         private(set) var kept: [Set<Int32>] = []
 
         /// - Parameters:
         ///   - restores: what the first calls answer; nil = a record.
         ///   - beginFaults: how often a restore cannot be begun.
-        init(polls: [Answer], restores: [Answer?] = [], beginFaults: Int = 0, topic: [StoredRecord]) {
+        ///   - newTopic: what stands there instead once a ledger was kept; the records that were known are gone.
+        init(
+            polls: [Answer],
+            restores: [Answer?] = [],
+            beginFaults: Int = 0,
+            topic: [StoredRecord],
+            newTopic: [StoredRecord]? = nil
+        ) {
             (self.polls, self.restores, self.beginFaults, self.topic) = (polls, restores, beginFaults, topic)
+            self.newTopic = newTopic
         }
 
         func poll(_ limits: BatchLimits, waitMilliseconds: Int) -> PollRound {
@@ -38,13 +47,16 @@ struct RestoreTests {
             return round
         }
 
-        func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws {
+        func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws -> Set<Int32> {
             self.kept.append(kept)
             next = 0
             guard beginFaults == 0 else {
                 beginFaults -= 1
                 throw SimulatedFault(.retriable)
             }
+            guard let newTopic, !kept.isEmpty else { return [] }
+            topic = newTopic
+            return kept
         }
 
         func restore(_ records: Int, waitMilliseconds: Int) throws -> RestoreRound {
@@ -139,6 +151,20 @@ struct RestoreTests {
         )
         Self.expectWhole(try Self.run(log, seed: 1))
         #expect(log.kept == [[], isLost ? [] : [0]])
+    }
+
+    @Test("a kept ledger that knows more than the topic is dropped for what the topic says", arguments: [true, false])
+    func truncated(isGivenAway: Bool) throws {
+        let log = ScriptedLog(
+            polls: (isGivenAway ? [.assigned([0]), .revoked([0])] : [.assigned([0])]).map { .change($0) }
+                + [.change(.assigned([0]))],
+            topic: Self.topic,
+            newTopic: [Self.topic[3]]
+        )
+        let loop = try Self.run(log, seed: 1)
+        #expect(log.kept == [[], [0]])
+        #expect(loop.ledgers[0]?.keys.count == 1)
+        #expect(loop.ledgers[0]?.keys[Self.key(4)]?.counter == 4)
     }
 
     @Test("a restore that is aborted starts over", arguments: 1...10 as ClosedRange<UInt64>)

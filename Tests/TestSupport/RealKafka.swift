@@ -66,6 +66,13 @@ package final class RealKafka: Sendable {
     /// Starts a killed broker again, on the same ports and data.
     package func restart(seconds: Int = 60) throws { try cluster.start(seconds: seconds) }
 
+    /// Gives topics more partitions.
+    package func addPartitions(_ count: Int32, to topics: [String]) throws {
+        try cluster.addPartitions(count, to: topics)
+    }
+
+    package func deleteTopic(_ name: String) throws { try cluster.deleteTopic(name) }
+
     /// Stops the broker and deletes its folder.
     package func stop() { cluster.stop() }
 }

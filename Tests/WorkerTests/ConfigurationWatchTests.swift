@@ -11,6 +11,11 @@ private final class WatchBench {
     var lines: [String] = []
     var applied: [(Configuration, KeyRings)] = []
     var isAsked = false
+    /// Why the loop keeps what it has; nil = it takes what it is handed.
+    var refusal: String?
+    /// Whether it tells at once.
+    var answers = true
+    private(set) var taken: (@Sendable (String?) -> Void)?
     private var elapsed = Duration.zero
     private var wall: Int64 = Int64(Date().timeIntervalSince1970 * 1000)
     private var watch: ConfigurationWatch?
@@ -29,7 +34,11 @@ private final class WatchBench {
             },
             elapsed: { [unowned self] in elapsed },
             wallClock: { [unowned self] in wall },
-            apply: { [unowned self] in applied.append(($0, $1)) },
+            apply: { [unowned self] in
+                applied.append(($0, $1))
+                taken = $2
+                if answers { $2(refusal) }
+            },
             say: { [unowned self] in lines.append($0.replacingOccurrences(of: directory.path, with: "DIR")) }
         )
     }
@@ -78,6 +87,42 @@ struct ConfigurationWatchTests {
         #expect(bench.lines == ["the configuration is reloaded: 1 app, 1 signing key, 1 sealing key, 1 challenge key"])
         for _ in 0..<3 { bench.look() }
         #expect(bench.applied.count == 1)
+    }
+
+    @Test("What the loop does not take is not said to be reloaded, and the next change is judged by what runs")
+    func refused() throws {
+        let directory = try KeyDirectory.complete()
+        let bench = try WatchBench(directory)
+        let worker = try directory.text("worker.json")
+        let list = try #require(worker.range(of: #""sealingKeys": ["#)?.upperBound)
+        try directory.write("n.key", KeyText.secret(9))
+        try directory.files.write("worker.json", worker[..<list] + #"{"id": "n", "file": "n.key"},"# + worker[list...])
+        bench.refusal = "a key is missing"
+        bench.settle()
+        #expect(bench.applied.count == 1)
+        #expect(bench.lines == [Self.gone + "a key is missing"])
+        // The new key has sealed nothing: it may go again.
+        bench.refusal = nil
+        try directory.files.write("worker.json", worker)
+        bench.settle()
+        #expect(bench.applied.count == 2)
+        #expect(bench.lines.count == 2 && bench.lines[1].contains("is reloaded: 1 app, 1 signing key, 1 sealing key"))
+    }
+
+    @Test("A reload is told when the loop has taken it, and the next change waits for that")
+    func waits() throws {
+        let bench = try WatchBench(KeyDirectory.complete())
+        bench.answers = false
+        try bench.directory.files.write("apps.json", ConfigurationDirectory.apps(#""tokenTtl":"2h""#))
+        bench.settle()
+        try bench.directory.files.write("apps.json", ConfigurationDirectory.apps(#""tokenTtl":"11h""#))
+        bench.isAsked = true
+        bench.settle()
+        #expect(bench.applied.count == 1 && bench.lines.isEmpty)
+        bench.taken?(nil)
+        bench.look()
+        #expect(bench.lines.count == 1 && bench.lines[0].hasPrefix("the configuration is reloaded: "))
+        #expect(bench.applied.map { $0.0.registry.apps[0].tokens.ttlMilliseconds } == [7_200_000, 39_600_000])
     }
 
     @Test("What changed between the load and the watch, while the broker was waited for, is taken over")

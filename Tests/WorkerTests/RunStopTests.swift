@@ -25,6 +25,28 @@ extension EndToEndTests {
         #expect(try workplace.records(of: workplace.topic(.results)).count == 1_500)
     }
 
+    @Test(arguments: [false, true])
+    func `partitions that are added end a run with a sentence, and nothing is judged by the old count`(
+        ofAllTopics: Bool
+    ) throws {
+        let workplace = try Workplace("grown-\(ofAllTopics)")
+        try workplace.rewrite("kafka.properties") { $0 + "topic.metadata.refresh.interval.ms=1000\n" }
+        let broker = try #require(RealKafkaTrait.broker)
+        try workplace.publish(devices: 5, records: 50)
+        let worker = try workplace.run("run", "--instance", "one")
+        #expect(try workplace.waits(for: 50, of: worker), "\(worker.error)")
+        let outputs = Pipeline.OutputStream.allCases.map(workplace.topic)
+        try broker.addPartitions(5, to: (ofAllTopics ? outputs : []) + [workplace.requests])
+        try workplace.put((3..<5 as Range<Int32>).map { PutRecord(key: [], value: [], partition: $0) })
+        #expect(worker.exitCode() == 1)
+        // Beside the library's own lines.
+        let lines = worker.error.split(separator: "\n").filter { $0.hasPrefix("attest-worker: ") }
+        #expect(lines.count == 1, "\(worker.error)")
+        #expect(worker.error.contains("has 5 partitions, the worker was started with 3: "))
+        #expect(worker.error.contains("stop all workers, make all six topics equal, start again"))
+        #expect(try Outcomes(of: workplace).counts == ["accepted": 50])
+    }
+
     /// The count in the last line that a run prints.
     static func requests(of worker: WorkerProcess) -> Int {
         let line = worker.output.split(separator: "\n").last { $0.contains(" requests: ") } ?? ""

@@ -1,6 +1,11 @@
 internal import CRdkafka
 
 extension Consumer {
+    /// Every topic that this client may see.
+    package func topics(timeoutMilliseconds: Int) throws(KafkaFault) -> [TopicDescription] {
+        try handle.topics(timeoutMilliseconds: timeoutMilliseconds)
+    }
+
     /// The group's committed offsets; nil for a partition without one.
     ///
     /// With `isolation.level=read_committed` it waits for transactions that have offsets of these partitions pending.

@@ -7,7 +7,7 @@ package enum LedgerChange: Sendable, Equatable {
     case challenge(Digest, ConsumedID)
     case token(Digest, ConsumedID)
     /// The partition's stream time when ids were forgotten because of it; the offset after the last record that was
-    /// applied, written by at-least-once delivery only, behind everything that was applied.
+    /// applied, written by at-least-once delivery only: behind everything that was applied, before what is forgotten.
     case streamTime(EvaluationTime?, appliedOffset: Int64?)
     case rate(app: String, RateCount)
     /// A sealing key under which artifacts were issued, by the id that stands in them.

@@ -31,7 +31,7 @@ package struct LedgerOverlay: Sendable {
         return parts.count - 1
     }
 
-    /// What the ledger topic is told, by partition. The stream time stands last: see ``LedgerChange/streamTime(_:appliedOffset:)``.
+    /// What the ledger topic is told, by partition, in the order in which it must stand there.
     package func changes() -> [(partition: Int32, change: LedgerChange)] {
         partitions.flatMap { partition in self[partition].changes().map { (partition, $0) } }
     }
@@ -61,11 +61,11 @@ package struct PartitionOverlay: Sendable {
         for (id, consumed) in tokens { changes.append(.token(id, consumed)) }
         for (app, rate) in rates { changes.append(.rate(app: app, rate)) }
         for (id, since) in sealingKeys { changes.append(.sealingKey(id, since: since)) }
-        changes += expired
         // Written where something is forgotten because of it, so that a restored ledger never takes the id again.
-        if appliedOffset != nil || !expired.isEmpty {
-            changes.append(.streamTime(streamTime, appliedOffset: appliedOffset))
-        }
-        return changes
+        let mark = LedgerChange.streamTime(streamTime, appliedOffset: appliedOffset)
+        // Without a transaction the topic may end anywhere: behind all that was applied, before all that is forgotten. What
+        // was not forgotten by then is with the next batch.
+        if appliedOffset != nil { return changes + [mark] + expired }
+        return expired.isEmpty ? changes : changes + expired + [mark]
     }
 }

@@ -29,7 +29,8 @@ extension BatchLoop {
         case .assigned(let partitions):
             forgetRestoration()
             // The log may fail and be asked again: nothing changes before it has begun.
-            try log.beginRestore(partitions, kept: Set(partitions.filter(isKnown)))
+            let lost = try log.beginRestore(partitions, kept: Set(partitions.filter(isKnown)))
+            for partition in lost { forget(partition) }
             for partition in partitions { take(partition) }
             restoration = Restoration(partitions: partitions)
             restorations += 1
@@ -58,6 +59,13 @@ extension BatchLoop {
         let number = settings.ledgerPartition(partition)
         guard ledgers[number] == nil else { return }
         ledgers[number] = kept.take(number) ?? PartitionLedger()
+    }
+
+    /// What the topic no longer says may be somebody else's by now: it is not mixed with what the topic says instead.
+    private func forget(_ partition: Int32) {
+        let number = settings.ledgerPartition(partition)
+        ledgers[number] = nil
+        kept.drop(number)
     }
 
     private func give(_ partition: Int32) {
@@ -168,6 +176,8 @@ struct KeptLedgers {
     }
 
     mutating func take(_ partition: Int32) -> PartitionLedger? { ledgers.removeValue(forKey: partition)?.ledger }
+
+    mutating func drop(_ partition: Int32) { ledgers[partition] = nil }
 
     private mutating func sweep(at now: EvaluationTime?) {
         guard let now else { return }

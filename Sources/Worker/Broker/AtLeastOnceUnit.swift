@@ -4,7 +4,7 @@ internal import Pipeline
 /// At least once: outputs are acknowledged by all replicas first, then the offsets are committed.
 ///
 /// A crash in between, or an abort, leaves outputs behind that are written again. The ledger is written when the outputs
-/// have arrived, with the applied offset as its last record: what it knows was answered.
+/// have arrived, with the applied offset behind all that was applied: what it knows was answered.
 final class AtLeastOnceUnit: OutputUnit {
     private let settings: BrokerSettings
     private let rights: AccessRights

@@ -31,6 +31,8 @@ package struct BrokerSettings: Sendable {
     /// Stable over restarts and unique in the group.
     package var instanceName: String
     package var membership: GroupMembership
+    /// Partitions of each topic that the worker was started with: another count ends the log. nil = any.
+    package var partitions: Int32?
     /// How long a commit waits for its outputs to be acknowledged, and for its offsets after that.
     package var commitMilliseconds = 60_000
     /// How long an abort waits for outputs that are under way before it gives up its producer.
@@ -89,8 +91,12 @@ extension BrokerSettings {
         properties["auto.offset.reset"] = "earliest"
         properties["isolation.level"] = "read_committed"
         properties["enable.partition.eof"] = "false"
+        // Partitions that are added are to be noticed soon: the library would look every five minutes.
+        if properties[Self.topicRefresh] == nil { properties[Self.topicRefresh] = "10000" }
         return properties
     }
+
+    private static let topicRefresh = "topic.metadata.refresh.interval.ms"
 
     /// Outputs in a transaction live as long as it does, and it as long as a partition's change of leader may take.
     func transactionalProperties() throws(KafkaFault) -> KafkaProperties { try producerProperties() }

@@ -148,15 +148,17 @@ package final class KafkaRecordLog: RecordLog {
 // MARK: - Restore
 
 extension KafkaRecordLog {
-    package func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws {
+    package func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws -> Set<Int32> {
         restoredRecords = 0
         do throws(KafkaFault) {
-            restore = try LedgerRestore(
+            let restore = try LedgerRestore(
                 settings,
                 partitions: partitions,
                 known: ledgerEnds.filter { kept.contains($0.key) },
                 lookupMilliseconds: Self.lookupMilliseconds
             )
+            self.restore = restore
+            return restore.truncated
         } catch { throw rights.explained(error, reading: settings.topics.outputs[.ledger]) }
     }
 
@@ -276,6 +278,7 @@ extension KafkaRecordLog {
         default: break
         }
         do {
+            try checkPartitions(assigned)
             // First what a predecessor left open under our name: it would hold back the offsets and the ledger's end.
             try unit.prepare()
             partitions.replace(try consumer.committed(assigned, timeoutMilliseconds: Self.lookupMilliseconds))
@@ -292,6 +295,18 @@ extension KafkaRecordLog {
         var round = PollRound()
         round.change = .assigned(assigned)
         return round
+    }
+
+    /// Judging on by the old count would refuse keys that have moved, and write where no output topic has a partition.
+    private func checkPartitions(_ assigned: [Int32]) throws(KafkaFault) {
+        guard let started = settings.partitions else { return }
+        var counts: [String: Int] = [:]
+        for topic in try consumer.topics(timeoutMilliseconds: Self.lookupMilliseconds) {
+            counts[topic.name] = topic.partitions
+        }
+        // The group's leader may have asked a broker that knew more.
+        if let last = assigned.max(), last >= started { counts[topic] = max(counts[topic] ?? 0, Int(last) + 1) }
+        if let change = TopicCheck.changed(counts, settings.topics, from: started) { throw .fatal(change) }
     }
 
     /// Nobody has heard of these partitions yet, so giving them back is no news; those that an abort has left are.

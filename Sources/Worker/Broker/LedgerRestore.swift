@@ -10,6 +10,9 @@ final class LedgerRestore {
     private var targets: [Int32: Int64] = [:]
     /// Where reading has come to, of the partitions that are not at their target yet.
     private var positions: [Int32: Int64] = [:]
+    /// Partitions that end before what is known of them, as after an unclean election: others may have written other
+    /// records at the same offsets since. They are read from the beginning.
+    private(set) var truncated: Set<Int32> = []
 
     /// - Parameter known: offsets up to which a partition's ledger is known; others are read from the beginning.
     /// - Throws: a ``KafkaFault``, retriable where the broker is away.
@@ -24,7 +27,11 @@ final class LedgerRestore {
         var starts: [PartitionOffset] = []
         for partition in partitions {
             let ends = try reader.watermarks(of: partition, timeoutMilliseconds: lookupMilliseconds)
-            let start = max(known[partition] ?? ends.low, ends.low)
+            var start = max(known[partition] ?? ends.low, ends.low)
+            if start > ends.high {
+                truncated.insert(partition)
+                start = ends.low
+            }
             targets[partition] = ends.high
             guard start < ends.high else { continue }
             positions[partition] = start

@@ -7,7 +7,7 @@ internal import Pipeline
 protocol OutputUnit: AnyObject {
     /// Whether everything of a unit becomes durable together.
     var isAtomic: Bool { get }
-    /// The offset after the last ledger record that the units so far have made durable, by partition.
+    /// The offset after the last ledger record that the last committed unit has made durable, by partition.
     var ledgerEnds: [Int32: Int64] { get }
     /// Makes sure that nothing of a predecessor is pending: before committed offsets are asked for, and before a unit.
     func prepare() throws

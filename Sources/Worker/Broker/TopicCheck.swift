@@ -91,6 +91,14 @@ package enum TopicCheck {
         ]
     }
 
+    /// What is to be said of a topic whose partition count is no longer the one that the worker was started with; nil =
+    /// nothing. A topic that is missing says nothing: a broker that has just started may not know it yet.
+    static func changed(_ counts: [String: Int], _ topics: TopicNames, from started: Int32) -> String? {
+        guard let topic = topics.all.first(where: { counts[$0].map { $0 != started } ?? false }) else { return nil }
+        return "topic \(topic) has \(counts[topic] ?? 0) partitions, the worker was started with \(started): keys lie "
+            + "on other partitions then; stop all workers, make all six topics equal, start again"
+    }
+
     private static func settings(_ facts: [String: TopicFacts], _ topics: TopicNames) -> [TopicFinding] {
         var findings: [TopicFinding] = []
         if let ledger = topics.outputs[.ledger], let settings = facts[ledger]?.settings,

@@ -79,7 +79,7 @@ final class TransactionalUnit: OutputUnit {
         }
         isInDoubt = false
         isOpen = false
-        for (partition, offset) in producer?.deliveredOffsets ?? [:] { ledgerEnds[partition] = offset + 1 }
+        ledgerEnds = (producer?.deliveredOffsets ?? [:]).mapValues { $0 + 1 }
         if !wasSentAtOnce || !wasCommittedAtOnce { discard() }
         if settings.commitsOffsetsAside {
             try consumer.commit(offsets, timeoutMilliseconds: settings.commitMilliseconds)

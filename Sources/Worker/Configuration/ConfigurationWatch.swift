@@ -1,13 +1,15 @@
 package import AppCheck
 internal import Foundation
+internal import Pipeline
 
 /// Takes over changes of apps.json, of worker.json's lists of keys and of the key files while a worker runs.
 ///
 /// A reload is asked for by SIGHUP, or by a file that has changed and then stood still for one look. What cannot be
 /// used leaves everything as it was, and is told in one line. For one thread: the one that reports.
 package final class ConfigurationWatch {
-    /// Hands the new apps and keys to the loop, which takes them between two batches.
-    package typealias Apply = (Configuration, KeyRings) -> Void
+    /// Hands the new apps and keys to the loop, which takes them between two batches and then tells, on a thread of its
+    /// own: nil where they count now, else why it keeps the old ones.
+    package typealias Apply = (Configuration, KeyRings, _ taken: @escaping @Sendable (String?) -> Void) -> Void
     /// Pause between two looks at the files.
     package static let interval = Duration.seconds(2)
 
@@ -27,13 +29,17 @@ package final class ConfigurationWatch {
     private var changing: [String: FileStamp]?
     /// Since when each signing key is known here.
     private var known: [String: Int64]
+    /// What the loop has been handed and not answered yet.
+    private var handed: (reload: Reload, answer: Locked<Answer?>)?
+
+    private enum Answer { case taken, refused(String) }
 
     /// - Parameters:
     ///   - running: what the worker was started with.
     ///   - isAsked: whether SIGHUP has come since the last call.
     ///   - elapsed: a clock that never goes back.
     ///   - wallClock: milliseconds since 1970.
-    ///   - apply: called with what is to be used from now on.
+    ///   - apply: called with what is to be used from now on; it counts as running once the loop has taken it.
     ///   - say: takes one line for standard error.
     package init(
         directory: String,
@@ -61,6 +67,9 @@ package final class ConfigurationWatch {
 
     /// Looks whether there is something to do: cheap, to be called several times a second.
     package func poll() {
+        takeAnswer()
+        // One at a time: the next one is judged by what the loop has by then.
+        guard handed == nil else { return }
         let isAsked = isAsked()
         let now = elapsed()
         guard isAsked || now - lastLook >= Self.interval else { return }
@@ -80,15 +89,35 @@ package final class ConfigurationWatch {
         do throws(ConfigurationFault) {
             let reload = try Reload(ConfigurationFiles(directory: directory), after: running)
             watch(reload.loaded.paths(in: directory))
-            take(reload)
+            hand(reload)
         } catch {
-            say("the configuration is not reloaded, the old one stays: \(error.message)")
+            say(Self.refusal + error.message)
             // The files that a bad list names are watched too: one of them may be what is mended next.
             guard let attempt = try? Configuration.load(directory: directory) else { return }
             let tried = LoadedConfiguration(configuration: attempt, keys: running.keys)
             watch(paths.union(tried.paths(in: directory)))
         }
     }
+
+    private func hand(_ reload: Reload) {
+        let answer = Locked<Answer?>(nil)
+        handed = (reload, answer)
+        apply(reload.loaded.configuration, reload.loaded.keys.rings) { refusal in
+            answer.withLock { $0 = refusal.map { .refused($0) } ?? .taken }
+        }
+        takeAnswer()
+    }
+
+    private func takeAnswer() {
+        guard let (reload, answer) = handed, let answer = answer.withLock({ $0 }) else { return }
+        handed = nil
+        switch answer {
+        case .taken: take(reload)
+        case .refused(let reason): say(Self.refusal + reason)
+        }
+    }
+
+    private static let refusal = "the configuration is not reloaded, the old one stays: "
 
     private func take(_ reload: Reload) {
         let now = wallClock()
@@ -97,7 +126,6 @@ package final class ConfigurationWatch {
         let warnings = PublicationRule.warnings(keys, memory: .init(known: known, active: Set(active)), now: now)
         for key in keys.rings.tokens.keys where known[key.kid] == nil { known[key.kid] = now }
         running = reload.loaded
-        apply(running.configuration, keys.rings)
         say("the configuration is reloaded: \(running.account)")
         for line in warnings { say("warning: \(line)") }
         guard !reload.postponed.isEmpty else { return }

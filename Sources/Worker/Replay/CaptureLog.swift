@@ -91,7 +91,7 @@ final class CaptureLog: RecordLog {
     /// Nothing is ever read again.
     var isAtomic: Bool { true }
 
-    func beginRestore(_ partitions: [Int32], kept: Set<Int32>) {}
+    func beginRestore(_ partitions: [Int32], kept: Set<Int32>) -> Set<Int32> { [] }
 
     func restore(_ records: Int, waitMilliseconds: Int) -> RestoreRound {
         var round = RestoreRound()

@@ -84,7 +84,7 @@ final class WorkerSession {
         let notices = NoticeBoard()
         access.settings.isStopping = { stopped.isSet }
         let restored = RestoreCount()
-        let log = try openLog(notices, restored)
+        let log = try openLog(notices, restored, partitions)
         let loop = BatchLoop(
             log: log,
             settings: configuration.liveSettings(loaded.keys.rings, partitions: partitions),
@@ -129,7 +129,12 @@ final class WorkerSession {
         FileHandle.standardError.write(Data("\(AttestWorker.name): \(line)\n".utf8))
     }
 
-    private func openLog(_ notices: NoticeBoard, _ restored: RestoreCount) throws -> KafkaRecordLog {
+    private func openLog(
+        _ notices: NoticeBoard,
+        _ restored: RestoreCount,
+        _ partitions: Int32
+    ) throws -> KafkaRecordLog {
+        access.settings.partitions = partitions
         let trouble: @Sendable (KafkaFault) -> Void = { notices.post($0.description) }
         return switch configuration.delivery {
         case .exactlyOnce: try KafkaRecordLog(exactlyOnce: access.settings, trouble: trouble, restored: restored.add)
@@ -155,15 +160,9 @@ final class WorkerSession {
             directory: directory,
             running: loaded,
             isAsked: hangup.take,
-            apply: { configuration, keys in
+            apply: { configuration, keys, taken in
                 let settings = configuration.liveSettings(keys, partitions: partitions)
-                driver.post {
-                    loop.replace(settings) { missing in
-                        if let missing {
-                            notices.post("the new configuration is not taken, the old one stays: \(missing)")
-                        }
-                    }
-                }
+                driver.post { loop.replace(settings) { missing in taken(missing?.description) } }
             },
             say: { notices.post($0) }
         )

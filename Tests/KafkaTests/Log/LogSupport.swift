@@ -48,6 +48,8 @@ final class LogDriver {
     private(set) var changes: [AssignmentChange] = []
     /// What each restore that came to its end gave.
     private(set) var restored: [[StoredRecord]] = []
+    /// Of each restore that was begun: kept ledgers that were to be dropped.
+    private(set) var dropped: [Set<Int32>] = []
     /// What was ridden out.
     private(set) var faults: [KafkaFault] = []
     /// Partitions whose ledgers are still here.
@@ -114,7 +116,7 @@ final class LogDriver {
     }
 
     private func begin(_ partitions: [Int32]) throws {
-        try log.beginRestore(partitions, kept: kept.intersection(partitions))
+        dropped.append(try log.beginRestore(partitions, kept: kept.intersection(partitions)))
         unanswered = nil
         reading = []
     }

@@ -206,7 +206,7 @@ struct MockLogTests {
             #expect(try driver.steps { _ in driver.restored.count == 1 })
             // Partitions are paused meanwhile: here they are not, so that records do come.
             for _ in 0..<30 {
-                try driver.log.beginRestore([0, 1, 2, 3], kept: [])
+                _ = try driver.log.beginRestore([0, 1, 2, 3], kept: [])
                 #expect(try driver.log.restore(10, waitMilliseconds: 0).isComplete)
                 usleep(20_000)
             }

@@ -43,6 +43,17 @@ struct TopicCheckTests {
         #expect(findings.first?.message.contains("\(name) has \(partitions)") ?? false)
     }
 
+    @Test(arguments: names.all, [1, 5, 7])
+    func `a topic whose count is another than at the start is told of`(name: String, partitions: Int) {
+        var counts = Dictionary(uniqueKeysWithValues: Self.names.all.map { ($0, 6) })
+        #expect(TopicCheck.changed(counts, Self.names, from: 6) == nil)
+        counts[name] = partitions
+        let start = "topic \(name) has \(partitions) partitions, the worker was started with 6: "
+        #expect(TopicCheck.changed(counts, Self.names, from: 6)?.hasPrefix(start) == true)
+        counts[name] = nil
+        #expect(TopicCheck.changed(counts, Self.names, from: 6) == nil, "a broker that starts may not know it yet")
+    }
+
     @Test(arguments: ["delete", "compact,delete", ""])
     func `a ledger that expires is a problem`(policy: String) {
         var facts = Self.good()

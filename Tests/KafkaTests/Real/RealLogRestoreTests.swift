@@ -146,4 +146,32 @@ extension RealKafkaTests {
         )
         try third.log.close()
     }
+
+    @Test func `of a ledger that the topic has lost nothing is kept`() throws {
+        let fixture = try fixture("lost")
+        let ledger = try #require(fixture.names.outputs[.ledger])
+        #expect(try LogDriver.publish(60, to: fixture.names.requests, fixture.properties).isComplete)
+        let driver = try LogDriver(.exactlyOnce, fixture.settings("one"))
+        let batch = try driver.records(60)
+        try driver.commit(batch, batch.outputs(.results, .ledger))
+        driver.kept = [0, 1, 2]
+        // As after an unclean election: the topic ends before what is known, and somebody has written since.
+        try RealKafkaTrait.broker?.deleteTopic(ledger)
+        #expect(try fixture.create().lines.contains { $0.hasPrefix("created") })
+        let owner = try Owner("other", fixture)
+        try owner.write(9, "others")
+        try owner.commit()
+        // Another member comes and leaves: all partitions are assigned anew.
+        let second = try LogDriver(.exactlyOnce, fixture.settings("two"))
+        let isShared = try driver.steps { _ in
+            try second.step(waitMilliseconds: 20)
+            return driver.restored.count >= 2 && !second.restored.isEmpty
+        }
+        #expect(isShared, "\(driver.changes)")
+        try second.log.close()
+        #expect(try driver.steps { _ in driver.restored.count >= 3 }, "\(driver.changes)")
+        #expect(driver.dropped.reduce(into: Set<Int32>()) { $0.formUnion($1) } == [0, 1, 2], "\(driver.dropped)")
+        #expect(driver.restored.dropFirst().map { words($0)["others"] ?? 0 }.reduce(0, +) == 9)
+        try driver.log.close()
+    }
 }

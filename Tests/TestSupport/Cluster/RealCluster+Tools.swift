@@ -46,6 +46,19 @@ extension RealCluster {
         for rule in rules { try acls(["--remove", "--force"] + rule.arguments) }
     }
 
+    /// Gives topics more partitions: as many as `count` altogether.
+    package func addPartitions(_ count: Int32, to topics: [String]) throws {
+        for topic in topics {
+            let change = ["--alter", "--topic", topic, "--partitions", String(count)]
+            try tool("org.apache.kafka.tools.TopicCommand", ["--bootstrap-server", bootstrapServers] + change)
+        }
+    }
+
+    package func deleteTopic(_ name: String) throws {
+        let deletion = ["--delete", "--topic", name]
+        try tool("org.apache.kafka.tools.TopicCommand", ["--bootstrap-server", bootstrapServers] + deletion)
+    }
+
     private func acls(_ arguments: [String]) throws {
         try tool("org.apache.kafka.tools.AclCommand", ["--bootstrap-server", bootstrapServers] + arguments)
     }

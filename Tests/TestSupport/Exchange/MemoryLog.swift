@@ -87,8 +87,9 @@ package final class MemoryLog: RecordLog {
 
     package func abort() throws { (pending, read) = ([], committed) }
 
-    package func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws {
+    package func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws -> Set<Int32> {
         restoring = compacted.filter { partitions.contains($0.partition) && !kept.contains($0.partition) }
+        return []
     }
 
     package func restore(_ records: Int, waitMilliseconds: Int) throws -> RestoreRound {

@@ -1,16 +1,22 @@
 package import Pipeline
 
 extension SimulatedMember {
-    package func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws {
+    package func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws -> Set<Int32> {
         try strike()
         guard let owned, owned.partitions == partitions else { preconditionFailure("restored is what was assigned") }
         restoring = [:]
+        var lost: Set<Int32> = []
         for partition in partitions {
             let log = broker.log(.ledger, partition)
-            let start = kept.contains(partition) ? ledgerPositions[partition, default: 0] : 0
+            var start = kept.contains(partition) ? ledgerPositions[partition, default: 0] : 0
+            if start > log.highWatermark {
+                lost.insert(partition)
+                start = 0
+            }
             if start > 0 { broker.counts.add(.restoredTail) }
             restoring[partition] = (start, restoreStopsAtLastStable ? log.lastStable : log.highWatermark)
         }
+        return lost
     }
 
     package func restore(_ records: Int, waitMilliseconds: Int) throws -> RestoreRound {

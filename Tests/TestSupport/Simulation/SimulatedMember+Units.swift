@@ -20,7 +20,7 @@ extension SimulatedMember {
         try strike()
         // What is left of the records when one of them is not taken: the unit goes on without it, if one lets it.
         let stopsAt = chance(chances.produceFault) ? Int.random(in: 0...records.count, using: &random) : nil
-        for (index, record) in Self.inOrder(records).enumerated() {
+        for (index, record) in inOrder(records).enumerated() {
             if index == stopsAt { try fail(.produceFault) }
             if isAtomic {
                 try refusing { try broker.produce(name, epoch: epoch, record) }
@@ -32,14 +32,16 @@ extension SimulatedMember {
     }
 
     /// Overlays have no order of their own, and a seed must replay exactly.
-    private static func inOrder(_ records: [OutboundRecord]) -> [OutboundRecord] {
+    private func inOrder(_ records: [OutboundRecord]) -> [OutboundRecord] {
         let ledger = records.filter { $0.stream == .ledger }
-        // A partition's mark (04) stands last, as it was appended.
         let changes = ledger.filter { $0.key != [4] }.sorted { one, other in
             one.partition != other.partition
                 ? one.partition < other.partition : (one.key ?? []).lexicographicallyPrecedes(other.key ?? [])
         }
-        return records.filter { $0.stream != .ledger } + changes + ledger.filter { $0.key == [4] }
+        // A partition's mark (04) stands where it was appended: last, or before what is forgotten.
+        let late = isAtomic ? [] : changes.filter { $0.value == nil }
+        let early = isAtomic ? changes : changes.filter { $0.value != nil }
+        return records.filter { $0.stream != .ledger } + early + ledger.filter { $0.key == [4] } + late
     }
 
     package func commit(_ positions: [PartitionPosition], of generation: Generation) throws {
