@@ -83,6 +83,8 @@ struct RealKafkaTests {
             try driver.commit(batch, batch.outputs(.results))
             seen += batch.records
         }
+        // Rounds may be short, so that a batch holds more than was asked for.
+        let committed = seen.map { "results \($0.partition)/\($0.offset)" }
         // Polled and written, but not committed: it comes again.
         let uncommitted = try driver.records(1)
         try driver.log.begin()
@@ -96,7 +98,8 @@ struct RealKafkaTests {
         let members = try Admin(KafkaProperties(fixture.properties)).group(group)
         #expect(members.members == 1 && members.state == "Stable")
         try next.log.close()
-        if delivery == .exactlyOnce { #expect(try fixture.values(of: .results).count == 150) }
+        guard delivery == .exactlyOnce else { return }
+        #expect(try fixture.values(of: .results).sorted() == committed.sorted())
     }
 
     @Test(arguments: Delivery.allCases)
