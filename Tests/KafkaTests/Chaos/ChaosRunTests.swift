@@ -27,7 +27,9 @@ struct ChaosRunTests {
         settings.secondsBetweenFaults = 3
         let report = try run(settings)
         #expect(report.passed, "\(report.lines.joined(separator: "\n"))")
-        #expect(report.requests == settings.requests)
+        // A load producer that a fault has broken takes what it held with it.
+        let sent = (settings.requests - report.uncertain)...settings.requests
+        #expect(sent.contains(report.requests), "\(report.uncertain) were not acknowledged")
         #expect(report.exchange.keys.contains { $0.hasSuffix("challenge-consumed") }, "\(report.exchange)")
         #expect(report.findings.unchecked.isEmpty)
     }
