@@ -10,13 +10,15 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
     /// librdkafka's name of the code, such as `_TIMED_OUT` or `UNKNOWN_MEMBER_ID`.
     package let name: String
     /// One line: what was tried and what came of it.
-    package let message: String
+    package private(set) var message: String
     /// The client (or what it was for) is of no further use.
-    package let isFatal: Bool
+    package private(set) var isFatal: Bool
     /// The same call with the same arguments may succeed later.
     package let isRetriable: Bool
     /// What was written since the last commit must not be committed: abort, then rewind.
-    package let requiresAbort: Bool
+    package private(set) var requiresAbort: Bool
+    /// The topic that the broker refused, where it was not the one that ``message`` is about.
+    package private(set) var refusedTopic: String?
 
     package init(
         code: Int32,
@@ -75,26 +77,23 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
 
     /// The same fault with its consequences judged anew by a caller that knows what a new client would mend.
     package func judged(isFatal: Bool, requiresAbort: Bool) -> KafkaFault {
-        KafkaFault(
-            code: code,
-            name: name,
-            message: message,
-            isFatal: isFatal,
-            isRetriable: isRetriable,
-            requiresAbort: requiresAbort
-        )
+        var fault = self
+        (fault.isFatal, fault.requiresAbort) = (isFatal, requiresAbort)
+        return fault
     }
 
     /// The same fault in other words.
     package func saying(_ message: String) -> KafkaFault {
-        KafkaFault(
-            code: code,
-            name: name,
-            message: message,
-            isFatal: isFatal,
-            isRetriable: isRetriable,
-            requiresAbort: requiresAbort
-        )
+        var fault = self
+        fault.message = message
+        return fault
+    }
+
+    /// The same fault of which it is known what was refused.
+    package func refusing(topic: String) -> KafkaFault {
+        var fault = saying("\(message); refused: topic \(topic)")
+        fault.refusedTopic = topic
+        return fault
     }
 
     /// What a refusal is about; nil where nothing was refused, or who we are.

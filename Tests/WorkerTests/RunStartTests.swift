@@ -26,22 +26,6 @@ extension EndToEndTests {
         #expect(try Outcomes(of: workplace).counts == ["accepted": 50])
     }
 
-    @Test func `a run rides out its broker's end and return, and answers every request once`() throws {
-        let workplace = try Workplace("ridden", members: #""batch": {"records": 50}"#)
-        let broker = try #require(RealKafkaTrait.broker)
-        try workplace.publish(devices: 40, records: 2_000)
-        let worker = try workplace.run("run", "--instance", "one")
-        #expect(try workplace.waits(for: 100, of: worker))
-        try broker.kill()
-        sleep(2)
-        #expect(worker.isRunning, "\(worker.error)")
-        try broker.restart()
-        #expect(try workplace.waits(for: 2_000, of: worker, seconds: 90), "\(worker.error)")
-        worker.signal(SIGTERM)
-        #expect(worker.exitCode() == 0, "\(worker.error)")
-        #expect(try Outcomes(of: workplace).counts == ["accepted": 2_000])
-    }
-
     @Test func `topics that are missing or unequal end run and check with a sentence`() throws {
         let workplace = try Workplace("missing", createsTopics: false)
         for arguments in [[], ["--check"]] {

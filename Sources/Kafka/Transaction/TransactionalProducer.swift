@@ -147,7 +147,7 @@ package final class TransactionalProducer {
     /// A refused topic has no name in the fault, only in the log.
     private func named(_ fault: KafkaFault) -> KafkaFault {
         guard fault.refusedResource == .topic, let topic = handle.context.refusedTopic else { return fault }
-        return fault.saying("\(fault.message); refused: topic \(topic)")
+        return fault.refusing(topic: topic)
     }
 
     func abandoned(_ fault: KafkaFault) -> KafkaFault {

@@ -36,8 +36,8 @@ struct AccessRights: Sendable {
 
     private func written(_ fault: KafkaFault) -> String {
         let named = topics.all.filter { fault.message.contains($0) }
-        // A name may be the beginning of another.
-        guard let topic = named.max(by: { $0.utf8.count < $1.utf8.count }) else {
+        // What was being done may be about another topic. A name may be the beginning of another.
+        guard let topic = fault.refusedTopic ?? named.max(by: { $0.utf8.count < $1.utf8.count }) else {
             return "Write on one of the topics " + topics.all.dropFirst().joined(separator: ", ")
         }
         return "\(topic == topics.requests ? "Read" : "Write") on topic \(topic)"

@@ -25,7 +25,8 @@ extension RealCluster {
         [
             ("offsets.topic.replication.factor", "1"), ("transaction.state.log.replication.factor", "1"),
             ("transaction.state.log.min.isr", "1"), ("share.coordinator.state.topic.replication.factor", "1"),
-            ("share.coordinator.state.topic.min.isr", "1"), ("broker.session.timeout.ms", "2000"),
+            // Longer than any pause: a single broker that is fenced may forget what its coordinator has decided.
+            ("share.coordinator.state.topic.min.isr", "1"), ("broker.session.timeout.ms", "9000"),
         ]
     }
 

@@ -1,0 +1,42 @@
+import Kafka
+import Pipeline
+import Testing
+
+@testable import Worker
+
+/// The words for a right that is missing, by what the library says of a refusal.
+struct AccessRightsTests {
+    private static let settings = BrokerSettings(
+        properties: [("group.id", "g")],
+        topics: TopicNames(
+            requests: "a.requests",
+            outputs: [
+                .results: "a.results", .tokens: "a.tokens", .events: "a.events", .deadLetters: "a.dead-letters",
+                .ledger: "a.ledger",
+            ]
+        ),
+        instanceName: "one",
+        membership: .static
+    )
+
+    private static let refusal = KafkaFault(code: 29, name: "TOPIC_AUTHORIZATION_FAILED", message: "")
+
+    @Test(arguments: ["results", "dead-letters", "ledger"])
+    func `a transaction that fails while offsets are sent is told by the topic that was refused`(name: String) throws {
+        let fault = Self.refusal.saying("sending offsets of a.requests: Failed to add partition(s)")
+            .refusing(topic: "a.\(name)")
+        let explained = try AccessRights(Self.settings).explained(fault)
+        #expect(explained.message.hasSuffix(": the right Write on topic a.\(name) is missing"), "\(explained)")
+    }
+
+    @Test func `a refusal of the topic that is named is told by that name`() throws {
+        let fault = Self.refusal.saying("producing to a.results: Topic authorization failed")
+        let explained = try AccessRights(Self.settings).explained(fault)
+        #expect(explained.message.hasSuffix(": the right Write on topic a.results is missing"), "\(explained)")
+    }
+
+    @Test func `what was refused stays known when a fault is judged anew or said in other words`() {
+        let fault = Self.refusal.refusing(topic: "t").judged(isFatal: true, requiresAbort: true).saying("other words")
+        #expect(fault.refusedTopic == "t" && fault.isFatal && fault.requiresAbort)
+    }
+}

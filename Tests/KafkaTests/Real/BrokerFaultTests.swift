@@ -1,0 +1,77 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A broker among three is hurt in the middle of the work. (A single one may forget what its coordinator has decided, as
+/// the README says.)
+@Suite(
+    .enabled(if: KafkaInstallation.found != nil, Comment(rawValue: KafkaInstallation.whyMissing)),
+    .cluster(ClusterSettings(brokers: 3)),
+    .serialized,
+    .timeLimit(.minutes(20))
+)
+struct BrokerFaultTests {
+    enum Fault: Int, CaseIterable { case kill = 1, restart, pause }
+
+    @Test(arguments: Fault.allCases)
+    func `a broker's fault in the middle of the work is ridden out`(fault: Fault) throws {
+        let cluster: RealCluster = try #require(RealClusterTrait.cluster)
+        var options = ProgramWorkplace.Options()
+        options.prefix = "ridden-\(fault)"
+        options.partitions = 3
+        options.members = #""batch": {"records": 100},"#
+        let workplace = try ProgramWorkplace(servers: cluster.bootstrapServers, options)
+        try workplace.publish(2_000)
+        let worker = try workplace.start("run", "--instance", "one")
+        #expect(try workplace.hasResults(200), "\(worker.error)")
+        switch fault {
+        case .kill: try cluster.kill(fault.rawValue)
+        case .restart: try cluster.terminate(fault.rawValue)
+        case .pause: try cluster.pause(fault.rawValue)
+        }
+        // Longer than the others wait for it: its partitions and its coordinators are led by somebody else.
+        sleep(8)
+        if fault == .pause { try cluster.resume(fault.rawValue) } else { try cluster.start(fault.rawValue) }
+        try workplace.expectOrder(of: worker)
+    }
+}
+
+private let smallDisk: ClusterSettings = {
+    var settings = ClusterSettings(brokers: 3)
+    settings.diskMegabytes = 64
+    // Small files, so that there is room for some.
+    settings.properties = [
+        ("log.segment.bytes", "1048576"), ("log.index.size.max.bytes", "65536"),
+        ("offsets.topic.segment.bytes", "1048576"), ("transaction.state.log.segment.bytes", "1048576"),
+    ]
+    return settings
+}()
+
+/// A broker among three whose disk is full. It needs a disk of its own, which takes the right to mount one.
+@Suite(
+    .enabled(if: KafkaInstallation.found != nil, Comment(rawValue: KafkaInstallation.whyMissing)),
+    .enabled(if: RealCluster.canMountDisks, "a small disk cannot be mounted here"),
+    .cluster(smallDisk),
+    .serialized,
+    .timeLimit(.minutes(20))
+)
+struct FullDiskTests {
+    @Test func `a full disk of the broker costs no request`() throws {
+        let cluster: RealCluster = try #require(RealClusterTrait.cluster)
+        var options = ProgramWorkplace.Options()
+        options.prefix = "full"
+        options.partitions = 3
+        options.members = #""batch": {"records": 100},"#
+        let workplace = try ProgramWorkplace(servers: cluster.bootstrapServers, options)
+        try workplace.publish(3_000)
+        let worker = try workplace.start("run", "--instance", "one")
+        #expect(worker.says("in order"), "\(worker.error)")
+        try cluster.fillDisk()
+        // The broker gives up when it cannot write; what it held stays as it was.
+        #expect(Patience.wait(60) { !cluster.isRunning(1) }, "\(cluster.logTail())")
+        #expect(worker.isRunning, "\(worker.error)")
+        try cluster.clearDisk()
+        try cluster.start()
+        try workplace.expectOrder(of: worker)
+    }
+}
