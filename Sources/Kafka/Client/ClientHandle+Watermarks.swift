@@ -19,6 +19,19 @@ extension ClientHandle {
         _ partition: Int32,
         timeoutMilliseconds: Int
     ) throws(KafkaFault) -> Watermarks {
+        do throws(KafkaFault) { return try ask(topic, partition, timeoutMilliseconds) } catch {
+            guard error.isMissingTopic else { throw error }
+            // A broker that had just started may have said so. The library believes it for minutes, unless it asks anew.
+            _ = try topics(timeoutMilliseconds: timeoutMilliseconds)
+            return try ask(topic, partition, timeoutMilliseconds)
+        }
+    }
+
+    private func ask(
+        _ topic: String,
+        _ partition: Int32,
+        _ timeoutMilliseconds: Int
+    ) throws(KafkaFault) -> Watermarks {
         let answer = WatermarkAnswer()
         let action = "asking for the ends of \(topic), partition \(partition)"
         let bound = max(0, timeoutMilliseconds) + Self.graceMilliseconds

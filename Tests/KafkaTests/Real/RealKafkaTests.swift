@@ -48,6 +48,23 @@ struct RealKafkaTests {
         #expect(findings.filter { $0.severity == .warning }.count == 1)
     }
 
+    /// As with a broker that has just come back and does not know all of its partitions yet.
+    @Test func `a client that was told of no such partition asks anew`() throws {
+        let fixture = try RealFixture("anew")
+        let broker = try #require(RealKafkaTrait.broker)
+        let topic = fixture.names.requests
+        let properties = KafkaProperties(fixture.properties)
+        #expect(try Admin(properties).createTopics([NewTopic(name: topic, partitions: 1)]) == [.created])
+        let ends = try PartitionEnds(properties)
+        let fault = #expect(throws: KafkaFault.self) { try ends.watermarks(of: topic, 1, timeoutMilliseconds: 5_000) }
+        #expect(fault?.isMissingTopic == true, "\(String(describing: fault))")
+        try broker.addPartitions(2, to: [topic])
+        var marks: Watermarks?
+        // The broker itself may need a moment.
+        for _ in 0..<20 where marks == nil { marks = try? ends.watermarks(of: topic, 1, timeoutMilliseconds: 5_000) }
+        #expect(marks == Watermarks(low: 0, high: 0))
+    }
+
     @Test func `a topic that the broker refuses is named`() throws {
         let fixture = try RealFixture("refused")
         let report = try fixture.create(partitions: 1, replication: 3)
