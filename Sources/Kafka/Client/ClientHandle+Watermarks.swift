@@ -20,8 +20,14 @@ extension ClientHandle {
         timeoutMilliseconds: Int
     ) throws(KafkaFault) -> Watermarks {
         do throws(KafkaFault) { return try ask(topic, partition, timeoutMilliseconds) } catch {
-            guard error.isMissingTopic else { throw error }
-            // A broker that had just started may have said so. The library believes it for minutes, unless it asks anew.
+            guard error.isMissingTopic || error.isRetriable else { throw error }
+            // A broker that had just started, or one that led the partition before. The library goes on believing in it
+            // for minutes, unless it is made to ask anew.
+            guard !error.isTimeout else {
+                // For the next question: this one has had its time.
+                _ = try? topics(timeoutMilliseconds: min(timeoutMilliseconds, Self.graceMilliseconds))
+                throw error
+            }
             _ = try topics(timeoutMilliseconds: timeoutMilliseconds)
             return try ask(topic, partition, timeoutMilliseconds)
         }

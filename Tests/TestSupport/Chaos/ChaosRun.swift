@@ -152,12 +152,12 @@ package final class ChaosRun {
     private func drain() throws {
         producer.allow(settings.requests)
         say("no more faults; \(producer.status.acknowledged) requests sent")
-        let reader = try workplace.drainReader()
+        let watch = workplace.drainWatch()
         let deadline = lastFault + max(.seconds(2 * settings.drainSeconds), .seconds(30)) + sendingTime
         while ContinuousClock.now < deadline {
             for _ in 0..<10 { try tick() }
             let status = producer.status
-            guard status.isDone, try workplace.isDrained(reader) else { continue }
+            guard status.isDone, try watch.isDrained() else { continue }
             report.drainSeconds = max(0, (.now - lastFault) / .seconds(1))
             report.secondsAfterLastRequest = status.end.map { max(0, (.now - $0) / .seconds(1)) }
             say("drained \((.now - lastFault).text) after the last fault")
@@ -184,9 +184,9 @@ package final class ChaosRun {
         }
         try last.flush(timeoutMilliseconds: 60_000)
         report.closing = Int(settings.partitions)
-        let reader = try workplace.drainReader()
+        let watch = workplace.drainWatch()
         let deadline = ContinuousClock.now + Self.patience
-        while try !workplace.isDrained(reader), ContinuousClock.now < deadline { try tick() }
+        while try !watch.isDrained(), ContinuousClock.now < deadline { try tick() }
     }
 
     /// Where requests come at a pace of their own they may come for a while after the last fault.

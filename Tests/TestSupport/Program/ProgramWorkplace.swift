@@ -118,36 +118,18 @@ extension ProgramWorkplace {
         }
     }
 
-    /// Whether the group has committed all that the requests topic holds; false where the broker cannot say now.
-    package func isDrained(_ reader: Consumer) throws -> Bool {
-        do {
-            for (partition, offset) in try reader.committed(Array(0..<partitions), timeoutMilliseconds: 5_000) {
-                let end = try reader.watermarks(of: partition, timeoutMilliseconds: 5_000).high
-                if (offset ?? 0) < end { return false }
-            }
-            return true
-        } catch {
-            // A broker that has just come back may not know its own partitions for a moment.
-            guard error.isRetriable || error.isMissingTopic else { throw error }
-            return false
-        }
-    }
-
-    /// A reader for ``isDrained(_:)``.
-    package func drainReader() throws -> Consumer {
-        var properties = properties
-        properties["isolation.level"] = "read_uncommitted"
-        return try Consumer(properties, topic: requests)
-    }
+    /// Who can tell when every request is answered and committed.
+    package func drainWatch() -> DrainWatch { DrainWatch(properties, requests, partitions) }
 
     /// Waits until every request is answered and committed.
     package func drains(seconds: Int = 60, while isWorking: () -> Bool = { true }) throws -> Bool {
-        let reader = try drainReader()
+        let watch = drainWatch()
         var isDone = false
         _ = try Patience.wait(seconds) {
-            isDone = try isDrained(reader)
+            isDone = try watch.isDrained()
             return isDone || !isWorking()
         }
+        if !isDone { print("\(requests) is not drained: \(watch.obstacle)") }
         return isDone
     }
 

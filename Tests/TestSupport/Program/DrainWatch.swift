@@ -1,0 +1,42 @@
+internal import Foundation
+internal import Kafka
+
+/// Asks how much of the requests topic is committed, through faults of its brokers.
+package final class DrainWatch {
+    private var properties: KafkaProperties
+    private let topic: String
+    private let partitions: Int32
+    /// A new one after every fault: a client that was told something wrong may believe it for minutes.
+    private var reader: Consumer?
+    /// What was found last, for whoever waited in vain.
+    package private(set) var obstacle = "nothing was asked"
+
+    init(_ properties: KafkaProperties, _ topic: String, _ partitions: Int32) {
+        (self.properties, self.topic, self.partitions) = (properties, topic, partitions)
+        // Offsets of an open transaction are no obstacle to being told those before.
+        self.properties["isolation.level"] = "read_uncommitted"
+    }
+
+    /// Whether the group has committed all that the topic holds; false where the broker cannot say now.
+    package func isDrained() throws -> Bool {
+        do throws(KafkaFault) {
+            let reader = if let reader { reader } else { try Consumer(properties, topic: topic) }
+            self.reader = reader
+            for (partition, offset) in try reader.committed(Array(0..<partitions), timeoutMilliseconds: 5_000) {
+                let end = try reader.watermarks(of: partition, timeoutMilliseconds: 5_000).high
+                guard (offset ?? 0) >= end else {
+                    obstacle = "partition \(partition): \(offset ?? 0) of \(end) are committed"
+                    return false
+                }
+            }
+            return true
+        } catch {
+            // A broker that has just come back may not know its own partitions for a moment.
+            guard error.isRetriable || error.isMissingTopic else { throw error }
+            obstacle = error.description
+            reader = nil
+            usleep(100_000)
+            return false
+        }
+    }
+}
