@@ -40,6 +40,13 @@ package final class MockCluster {
         try KafkaFault.check(code, "creating mock topic \(name)")
     }
 
+    /// Makes another broker lead a partition.
+    package func setLeader(_ id: Int32, of topic: String, _ partition: Int32) throws(KafkaFault) {
+        // The name is copied.
+        let code = unsafe rd_kafka_mock_partition_set_leader(pointer, topic, partition, id)
+        try KafkaFault.check(code, "making mock broker \(id) lead \(topic), partition \(partition)")
+    }
+
     /// Lets a broker's answers wait, as a long way to it would.
     package func setRoundTrip(_ id: Int32, milliseconds: Int32) throws(KafkaFault) {
         let code = unsafe rd_kafka_mock_broker_set_rtt(pointer, id, milliseconds)

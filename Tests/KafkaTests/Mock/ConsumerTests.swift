@@ -108,6 +108,19 @@ struct ConsumerTests {
         }
     }
 
+    @Test func `a partition's ends are told by the broker that leads it now`() throws {
+        let cluster = try MockCluster(brokers: 2)
+        try withExtendedLifetime(cluster) {
+            try cluster.createTopic("moved", partitions: 1)
+            let properties = [("bootstrap.servers", cluster.bootstrapServers), ("log_level", "0")]
+            let ends = try PartitionEnds(KafkaProperties(properties))
+            for leader in [1, 2, 1, 2] as [Int32] {
+                try cluster.setLeader(leader, of: "moved", 0)
+                #expect(try ends.watermarks(of: "moved", 0, timeoutMilliseconds: 10_000) == Watermarks(low: 0, high: 0))
+            }
+        }
+    }
+
     @Test func `ends that nobody tells are a fault, and the records that lie ready stay`() throws {
         try withMock(partitions: 1) { fixture in
             try filled(fixture, perPartition: 50, partitions: 1)
