@@ -17,7 +17,7 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
     package let isRetriable: Bool
     /// What was written since the last commit must not be committed: abort, then rewind.
     package private(set) var requiresAbort: Bool
-    /// The topic that the broker refused, where it was not the one that ``message`` is about.
+    /// The topic that the broker refused, where the library told it apart from what was being done.
     package private(set) var refusedTopic: String?
 
     package init(

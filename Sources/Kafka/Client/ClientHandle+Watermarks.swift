@@ -13,7 +13,8 @@ package struct Watermarks: Sendable, Equatable {
 
 extension ClientHandle {
     /// Asks the partition's leader. Any client but one with `isolation.level=read_uncommitted`, producers included, is
-    /// told a high watermark that ends before open transactions.
+    /// told a high watermark that ends before open transactions. After a fault that may pass it asks the broker anew who
+    /// leads, and then once more, so it may take its time thrice.
     func watermarks(
         of topic: String,
         _ partition: Int32,

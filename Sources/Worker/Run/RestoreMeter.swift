@@ -6,7 +6,7 @@ internal import Synchronization
 /// stood still for long, and one at its end.
 struct RestoreMeter {
     private static let interval = Duration.seconds(2)
-    /// Longer than transactions may last: what stands still for longer waits for somebody.
+    /// Longer than transactions usually last: what stands still for longer may wait for somebody.
     private static let patience = Duration.seconds(60)
 
     private let console: Console
@@ -56,7 +56,7 @@ struct RestoreMeter {
         moved = nil
         console.printError(
             "\(AttestWorker.name): the restore stands still with \(left) offsets left: the ledger topic's broker is away, or a "
-                + "transaction stays open there (kafka-transactions find-hanging tells which)"
+                + "transaction stays open there (kafka-transactions describe-producers tells which)"
         )
     }
 }

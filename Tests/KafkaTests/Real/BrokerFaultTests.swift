@@ -2,6 +2,17 @@ import Foundation
 import TestSupport
 import Testing
 
+extension RealCluster {
+    /// Three partitions, and small batches, so that a fault finds many of them.
+    fileprivate func workplace(_ prefix: String) throws -> ProgramWorkplace {
+        var options = ProgramWorkplace.Options()
+        options.prefix = prefix
+        options.partitions = 3
+        options.members = #""batch": {"records": 100},"#
+        return try ProgramWorkplace(servers: bootstrapServers, options)
+    }
+}
+
 /// A broker among three is hurt in the middle of the work. (A single one may forget what its coordinator has decided, as
 /// the README says.)
 @Suite(
@@ -16,11 +27,7 @@ struct BrokerFaultTests {
     @Test(arguments: Fault.allCases)
     func `a broker's fault in the middle of the work is ridden out`(fault: Fault) throws {
         let cluster: RealCluster = try #require(RealClusterTrait.cluster)
-        var options = ProgramWorkplace.Options()
-        options.prefix = "ridden-\(fault)"
-        options.partitions = 3
-        options.members = #""batch": {"records": 100},"#
-        let workplace = try ProgramWorkplace(servers: cluster.bootstrapServers, options)
+        let workplace = try cluster.workplace("ridden-\(fault)")
         try workplace.publish(2_000)
         let worker = try workplace.start("run", "--instance", "one")
         #expect(try workplace.hasResults(200), "\(worker.error)")
@@ -58,11 +65,7 @@ private let smallDisk: ClusterSettings = {
 struct FullDiskTests {
     @Test func `a full disk of the broker costs no request`() throws {
         let cluster: RealCluster = try #require(RealClusterTrait.cluster)
-        var options = ProgramWorkplace.Options()
-        options.prefix = "full"
-        options.partitions = 3
-        options.members = #""batch": {"records": 100},"#
-        let workplace = try ProgramWorkplace(servers: cluster.bootstrapServers, options)
+        let workplace = try cluster.workplace("full")
         try workplace.publish(3_000)
         let worker = try workplace.start("run", "--instance", "one")
         #expect(worker.says("in order"), "\(worker.error)")
