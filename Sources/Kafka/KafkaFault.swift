@@ -19,6 +19,10 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
     package private(set) var requiresAbort: Bool
     /// The topic that the broker refused, where the library told it apart from what was being done.
     package private(set) var refusedTopic: String?
+    /// The partition that was read, where it is one's fault.
+    package private(set) var partition: Int32?
+    /// Where a unit of work ran out of time: the share of its records that the broker had acknowledged, 0 to 1.
+    package private(set) var acknowledgedShare: Double?
 
     package init(
         code: Int32,
@@ -43,12 +47,21 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
         code == RD_KAFKA_RESP_ERR__TIMED_OUT.rawValue || code == RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT.rawValue
     }
 
+    /// A record waited for its acknowledgement for as long as its transaction may last.
+    package var isExpiry: Bool { code == RD_KAFKA_RESP_ERR__MSG_TIMED_OUT.rawValue }
+
     /// The broker knows who we are and will not have it: trying again changes nothing.
     package var isRefusal: Bool { Self.refusals.contains(code) }
 
     /// Bytes did not arrive as they were written, and the library skips what it cannot read.
     package var isDamage: Bool {
         code == RD_KAFKA_RESP_ERR__BAD_MSG.rawValue || code == RD_KAFKA_RESP_ERR__BAD_COMPRESSION.rawValue
+            || code == RD_KAFKA_RESP_ERR_INVALID_MSG.rawValue
+    }
+
+    /// The offset that was to be read next is no offset of the partition: retention took it, or the topic was cut.
+    package var isOffsetGone: Bool {
+        code == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET.rawValue || code == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE.rawValue
     }
 
     /// A topic or partition that a broker does not know: as it is for a while after a broker has started.
@@ -75,6 +88,9 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
             || code == RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH.rawValue
     }
 
+    /// The broker does not allow transactions to last as long as this client's may.
+    package var isTransactionTimeout: Bool { code == RD_KAFKA_RESP_ERR_INVALID_TRANSACTION_TIMEOUT.rawValue }
+
     /// The same fault with its consequences judged anew by a caller that knows what a new client would mend.
     package func judged(isFatal: Bool, requiresAbort: Bool) -> KafkaFault {
         var fault = self
@@ -87,6 +103,18 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
         var fault = self
         fault.message = message
         return fault
+    }
+
+    /// The same fault of a unit of work that ran out of time.
+    package func afterAcknowledging(_ share: Double) -> KafkaFault {
+        var fault = self
+        fault.acknowledgedShare = share
+        return fault
+    }
+
+    /// A record was dropped unsent, since its transaction had failed.
+    var isPurge: Bool {
+        code == RD_KAFKA_RESP_ERR__PURGE_QUEUE.rawValue || code == RD_KAFKA_RESP_ERR__PURGE_INFLIGHT.rawValue
     }
 
     /// The same fault of which it is known what was refused.
@@ -107,6 +135,13 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// The same fault of which it is known where it was met.
+    func reading(_ partition: Int32) -> KafkaFault {
+        var fault = self
+        fault.partition = partition
+        return fault
+    }
+
     /// A setting or an argument that is wrong.
     package static func invalid(_ message: String) -> KafkaFault {
         KafkaFault(RD_KAFKA_RESP_ERR__INVALID_ARG, message)
@@ -120,6 +155,11 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
     /// A unit of work that its partitions' assignment, or the state of the log, no longer covers.
     package static func stale(_ message: String) -> KafkaFault {
         KafkaFault(RD_KAFKA_RESP_ERR__STATE, message).judged(isFatal: false, requiresAbort: true)
+    }
+
+    /// See ``isOffsetGone``; what was polled before is not to be committed.
+    package static func offsetGone(_ message: String) -> KafkaFault {
+        KafkaFault(RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET, message).judged(isFatal: false, requiresAbort: true)
     }
 
     /// What cannot be mended by trying again: somebody has to look.
@@ -209,6 +249,7 @@ extension KafkaFault {
         RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION.rawValue, RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID.rawValue,
         RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS.rawValue, RD_KAFKA_RESP_ERR__ASSIGNMENT_LOST.rawValue,
         RD_KAFKA_RESP_ERR__BAD_MSG.rawValue, RD_KAFKA_RESP_ERR__BAD_COMPRESSION.rawValue,
+        RD_KAFKA_RESP_ERR_INVALID_MSG.rawValue,
     ]
 
     private static let ofRecords: Set<Int32> = [

@@ -1,7 +1,7 @@
 internal import CRdkafka
 
 extension Admin {
-    /// A group's committed offsets of one topic; nil for a partition without one. Needs no member in the group.
+    /// A group's committed offsets of one topic, with what was committed beside them. Needs no member in the group.
     ///
     /// - Throws: a ``KafkaFault``; a retriable one where a transaction keeps offsets pending until the time is up.
     package func committedOffsets(
@@ -9,7 +9,7 @@ extension Admin {
         topic: String,
         partitions: [Int32],
         timeoutMilliseconds: Int = 10_000
-    ) throws(KafkaFault) -> [(partition: Int32, offset: Int64?)] {
+    ) throws(KafkaFault) -> [CommittedOffset] {
         guard !partitions.isEmpty else { return [] }
         let action = "reading the committed offsets of group \(group)"
         let list = TopicPartitionList(topic: topic, partitions: partitions)
@@ -17,7 +17,7 @@ extension Admin {
         let made = unsafe list.withPointer { unsafe rd_kafka_ListConsumerGroupOffsets_new(group, $0) }
         var requests = unsafe [made]
         defer { unsafe rd_kafka_ListConsumerGroupOffsets_destroy(made) }
-        let found = try unsafe perform(
+        return try unsafe perform(
             RD_KAFKA_ADMIN_OP_LISTCONSUMERGROUPOFFSETS,
             action,
             timeoutMilliseconds: timeoutMilliseconds,
@@ -34,7 +34,6 @@ extension Admin {
                 return try unsafe Self.offsets(in: count > 0 ? groups?[0] : nil, action)
             }
         )
-        return found.map { ($0.partition, $0.offset >= 0 ? $0.offset : nil) }
     }
 
     /// Sets a group's next offsets to read of one topic. The group must have no members.
@@ -70,7 +69,7 @@ extension Admin {
     }
 
     /// What a group's answer says of each partition. The answer belongs to its event.
-    private static func offsets(in group: OpaquePointer?, _ action: String) throws(KafkaFault) -> [PartitionOffset] {
+    private static func offsets(in group: OpaquePointer?, _ action: String) throws(KafkaFault) -> [CommittedOffset] {
         guard let group = unsafe group else { throw .fatal("\(action): the broker said nothing about it") }
         if let error = unsafe rd_kafka_group_result_error(group) {
             throw unsafe KafkaFault(rd_kafka_error_code(error), doing: action)
@@ -79,7 +78,7 @@ extension Admin {
         if let fault = unsafe TopicPartitionList.firstFault(in: UnsafeMutablePointer(mutating: list), action) {
             throw fault
         }
-        return unsafe TopicPartitionList.offsets(in: UnsafeMutablePointer(mutating: list))
+        return unsafe TopicPartitionList.committed(in: UnsafeMutablePointer(mutating: list))
     }
 
     /// Where partitions begin and end; records of open transactions lie before the end.
@@ -89,12 +88,7 @@ extension Admin {
         timeoutMilliseconds: Int = 10_000
     ) throws(KafkaFault) -> [(partition: Int32, watermarks: Watermarks)] {
         let ends = try PartitionEnds(properties)
-        var found: [(partition: Int32, watermarks: Watermarks)] = []
-        for partition in partitions {
-            found.append(
-                (partition, try ends.watermarks(of: topic, partition, timeoutMilliseconds: timeoutMilliseconds))
-            )
-        }
-        return found
+        let found = try ends.watermarks(of: topic, partitions, timeoutMilliseconds: timeoutMilliseconds)
+        return partitions.compactMap { partition in found[partition].map { (partition, $0) } }
     }
 }

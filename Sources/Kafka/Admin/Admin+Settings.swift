@@ -9,12 +9,26 @@ extension Admin {
         timeoutMilliseconds: Int = 10_000
     ) throws(KafkaFault) -> [String: [String: String]] {
         guard !topics.isEmpty else { return [:] }
+        return try settings(of: topics, RD_KAFKA_RESOURCE_TOPIC, timeoutMilliseconds)
+    }
+
+    /// The settings in force of one broker, the one that is listed first.
+    package func brokerSettings(timeoutMilliseconds: Int = 10_000) throws(KafkaFault) -> [String: String] {
+        guard let id = try handle.brokerIDs(timeoutMilliseconds: timeoutMilliseconds).first else { return [:] }
+        return try settings(of: [String(id)], RD_KAFKA_RESOURCE_BROKER, timeoutMilliseconds)[String(id)] ?? [:]
+    }
+
+    private func settings(
+        of names: [String],
+        _ kind: rd_kafka_ResourceType_t,
+        _ timeoutMilliseconds: Int
+    ) throws(KafkaFault) -> [String: [String: String]] {
         // The library copies what it is given; the objects stay ours.
-        var resources = unsafe topics.map { unsafe rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, $0) }
+        var resources = unsafe names.map { unsafe rd_kafka_ConfigResource_new(kind, $0) }
         defer { unsafe resources.forEach { unsafe rd_kafka_ConfigResource_destroy($0) } }
         return try unsafe perform(
             RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS,
-            "reading topic settings",
+            "reading settings",
             timeoutMilliseconds: timeoutMilliseconds,
             call: { options, queue in
                 unsafe rd_kafka_DescribeConfigs(handle.pointer, &resources, resources.count, options, queue)
@@ -34,10 +48,15 @@ extension Admin {
             guard let resource = unsafe resources[index] else { continue }
             let name = unsafe String(cString: rd_kafka_ConfigResource_name(resource))
             let code = unsafe rd_kafka_ConfigResource_error(resource)
-            try KafkaFault.check(code, "reading the settings of topic \(name)")
+            let kind = unsafe kind(resource)
+            try KafkaFault.check(code, "reading the settings of \(kind) \(name)")
             settings[name] = unsafe entries(of: resource)
         }
         return settings
+    }
+
+    private static func kind(_ resource: OpaquePointer) -> String {
+        unsafe rd_kafka_ConfigResource_type(resource) == RD_KAFKA_RESOURCE_BROKER ? "broker" : "topic"
     }
 
     private static func entries(of resource: OpaquePointer) -> [String: String] {

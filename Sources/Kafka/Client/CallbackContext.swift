@@ -18,6 +18,8 @@ final class CallbackContext {
     var firstFailure: KafkaFault?
     /// Where acknowledged records of one topic lie, for a producer that asked.
     var deliveredOffsets: DeliveredOffsets?
+    /// Set for a client whose requests are to be counted.
+    var requests: RequestCounts?
     /// Set for a client whose faults leave out what its log says: which topic a transaction was refused.
     var readsLog = false
     /// The last topic that a transaction was refused.
@@ -37,6 +39,7 @@ final class CallbackContext {
             unsafe CallbackContext.from(opaque)?.noteError(rd_kafka_resp_err_t(code), text)
         }
         if readsLog { unsafe registerLog(in: configuration) }
+        if let requests { unsafe requests.register(in: configuration) }
         switch kind {
         case .consumer:
             unsafe rd_kafka_conf_set_rebalance_cb(configuration) { client, code, partitions, opaque in

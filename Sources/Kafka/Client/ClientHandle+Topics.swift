@@ -24,11 +24,25 @@ extension ClientHandle {
         let code = unsafe rd_kafka_metadata(pointer, 1, nil, &metadata, clampedMilliseconds(timeoutMilliseconds))
         guard code == RD_KAFKA_RESP_ERR_NO_ERROR, let metadata = unsafe metadata else {
             serve()
-            throw explained(KafkaFault(code, doing: "asking the broker for its topics"))
+            throw explainedAside(KafkaFault(code, doing: "asking the broker for its topics"))
         }
         defer { unsafe rd_kafka_metadata_destroy(metadata) }
         let topics = unsafe UnsafeBufferPointer(start: metadata.pointee.topics, count: Int(metadata.pointee.topic_cnt))
         return unsafe topics.compactMap { unsafe Self.description(of: $0) }
+    }
+
+    /// The numbers of the brokers that are up.
+    func brokerIDs(timeoutMilliseconds: Int) throws(KafkaFault) -> [Int32] {
+        var metadata: UnsafePointer<rd_kafka_metadata>?
+        // As above.
+        let code = unsafe rd_kafka_metadata(pointer, 0, nil, &metadata, clampedMilliseconds(timeoutMilliseconds))
+        guard code == RD_KAFKA_RESP_ERR_NO_ERROR, let metadata = unsafe metadata else {
+            serve()
+            throw explained(KafkaFault(code, doing: "asking for the brokers"))
+        }
+        defer { unsafe rd_kafka_metadata_destroy(metadata) }
+        let count = unsafe Int(metadata.pointee.broker_cnt)
+        return unsafe UnsafeBufferPointer(start: metadata.pointee.brokers, count: count).map(\.id)
     }
 
     private static func description(of topic: rd_kafka_metadata_topic) -> TopicDescription? {

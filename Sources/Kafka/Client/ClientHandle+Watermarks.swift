@@ -12,61 +12,89 @@ package struct Watermarks: Sendable, Equatable {
 }
 
 extension ClientHandle {
-    /// Asks the partition's leader. Any client but one with `isolation.level=read_uncommitted`, producers included, is
-    /// told a high watermark that ends before open transactions. After a fault that may pass it asks the broker anew who
-    /// leads, and then once more, so it may take its time thrice.
+    /// Asks the partitions' leaders, all of them together. Any client but one with `isolation.level=read_uncommitted`,
+    /// producers included, is told a high watermark that ends before open transactions.
+    ///
+    /// After a fault that may pass it asks the broker again who leads, and then once more: the library would go on
+    /// believing in a broker that led a partition before for minutes. Each of these five calls keeps the time-out.
+    func watermarks(
+        of topic: String,
+        _ partitions: [Int32],
+        timeoutMilliseconds: Int
+    ) throws(KafkaFault) -> [Int32: Watermarks] {
+        guard !partitions.isEmpty else { return [:] }
+        do throws(KafkaFault) { return try ask(topic, partitions, timeoutMilliseconds) } catch {
+            guard error.isMissingTopic || error.isRetriable else { throw error }
+            guard !error.isTimeout else {
+                // For the next question: this one has had its time.
+                _ = try? topics(timeoutMilliseconds: min(timeoutMilliseconds, Self.refreshMilliseconds))
+                throw error
+            }
+            _ = try topics(timeoutMilliseconds: timeoutMilliseconds)
+            return try ask(topic, partitions, timeoutMilliseconds)
+        }
+    }
+
+    /// As above, of one partition.
     func watermarks(
         of topic: String,
         _ partition: Int32,
         timeoutMilliseconds: Int
     ) throws(KafkaFault) -> Watermarks {
-        do throws(KafkaFault) { return try ask(topic, partition, timeoutMilliseconds) } catch {
-            guard error.isMissingTopic || error.isRetriable else { throw error }
-            // A broker that had just started, or one that led the partition before. The library goes on believing in it
-            // for minutes, unless it is made to ask anew.
-            guard !error.isTimeout else {
-                // For the next question: this one has had its time.
-                _ = try? topics(timeoutMilliseconds: min(timeoutMilliseconds, Self.graceMilliseconds))
-                throw error
-            }
-            _ = try topics(timeoutMilliseconds: timeoutMilliseconds)
-            return try ask(topic, partition, timeoutMilliseconds)
-        }
+        let found = try watermarks(of: topic, [partition], timeoutMilliseconds: timeoutMilliseconds)
+        guard let watermarks = found[partition] else { throw Self.unanswered(topic, partition) }
+        return watermarks
     }
 
     private func ask(
         _ topic: String,
-        _ partition: Int32,
+        _ partitions: [Int32],
         _ timeoutMilliseconds: Int
-    ) throws(KafkaFault) -> Watermarks {
-        let answer = WatermarkAnswer()
-        let action = "asking for the ends of \(topic), partition \(partition)"
-        let bound = max(0, timeoutMilliseconds) + Self.graceMilliseconds
-        do throws(KafkaFault) {
-            // 2.0.2 asks a leader that is gone for as long as it is away. The client lives until the call has returned.
-            _ = try unsafe BoundedCall.run(action, timeoutMilliseconds: bound) {
-                answer.ask(self, topic, partition, clampedMilliseconds(timeoutMilliseconds))
-                return nil
+    ) throws(KafkaFault) -> [Int32: Watermarks] {
+        // A beginning that moves between the two calls does no harm: the end comes last.
+        let lows = try offsets(topic, partitions, Int64(RD_KAFKA_OFFSET_BEGINNING), timeoutMilliseconds)
+        let highs = try offsets(topic, partitions, Int64(RD_KAFKA_OFFSET_END), timeoutMilliseconds)
+        var found: [Int32: Watermarks] = [:]
+        for partition in partitions {
+            guard let low = lows[partition], let high = highs[partition] else {
+                throw Self.unanswered(topic, partition)
             }
-        } catch { throw explained(error.judged(isFatal: false, requiresAbort: false)) }
-        guard answer.code == RD_KAFKA_RESP_ERR_NO_ERROR else {
-            serve()
-            throw explained(KafkaFault(answer.code, doing: action))
+            found[partition] = Watermarks(low: low, high: high)
         }
-        return Watermarks(low: answer.low, high: answer.high)
+        return found
     }
 
-    private static let graceMilliseconds = 1_000
-}
-
-/// What one call brings: written by its thread before it ends, read after that.
-private final class WatermarkAnswer {
-    private(set) var low: Int64 = 0
-    private(set) var high: Int64 = 0
-    private(set) var code = RD_KAFKA_RESP_ERR_NO_ERROR
-
-    func ask(_ client: ClientHandle, _ topic: String, _ partition: Int32, _ timeout: Int32) {
-        // Both are written before the call returns.
-        unsafe code = rd_kafka_query_watermark_offsets(client.pointer, topic, partition, &low, &high, timeout)
+    /// The query for the offset at a time, which keeps its time-out where `rd_kafka_query_watermark_offsets` waits for as
+    /// long as a leader is away. The broker takes −2 and −1 for the times of the beginning and the end.
+    private func offsets(
+        _ topic: String,
+        _ partitions: [Int32],
+        _ time: Int64,
+        _ timeoutMilliseconds: Int
+    ) throws(KafkaFault) -> [Int32: Int64] {
+        let action = "asking for the ends of \(topic)"
+        let list = TopicPartitionList(
+            topic: topic,
+            offsets: partitions.map { PartitionOffset(partition: $0, offset: time) }
+        )
+        let timeout = clampedMilliseconds(timeoutMilliseconds)
+        // The library fills the list in and does not keep it.
+        let code = unsafe list.withPointer { unsafe rd_kafka_offsets_for_times(pointer, $0, timeout) }
+        if code != RD_KAFKA_RESP_ERR_NO_ERROR {
+            serve()
+            throw explained(KafkaFault(code, doing: action))
+        }
+        if let fault = list.firstFault(action) {
+            serve()
+            throw explained(fault)
+        }
+        let known = list.offsets().filter { $0.offset >= 0 }
+        return Dictionary(known.map { ($0.partition, $0.offset) }, uniquingKeysWith: { $1 })
     }
+
+    private static func unanswered(_ topic: String, _ partition: Int32) -> KafkaFault {
+        .timedOut("asking for the ends of \(topic), partition \(partition): the broker said nothing about it")
+    }
+
+    private static let refreshMilliseconds = 1_000
 }

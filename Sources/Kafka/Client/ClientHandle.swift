@@ -57,6 +57,10 @@ final class ClientHandle {
         _ = unsafe rd_kafka_poll(pointer, timeoutMilliseconds)
     }
 
+    /// As ``explained(_:)``, for a call that may run beside the thread that polls: what callbacks note there is that
+    /// thread's, and so it explains the fault.
+    func explainedAside(_ fault: KafkaFault) -> KafkaFault { servesWithMessages ? fault : explained(fault) }
+
     /// A fault with what is behind it: the fatal error of a client that has one, and for a timeout or a broken
     /// connection the last connection error.
     func explained(_ fault: KafkaFault) -> KafkaFault {

@@ -1,4 +1,5 @@
 internal import CRdkafka
+internal import Glibc
 
 /// Owns a C list of partitions of one topic.
 @safe
@@ -16,7 +17,16 @@ struct TopicPartitionList: ~Copyable {
         for entry in offsets {
             let element = unsafe rd_kafka_topic_partition_list_add(pointer, topic, entry.partition)
             unsafe element?.pointee.offset = entry.offset
+            if !entry.metadata.isEmpty { unsafe Self.set(entry.metadata, of: element) }
         }
+    }
+
+    /// Gives the list a copy, which it frees itself.
+    private static func set(_ metadata: [UInt8], of element: UnsafeMutablePointer<rd_kafka_topic_partition_t>?) {
+        guard let element = unsafe element, let copy = unsafe malloc(metadata.count) else { return }
+        unsafe copy.copyMemory(from: metadata, byteCount: metadata.count)
+        unsafe element.pointee.metadata = copy
+        unsafe element.pointee.metadata_size = metadata.count
     }
 
     deinit {
@@ -42,6 +52,18 @@ struct TopicPartitionList: ~Copyable {
     static func offsets(in list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>) -> [PartitionOffset] {
         unsafe elements(of: list).map { element in
             unsafe PartitionOffset(partition: element.partition, offset: element.offset)
+        }
+    }
+
+    /// What a call that asks for committed offsets has filled in.
+    borrowing func committed() -> [CommittedOffset] { unsafe Self.committed(in: pointer) }
+
+    static func committed(in list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>) -> [CommittedOffset] {
+        unsafe elements(of: list).map { element in
+            // The list's own bytes.
+            let metadata = unsafe UnsafeRawBufferPointer(start: element.metadata, count: element.metadata_size)
+            let offset = unsafe element.offset >= 0 ? element.offset : nil
+            return unsafe CommittedOffset(partition: element.partition, offset: offset, metadata: Array(metadata))
         }
     }
 

@@ -1,12 +1,18 @@
 internal import CRdkafka
 
 extension Consumer {
-    /// Every topic that this client may see.
+    /// A fault of ``topics(timeoutMilliseconds:)`` or ``committed(_:timeoutMilliseconds:)`` with what is behind it. On the
+    /// thread that polls.
+    package func explained(_ fault: KafkaFault) -> KafkaFault { handle.explained(fault) }
+
+    /// Every topic that this client may see. May be called while another thread polls.
     package func topics(timeoutMilliseconds: Int) throws(KafkaFault) -> [TopicDescription] {
         try handle.topics(timeoutMilliseconds: timeoutMilliseconds)
     }
 
-    /// The group's committed offsets; nil for a partition without one.
+    /// The group's committed offsets, with what was committed beside them.
+    ///
+    /// May be called while another thread polls.
     ///
     /// With `isolation.level=read_committed` it waits for transactions that have offsets of these partitions pending.
     ///
@@ -14,16 +20,16 @@ extension Consumer {
     package func committed(
         _ partitions: [Int32],
         timeoutMilliseconds: Int
-    ) throws(KafkaFault) -> [(partition: Int32, offset: Int64?)] {
+    ) throws(KafkaFault) -> [CommittedOffset] {
         guard !partitions.isEmpty else { return [] }
         let list = TopicPartitionList(topic: topic, partitions: partitions)
         let timeout = clampedMilliseconds(timeoutMilliseconds)
         // The library fills the list in and does not keep it.
         let code = unsafe list.withPointer { unsafe rd_kafka_committed(handle.pointer, $0, timeout) }
         let action = "reading the committed offsets of \(topic)"
-        if code != RD_KAFKA_RESP_ERR_NO_ERROR { throw handle.explained(KafkaFault(code, doing: action)) }
+        if code != RD_KAFKA_RESP_ERR_NO_ERROR { throw handle.explainedAside(KafkaFault(code, doing: action)) }
         if let fault = list.firstFault(action) { throw fault }
-        return list.offsets().map { ($0.partition, $0.offset >= 0 ? $0.offset : nil) }
+        return list.committed()
     }
 
     /// Where reading stands: the offset after the last record delivered; nil before the first one.
@@ -43,9 +49,14 @@ extension Consumer {
 
     /// Commits the next offsets to read and waits for the broker's answer.
     ///
+    /// - Parameter goesOn: asked four times a second while it takes, and may poll; false gives up.
     /// - Throws: a ``KafkaFault``; after a timeout the outcome is unknown. ``KafkaFault/requiresAbort`` is set where the
     ///   group has moved on: the partitions may be somebody else's by now.
-    package func commit(_ offsets: [PartitionOffset], timeoutMilliseconds: Int) throws(KafkaFault) {
+    package func commit(
+        _ offsets: [PartitionOffset],
+        timeoutMilliseconds: Int,
+        goesOn: () -> Bool = { true }
+    ) throws(KafkaFault) {
         guard !offsets.isEmpty else { return }
         let action = "committing offsets of \(topic)"
         let list = TopicPartitionList(topic: topic, offsets: offsets)
@@ -55,13 +66,21 @@ extension Consumer {
         // The library copies the list.
         let code = unsafe list.withPointer { unsafe rd_kafka_commit_queue(handle.pointer, $0, queue, nil, nil) }
         guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw handle.explained(KafkaFault(code, doing: action)) }
-        guard let event = unsafe rd_kafka_queue_poll(queue, clampedMilliseconds(timeoutMilliseconds)) else {
+        var left = max(1, timeoutMilliseconds)
+        var answer: OpaquePointer?
+        repeat {
+            unsafe answer = rd_kafka_queue_poll(queue, clampedMilliseconds(min(left, Self.sliceMilliseconds)))
+            left -= Self.sliceMilliseconds
+        } while unsafe answer == nil && left > 0 && goesOn()
+        guard let event = unsafe answer else {
             throw handle.explained(.timedOut("\(action): no answer in \(timeoutMilliseconds) ms", requiresAbort: true))
         }
         // Ours until destroyed.
         defer { unsafe rd_kafka_event_destroy(event) }
         if let fault = unsafe Self.commitFault(in: event, action) { throw handle.explained(fault) }
     }
+
+    private static let sliceMilliseconds = 250
 
     private static func commitFault(in event: OpaquePointer, _ action: String) -> KafkaFault? {
         let code = unsafe rd_kafka_event_error(event)

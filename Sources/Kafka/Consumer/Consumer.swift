@@ -88,7 +88,7 @@ package final class Consumer {
         }
         if let fatal = handle.fatalFault { throw fatal }
         let text = unsafe String(cString: rd_kafka_message_errstr(message))
-        return .notice(KafkaFault(code, "reading \(topic), partition \(partition): \(text)"))
+        return .notice(KafkaFault(code, "reading \(topic), partition \(partition): \(text)").reading(partition))
     }
 
     /// Leaves the group (a static member stays in it) and closes the connections to it. Blocks while it does.

@@ -19,10 +19,14 @@ package final class Producer {
     let handle: ClientHandle
     private var partitionCounts: [String: Int32] = [:]
 
-    /// - Parameter properties: librdkafka's settings; those of consumers are left out.
+    /// - Parameters:
+    ///   - properties: librdkafka's settings; those of consumers are left out.
+    ///   - trackedTopic: the topic that ``firstDeliveredOffsets`` is about.
     /// - Throws: a ``KafkaFault`` that names what is wrong. Nothing is connected yet.
-    package convenience init(_ properties: KafkaProperties) throws(KafkaFault) {
-        try self.init(properties, defaults: [], forced: [], context: CallbackContext())
+    package convenience init(_ properties: KafkaProperties, trackedTopic: String? = nil) throws(KafkaFault) {
+        let context = CallbackContext()
+        context.deliveredOffsets = trackedTopic.map { DeliveredOffsets(topic: $0) }
+        try self.init(properties, defaults: [], forced: [], context: context)
     }
 
     /// A producer with settings of its own beside the usual ones.
@@ -47,6 +51,14 @@ package final class Producer {
     package var deliveries: DeliveryCounts {
         DeliveryCounts(acknowledged: handle.context.acknowledged, failed: handle.context.failed)
     }
+
+    /// The lowest acknowledged offset by partition of the tracked topic, since ``forgetDelivered()``.
+    package var firstDeliveredOffsets: [Int32: Int64] { handle.context.deliveredOffsets?.firstByPartition ?? [:] }
+
+    /// The highest one, likewise.
+    package var deliveredOffsets: [Int32: Int64] { handle.context.deliveredOffsets?.byPartition ?? [:] }
+
+    package func forgetDelivered() { handle.context.deliveredOffsets?.reset() }
 
     /// The fault after which only a new producer helps, if there was one.
     package var fatalFault: KafkaFault? { handle.fatalFault }
@@ -76,6 +88,9 @@ package final class Producer {
         }
         throw KafkaFault(RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC, "topic \(topic) does not exist")
     }
+
+    /// What somebody else has asked the broker for: the first record of a topic then waits for nothing.
+    package func know(_ counts: [String: Int32]) { partitionCounts.merge(counts) { $1 } }
 
     private static let lookups = 5
     private static let lookupPauseMilliseconds: Int32 = 200

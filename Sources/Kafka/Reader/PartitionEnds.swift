@@ -23,6 +23,15 @@ package final class PartitionEnds {
     ) throws(KafkaFault) -> Watermarks {
         try handle.watermarks(of: topic, partition, timeoutMilliseconds: timeoutMilliseconds)
     }
+
+    /// As above, of several partitions at once.
+    package func watermarks(
+        of topic: String,
+        _ partitions: [Int32],
+        timeoutMilliseconds: Int
+    ) throws(KafkaFault) -> [Int32: Watermarks] {
+        try handle.watermarks(of: topic, partitions, timeoutMilliseconds: timeoutMilliseconds)
+    }
 }
 
 extension KafkaProperties {

@@ -152,7 +152,7 @@ package final class TopicReader {
             return nil
         }
         let text = unsafe String(cString: rd_kafka_message_errstr(message))
-        return KafkaFault(code, "reading \(topic), partition \(partition): \(text)")
+        return KafkaFault(code, "reading \(topic), partition \(partition): \(text)").reading(partition)
     }
 
     /// The offset before which everything readable has been handed out; nil where nothing is known yet.

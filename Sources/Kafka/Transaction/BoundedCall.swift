@@ -33,16 +33,18 @@ final class BoundedCall {
 
     /// What the call returned, an error object for the caller to free or nil.
     ///
-    /// - Throws: a fatal ``KafkaFault`` when it did not return in time: then it may go on for ever.
+    /// - Parameter goesOn: asked twice a second while the call takes; false gives it up.
+    /// - Throws: a fatal ``KafkaFault`` when it did not return in time, or was given up: then it may go on for ever.
     static func run(
         _ action: String,
         timeoutMilliseconds: Int,
+        goesOn: () -> Bool = { true },
         _ body: @escaping () -> OpaquePointer?
     ) throws(KafkaFault) -> OpaquePointer? {
         let call = unsafe BoundedCall(body)
         guard call.bell.0 >= 0, call.start() else { throw .fatal("\(action): no thread could be started") }
-        guard call.wait(timeoutMilliseconds) else {
-            throw .timedOut("\(action): no answer in \(timeoutMilliseconds) ms").judged(
+        guard call.wait(timeoutMilliseconds, goesOn) else {
+            throw .timedOut("\(action): no answer in time").judged(
                 isFatal: true,
                 requiresAbort: false
             )
@@ -78,8 +80,21 @@ final class BoundedCall {
         _ = unsafe write(bell.1, &byte, 1)
     }
 
-    /// False when the time is up.
-    private func wait(_ milliseconds: Int) -> Bool {
+    private static let sliceMilliseconds = 500
+
+    /// False when the time is up, or the call is given up.
+    private func wait(_ milliseconds: Int, _ goesOn: () -> Bool) -> Bool {
+        var left = milliseconds
+        while true {
+            let slice = min(left, Self.sliceMilliseconds)
+            if hasRung(slice) { return true }
+            left -= slice
+            // A call that returned while the other business was done is not given up.
+            guard left > 0, goesOn() else { return hasRung(0) }
+        }
+    }
+
+    private func hasRung(_ milliseconds: Int) -> Bool {
         var entry = pollfd(fd: bell.0, events: Int16(POLLIN), revents: 0)
         // A signal cuts a wait short; the whole time once more is the most that comes of it.
         var result = unsafe poll(&entry, 1, clampedMilliseconds(milliseconds))

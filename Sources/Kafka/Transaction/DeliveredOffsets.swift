@@ -1,12 +1,13 @@
 internal import CRdkafka
 internal import Glibc
 
-/// The highest acknowledged offset of each partition of one topic. Told of every delivery, so it must be cheap.
+/// The lowest and the highest acknowledged offset of each partition of one topic. Told of every delivery, so it must be cheap.
 struct DeliveredOffsets {
     /// The topic's name with the zero byte at its end.
     private let topic: ContiguousArray<CChar>
     /// By partition; −1 for none.
     private var highest: [Int64] = []
+    private var lowest: [Int64] = []
 
     init(topic: String) {
         self.topic = ContiguousArray(topic.utf8CString)
@@ -29,17 +30,25 @@ struct DeliveredOffsets {
         guard partition >= 0, offset >= 0 else { return }
         if partition >= highest.count {
             highest.append(contentsOf: repeatElement(-1, count: partition + 1 - highest.count))
+            lowest.append(contentsOf: repeatElement(-1, count: partition + 1 - lowest.count))
         }
+        lowest[partition] = lowest[partition] < 0 ? offset : min(lowest[partition], offset)
         highest[partition] = max(highest[partition], offset)
     }
 
     mutating func reset() {
-        for partition in highest.indices { highest[partition] = -1 }
+        for partition in highest.indices { (highest[partition], lowest[partition]) = (-1, -1) }
     }
 
-    var byPartition: [Int32: Int64] {
+    /// The highest ones, by partition.
+    var byPartition: [Int32: Int64] { Self.byPartition(highest) }
+
+    /// The lowest ones, by partition.
+    var firstByPartition: [Int32: Int64] { Self.byPartition(lowest) }
+
+    private static func byPartition(_ offsets: [Int64]) -> [Int32: Int64] {
         var result: [Int32: Int64] = [:]
-        for (partition, offset) in highest.enumerated() where offset >= 0 { result[Int32(partition)] = offset }
+        for (partition, offset) in offsets.enumerated() where offset >= 0 { result[Int32(partition)] = offset }
         return result
     }
 }

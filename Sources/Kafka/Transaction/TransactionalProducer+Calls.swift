@@ -27,13 +27,15 @@ extension TransactionalProducer {
     ///   - metadata: taken when the records' partitions were assigned; see ``GroupMetadata``.
     ///   - timeoutMilliseconds: may be exceeded by two seconds. 2.0.2 itself would wait for as long as the coordinator
     ///     is away; where it does, the fault is fatal, and the call is left to itself.
+    ///   - goesOn: asked twice a second while the call takes; false gives it up just so.
     /// - Throws: a ``KafkaFault``. While it is retriable the offsets are not in the transaction, and no commit is let
     ///   through until the same call has succeeded.
     package func sendOffsets(
         _ offsets: [PartitionOffset],
         topic: String,
         _ metadata: GroupMetadata,
-        timeoutMilliseconds: Int
+        timeoutMilliseconds: Int,
+        goesOn: () -> Bool = { true }
     ) throws(KafkaFault) {
         guard !offsets.isEmpty else { return }
         if let fatal = fatalFault { throw fatal }
@@ -42,7 +44,7 @@ extension TransactionalProducer {
         let (handle, timeout) = (handle, patience(timeoutMilliseconds))
         let action = "sending offsets of \(topic)"
         try unsafe check(
-            try call(action, timeoutMilliseconds: timeoutMilliseconds) {
+            try call(action, timeoutMilliseconds: timeoutMilliseconds, goesOn: goesOn) {
                 let list = TopicPartitionList(topic: topic, offsets: offsets)
                 // The library copies the list and the metadata. The client lives until the call has returned.
                 return unsafe list.withPointer { list in
@@ -72,18 +74,28 @@ extension TransactionalProducer {
     /// producer (the broker does not know yet that a transaction was begun).
     ///
     /// - Throws: a ``KafkaFault``; while it is retriable the same call goes on. A fatal one is an ordinary way out.
-    package func abort(timeoutMilliseconds: Int) throws(KafkaFault) {
+    ///
+    /// - Parameter serve: called a few times a second while it takes.
+    package func abort(timeoutMilliseconds: Int, serve: () -> Void = {}) throws(KafkaFault) {
         if let fatal = fatalFault { throw fatal }
-        let waited = settle(timeoutMilliseconds / 2)
-        let timeout = patience(timeoutMilliseconds - waited)
-        // Delivery callbacks run inside this call, on this thread.
-        let error = unsafe rd_kafka_abort_transaction(handle.pointer, timeout)
-        try unsafe check(error, "aborting a transaction")
-        forgetTransaction()
+        var left = max(1, timeoutMilliseconds - settle(timeoutMilliseconds / 2, serve))
+        while left > 0 {
+            let slice = min(left, Self.serveMilliseconds)
+            left -= slice
+            // Delivery callbacks run inside this call, on this thread.
+            let error = unsafe rd_kafka_abort_transaction(handle.pointer, patience(slice))
+            do throws(KafkaFault) {
+                try unsafe check(error, "aborting a transaction")
+                return forgetTransaction()
+            } catch {
+                guard error.isRetriable, !error.isFatal, !error.requiresAbort, left > 0 else { throw error }
+                serve()
+            }
+        }
     }
 
     /// Waits for records under way, as long as any of them arrive. Returns the most milliseconds that it has taken.
-    private func settle(_ timeoutMilliseconds: Int) -> Int {
+    private func settle(_ timeoutMilliseconds: Int, _ serve: () -> Void) -> Int {
         var waited = 0
         var idle = 0
         while outstanding > 0, idle < Self.idleSlices, waited < timeoutMilliseconds {
@@ -92,6 +104,7 @@ extension TransactionalProducer {
             _ = unsafe rd_kafka_flush(handle.pointer, clampedMilliseconds(Self.sliceMilliseconds))
             idle = outstanding < before ? 0 : idle + 1
             waited += Self.sliceMilliseconds
+            if waited % Self.serveMilliseconds == 0 { serve() }
         }
         return waited
     }
@@ -100,11 +113,12 @@ extension TransactionalProducer {
     private func call(
         _ action: String,
         timeoutMilliseconds: Int,
+        goesOn: () -> Bool,
         _ body: @escaping () -> OpaquePointer?
     ) throws(KafkaFault) -> OpaquePointer? {
         do throws(KafkaFault) {
             let bound = max(0, timeoutMilliseconds) + Self.graceMilliseconds
-            return try unsafe BoundedCall.run(action, timeoutMilliseconds: bound, body)
+            return try unsafe BoundedCall.run(action, timeoutMilliseconds: bound, goesOn: goesOn, body)
         } catch {
             throw abandoned(error)
         }
@@ -114,6 +128,7 @@ extension TransactionalProducer {
     private static let graceMilliseconds = 2_000
 
     private static let sliceMilliseconds = 50
+    private static let serveMilliseconds = 250
     private static let idleSlices = 20
 
     /// The library takes -1 as "for as long as the transaction may last"; zero would not even start.

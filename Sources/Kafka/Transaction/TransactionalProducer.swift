@@ -11,6 +11,7 @@ internal import CRdkafka
 package final class TransactionalProducer {
     package let transactionalID: String
     let producer: Producer
+    private let requests = RequestCounts()
     /// Why the open transaction must not be committed; nil while it may be.
     private var spoilage: KafkaFault?
     /// Offsets that were to be sent and were not, but may be tried again.
@@ -33,6 +34,7 @@ package final class TransactionalProducer {
         guard !transactionalID.isEmpty else { throw .invalid("an empty transactional.id names nobody") }
         let context = CallbackContext()
         context.readsLog = true
+        context.requests = requests
         context.deliveredOffsets = trackedTopic.map { DeliveredOffsets(topic: $0) }
         self.transactionalID = transactionalID
         producer = try Producer(
@@ -41,11 +43,15 @@ package final class TransactionalProducer {
             forced: [("transactional.id", transactionalID)],
             context: context
         )
+        try requests.requireCounting()
     }
 
+    /// Where no property says how long a transaction may last: long enough for a partition's leader to change. An orphan
+    /// of a stable id is aborted by its successor anyway.
+    package static let defaultTimeoutMilliseconds = 30_000
+
     private static let defaults = [
-        // Long enough for a partition's leader to change; an orphan of a stable id is aborted by its successor anyway.
-        ("transaction.timeout.ms", "30000"),
+        ("transaction.timeout.ms", String(defaultTimeoutMilliseconds)),
         // A call that waits for a broker looks at its own time when a connection has failed, so that must come soon.
         ("reconnect.backoff.max.ms", "1000"),
     ]
@@ -66,6 +72,22 @@ package final class TransactionalProducer {
         return unsentOffsets.first.map { .stale("the offsets of \($0.topic) are not in the transaction") }
     }
 
+    /// Whether a copy of one of its transactions' requests may still be on its way to a broker, although commit or abort
+    /// succeeded. It could end, or move the offsets of, a later transaction of this producer: throw the producer away
+    /// before the next ``begin()``. To the one after it such a copy is an older epoch's, which the broker refuses.
+    ///
+    /// Counted since the producer was made, so that a late answer to an earlier request hides nothing.
+    package var mayHaveRepeats: Bool {
+        Self.transactionRequests.contains { requests.unanswered($0) > 0 }
+    }
+
+    private static let transactionRequests: [RequestCounts.Kind] = [
+        .addPartitionsToTransaction, .addOffsetsToTransaction, .endTransaction, .transactionalOffsetCommit,
+    ]
+
+    /// Requests for the transactional id that may still be on their way: each may fence whoever has the id by then.
+    package var unansweredInits: Int { requests.unanswered(.initProducerID) }
+
     private var hasLostRecord: Bool { deliveries.failed > failedBefore }
 
     /// What has become of the records so far. Served by every produce, poll, flush, commit and abort.
@@ -79,6 +101,9 @@ package final class TransactionalProducer {
     /// Complete after a commit, but for a record that had to be sent twice and whose offset the broker did not repeat.
     package var deliveredOffsets: [Int32: Int64] { handle.context.deliveredOffsets?.byPartition ?? [:] }
 
+    /// The lowest one, likewise: a record that lies before what was known of its partition shows that it was cut.
+    package var firstDeliveredOffsets: [Int32: Int64] { handle.context.deliveredOffsets?.firstByPartition ?? [:] }
+
     /// Counts deliveries that were answered meanwhile, waiting at most this long for the first one.
     package func poll(timeoutMilliseconds: Int) { producer.poll(timeoutMilliseconds: timeoutMilliseconds) }
 
@@ -86,6 +111,9 @@ package final class TransactionalProducer {
     package func partitionCount(of topic: String, timeoutMilliseconds: Int = 10_000) throws(KafkaFault) -> Int32 {
         try producer.partitionCount(of: topic, timeoutMilliseconds: timeoutMilliseconds)
     }
+
+    /// See ``Producer/know(_:)``.
+    package func know(_ counts: [String: Int32]) { producer.know(counts) }
 
     /// Queues one record; see ``Producer/produce(topic:partition:key:value:headers:patienceMilliseconds:)``.
     ///
@@ -146,8 +174,12 @@ package final class TransactionalProducer {
 
     /// A refused topic has no name in the fault, only in the log.
     private func named(_ fault: KafkaFault) -> KafkaFault {
-        guard fault.refusedResource == .topic, let topic = handle.context.refusedTopic else { return fault }
-        return fault.refusing(topic: topic)
+        guard let topic = handle.context.refusedTopic else { return fault }
+        // The library drops all records of a transaction whose partitions were refused: that is what a flush sees first.
+        if fault.isPurge {
+            return KafkaFault(RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, fault.message).refusing(topic: topic)
+        }
+        return fault.refusedResource == .topic ? fault.refusing(topic: topic) : fault
     }
 
     func abandoned(_ fault: KafkaFault) -> KafkaFault {

@@ -1,0 +1,115 @@
+internal import CRdkafka
+internal import Synchronization
+
+/// The requests that a client wrote to its sockets in full, and how many of them were answered, by kind.
+///
+/// librdkafka repeats a request of a transaction inside a call that succeeds, while the first copy may still lie in a
+/// queue of the network (KAFKA-17754). No return code, error callback or log line tells; these counts do: a kind with
+/// more requests than answers has a copy whose fate is unknown. An answer that says "try again" is one too.
+///
+/// Callbacks come on the library's own threads until the client is destroyed, so whoever owns the client keeps this
+/// object for longer.
+final class RequestCounts: Sendable {
+    /// By their numbers in Kafka's protocol.
+    enum Kind: Int16, CaseIterable, Sendable {
+        case initProducerID = 22
+        case addPartitionsToTransaction = 24
+        case addOffsetsToTransaction = 25
+        case endTransaction = 26
+        case transactionalOffsetCommit = 28
+    }
+
+    private final class Counter: Sendable {
+        let sent = Atomic(0)
+        /// The library's calls about answers: two for each.
+        let answerCalls = Atomic(0)
+    }
+
+    private let counters: [Counter]
+    private let isCounting = Atomic(false)
+
+    init() { counters = Kind.allCases.map { _ in Counter() } }
+
+    /// Requests of a kind that were sent and not answered so far.
+    func unanswered(_ kind: Kind) -> Int {
+        guard let counter = counter(kind.rawValue) else { return 0 }
+        // Answers first: one that comes in between is then missed, never a request.
+        let answers = counter.answerCalls.load(ordering: .sequentiallyConsistent) / Self.callsPerAnswer
+        return max(0, counter.sent.load(ordering: .sequentiallyConsistent) - answers)
+    }
+
+    /// 2.0.2 says once on the connection's thread that an answer came, and once on the thread that handles it. Both come
+    /// before the answer is handled, so before the call that waits for it returns.
+    private static let callsPerAnswer = 2
+
+    private func counter(_ kind: Int16) -> Counter? {
+        Kind.allCases.firstIndex { $0.rawValue == kind }.map { counters[$0] }
+    }
+
+    private func noteSent(_ kind: Int16) {
+        _ = counter(kind)?.sent.wrappingAdd(1, ordering: .sequentiallyConsistent)
+    }
+
+    /// - Parameter code: of the connection, not of the answer's content. With an error there was no answer.
+    private func noteAnswer(_ kind: Int16, _ code: rd_kafka_resp_err_t) {
+        guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { return }
+        _ = counter(kind)?.answerCalls.wrappingAdd(1, ordering: .sequentiallyConsistent)
+    }
+}
+
+// MARK: - Callbacks
+
+extension RequestCounts {
+    private static let name = "request-counts"
+
+    /// Has the client that is made of this configuration count.
+    func register(in configuration: OpaquePointer) {
+        // Unretained: ClientHandle keeps this object until the client is destroyed, which joins the library's threads.
+        let opaque = unsafe Unmanaged.passUnretained(self).toOpaque()
+        // The name is copied. Called once, inside rd_kafka_new; whether it worked is asked by requireCounting().
+        _ = unsafe rd_kafka_conf_interceptor_add_on_new(
+            configuration,
+            Self.name,
+            { client, _, opaque, _, _ in unsafe RequestCounts.start(client, opaque) },
+            opaque
+        )
+    }
+
+    /// - Throws: a fatal ``KafkaFault`` where the library did not let this object count: repeats would stay hidden.
+    func requireCounting() throws(KafkaFault) {
+        guard isCounting.load(ordering: .sequentiallyConsistent) else {
+            throw .fatal("this librdkafka does not tell which requests it sends")
+        }
+    }
+
+    private static func start(_ client: OpaquePointer?, _ opaque: UnsafeMutableRawPointer?) -> rd_kafka_resp_err_t {
+        let sent = unsafe rd_kafka_interceptor_add_on_request_sent(
+            client,
+            name,
+            { _, _, _, _, kind, _, _, _, opaque in
+                unsafe RequestCounts.from(opaque)?.noteSent(kind)
+                return RD_KAFKA_RESP_ERR_NO_ERROR
+            },
+            opaque
+        )
+        let answered = unsafe rd_kafka_interceptor_add_on_response_received(
+            client,
+            name,
+            { _, _, _, _, kind, _, _, _, _, code, opaque in
+                unsafe RequestCounts.from(opaque)?.noteAnswer(kind, code)
+                return RD_KAFKA_RESP_ERR_NO_ERROR
+            },
+            opaque
+        )
+        guard sent == RD_KAFKA_RESP_ERR_NO_ERROR, answered == RD_KAFKA_RESP_ERR_NO_ERROR else {
+            return sent == RD_KAFKA_RESP_ERR_NO_ERROR ? answered : sent
+        }
+        unsafe from(opaque)?.isCounting.store(true, ordering: .sequentiallyConsistent)
+        return RD_KAFKA_RESP_ERR_NO_ERROR
+    }
+
+    private static func from(_ opaque: UnsafeMutableRawPointer?) -> RequestCounts? {
+        // The pointer is the one registered above, of an object that outlives the client.
+        unsafe opaque.map { unsafe Unmanaged<RequestCounts>.fromOpaque($0).takeUnretainedValue() }
+    }
+}
