@@ -20,6 +20,8 @@ let libraries: [Target] = [
 ]
 
 let modules: [Target] = [
+    // Signal handlers: what they may do is C's to promise.
+    .target(name: "CCrashMark"),
     .target(name: "Crypto", dependencies: ["COpenSSL"], swiftSettings: core),
     .target(name: "CBOR", dependencies: ["CLibCBOR"], swiftSettings: core),
     .target(name: "JSON", swiftSettings: core),
@@ -30,7 +32,7 @@ let modules: [Target] = [
     .target(name: "DeviceLab", dependencies: ["AppAttest", "Crypto", "CBOR", "JSON"], swiftSettings: strict),
     .target(
         name: "Worker",
-        dependencies: ["Kafka", "Pipeline", "DeviceLab", "AppCheck", "AppAttest", "Crypto", "JSON"],
+        dependencies: ["Kafka", "Pipeline", "DeviceLab", "AppCheck", "AppAttest", "Crypto", "JSON", "CCrashMark"],
         swiftSettings: strict
     ),
     .executableTarget(name: "attest-worker", dependencies: ["Worker"], swiftSettings: strict),
@@ -104,7 +106,7 @@ let benchmarks: [Target] = [
     ),
     .executableTarget(
         name: "FuzzLab",
-        dependencies: ["AppAttest", "Crypto", "DeviceLab"],
+        dependencies: ["Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab"],
         path: "Benchmarks/FuzzLab",
         swiftSettings: strict
     ),

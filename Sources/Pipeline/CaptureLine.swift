@@ -5,12 +5,19 @@ enum CaptureLine {
     typealias Fault = CaptureCodec.Fault
 
     /// A line's nodes are bounded by its length; a record with thousands of headers must still be readable.
-    private static let maxNodes = 1 << 20
+    private static let limits = JSONLimits(nodes: 1 << 20, names: 1 << 16, nameBytes: 256)
 
     static func object(_ chunk: [UInt8], in range: Range<Int>?) throws(Fault) -> JSONNode {
         let root: JSONNode
         do throws(JSONFault) {
-            root = try JSONDocument(parsing: chunk, in: range, maxNodes: maxNodes, allowInvalidUTF8: true).root
+            var beginning: JSONBeginning?
+            root = try JSONDocument(
+                parsing: chunk,
+                in: range,
+                limits,
+                allowInvalidUTF8: true,
+                beginning: &beginning
+            ).root
         } catch {
             throw Fault(reason: "no JSON: \(describe(error.code)) at byte \(error.offset)")
         }
@@ -96,6 +103,8 @@ enum CaptureLine {
         case .invalidUTF8: "invalid UTF-8"
         case .tooDeep: "too deep"
         case .tooManyNodes: "too many values"
+        case .tooManyMembers: "too many members"
+        case .nameTooLong: "a member's name is too long"
         case .leftover: "something after the object"
         case .empty: "nothing there"
         }

@@ -19,7 +19,7 @@ package struct BatchLimits: Sendable, Equatable {
 
 package enum AssignmentChange: Sendable, Equatable {
     /// Ours from here on; also told anew, of partitions that are ours already, after an abort that leaves unknown what was
-    /// committed. Answered with ``RecordLog/beginRestore(_:kept:)``; no record comes before the restore is complete.
+    /// committed. Answered with ``RecordLog/beginRestore(_:kept:)``; no record of a partition comes before ``RecordLog/start(_:mark:ledgerIsEmpty:)``.
     case assigned([Int32])
     /// Handed over in order: what is complete may still be committed before ``RecordLog/releaseRevoked()``.
     case revoked([Int32])
@@ -41,6 +41,8 @@ package struct PollRound: Sendable {
     package var change: AssignmentChange?
     /// The input is at its end (a capture's last line).
     package var ended = false
+    /// A partition of which no more can be read, with no records or change beside it.
+    package var damaged: PartitionDamage?
 
     package init() {}
 }
@@ -101,9 +103,15 @@ package struct RestoreRound: Sendable {
     package var records: [StoredRecord] = []
     /// Offsets left to read, of all partitions together: what a progress line shows.
     package var remaining: Int64 = 0
-    /// Everything up to the ends that the partitions had at ``RecordLog/beginRestore(_:kept:)`` was given; records of the
-    /// requests topic come from the next poll on.
+    /// Partitions of which everything up to the ends that they had was given with this round, each told once.
+    package var completed: [Int32] = []
+    /// Partitions whose ledger cannot be read: nothing more of it comes, and nothing counts that has come.
+    package var damaged: [PartitionDamage] = []
+    /// Everything of all of them was given.
     package var isComplete = false
+    /// Partitions that were kept and know more than the ledger topic has, which lost records that were committed. What is
+    /// known of them is to be dropped: they are read from the beginning, from the next round on.
+    package var dropped: Set<Int32> = []
     /// The group took the partitions back meanwhile: the restore is over.
     package var change: AssignmentChange?
 
@@ -116,6 +124,11 @@ package struct RestoreRound: Sendable {
 package protocol RecordLog: AnyObject {
     /// Up to `limits` records of one round; waits at most `milliseconds` for the first one.
     func poll(_ limits: BatchLimits, waitMilliseconds: Int) throws -> PollRound
+    /// Keeps the log's membership in its group alive while nothing is polled: called at least twice a second then. What
+    /// comes meanwhile is kept for the next poll.
+    ///
+    /// - Returns: a change of assignment, which a poll would have given.
+    func serve() throws -> AssignmentChange?
     /// Opens the unit that the next appends and one commit belong to.
     func begin() throws
     /// Takes outputs and ledger records in the order in which they are to stand.
@@ -135,11 +148,21 @@ package protocol RecordLog: AnyObject {
     ///
     /// - Parameter kept: those of which the caller still has the ledger as of their last commit (or restore) here: only
     ///   what was written after that is read.
-    /// - Returns: those of `kept` that know more than the ledger topic has, which lost records that were committed: they
-    ///   are to be dropped, and are read from the beginning.
-    func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws -> Set<Int32>
-    /// Some more of it, `records` at most; waits at most `waitMilliseconds` for the first one.
+    func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws
+    /// Some more of it, `records` at most; waits at most `waitMilliseconds` for the first one. Partitions that were started
+    /// are polled meanwhile.
     func restore(_ records: Int, waitMilliseconds: Int) throws -> RestoreRound
+    /// Decides where the reading of a partition begins; asked once for each, when its ledger is restored.
+    ///
+    /// - Parameters:
+    ///   - mark: what the ledger's last record 04 says; nil = there is none.
+    ///   - ledgerIsEmpty: whether the ledger says nothing else.
+    /// - Throws: a fault of the world; after one that may pass it is asked again.
+    func start(_ partition: Int32, mark: PartitionMark?, ledgerIsEmpty: Bool) throws -> PartitionStart
+    /// Keeps a partition of ours without handing out a record of it, until it is revoked or assigned anew.
+    func hold(_ partition: Int32) throws
+    /// The group whose positions are committed, as it stands in marks; nil = there is none, and no mark names one.
+    var group: [UInt8]? { get }
     /// Answers a ``AssignmentChange/revoked(_:)`` or ``AssignmentChange/lost(_:)``: gives the partitions back.
     func releaseRevoked() throws
     /// Leaves: after this nothing is polled or appended.
@@ -149,9 +172,20 @@ package protocol RecordLog: AnyObject {
     /// Whether outputs, ledger and positions become durable together. Where they do not, the ledger says how far it
     /// was applied, and what it has seen is not applied again.
     var isAtomic: Bool { get }
+    /// The share of its time that the last unit took which was committed: 1 is all that a unit may take.
+    var unitTimeShare: Double { get }
 }
 
 extension RecordLog {
+    package func start(_ partition: Int32, mark: PartitionMark?, ledgerIsEmpty: Bool) throws -> PartitionStart {
+        .started(PartitionStart.Report())
+    }
+
+    package func hold(_ partition: Int32) throws {}
+    package func serve() throws -> AssignmentChange? { nil }
+    package var group: [UInt8]? { nil }
+    /// A file has all the time there is.
+    package var unitTimeShare: Double { 0 }
     package var packer: (@Sendable ([OutboundRecord]) -> [PackedOutput])? { nil }
     package func append(packed outputs: [PackedOutput]) throws {
         precondition(outputs.isEmpty, "the log takes records")
@@ -166,8 +200,11 @@ package protocol LogFault: Error {
     var requiresAbort: Bool { get }
     /// The log will not take one of the records that were appended, whenever it is tried: too large, for example.
     var isRecordFault: Bool { get }
+    /// The unit ran out of time: the share of its records that were taken until then, 0 to 1. nil = another fault.
+    var acknowledgedShare: Double? { get }
 }
 
 extension LogFault {
     package var isRecordFault: Bool { false }
+    package var acknowledgedShare: Double? { nil }
 }

@@ -1,3 +1,5 @@
+package import AppAttest
+
 /// A record's header; Kafka allows null values.
 package struct RecordHeader: Sendable, Equatable {
     package var name: [UInt8]
@@ -10,6 +12,10 @@ package struct RecordHeader: Sendable, Equatable {
 
     package init(_ name: String, _ value: String) {
         self.init(name: Array(name.utf8), value: Array(value.utf8))
+    }
+
+    package init(_ name: String, _ value: ExactText) {
+        self.init(name: Array(name.utf8), value: value.utf8)
     }
 }
 
@@ -24,6 +30,8 @@ package struct InboundRecord: Sendable, Equatable {
     package var headers: [RecordHeader]
     /// False where the log could not read them; ``headers`` is empty then, which does not mean that there were none.
     package var hasReadableHeaders = true
+    /// The broker wrote the timestamp when it appended the record; else its sender may have chosen it.
+    package var hasLogAppendTime = false
 
     package init(
         topic: String,

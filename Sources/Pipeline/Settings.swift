@@ -15,6 +15,8 @@ package struct PipelineSettings: Sendable {
 
     /// Key, value and headers of one output together; what is larger loses its value. nil = no limit.
     package var maxRecordBytes: Int?
+    /// Whether a capture's lines that are no record are left out and counted, instead of ending the replay.
+    package var skipsBadLines = false
     /// One ledger for all partitions: in replay, where a capture may come from anywhere.
     package var sharesLedger = false
 

@@ -46,9 +46,9 @@ extension AdmitStage {
         // Without a key no artifact can be told from a forged one: the device is not to blame.
         guard settings.exchange.keys.sealing.active != nil else { throw .noActiveKey }
         guard case .exchangeAssertion(_, _, let challenge, let limitedUse) = item.request.body,
-            let keyID = item.request.keyID,
-            case .success(let artifact)? = item.finding.seals?.artifact
+            let keyID = item.request.keyID, let opened = item.finding.seals?.artifact
         else { throw .artifactInvalid }
+        let artifact = try opened.get()
         let app = settings.registry.apps[item.request.app]
         guard artifact.app == app.name, app.expectations.environments.contains(artifact.environment)
         else { throw .artifactInvalid }
@@ -137,7 +137,7 @@ extension AdmitStage {
 
     // MARK: Gates
 
-    private func rollout(_ item: Admission, id: String) -> RolloutDecision? {
+    private func rollout(_ item: Admission, id: ExactText) -> RolloutDecision? {
         settings.registry.apps[item.request.app].rollout.decide(id: id)
     }
 
@@ -178,7 +178,8 @@ extension AdmitStage {
     private func times(_ item: Admission, limitedUse: Bool) throws(Reason) -> TokenTimes {
         try checkSigningKey(item)
         let tokens = settings.registry.apps[item.request.app].tokens
-        return TokenTimes(at: item.now, limitedUse: limitedUse, settings: tokens)
+        let time = TokenTimes.mintTime(clock: item.now, record: item.time)
+        return TokenTimes(at: time, limitedUse: limitedUse, settings: tokens)
     }
 
     func checkSigningKey(_ item: Admission) throws(Reason) {
@@ -196,7 +197,7 @@ extension AdmitStage {
 
 extension Admission {
     /// The key ID as Apple writes it.
-    fileprivate var keyText: String { request.keyID.map { String(decoding: $0.recordKey, as: UTF8.self) } ?? "" }
+    fileprivate var keyText: ExactText { (request.keyID?.recordKey).flatMap { ExactText(validating: $0) } ?? "" }
 }
 
 extension KeyRecord {

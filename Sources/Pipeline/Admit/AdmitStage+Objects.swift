@@ -17,6 +17,8 @@ extension AdmitStage {
                 throw .keyAlreadyBound
             }
             if known.nonce == evidence.nonce { throw .challengeConsumed }
+            // Whoever has kept an earlier attestation of the key must not bring it back.
+            if let last = known.issued, evidence.issued < last { throw .challengeConsumed }
         }
         key = KeyRecord(
             publicKey: evidence.publicKey,
@@ -28,6 +30,7 @@ extension AdmitStage {
             validationCategory: evidence.validationCategory,
             registeredAt: key?.registeredAt ?? item.time,
             nonce: evidence.nonce,
+            issued: evidence.issued,
             lastRequest: item.lastRequest(times)
         )
     }
@@ -47,6 +50,8 @@ extension AdmitStage {
         case .shapeOnly, .outOfTime, .attestation, .withoutKey, .exchange, .token: throw .unknownKey
         }
         guard isBound(known, to: item.request) else { throw .keyAlreadyBound }
+        // An app may list several Apple App IDs; a key stays with the one that attested it.
+        guard known.appleAppID.utf8.elementsEqual(evidence.appID.text.utf8) else { throw .object(.appIDMismatch) }
         guard evidence.counter > known.counter else { throw .counterNotGreater }
         key?.lastRequest = item.lastRequest(times)
         key?.counter = evidence.counter

@@ -2,7 +2,8 @@ internal import AppAttest
 internal import AppCheck
 internal import Crypto
 
-/// verifyAppCheckToken: a limited-use token is used up once; the state is (project, `jti`) until the token expires.
+/// verifyAppCheckToken: a token is used up once; the state is (project, `jti`) until the token expires. Session tokens
+/// live for up to seven days, so an app may refuse them, and a partition remembers a limited number of ids.
 extension AdmitStage {
     func token(_ item: Admission, _ state: inout BatchState) -> Verdict {
         var verdict = Verdict(outcome: .accepted)
@@ -23,20 +24,36 @@ extension AdmitStage {
             switch item.finding {
             case .outOfTime(let reason): throw reason
             // Without a key no token can be told from a forged one: its holder is not to blame.
-            case .token where settings.exchange.keys.tokens.keys.isEmpty: throw .noActiveKey
+            case .token where settings.exchange.keys.tokens.isEmpty: throw .noActiveKey
             case .token(let found): claims = try found.get()
             case .shapeOnly, .attestation, .assertion, .withoutKey, .exchange: throw .tokenInvalid
             }
-            // A session token is made to be used many times.
-            guard claims.isLimitedUse else { throw .tokenInvalid }
+            let isSession = try isSession(claims, project: number)
             let expiry = EvaluationTime(milliseconds: claims.expiresAt * 1000)
             // Where a record's time lies behind the stream's, its use may be forgotten already.
             guard state.streamTime(of: item.partition) < expiry else { throw .tokenInvalid }
             if consumed == nil {
+                if isSession {
+                    let count = state.rememberedTokens(on: item.partition)
+                    verdict.sessionToken = count < settings.limits.sessionTokens ? .remembered : .overLimit
+                    guard count < settings.limits.sessionTokens else { throw .sessionToken }
+                }
                 state.consume(token: id, ConsumedID(expiresAt: expiry, request: item.digest), on: item.partition)
             }
             verdict.order = .verification(alreadyConsumed: consumed != nil)
             return verdict
         } catch { return refuse(item, error, verdict) }
+    }
+
+    /// - Throws: `session-token` where the app of the token's subject does not let them be used up.
+    private func isSession(_ claims: TokenClaims, project: String) throws(Reason) -> Bool {
+        if claims.isLimitedUse { return false }
+        // Nobody configures such a life: the key has signed what this worker did not mint.
+        guard claims.times.isSession else { throw .tokenInvalid }
+        let registry = settings.registry
+        let subject = ExactText(claims.subject)
+        let app = registry.find(project: ExactText(project), app: subject) ?? registry.find(oauthClient: subject)
+        guard let app, registry.apps[app].tokens.consumesSessionTokens else { throw .sessionToken }
+        return true
     }
 }

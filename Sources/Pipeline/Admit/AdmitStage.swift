@@ -26,12 +26,14 @@ package struct AdmitStage: Sendable {
 
     /// - Parameters:
     ///   - now: when tokens are minted; nil in replay, where the record's own time counts.
+    ///   - work: where each record is noted before it is judged.
     ///   - ledger: what was committed of a ledger partition.
     package func admit(
         _ records: [DecodedRecord],
         findings: [Finding],
         overlay: inout LedgerOverlay,
         now: EvaluationTime?,
+        work: WorkSlot? = nil,
         ledger: @escaping (Int32) -> PartitionLedger?
     ) -> [Verdict] {
         precondition(records.count == findings.count, "one finding per record")
@@ -40,6 +42,7 @@ package struct AdmitStage: Sendable {
         var state = BatchState(overlay, settings: settings, ledger: ledger)
         for index in records.indices {
             let record = records[index]
+            work?.note(record.record)
             state.note(record)
             guard record.record.offset >= state.appliedOffset(of: record.record.partition) else {
                 verdicts.append(Verdict(outcome: .applied))
@@ -84,6 +87,7 @@ package struct AdmitStage: Sendable {
             return verdict
         } catch {
             verdict.environment = previous?.environment
+            verdict.isUnverified = previous?.publicKey == nil
             verdict.order = nil
             verdict.isRestored = false
             return refuse(item, error, verdict)
@@ -101,8 +105,7 @@ package struct AdmitStage: Sendable {
         #if DEBUG
             if sabotage == .duplicateCheckSkipped { return false }
         #endif
-        // Byte by byte: the jti is made of the id's bytes, and String takes é for e and its accent.
-        return last.valueDigest == record.valueDigest && last.id.utf8.elementsEqual(record.requestID.utf8)
+        return last.valueDigest == record.valueDigest && last.id == record.requestID
     }
 
     /// The same request once more: the same verdict, and the same token with the life that is left of it.
@@ -117,6 +120,7 @@ package struct AdmitStage: Sendable {
             environment: key.environment,
             duplicate: Verdict.Kept(appleAppID: key.appleAppID, counter: key.counter)
         )
+        verdict.isUnverified = key.publicKey == nil
         let times = TokenTimes(issuedAt: Int64(last.issuedAt), expiresAt: Int64(last.expiresAt))
         noteChallenge(of: item, &state)
         do throws(Reason) {
@@ -136,7 +140,9 @@ package struct AdmitStage: Sendable {
             return verdict
         } catch {
             // An acceptance without its token would leave the device waiting.
-            return refuse(item, error, Verdict(outcome: .accepted, environment: key.environment))
+            var refused = Verdict(outcome: .accepted, environment: key.environment)
+            refused.isUnverified = key.publicKey == nil
+            return refuse(item, error, refused)
         }
     }
 }
@@ -164,5 +170,8 @@ struct Admission {
     }
 
     /// Names the request among all others: its id and its value.
-    var digest: Digest { record.valueDigest.withBytes { SHA256.hash($0, record.requestID.utf8Span.span) } }
+    var digest: Digest {
+        let id = record.requestID.utf8
+        return record.valueDigest.withBytes { SHA256.hash($0, id.span) }
+    }
 }

@@ -10,6 +10,7 @@ struct BatchState {
     // Records come in runs of one partition; keys may lie in another ledger than the rest (in replay).
     private var (keys, home) = (LedgerRun(), LedgerRun())
     private var clock = StreamClock()
+    private var remembered: [Int32: (end: Int64, count: Int)] = [:]
 
     init(_ overlay: LedgerOverlay, settings: PipelineSettings, ledger: @escaping (Int32) -> PartitionLedger?) {
         self.overlay = overlay
@@ -60,6 +61,19 @@ struct BatchState {
 
     mutating func consume(token id: Digest, _ consumed: ConsumedID, on partition: Int32) {
         overlay[partition].tokens[id] = consumed
+        remembered[partition]?.count += 1
+    }
+
+    /// How many used tokens of a partition are remembered at its stream time. What is due to be forgotten does not count,
+    /// whether a batch has done so yet or not: no answer may depend on where batches end.
+    mutating func rememberedTokens(on partition: Int32) -> Int {
+        let time = streamTime(of: partition)
+        let end = ConsumedIDs.bucketEnd(time)
+        if let known = remembered[partition], known.end == end { return known.count }
+        let own = overlay[partition].tokens.values.count { ConsumedIDs.bucketEnd($0.expiresAt) > time.milliseconds }
+        let count = own + (home.ledger?.tokens.count(after: time) ?? 0)
+        remembered[partition] = (end, count)
+        return count
     }
 
     mutating func rate(_ name: String, on partition: Int32) -> RateCount? {

@@ -31,8 +31,15 @@ package struct Verdict: Sendable {
     package var rollout: RolloutDecision?
     /// The ledger had lost the key, and an artifact brought it back.
     package var isRestored = false
+    /// The ledger has no usable key, so that the assertion counts as not verified, whatever a key beside it in the batch
+    /// has verified.
+    package var isUnverified = false
     /// The same request once more, of a verb that has no key.
     package var isRepeated = false
+    package enum SessionTokenUse: Sendable { case remembered, overLimit }
+
+    /// What became of a session token's first use.
+    package var sessionToken: SessionTokenUse?
 
     package init(
         outcome: Outcome,

@@ -17,17 +17,23 @@ package struct DecodeStage: Sendable {
 
     /// - Parameters:
     ///   - now: the wall clock in live mode, nil in replay.
-    ///   - poison: records whose outputs the log would not take.
-    func decode(_ polled: ArraySlice<PolledRecord>, now: EvaluationTime?, poison: Set<RecordPlace> = []) -> DecodedGrain
-    {
+    ///   - poison: records that become dead letters unseen.
+    ///   - work: where each record is noted before it is looked at.
+    func decode(
+        _ polled: ArraySlice<PolledRecord>,
+        now: EvaluationTime?,
+        poison: Poison = Poison(),
+        work: WorkSlot? = nil
+    ) -> DecodedGrain {
         var grain = DecodedGrain()
         grain.records.reserveCapacity(polled.count)
         var (path, topic) = (RequestDecoder.LastPath(), "")
         for index in polled.indices {
             switch polled[index] {
             case .record(let record):
-                if !poison.isEmpty, poison.contains(RecordPlace(record)) {
-                    grain.records.append(poisonous(record))
+                work?.note(record)
+                if !poison.isEmpty, let letter = poisonous(record, poison) {
+                    grain.records.append(letter)
                 } else {
                     grain.records.append(decode(record, now: now, lastPath: &path))
                 }
@@ -36,6 +42,10 @@ package struct DecodeStage: Sendable {
                     let record = try CaptureCodec.decode(chunk, in: range, lastTopic: &topic)
                     grain.records.append(decode(record, now: now, lastPath: &path))
                 } catch {
+                    guard !settings.skipsBadLines else {
+                        grain.skippedLines += 1
+                        continue
+                    }
                     grain.fault = CaptureFault(lineNumber: number, reason: error.reason)
                     return grain
                 }
@@ -81,16 +91,18 @@ package struct DecodeStage: Sendable {
         )
     }
 
-    private func poisonous(_ record: InboundRecord) -> DecodedRecord {
-        DecodedRecord(
+    private func poisonous(_ record: InboundRecord, _ poison: Poison) -> DecodedRecord? {
+        let isRefused = poison.refused.contains(RecordPlace(record))
+        guard isRefused || poison.crashing.contains(WorkItem(record)) else { return nil }
+        return DecodedRecord(
             record: record,
             requestID: "\(record.topic)/\(record.partition)/\(record.offset)",
-            shape: .deadLetter(.tooLarge),
+            shape: .deadLetter(isRefused ? .tooLarge : .internal),
             valueDigest: SHA256.hash(record.value ?? []),
             clockReason: nil,
             claimedKey: nil,
             traceHeaders: [],
-            isPoisonous: true
+            isPoisonous: isRefused
         )
     }
 

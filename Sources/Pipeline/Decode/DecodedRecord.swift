@@ -8,13 +8,13 @@ package final class DecodedRecord: Sendable {
     package enum Shape: Sendable {
         case request(Request)
         /// Refused for its shape alone: no state is asked.
-        case refused(Reason, path: String, keyID: KeyID?, status: Status)
+        case refused(Reason, path: ExactText, keyID: KeyID?, status: Status)
         case deadLetter(DeadLetterReason)
     }
 
     /// As polled; value and headers are kept for dead letters only, which carry them on.
     package let record: InboundRecord
-    package let requestID: String
+    package let requestID: ExactText
     package let shape: Shape
     /// SHA-256 of the value: with the request id it tells a redelivery.
     package let valueDigest: Digest
@@ -25,7 +25,7 @@ package final class DecodedRecord: Sendable {
     /// `traceparent` and `tracestate`, copied to every output.
     package let traceHeaders: [RecordHeader]
     /// What the rollout rolls its dice for, where the gateway says it.
-    package let installationID: String?
+    package let installationID: ExactText?
     /// A challenge that an attestation is to be made for.
     package let isAttestationHandshake: Bool
     /// The log would not take what became of it: only the shortest dead letter is tried.
@@ -33,13 +33,13 @@ package final class DecodedRecord: Sendable {
 
     init(
         record: consuming InboundRecord,
-        requestID: consuming String,
+        requestID: consuming ExactText,
         shape: consuming Shape,
         valueDigest: Digest,
         clockReason: Reason?,
         claimedKey: P256PublicKey?,
         traceHeaders: [RecordHeader],
-        installationID: String? = nil,
+        installationID: ExactText? = nil,
         isAttestationHandshake: Bool = false,
         isPoisonous: Bool = false
     ) {

@@ -1,20 +1,25 @@
+package import AppAttest
+
 /// What the pipeline reads from a record's headers; of several with one name the last one wins.
 package struct HeaderReading {
     /// nil where there is none.
-    package private(set) var requestID: String?
+    package private(set) var requestID: ExactText?
     /// `installation-id`: what the rollout rolls its dice for. An id that is empty, longer than ``installationIDBytes``
     /// or no UTF-8 is as good as none: the request is not refused for a hint, the key ID stands in.
-    package private(set) var installationID: String?
+    package private(set) var installationID: ExactText?
     /// `handshake: attestation` (the exact bytes; anything else says nothing): a challenge that an attestation is made
     /// for.
     package private(set) var isAttestationHandshake = false
     package private(set) var traceHeaders: [RecordHeader] = []
 
     package static let installationIDBytes = 256
+    /// A header may be empty, so that bytes alone do not bound their number.
+    package static let maxHeaders = 256
 
-    /// - Returns: nil for headers over the limits or a request id (the last one; no other is looked at) that is empty,
+    /// - Returns: nil for headers over the limits, more than ``maxHeaders``, or a request id (the last one; no other is looked at) that is empty,
     ///   too long or no UTF-8.
     package init?(_ headers: [RecordHeader], headerBytes: Int, requestIDBytes: Int) {
+        guard headers.count <= Self.maxHeaders else { return nil }
         var total = 0
         var requestID: RecordHeader?
         var installation: RecordHeader?
@@ -38,8 +43,8 @@ package struct HeaderReading {
     }
 
     /// - Returns: nil unless there are 1 to `limit` bytes of UTF-8.
-    private static func text(_ bytes: [UInt8]?, upTo limit: Int) -> String? {
+    private static func text(_ bytes: [UInt8]?, upTo limit: Int) -> ExactText? {
         guard let bytes, !bytes.isEmpty, bytes.count <= limit else { return nil }
-        return String(validating: bytes, as: UTF8.self)
+        return ExactText(validating: bytes)
     }
 }

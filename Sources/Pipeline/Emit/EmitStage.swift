@@ -1,3 +1,4 @@
+internal import AppAttest
 internal import AppCheck
 internal import Crypto
 
@@ -7,11 +8,18 @@ package struct EmitStage: Sendable {
     private let maxRecordBytes: Int?
     private let mint: MintStage
     private let events: EventEncoder
+    private let registry: Registry
 
     package init(settings: PipelineSettings) {
         maxRecordBytes = settings.maxRecordBytes
         mint = MintStage(settings: settings)
         events = EventEncoder(registry: settings.registry)
+        registry = settings.registry
+    }
+
+    /// Counts what a record was refused or deferred for.
+    package func count(_ decoded: DecodedRecord, _ verdict: Verdict, into refusals: inout RefusalCounts) {
+        refusals.add(decoded, verdict, in: registry)
     }
 
     /// Appends the outputs of one record: exactly one result or one dead letter, then the answer and the event of an
@@ -75,6 +83,8 @@ package struct EmitStage: Sendable {
 
     private func fits(_ record: OutboundRecord) -> Bool { maxRecordBytes.map { record.byteCount <= $0 } ?? true }
 
+    /// The record as it came, but for headers that look like ours: who reads a dead letter must not have to guess which of
+    /// two `dlq.reason` is the worker's.
     private func deadLetter(_ decoded: DecodedRecord, _ reason: DeadLetterReason) -> OutboundRecord {
         let record = decoded.record
         let origin = [
@@ -83,6 +93,8 @@ package struct EmitStage: Sendable {
             RecordHeader("dlq.partition", String(record.partition)),
             RecordHeader("dlq.offset", String(record.offset)),
         ]
+        // Headers by the thousand cost more than any value: they are left out at once.
+        let isFlooded = record.headers.count > HeaderReading.maxHeaders
         var letter = OutboundRecord(
             stream: .deadLetters,
             partition: record.partition,
@@ -90,23 +102,23 @@ package struct EmitStage: Sendable {
             sourceTimestamp: record.timestamp,
             key: record.key,
             value: record.value,
-            headers: record.headers + origin
+            headers: isFlooded ? origin : record.headers.filter { !$0.name.starts(with: "dlq.".utf8) } + origin
         )
-        guard decoded.isPoisonous || !fits(letter) else { return letter }
+        guard decoded.isPoisonous || isFlooded || !fits(letter) else { return letter }
         // The value goes first, and says which it was; then the headers, then the key.
         let mark = [
             RecordHeader("dlq.truncated", "true"), RecordHeader("dlq.sha256", Self.hex(decoded.valueDigest.bytes)),
         ]
-        letter.value = nil
         letter.headers += mark
+        if decoded.isPoisonous || !isFlooded || !fits(letter) { letter.value = nil }
         // What the broker refused once is not tried again with more than has to be said.
         if decoded.isPoisonous || !fits(letter) { letter.headers = origin + mark }
         if decoded.isPoisonous || !fits(letter) { letter.key = nil }
         return letter
     }
 
-    private static func hex(_ bytes: [UInt8]) -> String {
+    private static func hex(_ bytes: [UInt8]) -> ExactText {
         let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        return ExactText(validating: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }) ?? ""
     }
 }

@@ -1,5 +1,6 @@
 internal import AppAttest
 internal import AppCheck
+internal import Crypto
 internal import JSON
 
 /// An event of one of the two exchanges: what rollouts and alarms are steered by. Nothing secret.
@@ -8,7 +9,8 @@ struct EventEncoder {
 
     init(registry: Registry) { self.registry = registry }
 
-    /// - Returns: nil for other verbs, for duplicates, and for what is only deferred.
+    /// - Returns: nil for other verbs, for duplicates, and for what is answered with 503: a deferral, a record that came
+    ///   late or under a wrong key. None of it is the device's failure.
     func encode(_ decoded: DecodedRecord, _ verdict: Verdict) -> [UInt8]? {
         guard !verdict.isDuplicate, let subject = subject(of: decoded), let (name, reason) = Self.name(of: verdict)
         else {
@@ -27,7 +29,7 @@ struct EventEncoder {
             json.string(reason.code)
         }
         json.key("requestId")
-        json.string(decoded.requestID)
+        json.string(validUTF8: decoded.requestID.utf8)
         json.key("limitedUse")
         json.value(subject.limitedUse)
         if let rollout = verdict.rollout {
@@ -35,6 +37,10 @@ struct EventEncoder {
             json.value(rollout.bucket)
             json.key("percent")
             json.raw(Array(Rollout.percentText(rollout.parts).utf8))
+        }
+        if let id = decoded.installationID.map({ Array($0.utf8) }) ?? subject.keyID?.recordKey {
+            json.key("device")
+            json.string(validUTF8: Self.device(id))
         }
         if verdict.isRestored {
             json.key("restored")
@@ -50,17 +56,24 @@ struct EventEncoder {
         let app: String
         let method: Method
         let limitedUse: Bool
+        let keyID: KeyID?
+    }
+
+    /// 16 hexadecimal digits that tell one device's events from another's, and not who it is.
+    private static func device(_ id: [UInt8]) -> [UInt8] {
+        let digits = Array("0123456789abcdef".utf8)
+        let bytes = SHA256.hash(id).bytes.prefix(8)
+        return bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
     }
 
     private func subject(of decoded: DecodedRecord) -> Subject? {
         switch decoded.shape {
         case .deadLetter: return nil
-        case .refused(_, let path, _, _):
+        case .refused(_, let path, let keyID, _):
             // Refused before its body was known: the path still tells whose failure it is.
-            guard let (app, method) = RequestDecoder.target(of: path, in: registry), method.isExchange else {
-                return nil
-            }
-            return Subject(app: registry.apps[app].name, method: method, limitedUse: false)
+            let account = RequestDecoder.account(of: path, in: registry)
+            guard let app = account.app, let method = account.method, method.isExchange else { return nil }
+            return Subject(app: registry.apps[app].name, method: method, limitedUse: false, keyID: keyID)
         case .request(let request):
             let limitedUse: Bool
             switch request.body {
@@ -68,15 +81,21 @@ struct EventEncoder {
             case .verifyAttestation, .verifyAssertion, .generateChallenge, .verifyToken: return nil
             }
             guard let app = request.appIndex else { return nil }
-            return Subject(app: registry.apps[app].name, method: request.method, limitedUse: limitedUse)
+            return Subject(
+                app: registry.apps[app].name,
+                method: request.method,
+                limitedUse: limitedUse,
+                keyID: request.keyID
+            )
         }
     }
 
     private static func name(of verdict: Verdict) -> (String, Reason?)? {
         switch verdict.outcome {
         case .accepted: ("AppAttestSuccess", nil)
-        case .refused(let reason, _):
+        case .refused(let reason, let status):
             switch reason {
+            case _ where status.code == 503: nil
             case .rolloutNotAdmitted, .attestationRate: ("AppAttestNotAdmitted", reason)
             default: ("AppAttestFailure", reason)
             }

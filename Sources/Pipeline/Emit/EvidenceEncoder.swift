@@ -9,7 +9,7 @@ enum EvidenceEncoder {
     static func write(_ finding: Finding, _ verdict: Verdict, into json: inout JSONWriter) {
         switch finding {
         case .attestation(.success(let evidence)): write(evidence, into: &json)
-        case .assertion(.success(let evidence)): write(evidence, verdict, into: &json)
+        case .assertion(.success(let evidence)) where !verdict.isUnverified: write(evidence, verdict, into: &json)
         default: writeRecord(verdict, into: &json)
         }
     }
@@ -22,7 +22,7 @@ enum EvidenceEncoder {
         json.base64(evidence.publicKey.x963)
         member("platform", evidence.platform, &json)
         member("osVersion", evidence.osVersion, &json)
-        entries(evidence.validationCategory, evidence.bundleVersion, &json)
+        entries(evidence.validationCategory, evidence.bundleVersion, areIgnored: evidence.ignoresExtensions, &json)
         json.key("leaf")
         json.beginObject()
         time("notBefore", evidence.leafNotBefore, &json)
@@ -42,7 +42,7 @@ enum EvidenceEncoder {
             json.key("previousCounter")
             json.value(previous)
         }
-        entries(evidence.validationCategory, evidence.bundleVersion, &json)
+        entries(evidence.validationCategory, evidence.bundleVersion, areIgnored: evidence.ignoresExtensions, &json)
         if verdict.isRestored {
             json.key("restored")
             json.value(true)
@@ -68,7 +68,7 @@ enum EvidenceEncoder {
             json.key("reason")
             json.string(Refusal.receipt(refusal).code)
         }
-        member("type", receipt.type?.rawValue, &json)
+        member("type", receipt.type.map { ExactText($0.rawValue) }, &json)
         if let created = receipt.createdAt { time("createdAt", created, &json) }
         if let expires = receipt.expiresAt { time("expiresAt", expires, &json) }
         json.endObject()
@@ -83,18 +83,27 @@ enum EvidenceEncoder {
         json.string(appID)
     }
 
-    private static func entries(_ category: UInt32?, _ bundleVersion: String?, _ json: inout JSONWriter) {
+    private static func entries(
+        _ category: UInt32?,
+        _ bundleVersion: ExactText?,
+        areIgnored: Bool,
+        _ json: inout JSONWriter
+    ) {
         if let category {
             json.key("validationCategory")
             json.value(category)
         }
         member("bundleVersion", bundleVersion, &json)
+        if areIgnored {
+            json.key("extensionsIgnored")
+            json.value(true)
+        }
     }
 
-    private static func member(_ name: StaticString, _ text: String?, _ json: inout JSONWriter) {
+    private static func member(_ name: StaticString, _ text: ExactText?, _ json: inout JSONWriter) {
         guard let text else { return }
         json.key(name)
-        json.string(text)
+        json.string(validUTF8: text.utf8)
     }
 
     private static func time(_ name: StaticString, _ time: EvaluationTime, _ json: inout JSONWriter) {

@@ -11,9 +11,9 @@ enum ResultEncoder {
         let (path, keyID) = names(decoded)
         json.beginObject()
         json.key("requestId")
-        json.string(decoded.requestID)
+        json.string(validUTF8: decoded.requestID.utf8)
         json.key("path")
-        json.string(path)
+        json.string(validUTF8: path.utf8)
         json.key("keyId")
         if let keyID { keyID.digest.withBytes { json.base64($0) } } else { json.null() }
         write(verdict, finding, into: &json)
@@ -29,7 +29,7 @@ enum ResultEncoder {
     }
 
     /// What the result names: the body's key ID, else the record key where that is one.
-    private static func names(_ decoded: DecodedRecord) -> (path: String, keyID: KeyID?) {
+    private static func names(_ decoded: DecodedRecord) -> (path: ExactText, keyID: KeyID?) {
         var recordKey: KeyID? { decoded.record.key.flatMap { KeyID(recordKey: $0) } }
         switch decoded.shape {
         case .request(let request): return (request.path, request.keyID)
@@ -59,7 +59,7 @@ enum ResultEncoder {
         json.key("status")
         json.string(status.status)
         json.key("message")
-        json.string(status.message)
+        json.string(validUTF8: status.message.utf8)
         json.endObject()
         if verdict.isDuplicate {
             json.key("duplicate")

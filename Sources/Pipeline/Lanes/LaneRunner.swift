@@ -5,10 +5,13 @@ package import Crypto
 package final class LaneScratch {
     package let verifier: ObjectVerifier
     package let engine: any SignatureEngine
+    /// What the lane works at.
+    package let work: WorkSlot
 
-    package init(verifier: ObjectVerifier, engine: any SignatureEngine) {
+    package init(verifier: ObjectVerifier, engine: any SignatureEngine, work: WorkSlot = WorkSlot()) {
         self.verifier = verifier
         self.engine = engine
+        self.work = work
     }
 }
 

@@ -9,6 +9,8 @@ package struct ConsumedIDs: Sendable {
     private var shards = [[Digest: ConsumedID]](repeating: [:], count: 256)
     /// The ids by the end of the bucket that they expire in.
     private var buckets: [Int64: [Digest]] = [:]
+    /// How many ids of each bucket are still here.
+    private var counts: [Int64: Int] = [:]
     package private(set) var count = 0
 
     package init() {}
@@ -18,12 +20,22 @@ package struct ConsumedIDs: Sendable {
     package mutating func insert(_ id: Digest, _ consumed: ConsumedID) {
         guard shards[Int(id[0])].updateValue(consumed, forKey: id) == nil else { return }
         count += 1
-        buckets[Self.bucketEnd(consumed.expiresAt), default: []].append(id)
+        let end = Self.bucketEnd(consumed.expiresAt)
+        buckets[end, default: []].append(id)
+        counts[end, default: 0] += 1
     }
 
     package mutating func remove(_ id: Digest) {
-        guard shards[Int(id[0])].removeValue(forKey: id) != nil else { return }
+        guard let consumed = shards[Int(id[0])].removeValue(forKey: id) else { return }
         count -= 1
+        let end = Self.bucketEnd(consumed.expiresAt)
+        let rest = (counts[end] ?? 0) - 1
+        counts[end] = rest > 0 ? rest : nil
+    }
+
+    /// How many ids are not due to be forgotten at a stream time.
+    package func count(after streamTime: EvaluationTime) -> Int {
+        counts.reduce(0) { $1.key > streamTime.milliseconds ? $0 + $1.value : $0 }
     }
 
     /// The ids whose time is over, `limit` at most and a bucket's rest; they stay until they are removed.
@@ -43,7 +55,8 @@ package struct ConsumedIDs: Sendable {
         }
     }
 
-    private static func bucketEnd(_ time: EvaluationTime) -> Int64 {
+    /// The end of the bucket that an id goes with: the first at which it may be forgotten.
+    static func bucketEnd(_ time: EvaluationTime) -> Int64 {
         // Times are bounded by what RFC 3339 can write, so this cannot overflow.
         (time.milliseconds / bucketMilliseconds + 1) * bucketMilliseconds
     }

@@ -3,7 +3,7 @@ package import Crypto
 
 /// The keys of one partition (in replay: of all), with their counters. Owned by the loop.
 ///
-/// About 245 bytes per key: entries lie in segments of 1,024, found through a sharded index, so it grows without a spike.
+/// About 260 bytes per key: entries lie in segments of 1,024, found through a sharded index, so it grows without a spike.
 package struct KeyLedger: Sendable {
     /// What Resolve needs of a key.
     package enum Lookup: Sendable, Equatable {
@@ -16,7 +16,7 @@ package struct KeyLedger: Sendable {
     private static let segmentCount = 1024
     private var segments: [[LedgerEntry]] = []
     private var index = SlotIndex()
-    private var longIDs: [UInt32: String] = [:]
+    private var longIDs: [UInt32: ExactText] = [:]
     private var apps = Interner()
     private var appleAppIDs = Interner()
     /// Slots in use, forgotten keys' included.
@@ -104,15 +104,21 @@ extension KeyLedger {
             validationCategory: entry.flags.contains(.category) ? entry.category : nil,
             registeredAt: EvaluationTime(milliseconds: entry.registeredAt),
             nonce: entry.flags.contains(.nonce) ? entry.nonce : nil,
+            issued: issued(of: entry),
             lastRequest: lastRequest(of: entry, slot: slot)
         )
     }
 
+    private func issued(of entry: LedgerEntry) -> IssueTime? {
+        guard entry.flags.contains(.issued) else { return nil }
+        return IssueTime(notBefore: EvaluationTime(milliseconds: entry.issued.0), serial: entry.issued.1)
+    }
+
     private func lastRequest(of entry: LedgerEntry, slot: UInt32) -> LastRequest? {
         guard entry.flags.contains(.lastRequest) else { return nil }
-        let id = entry.flags.contains(.longID) ? longIDs[slot] ?? "" : String(decoding: entry.inlineID, as: UTF8.self)
+        let id = entry.flags.contains(.longID) ? longIDs[slot] : ExactText(validating: entry.inlineID)
         return LastRequest(
-            id: id,
+            id: id ?? "",
             valueDigest: entry.valueDigest,
             issuedAt: entry.tokenTimes.0,
             expiresAt: entry.tokenTimes.1
@@ -124,13 +130,14 @@ extension KeyLedger {
         if record.publicKey != nil { flags.insert(.usableKey) }
         if record.environment == .production { flags.insert(.production) }
         if record.nonce != nil { flags.insert(.nonce) }
+        if record.issued != nil { flags.insert(.issued) }
         if record.validationCategory != nil { flags.insert(.category) }
         // As no id is packed.
         var packedID: (UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0)
         if !longIDs.isEmpty { longIDs[slot] = nil }
         if let last = record.lastRequest {
             flags.insert(.lastRequest)
-            let utf8 = Array(last.id.utf8)
+            let utf8 = last.id.utf8
             if utf8.count <= LedgerEntry.inlineIDBytes {
                 packedID = LedgerEntry.pack(utf8)
             } else {
@@ -149,6 +156,7 @@ extension KeyLedger {
             valueDigest: record.lastRequest?.valueDigest ?? key.digest,
             requestID: packedID,
             registeredAt: record.registeredAt.milliseconds,
+            issued: (record.issued?.notBefore.milliseconds ?? 0, record.issued?.serial ?? 0),
             tokenTimes: (record.lastRequest?.issuedAt ?? 0, record.lastRequest?.expiresAt ?? 0),
             counter: record.counter,
             category: record.validationCategory ?? 0,

@@ -3,13 +3,13 @@ package import Crypto
 
 /// The last accepted request of a key: what makes a redelivery a duplicate.
 package struct LastRequest: Hashable, Sendable {
-    package var id: String
+    package var id: ExactText
     package var valueDigest: Digest
     /// The token's `iat` and `exp`, in seconds since 1970; 0 = the request got no token. A duplicate gets the same ones.
     package var issuedAt: UInt32
     package var expiresAt: UInt32
 
-    package init(id: String, valueDigest: Digest, issuedAt: UInt32 = 0, expiresAt: UInt32 = 0) {
+    package init(id: ExactText, valueDigest: Digest, issuedAt: UInt32 = 0, expiresAt: UInt32 = 0) {
         self.id = id
         self.valueDigest = valueDigest
         self.issuedAt = issuedAt
@@ -31,6 +31,8 @@ package struct KeyRecord: Hashable, Sendable {
     package var validationCategory: UInt32?
     package var registeredAt: EvaluationTime
     package var nonce: Digest?
+    /// When the leaf of the last accepted attestation was issued; nil = not known.
+    package var issued: IssueTime?
     package var lastRequest: LastRequest?
 
     package init(
@@ -42,6 +44,7 @@ package struct KeyRecord: Hashable, Sendable {
         validationCategory: UInt32? = nil,
         registeredAt: EvaluationTime,
         nonce: Digest? = nil,
+        issued: IssueTime? = nil,
         lastRequest: LastRequest? = nil
     ) {
         self.publicKey = publicKey
@@ -52,6 +55,7 @@ package struct KeyRecord: Hashable, Sendable {
         self.validationCategory = validationCategory
         self.registeredAt = registeredAt
         self.nonce = nonce
+        self.issued = issued
         self.lastRequest = lastRequest
     }
 }

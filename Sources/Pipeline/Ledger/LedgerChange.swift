@@ -6,9 +6,9 @@ package enum LedgerChange: Sendable, Equatable {
     case key(KeyID, KeyRecord)
     case challenge(Digest, ConsumedID)
     case token(Digest, ConsumedID)
-    /// The partition's stream time when ids were forgotten because of it; the offset after the last record that was
-    /// applied, written by at-least-once delivery only: behind everything that was applied, before what is forgotten.
-    case streamTime(EvaluationTime?, appliedOffset: Int64?)
+    /// How far the partition is. At-least-once delivery writes it behind everything that was applied, before what is
+    /// forgotten.
+    case mark(PartitionMark)
     case rate(app: String, RateCount)
     /// A sealing key under which artifacts were issued, by the id that stands in them.
     case sealingKey(UInt32, since: EvaluationTime)
@@ -16,6 +16,7 @@ package enum LedgerChange: Sendable, Equatable {
     case tokenForgotten(Digest)
     case keyForgotten(KeyID)
     case sealingKeyForgotten(UInt32)
+    case markForgotten
 }
 
 /// Something that may be used once, and was: a challenge with a key, or a token's id.

@@ -19,8 +19,7 @@ extension LedgerCodec {
         case .key: return .key(KeyID(try digest(key)), try record(fields))
         case .challenge: return .challenge(try digest(key), try consumed(fields))
         case .token: return .token(try digest(key), try consumed(fields))
-        case .streamTime:
-            return .streamTime(try fields.optionalTime(1), appliedOffset: try fields.optionalNumber(2))
+        case .mark: return .mark(try mark(fields))
         case .rate:
             guard let app = String(validating: key.dropFirst(), as: UTF8.self) else { throw unreadableKey }
             let count = UInt64(clamping: try fields.number(2))
@@ -34,8 +33,8 @@ extension LedgerCodec {
         case .key: .keyForgotten(KeyID(try digest(key)))
         case .challenge: .challengeForgotten(try digest(key))
         case .token: .tokenForgotten(try digest(key))
-        // A reset takes them away: nothing was seen, nothing counted.
-        case .streamTime: .streamTime(nil, appliedOffset: nil)
+        case .mark: .markForgotten
+        // A reset takes it away: nothing counted.
         case .rate:
             .rate(
                 app: String(decoding: key.dropFirst(), as: UTF8.self),
@@ -59,6 +58,17 @@ extension LedgerCodec {
     }
 
     private static var unreadableKey: Fault { Fault(reason: "its key has a wrong length") }
+
+    private static func mark(_ fields: Fields) throws(Fault) -> PartitionMark {
+        var mark = PartitionMark(streamTime: try fields.optionalTime(1), appliedOffset: try fields.optionalNumber(2))
+        if fields.has(3) { mark.group = try fields.bytes(3) }
+        guard let delivery = try fields.optionalNumber(4) else { return mark }
+        guard let known = UInt8(exactly: delivery).flatMap({ PartitionMark.Delivery(rawValue: $0) }) else {
+            throw Fault(reason: "field 4 is no delivery")
+        }
+        mark.delivery = known
+        return mark
+    }
 
     private static func consumed(_ fields: Fields) throws(Fault) -> ConsumedID {
         ConsumedID(expiresAt: try fields.time(1), request: try fields.digest(2))
@@ -91,6 +101,7 @@ extension LedgerCodec {
             validationCategory: try category(fields.optionalNumber(6)),
             registeredAt: try fields.time(7),
             nonce: fields.has(8) ? try fields.digest(8) : nil,
+            issued: try fields.issueTime(10),
             lastRequest: try fields.lastRequest(9)
         )
         if record.publicKey == nil { record.unusableKey = point }
@@ -141,24 +152,40 @@ private struct Fields {
     func has(_ key: UInt64) -> Bool { self[key] != nil }
 
     func optionalNumber(_ key: UInt64) throws(LedgerCodec.Fault) -> Int64? {
-        switch self[key] {
-        case nil: return nil
-        case .unsigned(let value)?: if let number = Int64(exactly: value) { return number }
-        case .negative(let value)?: if let number = Int64(exactly: value) { return -1 - number }
-        default: break
+        guard let item = self[key] else { return nil }
+        guard let number = Self.number(item) else { throw LedgerCodec.Fault(reason: "field \(key) is no number") }
+        return number
+    }
+
+    private static func number(_ item: CBORItem) -> Int64? {
+        switch item {
+        case .unsigned(let value): Int64(exactly: value)
+        case .negative(let value): Int64(exactly: value).map { -1 - $0 }
+        default: nil
         }
-        throw LedgerCodec.Fault(reason: "field \(key) is no number")
+    }
+
+    func issueTime(_ key: UInt64) throws(LedgerCodec.Fault) -> IssueTime? {
+        guard let item = self[key] else { return nil }
+        guard case .array(let parts) = item, parts.count == 2, let notBefore = Self.number(parts[0]),
+            let serial = Self.number(parts[1]), serial >= 0, Self.isTime(notBefore)
+        else { throw LedgerCodec.Fault(reason: "field \(key) is no time of issue") }
+        return IssueTime(notBefore: EvaluationTime(milliseconds: notBefore), serial: serial)
     }
 
     func number(_ key: UInt64) throws(LedgerCodec.Fault) -> Int64 { try required(optionalNumber(key), key) }
 
     func optionalTime(_ key: UInt64) throws(LedgerCodec.Fault) -> EvaluationTime? {
         guard let number = try optionalNumber(key) else { return nil }
-        // What RFC 3339 can write, and as much before 1970: sums of times cannot overflow then.
-        guard number.magnitude <= DecodeStage.timestamps.upperBound.magnitude else {
+        guard Self.isTime(number) else {
             throw LedgerCodec.Fault(reason: "field \(key) is no time")
         }
         return EvaluationTime(milliseconds: number)
+    }
+
+    /// What RFC 3339 can write, and as much before 1970: sums of times cannot overflow then.
+    private static func isTime(_ milliseconds: Int64) -> Bool {
+        milliseconds.magnitude <= DecodeStage.timestamps.upperBound.magnitude
     }
 
     func time(_ key: UInt64) throws(LedgerCodec.Fault) -> EvaluationTime { try required(optionalTime(key), key) }
@@ -188,10 +215,11 @@ private struct Fields {
         guard case .array(let parts) = item, parts.count == 4, case .text(let id) = parts[0],
             case .bytes(let digest) = parts[1], case .unsigned(let issued) = parts[2],
             case .unsigned(let expires) = parts[3], let digest = Digest(value.span.extracting(digest)),
-            let issued = UInt32(exactly: issued), let expires = UInt32(exactly: expires)
+            let issued = UInt32(exactly: issued), let expires = UInt32(exactly: expires),
+            let id = ExactText(validating: Array(value[id]))
         else { throw LedgerCodec.Fault(reason: "field \(key) is no request") }
         return LastRequest(
-            id: String(decoding: value[id], as: UTF8.self),
+            id: id,
             valueDigest: digest,
             issuedAt: issued,
             expiresAt: expires

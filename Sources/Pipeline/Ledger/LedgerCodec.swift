@@ -7,10 +7,10 @@ internal import Crypto
 ///
 /// | record key | value |
 /// | --- | --- |
-/// | 01 ‖ key ID (32) | 1: X ‖ Y (64 bytes) or what was imported as a key but is none, 2: counter, 3: app (text, absent = unbound), 4: Apple App ID (text), 5: environment (0 development, 1 production), 6: validation category, 7: registered at, 8: nonce of the last attestation (32 bytes), 9: last accepted request = [request id (text), SHA-256 of the value, `iat`, `exp`] (seconds, 0 = no token) |
+/// | 01 ‖ key ID (32) | 1: X ‖ Y (64 bytes) or what was imported as a key but is none, 2: counter, 3: app (text, absent = unbound), 4: Apple App ID (text), 5: environment (0 development, 1 production), 6: validation category, 7: registered at, 8: nonce of the last attestation (32 bytes), 9: last accepted request = [request id (text), SHA-256 of the value, `iat`, `exp`] (seconds, 0 = no token), 10: when the leaf of the last attestation was issued = [notBefore, serial number] |
 /// | 02 ‖ SHA-256(challenge ‖ key ID) | 1: expires at, 2: SHA-256 that names the request |
 /// | 03 ‖ SHA-256(project ‖ `jti`) | 1: expires at, 2: SHA-256 that names the request |
-/// | 04 | 1: stream time, 2: the offset after the last applied record (at-least-once only) |
+/// | 04 | 1: stream time, 2: the offset after the last applied request, 3: `group.id` (bytes), 4: delivery (0 transaction, 1 at least once, 2 at least once before the first committed offset); older versions wrote 1 only where ids were forgotten, 2 in at-least-once delivery only, and neither 3 nor 4 |
 /// | 05 ‖ app (UTF-8) | 1: start, 2: attestations admitted since |
 /// | 06 ‖ sealing key id (4) | 1: in use since |
 package enum LedgerCodec {
@@ -18,7 +18,7 @@ package enum LedgerCodec {
 
     enum Kind: UInt8 {
         case key = 1
-        case challenge, token, streamTime, rate, sealingKey
+        case challenge, token, mark, rate, sealingKey
     }
 
     package static func encode(_ change: LedgerChange) -> (key: [UInt8], value: [UInt8]?) {
@@ -29,8 +29,8 @@ package enum LedgerCodec {
         case .challengeForgotten(let id): (key(.challenge, id), nil)
         case .token(let id, let consumed): (key(.token, id), value(of: consumed))
         case .tokenForgotten(let id): (key(.token, id), nil)
-        case .streamTime(let time, let offset):
-            ([Kind.streamTime.rawValue], numbers(time?.milliseconds, offset))
+        case .mark(let mark): ([Kind.mark.rawValue], value(of: mark))
+        case .markForgotten: ([Kind.mark.rawValue], nil)
         case .rate(let app, let rate):
             ([Kind.rate.rawValue] + Array(app.utf8), numbers(rate.start.milliseconds, Int64(clamping: rate.count)))
         case .sealingKey(let id, let since): (key(sealingKey: id), numbers(since.milliseconds, nil))
@@ -47,6 +47,23 @@ package enum LedgerCodec {
             $0.append(kind.rawValue)
             digest.write(to: &$0)
         }
+    }
+
+    private static func value(of mark: PartitionMark) -> [UInt8] {
+        var cbor = CBORWriter()
+        let optional = [
+            mark.streamTime != nil, mark.appliedOffset != nil, mark.group != nil, mark.delivery != nil,
+        ]
+        cbor.map(1 + optional.count { $0 })
+        version(&cbor)
+        if let time = mark.streamTime { number(1, time.milliseconds, &cbor) }
+        if let offset = mark.appliedOffset { number(2, offset, &cbor) }
+        if let group = mark.group {
+            cbor.unsigned(3)
+            cbor.bytes(group)
+        }
+        if let delivery = mark.delivery { number(4, Int64(delivery.rawValue), &cbor) }
+        return cbor.bytes
     }
 
     private static func value(of consumed: ConsumedID) -> [UInt8] {
@@ -72,6 +89,7 @@ package enum LedgerCodec {
         var cbor = CBORWriter()
         let optional = [
             record.app != nil, record.validationCategory != nil, record.nonce != nil, record.lastRequest != nil,
+            record.issued != nil,
         ]
         cbor.map(6 + optional.count { $0 })
         version(&cbor)
@@ -92,13 +110,19 @@ package enum LedgerCodec {
             cbor.bytes(nonce.bytes)
         }
         if let last = record.lastRequest { write(last, &cbor) }
+        if let issued = record.issued {
+            cbor.unsigned(10)
+            cbor.array(2)
+            integer(issued.notBefore.milliseconds, &cbor)
+            integer(issued.serial, &cbor)
+        }
         return cbor.bytes
     }
 
     private static func write(_ last: LastRequest, _ cbor: inout CBORWriter) {
         cbor.unsigned(9)
         cbor.array(4)
-        cbor.text(last.id)
+        cbor.text(utf8: last.id.utf8)
         cbor.bytes(last.valueDigest.bytes)
         cbor.unsigned(UInt64(last.issuedAt))
         cbor.unsigned(UInt64(last.expiresAt))
@@ -111,6 +135,10 @@ package enum LedgerCodec {
 
     private static func number(_ key: UInt64, _ value: Int64, _ cbor: inout CBORWriter) {
         cbor.unsigned(key)
+        integer(value, &cbor)
+    }
+
+    private static func integer(_ value: Int64, _ cbor: inout CBORWriter) {
         if value >= 0 { cbor.unsigned(UInt64(value)) } else { cbor.negative(UInt64(-1 - value)) }
     }
 }

@@ -1,7 +1,7 @@
 internal import AppAttest
 internal import Crypto
 
-/// A key record as it lies in memory: fixed size (232 bytes), no references, so that a million keys are a few arrays.
+/// A key record as it lies in memory: fixed size (248 bytes), no references, so that a million keys are a few arrays.
 struct LedgerEntry {
     static let inlineIDBytes = 39
 
@@ -16,6 +16,7 @@ struct LedgerEntry {
         static let longID = Flags(rawValue: 32)
         /// The key was taken out of the ledger; its slot waits for the same key to come back.
         static let forgotten = Flags(rawValue: 64)
+        static let issued = Flags(rawValue: 128)
     }
 
     var keyID: KeyID
@@ -25,6 +26,8 @@ struct LedgerEntry {
     var valueDigest: Digest
     var requestID: (UInt64, UInt64, UInt64, UInt64, UInt64)
     var registeredAt: Int64
+    /// notBefore and serial number of the last attestation's leaf.
+    var issued: (Int64, Int64)
     /// `iat` and `exp` of the last request's token.
     var tokenTimes: (UInt32, UInt32)
     var counter: UInt32
@@ -44,6 +47,7 @@ struct LedgerEntry {
         valueDigest: Digest,
         requestID: (UInt64, UInt64, UInt64, UInt64, UInt64),
         registeredAt: Int64,
+        issued: (Int64, Int64),
         tokenTimes: (UInt32, UInt32),
         counter: UInt32,
         category: UInt32,
@@ -59,6 +63,7 @@ struct LedgerEntry {
         self.valueDigest = valueDigest
         self.requestID = requestID
         self.registeredAt = registeredAt
+        self.issued = issued
         self.tokenTimes = tokenTimes
         self.counter = counter
         self.category = category

@@ -48,24 +48,27 @@ package struct PartitionOverlay: Sendable {
     package var expired: [LedgerChange] = []
     /// The highest evaluation time that this batch has seen; nil = nothing higher than before.
     package var streamTime: EvaluationTime?
-    /// The offset after the last record of the batch, where the log is not atomic.
-    package var appliedOffset: Int64?
+    /// How far the partition is when the batch is committed; nil = the log has no group, and is atomic.
+    package var mark: PartitionMark?
+    /// Stands before everything else; nil = not needed.
+    package var firstMark: PartitionMark?
 
     package init() {}
 
     func changes() -> [LedgerChange] {
-        var changes: [LedgerChange] = []
+        var changes: [LedgerChange] = firstMark.map { [.mark($0)] } ?? []
         changes.reserveCapacity(keys.count + challenges.count + tokens.count + expired.count + 1)
         for (key, record) in keys { changes.append(.key(key, record)) }
         for (id, consumed) in challenges { changes.append(.challenge(id, consumed)) }
         for (id, consumed) in tokens { changes.append(.token(id, consumed)) }
         for (app, rate) in rates { changes.append(.rate(app: app, rate)) }
         for (id, since) in sealingKeys { changes.append(.sealingKey(id, since: since)) }
-        // Written where something is forgotten because of it, so that a restored ledger never takes the id again.
-        let mark = LedgerChange.streamTime(streamTime, appliedOffset: appliedOffset)
+        // Written where something is forgotten because of its time, so that a restored ledger never takes the id again.
+        guard let mark else {
+            return expired.isEmpty ? changes : changes + expired + [.mark(PartitionMark(streamTime: streamTime))]
+        }
         // Without a transaction the topic may end anywhere: behind all that was applied, before all that is forgotten. What
         // was not forgotten by then is with the next batch.
-        if appliedOffset != nil { return changes + [mark] + expired }
-        return expired.isEmpty ? changes : changes + expired + [mark]
+        return mark.delivery == .transaction ? changes + expired + [.mark(mark)] : changes + [.mark(mark)] + expired
     }
 }

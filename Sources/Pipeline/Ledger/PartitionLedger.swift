@@ -13,12 +13,18 @@ package struct PartitionLedger: Sendable {
     package private(set) var rates: [String: RateCount] = [:]
     /// Ids of the sealing keys that artifacts were issued under.
     package private(set) var sealingKeys: [UInt32: EvaluationTime] = [:]
-    /// Records before this offset were applied already; only at-least-once delivery writes it.
-    package private(set) var appliedOffset: Int64 = 0
+    /// What the last record 04 says; nil = there is none.
+    package private(set) var mark: PartitionMark?
 
     package init() {}
 
     package init(keys: KeyLedger) { self.keys = keys }
+
+    /// Requests before this offset were applied already: at-least-once delivery does not apply them again.
+    package var appliedOffset: Int64 { mark?.skipsBefore ?? 0 }
+
+    /// Whether nothing is remembered; the mark aside.
+    package var isEmpty: Bool { keys.count == 0 && consumedCount == 0 && rates.isEmpty && sealingKeys.isEmpty }
 
     /// Ids that were used up and are remembered.
     package var consumedCount: Int { challenges.count + tokens.count }
@@ -32,9 +38,10 @@ package struct PartitionLedger: Sendable {
         case .challengeForgotten(let id): challenges.remove(id)
         case .token(let id, let consumed): tokens.insert(id, consumed)
         case .tokenForgotten(let id): tokens.remove(id)
-        case .streamTime(let time, let offset):
-            if let time { raise(to: time) }
-            if let offset { appliedOffset = max(appliedOffset, offset) }
+        case .mark(let mark):
+            if let time = mark.streamTime { raise(to: time) }
+            self.mark = mark
+        case .markForgotten: mark = nil
         case .rate(let app, let rate): rates[app] = rate
         case .sealingKey(let id, let since): sealingKeys[id] = since
         case .sealingKeyForgotten(let id): sealingKeys[id] = nil
@@ -50,7 +57,7 @@ package struct PartitionLedger: Sendable {
         for (id, since) in overlay.sealingKeys { sealingKeys[id] = since }
         for change in overlay.expired { apply(change) }
         if let time = overlay.streamTime { raise(to: time) }
-        if let offset = overlay.appliedOffset { appliedOffset = max(appliedOffset, offset) }
+        if let mark = overlay.mark { self.mark = mark }
         if !overlay.expired.isEmpty { sweep() }
     }
 

@@ -7,6 +7,8 @@ final class Batch {
     let number: Int
     let now: EvaluationTime?
     let generation: Generation
+    /// A single record, with nothing else in flight.
+    let isAlone: Bool
     var stage = Stage.decoding
     var records: [DecodedRecord] = []
     var candidates = CandidateKeys()
@@ -18,9 +20,10 @@ final class Batch {
     var positions: [PartitionPosition] = []
     var fault: (any Error)?
 
-    init(number: Int, generation: Generation, now: EvaluationTime?) {
+    init(number: Int, generation: Generation, now: EvaluationTime?, isAlone: Bool = false) {
         self.number = number
         self.generation = generation
+        self.isAlone = isAlone
         self.now = now
     }
 
@@ -30,6 +33,7 @@ final class Batch {
         for grain in grains {
             records += grain.records
             fault = fault ?? grain.fault
+            tally.skippedLines += grain.skippedLines
         }
         candidates.add(records)
         stage = .decoded
@@ -46,12 +50,21 @@ final class Batch {
 struct DecodedGrain {
     var records: [DecodedRecord] = []
     var fault: CaptureFault?
+    /// Lines that are no record and were left out, as asked.
+    var skippedLines = 0
 }
 
 /// A grain's outputs: records, or their bytes for a log that packs them.
 struct EncodedGrain {
     var records: [OutboundRecord] = []
     var packed: [PackedOutput] = []
+    var refusals = RefusalCounts()
+
+    func with(_ refusals: RefusalCounts) -> EncodedGrain {
+        var grain = self
+        grain.refusals = refusals
+        return grain
+    }
 }
 
 /// A capture's line that is no record.

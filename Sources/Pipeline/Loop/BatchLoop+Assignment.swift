@@ -2,6 +2,7 @@ internal import AppAttest
 
 extension BatchLoop {
     func begin(_ change: AssignmentChange) {
+        forgetPieces()
         switch change {
         case .assigned: break
         // What is lost may belong to somebody else already: nothing in flight may be committed.
@@ -29,21 +30,25 @@ extension BatchLoop {
         case .assigned(let partitions):
             forgetRestoration()
             // The log may fail and be asked again: nothing changes before it has begun.
-            let lost = try log.beginRestore(partitions, kept: Set(partitions.filter(isKnown)))
-            for partition in lost { forget(partition) }
+            try log.beginRestore(partitions, kept: Set(partitions.filter(isKnown)))
+            release(partitions, becauseGone: false)
             for partition in partitions { take(partition) }
             restoration = Restoration(partitions: partitions)
             restorations += 1
         case .revoked(let partitions):
             forgetRestoration()
             for partition in partitions { give(partition) }
+            release(partitions, becauseGone: true)
             bisection.forget(partitions)
+            clocks.forget(partitions)
             try log.releaseRevoked()
         case .lost(let partitions):
             forgetRestoration()
             // Another worker moves these counters now: what is remembered here would let old assertions back in.
             for partition in partitions { ledgers[settings.ledgerPartition(partition)] = nil }
+            release(partitions, becauseGone: true)
             bisection.forget(partitions)
+            clocks.forget(partitions)
             try log.releaseRevoked()
         }
         pendingChange = nil
@@ -52,7 +57,7 @@ extension BatchLoop {
     /// Whether there is a ledger to go on with.
     private func isKnown(_ partition: Int32) -> Bool {
         let number = settings.ledgerPartition(partition)
-        return ledgers[number] != nil || kept.has(number, at: wallClock())
+        return ledgers[number] != nil || kept.has(number, at: uptime())
     }
 
     private func take(_ partition: Int32) {
@@ -62,7 +67,7 @@ extension BatchLoop {
     }
 
     /// What the topic no longer says may be somebody else's by now: it is not mixed with what the topic says instead.
-    private func forget(_ partition: Int32) {
+    func forget(_ partition: Int32) {
         let number = settings.ledgerPartition(partition)
         ledgers[number] = nil
         kept.drop(number)
@@ -70,13 +75,14 @@ extension BatchLoop {
 
     private func give(_ partition: Int32) {
         let number = settings.ledgerPartition(partition)
-        if let ledger = ledgers.removeValue(forKey: number) { kept.keep(number, ledger, at: wallClock()) }
+        guard let ledger = ledgers.removeValue(forKey: number), held[partition] == nil else { return }
+        kept.keep(number, ledger, at: uptime())
     }
 
     /// Half-read ledgers are worth nothing.
     func forgetRestoration() {
         guard let restoration else { return }
-        for partition in restoration.partitions { ledgers[settings.ledgerPartition(partition)] = nil }
+        for partition in restoration.waiting { ledgers[settings.ledgerPartition(partition)] = nil }
         self.restoration = nil
     }
 }
@@ -88,23 +94,38 @@ extension BatchLoop {
     func restore(waitMilliseconds: Int) throws -> Bool {
         guard let restoration else { return false }
         var moved = applyRestored(restoration)
-        if restoration.isDone {
-            if let fault = restoration.unreadable.first { throw fault }
-            self.restoration = nil
-            if let missing = missingSealingKeys(in: settings) { throw missing }
-            return true
+        while let partition = restoration.whole {
+            try start(partition, of: restoration)
+            moved = true
         }
+        if restoration.waiting.isEmpty { self.restoration = nil }
         guard restoration.mayRead else { return moved }
         let round = try log.restore(Restoration.chunkRecords, waitMilliseconds: moved ? 0 : waitMilliseconds)
         if let change = round.change {
             begin(change)
             return true
         }
+        for damage in round.damaged { try quarantine(damage.partition, damage.sentence) }
         restoration.remaining = round.remaining
-        restoration.isRead = round.isComplete
+        for partition in round.dropped {
+            forget(partition)
+            take(partition)
+        }
         if !round.records.isEmpty { decode(round.records, of: restoration) }
-        moved = moved || !round.records.isEmpty || round.isComplete
-        return moved
+        restoration.noteGiven(round.damaged.map(\.partition))
+        restoration.noteGiven(round.isComplete ? restoration.partitions : round.completed)
+        let hasNews = !round.completed.isEmpty || round.isComplete || !round.damaged.isEmpty
+        return moved || hasNews || !round.records.isEmpty
+    }
+
+    /// A partition whose ledger is whole is read from here on, whatever the others wait for.
+    private func start(_ partition: Int32, of restoration: Restoration) throws {
+        if try !quarantineUnreadable(restoration.unreadable, of: partition), held[partition] == nil {
+            if let missing = missingSealingKeys(in: settings, before: partition) { throw missing }
+            try start(partition)
+            restoration.hasStarted = restoration.hasStarted || held[partition] == nil
+        }
+        restoration.waiting.removeAll { $0 == partition }
     }
 
     private func decode(_ records: [StoredRecord], of restoration: Restoration) {
@@ -155,32 +176,5 @@ extension BatchLoop {
             }
         }
         if let done = run { ledgers[done.number] = done.ledger }
-    }
-}
-
-/// Ledgers of partitions that were given away, for a while.
-struct KeptLedgers {
-    /// Longer than a rolling restart of the group takes, shorter than the topic keeps its tombstones.
-    private static let milliseconds: Int64 = 15 * 60_000
-
-    private var ledgers: [Int32: (ledger: PartitionLedger, since: EvaluationTime?)] = [:]
-
-    mutating func keep(_ partition: Int32, _ ledger: PartitionLedger, at now: EvaluationTime?) {
-        ledgers[partition] = (ledger, now)
-        sweep(at: now)
-    }
-
-    mutating func has(_ partition: Int32, at now: EvaluationTime?) -> Bool {
-        sweep(at: now)
-        return ledgers[partition] != nil
-    }
-
-    mutating func take(_ partition: Int32) -> PartitionLedger? { ledgers.removeValue(forKey: partition)?.ledger }
-
-    mutating func drop(_ partition: Int32) { ledgers[partition] = nil }
-
-    private mutating func sweep(at now: EvaluationTime?) {
-        guard let now else { return }
-        ledgers = ledgers.filter { now.milliseconds - ($0.value.since ?? now).milliseconds <= Self.milliseconds }
     }
 }

@@ -3,9 +3,10 @@ internal import AppCheck
 
 extension BatchLoop {
     func decode(_ polled: [PolledRecord], of batch: Batch) {
-        let (stage, now, poison) = (stages.decode, batch.now, bisection.poison)
-        hand(batch, count: polled.count, grain: 64, priority: .high) { range, _ -> [DecodedGrain] in
-            [stage.decode(polled[range], now: now, poison: poison)]
+        let (stage, now) = (stages.decode, batch.now)
+        let poison = Poison(refused: bisection.poison, crashing: suspects.convicted)
+        hand(batch, .decoding, count: polled.count, grain: 64, priority: .high) { range, lane -> [DecodedGrain] in
+            [stage.decode(polled[range], now: now, poison: poison, work: lane.work)]
         } then: { batch, grains in
             batch.add(grains)
         }
@@ -13,18 +14,21 @@ extension BatchLoop {
 
     /// Resolve on the loop, then Verify on the lanes.
     private func verify(_ batch: Batch, earlier: [CandidateKeys]) {
-        let keys = ResolveStage.resolve(
-            batch.records,
-            ledger: { [settings] in self.ledgers[settings.ledgerPartition($0)] },
-            candidates: &batch.candidates,
-            earlier: earlier,
-            sealed: { [settings] in
-                settings.mayRestoreKeys ? try? settings.exchange.keys.sealing.open($0).get().publicKey : nil
-            }
-        )
+        let keys = work.during(.resolving, alone: batch.isAlone) {
+            ResolveStage.resolve(
+                batch.records,
+                ledger: { [settings] in self.ledgers[settings.ledgerPartition($0)] },
+                candidates: &batch.candidates,
+                earlier: earlier,
+                work: work,
+                sealed: { [settings] in
+                    settings.mayRestoreKeys ? try? settings.exchange.keys.sealing.open($0).get().publicKey : nil
+                }
+            )
+        }
         let (stage, records) = (stages.verify, batch.records)
         batch.stage = .verifying
-        hand(batch, count: records.count, grain: 32, priority: .normal) { range, lane in
+        hand(batch, .verifying, count: records.count, grain: 32, priority: .normal) { range, lane in
             stage.verify(records[range], keys: keys[range], on: lane)
         } then: { batch, findings in
             batch.findings = findings
@@ -36,46 +40,43 @@ extension BatchLoop {
     private func admit(_ batch: Batch) {
         let (records, findings) = (batch.takeRecords(), batch.findings)
         batch.findings = []
-        let verdicts = stages.admit.admit(
-            records,
-            findings: findings,
-            overlay: &batch.overlay,
-            now: wallClock(),
-            ledger: { self.ledgers[$0] }
-        )
+        let verdicts = work.during(.admitting, alone: batch.isAlone) {
+            stages.admit.admit(
+                records,
+                findings: findings,
+                overlay: &batch.overlay,
+                now: wallClock(),
+                work: work,
+                ledger: { self.ledgers[$0] }
+            )
+        }
         batch.tally.add(verdicts)
         batch.positions = PartitionPosition.after(records)
-        if !log.isAtomic { note(batch.positions, in: &batch.overlay) }
+        mark(batch.positions, after: records, in: &batch.overlay)
         let changes = log.hasLedger ? batch.overlay.changes() : []
         let (stage, packer) = (stages.emit, log.packer)
         batch.stage = .encoding
-        hand(batch, count: records.count + changes.count, grain: 64, priority: .high) { range, _ in
+        let count = records.count + changes.count
+        hand(batch, .encoding, count: count, grain: 64, priority: .high) { range, lane in
             var outputs: [OutboundRecord] = []
             outputs.reserveCapacity(range.count)
+            var refusals = RefusalCounts()
             for index in range {
                 if index < records.count {
+                    lane.work.note(records[index].record)
                     stage.encode(records[index], findings[index], verdicts[index], into: &outputs)
+                    stage.count(records[index], verdicts[index], into: &refusals)
                 } else {
                     let (partition, change) = changes[index - records.count]
                     outputs.append(OutboundRecord(change, partition: partition))
                 }
             }
-            return [packer.map { EncodedGrain(packed: $0(outputs)) } ?? EncodedGrain(records: outputs)]
+            let grain = packer.map { EncodedGrain(packed: $0(outputs)) } ?? EncodedGrain(records: outputs)
+            return [grain.with(refusals)]
         } then: { batch, outputs in
             batch.outputs = outputs
+            for grain in outputs { batch.tally.refusals.add(grain.refusals) }
             batch.stage = .encoded
-        }
-    }
-
-    /// The applied offsets, which share a record of the ledger topic with the stream time: whoever writes one writes
-    /// both, and neither goes back, for compaction leaves the last record alone.
-    private func note(_ positions: [PartitionPosition], in overlay: inout LedgerOverlay) {
-        for position in positions {
-            let known = ledgers[position.partition]
-            overlay[position.partition].appliedOffset = max(position.offset, known?.appliedOffset ?? 0)
-            if overlay[position.partition].streamTime == nil, let time = known?.streamTime, time.milliseconds >= 0 {
-                overlay[position.partition].streamTime = time
-            }
         }
     }
 
@@ -101,6 +102,10 @@ extension BatchLoop {
         apply(batch.overlay)
         tally.add(batch.tally)
         bisection.committed(batch.positions)
+        let passed = suspects.passed(batch.positions)
+        if !passed.isEmpty { options.passed?(passed) }
+        for position in batch.positions { uncommitted.remove(position.partition) }
+        pace.committed(batch.tally.requests, timeShare: log.unitTimeShare)
         if let now = batch.now {
             let failed = batch.tally.deadLetters[DeadLetterReason.internal.rawValue] ?? 0
             breaker.add(records: batch.tally.requests, internal: failed, at: now)
@@ -115,14 +120,17 @@ extension BatchLoop {
 
     private func hand<Output: Sendable>(
         _ batch: Batch,
+        _ work: WorkStage,
         count: Int,
         grain: Int,
         priority: LanePriority,
         _ body: @escaping @Sendable (Range<Int>, LaneScratch) -> [Output],
         then finish: @escaping @Sendable (Batch, [Output]) -> Void
     ) {
-        let (number, epoch) = (batch.number, epoch)
-        lanes.run(count: count, grain: grain, priority: priority, body) { outputs in
+        let (number, epoch, alone) = (batch.number, epoch, batch.isAlone)
+        lanes.run(count: count, grain: grain, priority: priority) { range, lane in
+            lane.work.during(work, alone: alone) { body(range, lane) }
+        } completion: { outputs in
             self.post {
                 // A batch that an abort killed is not in flight any more.
                 guard epoch == self.epoch, let batch = self.inFlight.first(where: { $0.number == number }) else {
@@ -153,6 +161,7 @@ extension BatchLoop {
                 // Whatever a commit's fault says of itself: its unit was not finished, so it is done again.
                 let canGoOn =
                     !fault.isRecordFault || bisection.failed(oldest.positions, count: oldest.tally.requests)
+                if let share = fault.acknowledgedShare { pace.ranOut(oldest.tally.requests, acknowledged: share) }
                 kill()
                 guard canGoOn else { throw RefusedRecordFault(fault: fault, positions: oldest.positions) }
                 throw fault

@@ -13,6 +13,12 @@ package final class BatchLoop: @unchecked Sendable {
         package var breaker = Breaker.Limits()
         /// How long partitions that are to be given back may wait for the oldest batch, in milliseconds.
         package var revokeMilliseconds: Int64 = 2_000
+        /// What the loop itself works at.
+        package var work = WorkSlot()
+        /// Records that may crash the process.
+        package var suspects = CrashSuspects()
+        /// Told which of them are behind the committed positions; on the loop's thread.
+        package var passed: (@Sendable ([WorkItem]) -> Void)?
         #if DEBUG
             package var sabotage: Sabotage?
         #endif
@@ -35,9 +41,11 @@ package final class BatchLoop: @unchecked Sendable {
     private(set) var settings: PipelineSettings
     let lanes: any LaneRunner
     let options: Options
+    var work: WorkSlot { options.work }
     let post: @Sendable (@escaping @Sendable () -> Void) -> Void
     let wallClock: @Sendable () -> EvaluationTime?
-    private let notice: @Sendable (any LogFault) -> Void
+    let uptime: @Sendable () -> Int64?
+    let notice: @Sendable (any LogFault) -> Void
 
     private(set) var stages: Stages
     private var nextSettings: NextSettings?
@@ -58,9 +66,24 @@ package final class BatchLoop: @unchecked Sendable {
     /// An abort is due, or was tried and could not reach the log.
     private var needsAbort = false
     var bisection = Bisection()
+    var pace: BatchPace
+    var suspects: CrashSuspects
+    /// What is left of a round with suspects in it.
+    private var pieced: PiecedRound?
+    var clocks = ClockWatch()
+    /// A round that came while the clock was in doubt.
+    private var doubted: PollRound?
+    /// Why nothing is judged; nil = the clocks agree.
+    package internal(set) var clockDoubt: ClockDoubt?
     var breaker: Breaker
     private var hasToldBreaker = false
 
+    /// Partitions that nothing is read of, with the sentence that says why and what helps.
+    package internal(set) var held: [Int32: String] = [:]
+    /// Holds that were told, so that a partition that is judged again is not told again.
+    var toldHolds: [Int32: String] = [:]
+    /// Partitions whose first offset is yet to be committed.
+    var uncommitted: Set<Int32> = []
     package internal(set) var ledgers: [Int32: PartitionLedger] = [:]
     package internal(set) var tally = LoopTally()
 
@@ -68,6 +91,8 @@ package final class BatchLoop: @unchecked Sendable {
     ///   - ledgers: what is known at the start, by ledger partition.
     ///   - post: brings a block onto the loop's thread.
     ///   - wallClock: the time in live mode; nil in replay, where only the records' times count.
+    ///   - uptime: milliseconds that have passed since some moment, by a clock that nobody sets and that goes on while the
+    ///     machine sleeps; nil = the wall clock's.
     ///   - notice: told of every fault that the loop rides out.
     package init(
         log: any RecordLog,
@@ -77,6 +102,7 @@ package final class BatchLoop: @unchecked Sendable {
         ledgers: [Int32: PartitionLedger] = [:],
         post: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void,
         wallClock: @escaping @Sendable () -> EvaluationTime?,
+        uptime: (@Sendable () -> Int64?)? = nil,
         notice: @escaping @Sendable (any LogFault) -> Void = { _ in }
     ) {
         self.log = log
@@ -86,13 +112,17 @@ package final class BatchLoop: @unchecked Sendable {
         self.ledgers = ledgers
         self.post = post
         self.wallClock = wallClock
+        self.uptime = uptime ?? { wallClock()?.milliseconds }
         self.notice = notice
         stages = Stages(settings: settings, options: options)
         breaker = Breaker(limits: options.breaker)
+        pace = BatchPace(most: options.batch.records)
+        suspects = options.suspects
+        for item in suspects.convicted { notice(CrashVerdict(item: item)) }
     }
 
-    /// Whether nothing is in flight.
-    package var isIdle: Bool { inFlight.isEmpty }
+    /// Whether nothing is with the lanes.
+    package var isIdle: Bool { inFlight.isEmpty && restoration?.mayRead ?? true }
 
     /// How far the restore of newly assigned partitions is; nil = none is under way.
     package var restoring: RestoreProgress? {
@@ -123,46 +153,116 @@ package final class BatchLoop: @unchecked Sendable {
         }
     }
 
+    /// Keeps the membership in the group alive in a pause; called at least twice a second.
+    ///
+    /// - Returns: whether the group wants an answer now.
+    package func serve() throws -> Bool {
+        do {
+            guard let change = try log.serve() else { return false }
+            begin(change)
+            return true
+        } catch let fault as any LogFault where !fault.endsLoop {
+            notice(fault)
+            return false
+        }
+    }
+
     private func move(waitMilliseconds: Int) throws -> Progress {
         var moved = try advance()
         limitRevocation()
+        kept.sweep(at: uptime())
         // Not while ledgers are half read: which sealing keys are in use is known when they are whole.
         if inFlight.isEmpty, restoration == nil, let next = nextSettings { moved = take(next) || moved }
         if inFlight.isEmpty, let change = pendingChange {
             try finish(change)
             moved = true
         }
-        if inFlight.isEmpty, pendingChange == nil, ended || stopping { return .finished }
+        if inFlight.isEmpty, pendingChange == nil, stopping || ended && !hasLeftover { return .finished }
         let wait = inFlight.isEmpty && !moved ? waitMilliseconds : 0
-        if pendingChange == nil, restoration != nil {
-            moved = try restore(waitMilliseconds: wait) || moved
-        } else if pendingChange == nil, nextSettings == nil, !ended, !stopping, inFlight.count < mostInFlight {
-            if let now = wallClock(), !breaker.allows(at: now) {
-                if !hasToldBreaker { notice(BreakerOpen()) }
-                hasToldBreaker = true
-                return moved ? .worked : .backOff
-            }
-            hasToldBreaker = false
-            moved = try poll(waitMilliseconds: wait) || moved
+        if pendingChange == nil, restoration != nil { moved = try restore(waitMilliseconds: wait) || moved }
+        if pieced != nil {
+            moved = startPiece() || moved
+            return try serve() || moved ? .worked : .waiting
         }
+        if let round = doubted {
+            guard clockAgrees(with: round) else { return try serve() || moved ? .worked : .backOff }
+            doubted = nil
+            moved = take(round) || moved
+            return moved ? .worked : .waiting
+        }
+        guard mayPoll else { return try serve() || moved ? .worked : .waiting }
+        if let now = wallClock(), !breaker.allows(at: now) {
+            if !hasToldBreaker { notice(BreakerOpen()) }
+            hasToldBreaker = true
+            return try serve() || moved ? .worked : .backOff
+        }
+        hasToldBreaker = false
+        moved = try poll(waitMilliseconds: restoration == nil && !moved ? wait : 0) || moved
         return moved ? .worked : .waiting
     }
 
-    /// One at a time while a record is searched for.
-    private var mostInFlight: Int { bisection.limit == nil ? options.batchesInFlight : 1 }
+    private var mayPoll: Bool {
+        guard pendingChange == nil, !ended, !stopping, inFlight.count < mostInFlight else { return false }
+        // Other settings count between two batches. They wait for a restore, which nothing waits for.
+        guard let restoration else { return nextSettings == nil }
+        return restoration.hasStarted
+    }
+
+    /// One at a time while a record is searched for, or is done alone.
+    private var mostInFlight: Int {
+        bisection.limit != nil || inFlight.first?.isAlone ?? false ? 1 : options.batchesInFlight
+    }
 
     private func poll(waitMilliseconds: Int) throws -> Bool {
         var limits = options.batch
-        if let limit = bisection.limit { limits.records = min(limits.records, limit) }
-        let round = try log.poll(limits, waitMilliseconds: waitMilliseconds)
+        limits.records = min(pace.records, bisection.limit ?? pace.records)
+        var round = try log.poll(limits, waitMilliseconds: waitMilliseconds)
         if round.ended { ended = true }
         if let change = round.change { begin(change) }
-        guard !round.records.isEmpty else { return round.change != nil || round.ended }
-        let batch = Batch(number: nextNumber, generation: round.generation, now: wallClock())
+        // What was handed out before it is sound.
+        if let damage = round.damaged { try hold(damage.partition, damage.sentence) }
+        // A held partition's may have been on their way.
+        if !held.isEmpty { round.records.removeAll { isHeld($0) } }
+        guard !round.records.isEmpty else { return round.change != nil || round.ended || round.damaged != nil }
+        guard clockAgrees(with: round) else {
+            doubted = round
+            return true
+        }
+        return take(round)
+    }
+
+    private func take(_ round: PollRound) -> Bool {
+        if let pieces = suspects.split(round.records) {
+            pieced = PiecedRound(generation: round.generation, pieces: pieces[...])
+            return startPiece()
+        }
+        start(round.records, of: round.generation, isAlone: false)
+        return true
+    }
+
+    private func startPiece() -> Bool {
+        guard inFlight.isEmpty, !stopping, let piece = pieced?.pieces.popFirst(), let round = pieced else {
+            return false
+        }
+        if round.pieces.isEmpty { pieced = nil }
+        start(piece, of: round.generation, isAlone: piece.count == 1)
+        return true
+    }
+
+    private func start(_ records: [PolledRecord], of generation: Generation, isAlone: Bool) {
+        let batch = Batch(number: nextNumber, generation: generation, now: wallClock(), isAlone: isAlone)
         nextNumber += 1
         inFlight.append(batch)
-        decode(round.records, of: batch)
-        return true
+        decode(records, of: batch)
+    }
+
+    /// Records that were polled and are in no batch yet.
+    private var hasLeftover: Bool { pieced != nil || doubted != nil }
+
+    /// What is left of a round is read again by whoever is next.
+    func forgetPieces() {
+        pieced = nil
+        (doubted, clockDoubt) = (nil, nil)
     }
 }
 
@@ -209,6 +309,7 @@ extension BatchLoop {
     func drop() {
         epoch += 1
         inFlight = []
+        forgetPieces()
         forgetRestoration()
         // What was read up to the input's end is read again; the log says anew when it comes there.
         ended = false

@@ -7,9 +7,18 @@ package struct LoopTally: Sendable, Equatable {
     package var duplicates = 0
     package var refused: [String: Int] = [:]
     package var deferred = 0
+    /// What was refused and deferred, by app, verb and reason.
+    package var refusals = RefusalCounts()
+    /// Session tokens that were used up and are remembered, and those refused because too many are.
+    package var sessionTokensUsed = 0
+    package var sessionTokensOverLimit = 0
     package var deadLetters: [String: Int] = [:]
+    /// Lines of a capture that are no record and were left out, as asked.
+    package var skippedLines = 0
     package var batches = 0
     package var aborts = 0
+    /// Requests, at most, that retention or a moved offset has taken away unread.
+    package var skippedAtMost: Int64 = 0
 
     package init() {}
 
@@ -22,9 +31,14 @@ package struct LoopTally: Sendable, Equatable {
         duplicates += other.duplicates
         refused.merge(other.refused, uniquingKeysWith: +)
         deferred += other.deferred
+        refusals.add(other.refusals)
+        sessionTokensUsed += other.sessionTokensUsed
+        sessionTokensOverLimit += other.sessionTokensOverLimit
         deadLetters.merge(other.deadLetters, uniquingKeysWith: +)
+        skippedLines += other.skippedLines
         batches += other.batches
         aborts += other.aborts
+        skippedAtMost += other.skippedAtMost
     }
 
     /// Adds a batch's verdicts.
@@ -40,6 +54,11 @@ package struct LoopTally: Sendable, Equatable {
             case .applied: requests -= 1
             }
             if verdict.isDuplicate { duplicates += 1 }
+            switch verdict.sessionToken {
+            case .remembered: sessionTokensUsed += 1
+            case .overLimit: sessionTokensOverLimit += 1
+            case nil: break
+            }
         }
     }
 }

@@ -5,8 +5,10 @@ final class Restoration {
     static let chunkRecords = 8_192
 
     let partitions: [Int32]
-    /// The log has given everything.
-    var isRead = false
+    /// Those that the log was not asked to start yet.
+    var waiting: [Int32]
+    /// Partitions of which the log has given everything, with the number of chunks that hold it.
+    private var given: [Int32: Int] = [:]
     /// Offsets left to read.
     var remaining: Int64 = 0
     var unreadable = UnreadableRecords()
@@ -16,11 +18,26 @@ final class Restoration {
     private var next = 0
     private var decoded: [Int: [DecodedChange]] = [:]
 
-    init(partitions: [Int32]) { self.partitions = partitions }
+    init(partitions: [Int32]) {
+        self.partitions = partitions
+        waiting = partitions
+    }
+
+    /// Everything is read: what is left is with the lanes.
+    private var isRead: Bool { given.count == partitions.count }
+
+    /// A partition is read while the ledgers of others still are.
+    var hasStarted = false
 
     var mayRead: Bool { !isRead && handed - next < Self.chunksInFlight }
 
-    var isDone: Bool { isRead && handed == next }
+    /// The log has given everything of these partitions.
+    func noteGiven(_ partitions: [Int32]) {
+        for partition in partitions { given[partition] = given[partition] ?? handed }
+    }
+
+    /// A partition whose ledger is whole, and that is yet to be started.
+    var whole: Int32? { waiting.first { given[$0].map { $0 <= next } ?? false } }
 
     /// The number of the next chunk that a lane gets.
     func hand() -> Int {
@@ -73,8 +90,10 @@ struct UnreadableRecords {
 
     var isEmpty: Bool { faults.isEmpty }
 
-    /// What keeps the ledger from being whole; nil = nothing.
-    var first: LedgerFault? { faults.values.min { $0.partition < $1.partition } }
+    /// What keeps a partition's ledger from being whole, always the same of several; nil = nothing.
+    func first(of partition: Int32) -> LedgerFault? {
+        faults.values.filter { $0.partition == partition }.min { $0.reason < $1.reason }
+    }
 
     mutating func add(_ fault: LedgerFault, key: [UInt8]) {
         faults[Place(partition: fault.partition, key: key)] = fault

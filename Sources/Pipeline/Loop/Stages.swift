@@ -35,9 +35,14 @@ package struct MissingSealingKeys: Error, Equatable, Sendable, CustomStringConve
 
 extension BatchLoop {
     /// The keys that the ledgers here say are in use and that settings lack; nil = none.
-    func missingSealingKeys(in settings: PipelineSettings) -> MissingSealingKeys? {
+    ///
+    /// - Parameter partition: one that has just become whole: of ledgers that are half read nothing counts.
+    func missingSealingKeys(in settings: PipelineSettings, before partition: Int32? = nil) -> MissingSealingKeys? {
         let known = Set(settings.exchange.keys.sealing.keys.map(\.id.value))
-        let used = ledgers.values.reduce(into: Set<UInt32>()) { $0.formUnion($1.sealingKeys.keys) }
+        let halfRead = Set(restoration?.waiting.filter { $0 != partition }.map(settings.ledgerPartition) ?? [])
+        let used = ledgers.reduce(into: Set<UInt32>()) { used, entry in
+            if !halfRead.contains(entry.key) { used.formUnion(entry.value.sealingKeys.keys) }
+        }
         let missing = used.subtracting(known).sorted()
         return missing.isEmpty ? nil : MissingSealingKeys(ids: missing)
     }

@@ -11,7 +11,7 @@ package struct MintStage: Sendable {
 
     private struct Subject: Hashable {
         let app: Int
-        let name: String
+        let name: ExactText
     }
 
     private struct Template {
@@ -32,7 +32,7 @@ package struct MintStage: Sendable {
                     projectID: app.projectID,
                     key: key
                 )
-                templates[Subject(app: index, name: name)] = Template(
+                templates[Subject(app: index, name: ExactText(name))] = Template(
                     tokens: tokens,
                     ids: TokenIDs(app: app.name, subject: name)
                 )
@@ -82,7 +82,7 @@ package struct MintStage: Sendable {
         else { return nil }
         let app = settings.registry.apps[index]
         if app.tokens.sharedSessionTokens, !times.isLimitedUse {
-            return shared.token(of: app.name + "/" + subject, times) {
+            return shared.token(of: "\(app.name)/\(subject)", times) {
                 template.tokens.mint(times, id: template.ids.shared(times))
             }
         }
@@ -91,9 +91,9 @@ package struct MintStage: Sendable {
     }
 
     /// The registry's own id, which is what tokens name whichever way the path named it.
-    private func subject(of request: Request) -> String? {
+    private func subject(of request: Request) -> ExactText? {
         switch request.resource {
-        case .app(let index, _): settings.registry.apps[index].appID
+        case .app(let index, _): ExactText(settings.registry.apps[index].appID)
         case .oauthClient(_, let clientID): clientID
         case .project: nil
         }
@@ -104,7 +104,7 @@ package struct MintStage: Sendable {
 /// the same as everybody who asked in that second, so it cannot be told whose it was.
 final class SharedTokens: Sendable {
     private struct Key: Hashable {
-        let subject: String
+        let subject: ExactText
         let times: TokenTimes
     }
 
@@ -112,7 +112,7 @@ final class SharedTokens: Sendable {
     private static let most = 64
     private let tokens = Locked<(byKey: [Key: [UInt8]], order: [Key])>(([:], []))
 
-    func token(of subject: String, _ times: TokenTimes, mint: () -> [UInt8]) -> [UInt8] {
+    func token(of subject: ExactText, _ times: TokenTimes, mint: () -> [UInt8]) -> [UInt8] {
         let key = Key(subject: subject, times: times)
         if let token = tokens.withLock({ $0.byKey[key] }) { return token }
         // Outside the lock: two lanes may sign the same once more, and the first one's counts.

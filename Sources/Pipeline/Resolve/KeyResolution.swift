@@ -9,8 +9,8 @@ package enum KeyResolution: Sendable, Equatable {
     case unknown
     /// Stored, but no point of the curve.
     case unusable
-    /// From the ledger, or from an attestation before it that is not admitted yet. A key ID is its key's digest, so both are
-    /// the same key; whether it was really registered is judged in Admit.
+    /// From the ledger, or from an attestation or artifact that is not admitted yet. A key ID is its key's digest, so all
+    /// are the same key. Every key that Admit may find in the ledger is here; whether it stands there is judged in Admit.
     case key(P256PublicKey)
 }
 
@@ -41,32 +41,36 @@ package enum ResolveStage {
     ///   - ledger: the committed keys of a partition.
     ///   - candidates: claimed keys of this batch; those that its artifacts may bring back are added.
     ///   - earlier: the same of the batches before it that have not committed.
+    ///   - work: where each record is noted before it is looked at.
     ///   - sealed: the key in a genuine artifact, where the ledger may take it back.
     package static func resolve(
         _ records: [DecodedRecord],
         ledger: (Int32) -> PartitionLedger?,
         candidates: inout CandidateKeys,
         earlier: [CandidateKeys],
+        work: WorkSlot? = nil,
         sealed: (_ artifact: [UInt8]) -> P256PublicKey?
     ) -> [KeyResolution] {
         var run = LedgerRun()
         return records.map { record in
+            work?.note(record.record)
             guard case .request(let request) = record.shape, request.isAssertion, let keyID = request.keyID
             else { return .notNeeded }
             run.move(to: record.record.partition, ledger)
             let lookup = run.ledger?.keys.lookup(keyID) ?? .unknown
             if case .key(let key) = lookup { return .key(key) }
+            // A lost key: the records behind this one may find it in the ledger again. It is noted with this batch
+            // whatever an earlier one knows: that one's record may be refused, and leaves before the next is resolved.
+            if lookup == .unknown, candidates[keyID] == nil,
+                case .exchangeAssertion(let artifact, _, _, _) = request.body, let key = sealed(artifact)
+            {
+                candidates.add(key, of: keyID)
+            }
             if let key = candidates[keyID] { return .key(key) }
             for batch in earlier {
                 if let key = batch[keyID] { return .key(key) }
             }
-            guard lookup == .unknown else { return .unusable }
-            // A lost key: whoever comes behind this record may find it in the ledger again.
-            if case .exchangeAssertion(let artifact, _, _, _) = request.body, let key = sealed(artifact) {
-                candidates.add(key, of: keyID)
-                return .key(key)
-            }
-            return .unknown
+            return lookup == .unknown ? .unknown : .unusable
         }
     }
 }

@@ -40,4 +40,12 @@ package struct Seals: Sendable {
         self.challenge = challenge
         self.artifact = artifact
     }
+
+    /// Whether one of them is none of ours: Admit refuses such a request before it asks for the object, so that the object
+    /// is not verified.
+    var refuse: Bool {
+        if case .failure? = challenge { return true }
+        if case .failure? = artifact { return true }
+        return false
+    }
 }

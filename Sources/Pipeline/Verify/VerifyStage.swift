@@ -25,11 +25,25 @@ package struct VerifyStage: Sendable {
             }
         }
 
-        func conclude(_ answers: [Bool]) -> Finding {
+        /// nil while signatures are open.
+        var finding: Finding? {
+            if case .done(let finding) = self { return finding }
+            return nil
+        }
+
+        func advance(_ answers: [Bool]) -> Open {
             switch self {
-            case .done(let finding): finding
-            case .attestation(let prepared, let seals): Self.with(seals, .attestation(prepared.conclude(answers)))
-            case .assertion(let prepared, let seals): Self.with(seals, .assertion(prepared.conclude(answers)))
+            case .done: self
+            case .attestation(let prepared, let seals):
+                switch prepared.advance(answers) {
+                case .concluded(let result): .done(Self.with(seals, .attestation(result)))
+                case .open(let rest): .attestation(rest, seals)
+                }
+            case .assertion(let prepared, let seals):
+                switch prepared.advance(answers) {
+                case .concluded(let result): .done(Self.with(seals, .assertion(result)))
+                case .open(let rest): .assertion(rest, seals)
+                }
             }
         }
 
@@ -43,31 +57,43 @@ package struct VerifyStage: Sendable {
         keys: ArraySlice<KeyResolution>,
         on lane: LaneScratch
     ) -> [Finding] {
-        var open: [(item: Open, checks: Int)] = []
+        var open: [Open] = []
         open.reserveCapacity(records.count)
-        var checks: [SignatureCheck] = []
-        checks.reserveCapacity(records.count)
         // Copied where the app changes only: a copy touches counts that all lanes share.
         var app: Int?
         var expectations = Expectations(appIDs: [])
         for index in records.indices {
+            lane.work.note(records[index].record)
             if case .request(let request) = records[index].shape, let own = request.appIndex, own != app {
                 app = own
                 expectations = settings.registry.apps[own].expectations
             }
-            let item = prepare(records[index], key: keys[index], expectations, verifier: lane.verifier)
-            let own = item.checks
-            checks += own
-            open.append((item, own.count))
+            open.append(prepare(records[index], key: keys[index], expectations, verifier: lane.verifier))
         }
-        let answers = checks.isEmpty ? [] : lane.engine.verify(checks)
+        lane.work.noteAll()
+        // Two rounds at most: receipts are read when their leaf's signature holds.
+        var unfinished = open.indices.filter { open[$0].finding == nil }
+        while !unfinished.isEmpty {
+            Self.round(&open, unfinished, lane.engine)
+            unfinished = unfinished.filter { open[$0].finding == nil }
+        }
+        return open.compactMap(\.finding)
+    }
+
+    /// Verifies what is open at `places` in one call.
+    private static func round(_ open: inout [Open], _ places: [Int], _ engine: any SignatureEngine) {
+        var checks: [SignatureCheck] = []
+        checks.reserveCapacity(places.count)
+        for place in places { checks += open[place].checks }
+        let answers = checks.isEmpty ? [] : engine.verify(checks)
         precondition(answers.count == checks.count, "an engine answers every check")
         var next = 0
-        return open.map { item, count in
-            defer { next += count }
+        for place in places {
+            let count = open[place].checks.count
             // Most records have one signature: its answer needs no array of its own.
-            if count == 1 { return item.conclude(answers[next] ? Self.valid : Self.invalid) }
-            return item.conclude(Array(answers[next..<(next + count)]))
+            let own = count == 1 ? (answers[next] ? valid : invalid) : Array(answers[next..<(next + count)])
+            open[place] = open[place].advance(own)
+            next += count
         }
     }
 
@@ -110,12 +136,15 @@ package struct VerifyStage: Sendable {
         case .verifyAttestation(let object, let hash): return attestation(object, hash, nil)
         case .verifyAssertion(let object, let hash): return assertion(object, hash, key, nil)
         case .exchangeAttestation(let object, let challenge, _):
-            return attestation(object, SHA256.hash(challenge).bytes, Seals(challenge: opened(challenge, request)))
+            let seals = Seals(challenge: opened(challenge, request))
+            guard !seals.refuse else { return .done(.exchange(.shapeOnly, seals)) }
+            return attestation(object, SHA256.hash(challenge).bytes, seals)
         case .exchangeAssertion(let artifact, let object, let challenge, _):
             let seals = Seals(
                 challenge: opened(challenge, request),
                 artifact: settings.exchange.keys.sealing.open(artifact)
             )
+            guard !seals.refuse else { return .done(.exchange(.shapeOnly, seals)) }
             let hash = SHA256.hash(artifact.span, challenge.span).bytes
             return assertion(object, hash, Self.known(key, seals), seals)
         case .verifyToken(let token): return .done(.token(verify(token, request, at: time)))

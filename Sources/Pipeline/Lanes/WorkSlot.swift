@@ -1,0 +1,181 @@
+internal import Synchronization
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
+
+/// What a thread does with a record.
+package enum WorkStage: Int64, Sendable {
+    case decoding = 1
+    case resolving, verifying, admitting, encoding
+}
+
+/// A record that is worked at. The timestamp tells it from another record that lies there after a topic was made again.
+package struct WorkItem: Hashable, Sendable {
+    package let place: RecordPlace
+    package let timestamp: Int64
+
+    package init(place: RecordPlace, timestamp: Int64) {
+        self.place = place
+        self.timestamp = timestamp
+    }
+}
+
+/// What one thread works at: noted before a record is touched, so that a crash or a hang can be put down to it.
+///
+/// Written by the thread that works, read by any other; a signal handler reads the bare words (``Word``).
+@safe package final class WorkSlot: @unchecked Sendable {
+    /// The words of a slot: 64-bit integers.
+    package enum Word {
+        /// `pthread_self()` of the thread that works; 0 = nobody does.
+        static let thread = 0
+        /// ``WorkStage``.
+        static let stage = 1
+        /// 1: no other record is in flight.
+        static let alone = 2
+        /// Grains begun so far: a watch that sees the same number for long sees a thread that hangs.
+        static let begun = 3
+        /// How many records are noted.
+        static let count = 4
+        /// The record that is touched: its index, or −1 for all that are noted.
+        static let current = 5
+        /// Partition, offset and timestamp of each record.
+        static let items = 6
+        static let itemWords = 3
+    }
+
+    /// A grain has no more records; of longer work only the latest are kept.
+    package static let mostItems = 64
+    package static let wordCount = Word.items + mostItems * Word.itemWords
+
+    // Allocated once, so that the words keep one address for the slot's whole life.
+    private let words = UnsafeMutablePointer<Atomic<Int64>>.allocate(capacity: wordCount)
+    /// Called on every thread that comes to work here; set before any does.
+    package var onNewThread: (@Sendable () -> Void)?
+    private var lastThread: Int64 = 0
+    #if DEBUG
+        /// Called with each record before it is touched: for tests of crashes. Set before any thread works here.
+        package var sabotage: (@Sendable (WorkStage, [WorkItem]) -> Void)?
+    #endif
+
+    package init() {
+        for index in 0..<Self.wordCount { unsafe (words + index).initialize(to: Atomic(0)) }
+    }
+
+    deinit {
+        unsafe words.deinitialize(count: Self.wordCount)
+        unsafe words.deallocate()
+    }
+
+    /// The words, for a handler of crashes: valid as long as the slot lives.
+    package var address: UnsafeRawPointer { unsafe UnsafeRawPointer(words) }
+
+    /// Runs `body`, which notes the records that it touches.
+    ///
+    /// - Parameter alone: no other record is in flight.
+    package func during<Result>(_ stage: WorkStage, alone: Bool, _ body: () -> Result) -> Result {
+        begin(stage, alone: alone)
+        defer { store(0, Word.thread) }
+        return body()
+    }
+
+    private func begin(_ stage: WorkStage, alone: Bool) {
+        store(0, Word.count)
+        store(-1, Word.current)
+        store(stage.rawValue, Word.stage)
+        store(alone ? 1 : 0, Word.alone)
+        store(load(Word.begun) &+ 1, Word.begun)
+        let thread = Self.ownThread
+        if thread != lastThread { onNewThread?() }
+        lastThread = thread
+        store(thread, Word.thread)
+    }
+
+    /// From here on `record` is touched, and no other.
+    package func note(_ record: borrowing InboundRecord) {
+        let index = Int(load(Word.count)) % Self.mostItems
+        let word = Word.items + index * Word.itemWords
+        store(Int64(record.partition), word)
+        store(record.offset, word + 1)
+        store(record.timestamp, word + 2)
+        store(Int64(index), Word.current)
+        store(Int64(index + 1), Word.count)
+        #if DEBUG
+            sabotaged()
+        #endif
+    }
+
+    /// From here on all records of the grain are touched together.
+    func noteAll() {
+        store(-1, Word.current)
+        #if DEBUG
+            sabotaged()
+        #endif
+    }
+
+    // A handler on the same thread must see the words in the order in which they were written.
+    private func store(_ value: Int64, _ word: Int) { unsafe words[word].store(value, ordering: .releasing) }
+    private func load(_ word: Int) -> Int64 { unsafe words[word].load(ordering: .acquiring) }
+
+    #if DEBUG
+        private func sabotaged() {
+            if let sabotage, let work = Work(words: load) { sabotage(work.stage, work.items) }
+        }
+    #endif
+
+    private static var ownThread: Int64 {
+        #if canImport(Glibc)
+            Int64(bitPattern: UInt64(pthread_self()))
+        #else
+            unsafe Int64(Int(bitPattern: pthread_self()))
+        #endif
+    }
+}
+
+// MARK: - Looking on
+
+/// What a thread was seen to work at.
+package struct Work: Sendable, Equatable {
+    package let stage: WorkStage
+    /// Tells one grain from the next.
+    package let number: Int64
+    /// Whether no other record was in flight.
+    package let isAlone: Bool
+    /// The record that is touched, or all of the grain where they are touched together.
+    package let items: [WorkItem]
+
+    /// - Parameter word: a word of a ``WorkSlot``, wherever its words lie now.
+    /// - Returns: nil where nobody works, or the words are none of a slot.
+    package init?(words word: (Int) -> Int64) {
+        guard word(WorkSlot.Word.thread) != 0, let stage = WorkStage(rawValue: word(WorkSlot.Word.stage)) else {
+            return nil
+        }
+        let (count, current) = (word(WorkSlot.Word.count), word(WorkSlot.Word.current))
+        guard (0...Int64(WorkSlot.mostItems)).contains(count), (-1..<max(0, count)).contains(current) else {
+            return nil
+        }
+        self.stage = stage
+        number = word(WorkSlot.Word.begun)
+        isAlone = word(WorkSlot.Word.alone) == 1
+        let range = current < 0 ? 0..<Int(count) : Int(current)..<Int(current) + 1
+        items = range.compactMap { index in
+            let first = WorkSlot.Word.items + index * WorkSlot.Word.itemWords
+            guard let partition = Int32(exactly: word(first)) else { return nil }
+            return WorkItem(
+                place: RecordPlace(partition: partition, offset: word(first + 1)),
+                timestamp: word(first + 2)
+            )
+        }
+    }
+}
+
+extension WorkSlot {
+    /// What the thread works at now; nil where it does not, or has just gone on to another grain.
+    package func look() -> Work? {
+        let before = load(Word.begun)
+        let work = Work(words: load)
+        return load(Word.begun) == before ? work : nil
+    }
+}

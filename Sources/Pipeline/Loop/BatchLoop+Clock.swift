@@ -1,0 +1,16 @@
+internal import AppAttest
+
+extension BatchLoop {
+    /// Whether a round may be judged by the clock as it goes now; where not, that is told once.
+    func clockAgrees(with round: PollRound) -> Bool {
+        guard let wall = wallClock(), let uptime = uptime() else { return true }
+        let doubt = clocks.doubt(
+            round.records,
+            at: ClockWatch.Now(wall: wall.milliseconds, uptime: uptime),
+            ClockWatch.Limits(maxAge: settings.maxAge, maxAhead: settings.maxAhead)
+        )
+        if let doubt, clockDoubt == nil { notice(doubt) }
+        clockDoubt = doubt
+        return doubt == nil
+    }
+}

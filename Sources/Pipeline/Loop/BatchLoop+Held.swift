@@ -1,0 +1,76 @@
+internal import AppAttest
+
+extension BatchLoop {
+    /// Asks the log where a restored partition begins.
+    func start(_ partition: Int32) throws {
+        let ledger = ledgers[settings.ledgerPartition(partition)]
+        switch try log.start(partition, mark: ledger?.mark, ledgerIsEmpty: ledger?.isEmpty ?? true) {
+        case .held(let sentence): try hold(partition, sentence)
+        case .started(let report):
+            if !report.hasCommitted { uncommitted.insert(partition) }
+            tally.skippedAtMost += report.skippedAtMost
+            guard let note = report.note else { return }
+            notice(PartitionNotice(partition: partition, sentence: note, isHeld: false))
+        }
+    }
+
+    /// Reads nothing more of a partition, and says why; the others go on. Until it is revoked or assigned anew.
+    func hold(_ partition: Int32, _ sentence: String) throws {
+        try log.hold(partition)
+        held[partition] = sentence
+        guard toldHolds[partition] != sentence else { return }
+        toldHolds[partition] = sentence
+        notice(PartitionNotice(partition: partition, sentence: sentence, isHeld: true))
+    }
+
+    /// - Parameter becauseGone: they are not ours any more; else they are judged again.
+    func release(_ partitions: [Int32], becauseGone: Bool) {
+        for partition in partitions {
+            held[partition] = nil
+            uncommitted.remove(partition)
+            if becauseGone { toldHolds[partition] = nil }
+        }
+    }
+
+    /// Writes down how far each partition of a batch is.
+    ///
+    /// Stream time and offset share a record of the ledger topic: who writes one writes both, since compaction leaves the
+    /// last record alone.
+    func mark(_ positions: [PartitionPosition], after records: [DecodedRecord], in overlay: inout LedgerOverlay) {
+        guard log.group != nil || !log.isAtomic else { return }
+        for position in positions {
+            let known = ledgers[position.partition]
+            var mark = PartitionMark(group: log.group, delivery: delivery(of: position.partition))
+            // At-least-once delivery reads what is applied once more, and skips it.
+            mark.appliedOffset = log.isAtomic ? position.offset : max(position.offset, known?.appliedOffset ?? 0)
+            mark.streamTime = overlay[position.partition].streamTime ?? known?.streamTime
+            if let time = mark.streamTime, time.milliseconds < 0 { mark.streamTime = nil }
+            overlay[position.partition].mark = mark
+            overlay[position.partition].firstMark = firstMark(of: position.partition, known, before: records)
+        }
+    }
+
+    /// Without a transaction the first batch may end behind its first ledger record, when neither an offset of ours nor its
+    /// mark is there: keys without either look like a ledger whose offsets are gone. So a mark stands before them.
+    private func firstMark(
+        of partition: Int32,
+        _ known: PartitionLedger?,
+        before records: [DecodedRecord]
+    ) -> PartitionMark? {
+        guard !log.isAtomic, let group = log.group, known?.mark?.delivery != .atLeastOnceUncommitted,
+            uncommitted.contains(partition),
+            let first = records.first(where: { $0.record.partition == partition })?.record.offset
+        else { return nil }
+        return PartitionMark(
+            streamTime: known?.mark?.streamTime,
+            appliedOffset: max(first, known?.appliedOffset ?? 0),
+            group: group,
+            delivery: .atLeastOnceUncommitted
+        )
+    }
+
+    private func delivery(of partition: Int32) -> PartitionMark.Delivery {
+        if log.isAtomic { return .transaction }
+        return uncommitted.contains(partition) ? .atLeastOnceUncommitted : .atLeastOnce
+    }
+}

@@ -1,0 +1,46 @@
+/// A partition whose records cannot be read as they were written.
+package struct PartitionDamage: Sendable, Equatable {
+    package let partition: Int32
+    /// What was read, and what the log said of it.
+    package let cause: String
+    /// Whether it lies in the ledger; else in the requests.
+    package let isLedger: Bool
+
+    package init(partition: Int32, cause: String, isLedger: Bool) {
+        (self.partition, self.cause, self.isLedger) = (partition, cause, isLedger)
+    }
+
+    var sentence: String {
+        let way =
+            isLedger
+            ? "the ledger topic is made again and filled from an export: attest-worker import-keys"
+            : "it is skipped with reset --offsets-only --partitions \(partition) --to-offset N"
+        return "\(cause): bytes on the broker's disk are damaged; put the replica right from another one, or \(way)"
+    }
+}
+
+extension BatchLoop {
+    func isHeld(_ polled: PolledRecord) -> Bool {
+        guard case .record(let record) = polled else { return false }
+        return held[record.partition] != nil
+    }
+
+    /// Nothing is judged by a ledger that is not whole, and nothing of it is kept: it is read from its beginning when the
+    /// partition comes again.
+    func quarantine(_ partition: Int32, _ sentence: String) throws {
+        try hold(partition, sentence)
+        forget(partition)
+    }
+
+    /// Holds a partition whose ledger has records that this version cannot read.
+    ///
+    /// - Returns: whether it has.
+    func quarantineUnreadable(_ unreadable: UnreadableRecords, of partition: Int32) throws -> Bool {
+        guard let fault = unreadable.first(of: partition) else { return false }
+        try quarantine(
+            partition,
+            "\(fault); run the version that wrote it, or forget it with reset --partitions \(partition)"
+        )
+        return true
+    }
+}

@@ -1,0 +1,105 @@
+internal import AppAttest
+
+/// Tells a wall clock that is wrong from records that are old, by the time that the broker wrote beside them
+/// (LogAppendTime, which no sender can choose).
+///
+/// - The broker cannot have appended a record in the future: where it seems so, one of the two clocks is wrong. It is the
+///   broker's where other partitions agree with ours at the same time, else ours is as likely.
+/// - An old record may lie in an old backlog, and nothing in the record tells. But where our clock agreed with a broker's
+///   before, and has since been set forward by more than the time that has passed, records that would be too old by the
+///   new time alone prove nothing. A worker that starts with its clock ahead cannot know, and refuses.
+struct ClockWatch: Sendable {
+    /// A record this young was appended while we looked, near enough.
+    private static let fresh: Int64 = 5 * 60_000
+    /// How long an agreement of other partitions speaks for our clock.
+    private static let memory: Int64 = 5 * 60_000
+    /// Our clock was set where it has gone on by this much more or less than the time that has passed.
+    private static let step: Int64 = 60_000
+
+    struct Limits: Sendable {
+        var maxAge: Int64
+        var maxAhead: Int64
+    }
+
+    /// Both in milliseconds: what our wall clock says, and time that has passed since some moment.
+    struct Now: Sendable {
+        var wall: Int64
+        var uptime: Int64
+    }
+
+    private struct Agreement: Sendable {
+        /// The wall clock's time at uptime 0.
+        var offset: Int64
+        var at: Int64
+    }
+
+    private var agreements: [Int32: Agreement] = [:]
+
+    /// Why nothing may be judged of a round now; nil = it may.
+    mutating func doubt(_ records: [PolledRecord], at now: Now, _ limits: Limits) -> ClockDoubt? {
+        var ahead: (partition: Int32, by: Int64)?
+        var late: (partition: Int32, by: Int64)?
+        var (partitions, hasOther): (Set<Int32>, Bool) = ([], false)
+        for case .record(let record) in records where record.hasLogAppendTime && record.timestamp >= 0 {
+            let age = now.wall - record.timestamp
+            partitions.insert(record.partition)
+            if age < -limits.maxAhead {
+                if -age > ahead?.by ?? 0 { ahead = (record.partition, -age) }
+            } else if age > limits.maxAge {
+                if age > late?.by ?? 0 { late = (record.partition, age) }
+            } else {
+                hasOther = true
+                if age <= Self.fresh {
+                    agreements[record.partition] = Agreement(offset: now.wall - now.uptime, at: now.uptime)
+                }
+            }
+        }
+        if let ahead, !hasOther, !agrees(apartFrom: partitions, at: now) {
+            return ClockDoubt(partition: ahead.partition, milliseconds: ahead.by, isAhead: true)
+        }
+        if let late, let forward = steppedForward(at: now), late.by - forward <= limits.maxAge {
+            return ClockDoubt(partition: late.partition, milliseconds: late.by, isAhead: false)
+        }
+        return nil
+    }
+
+    /// Whether other partitions' brokers agreed with the clock as it goes now.
+    private func agrees(apartFrom partitions: Set<Int32>, at now: Now) -> Bool {
+        agreements.contains { partition, agreement in
+            !partitions.contains(partition) && now.uptime - agreement.at <= Self.memory
+                && abs(now.wall - now.uptime - agreement.offset) <= Self.step
+        }
+    }
+
+    /// By how much the clock was set forward since it agreed last; nil = it was not, or never agreed.
+    private func steppedForward(at now: Now) -> Int64? {
+        guard let last = agreements.values.max(by: { $0.at < $1.at }) else { return nil }
+        let step = now.wall - now.uptime - last.offset
+        return step > Self.step ? step : nil
+    }
+
+    mutating func forget(_ partitions: [Int32]) {
+        for partition in partitions { agreements[partition] = nil }
+    }
+}
+
+/// Told when the wall clock contradicts the brokers': nothing is judged until they agree.
+package struct ClockDoubt: LogFault, Equatable, CustomStringConvertible {
+    /// Where it shows.
+    package let partition: Int32
+    package let milliseconds: Int64
+    /// The broker's clock is ahead of ours; else ours seems to be ahead of the broker's.
+    package let isAhead: Bool
+
+    package let endsLoop = false
+    package let requiresAbort = false
+
+    package var description: String {
+        let seconds = milliseconds / 1_000
+        return isAhead
+            ? "the broker appended a record of partition \(partition) \(seconds) s after this machine's time: one of the two "
+                + "clocks is wrong; nothing is judged until they agree (set this machine's clock, or the broker's)"
+            : "this machine's clock was set forward, and the records of partition \(partition) seem \(seconds) s old since "
+                + "then: nothing is judged until they agree (set the clock; if it is right now, start the worker again)"
+    }
+}

@@ -1,0 +1,98 @@
+/// Records that were under way when an earlier process crashed, and how often.
+///
+/// A crash says which record its thread was touching, but another thread may have done the damage, and some records are
+/// touched together. So a suspect is done again with nothing else in flight, and only a record that was alone in a crash
+/// again and again becomes a dead letter: no record can bring that upon another one.
+package struct CrashSuspects: Sendable, Equatable {
+    package struct Count: Sendable, Equatable {
+        /// Crashes while it was under way.
+        package var total = 0
+        /// Those of them with nothing else in flight.
+        package var alone = 0
+
+        package init(total: Int = 0, alone: Int = 0) { (self.total, self.alone) = (total, alone) }
+    }
+
+    /// Crashes that a record is tried through.
+    package static let tries = 3
+
+    package private(set) var counts: [WorkItem: Count]
+
+    package init(_ counts: [WorkItem: Count] = [:]) { self.counts = counts }
+
+    package var isEmpty: Bool { counts.isEmpty }
+
+    /// A process crashed with this work under way.
+    package mutating func add(_ work: Work) {
+        for item in work.items {
+            counts[item, default: Count()].total += 1
+            if work.isAlone, work.items.count == 1 { counts[item, default: Count()].alone += 1 }
+        }
+    }
+
+    /// Whether the record is not tried any more: the first crash may have been anybody's, all others were its own.
+    package func isConvicted(_ item: WorkItem) -> Bool {
+        counts[item].map { $0.total >= Self.tries && $0.alone >= Self.tries - 1 } ?? false
+    }
+
+    package var convicted: Set<WorkItem> { Set(counts.keys.filter(isConvicted)) }
+
+    /// - Returns: whom these positions leave behind, dealt with or skipped; they are forgotten.
+    package mutating func passed(_ positions: [PartitionPosition]) -> [WorkItem] {
+        guard !counts.isEmpty else { return [] }
+        let gone = counts.keys.filter { item in
+            positions.contains { $0.partition == item.place.partition && $0.offset > item.place.offset }
+        }
+        for item in gone { counts[item] = nil }
+        return gone
+    }
+
+    /// A round in pieces: every suspect is one of its own. nil = there is none in it.
+    func split(_ records: [PolledRecord]) -> [[PolledRecord]]? {
+        guard !counts.isEmpty else { return nil }
+        var pieces: [[PolledRecord]] = []
+        var start = 0
+        for (index, polled) in records.enumerated() {
+            guard case .record(let record) = polled, counts[WorkItem(record)] != nil else { continue }
+            if start < index { pieces.append(Array(records[start..<index])) }
+            pieces.append([polled])
+            start = index + 1
+        }
+        // Nothing was cut off.
+        guard start > 0 else { return nil }
+        if start < records.count { pieces.append(Array(records[start...])) }
+        return pieces
+    }
+}
+
+extension WorkItem {
+    init(_ record: InboundRecord) { self.init(place: RecordPlace(record), timestamp: record.timestamp) }
+}
+
+/// A polled round that is done piece by piece, nothing else in flight.
+struct PiecedRound {
+    let generation: Generation
+    var pieces: ArraySlice<[PolledRecord]>
+}
+
+/// Told when a record is not tried any more.
+package struct CrashVerdict: LogFault, CustomStringConvertible {
+    package let item: WorkItem
+    package let endsLoop = false
+    package let requiresAbort = false
+
+    package var description: String {
+        "the request at partition \(item.place.partition), offset \(item.place.offset) ended this program "
+            + "\(CrashSuspects.tries) times: it becomes a dead letter with dlq.reason internal; please report it"
+    }
+}
+
+/// What makes a dead letter of a record before it is looked at.
+struct Poison: Sendable {
+    /// The log would not take what becomes of them: only the shortest dead letter is tried.
+    var refused: Set<RecordPlace> = []
+    /// They end the process.
+    var crashing: Set<WorkItem> = []
+
+    var isEmpty: Bool { refused.isEmpty && crashing.isEmpty }
+}

@@ -1,0 +1,37 @@
+/// Ledgers of partitions that were given away, for a while.
+///
+/// Their age is time that has passed, suspended or not: neither a wall clock that was set nor a machine that slept may make
+/// an old ledger a young one.
+package struct KeptLedgers {
+    /// Longer than a rolling restart of the group takes, shorter than the topic keeps its tombstones.
+    package static let milliseconds: Int64 = 15 * 60_000
+
+    private var ledgers: [Int32: (ledger: PartitionLedger, since: Int64?)] = [:]
+
+    package init() {}
+
+    package var count: Int { ledgers.count }
+
+    /// - Parameter now: milliseconds of a clock that never goes back; nil = nothing grows old.
+    package mutating func keep(_ partition: Int32, _ ledger: PartitionLedger, at now: Int64?) {
+        ledgers[partition] = (ledger, now)
+        sweep(at: now)
+    }
+
+    package mutating func has(_ partition: Int32, at now: Int64?) -> Bool {
+        sweep(at: now)
+        return ledgers[partition] != nil
+    }
+
+    package mutating func take(_ partition: Int32) -> PartitionLedger? {
+        ledgers.removeValue(forKey: partition)?.ledger
+    }
+
+    package mutating func drop(_ partition: Int32) { ledgers[partition] = nil }
+
+    /// Drops what is too old.
+    package mutating func sweep(at now: Int64?) {
+        guard !ledgers.isEmpty, let now else { return }
+        ledgers = ledgers.filter { now - ($0.value.since ?? now) <= Self.milliseconds }
+    }
+}

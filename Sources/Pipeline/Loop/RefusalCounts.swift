@@ -1,0 +1,54 @@
+package import AppCheck
+
+/// Refusals and deferrals by app, verb and reason. Only the two exchanges have events: what became of challenges, of
+/// apps that nobody registered, of other verbs and of tokens is told by these counts.
+package struct RefusalCounts: Sendable, Equatable {
+    package struct Key: Hashable, Sendable {
+        /// ``RegisteredApp/name``; nil where the path names no app of the registry, as verifyAppCheckToken never does.
+        package let app: String?
+        /// nil for a verb that is not served.
+        package let verb: Method?
+        package let reason: Reason
+
+        package init(app: String?, verb: Method?, reason: Reason) {
+            self.app = app
+            self.verb = verb
+            self.reason = reason
+        }
+    }
+
+    package private(set) var counts: [Key: Int] = [:]
+
+    package init() {}
+
+    package subscript(key: Key) -> Int { counts[key] ?? 0 }
+
+    /// In the order of apps, verbs and reasons.
+    package var lines: [(key: Key, count: Int)] {
+        func order(_ key: Key) -> [String] { [key.app ?? "", key.verb?.rawValue ?? "", key.reason.code] }
+        return counts.map { ($0.key, $0.value) }.sorted { order($0.0).lexicographicallyPrecedes(order($1.0)) }
+    }
+
+    mutating func add(_ key: Key) { counts[key, default: 0] += 1 }
+
+    mutating func add(_ other: RefusalCounts) {
+        if !other.counts.isEmpty { counts.merge(other.counts, uniquingKeysWith: +) }
+    }
+
+    /// Counts a verdict's refusal or deferral, if it is one.
+    mutating func add(_ decoded: DecodedRecord, _ verdict: Verdict, in registry: Registry) {
+        switch verdict.outcome {
+        case .accepted, .deadLetter, .applied: return
+        case .refused(let reason, _), .deferred(let reason, _):
+            let (app, verb): (Int?, Method?)
+            switch decoded.shape {
+            case .deadLetter: return
+            case .request(let request): (app, verb) = (request.appIndex, request.method)
+            case .refused(_, let path, _, _):
+                let account = RequestDecoder.account(of: path, in: registry)
+                (app, verb) = (account.app, account.method)
+            }
+            add(Key(app: app.map { registry.apps[$0].name }, verb: verb, reason: reason))
+        }
+    }
+}

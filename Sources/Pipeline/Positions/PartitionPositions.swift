@@ -1,0 +1,165 @@
+/// What the positions of a partition say when it is taken over: the group's offset, the ledger's mark, and where the
+/// requests begin and end. A position that contradicts another is never believed: the partition is held.
+package struct PartitionPositions: Sendable {
+    package enum Decision: Sendable, Equatable {
+        /// Reading starts at an offset; nil = with the oldest request.
+        case start(Int64?, PartitionStart.Report)
+        /// Nothing is read until somebody has looked; the sentence says what happened and what helps.
+        case hold(String)
+    }
+
+    /// Beside every offset that a worker commits. Kafka's own tools wipe it when they set an offset.
+    package static let metadata = Array("attest-worker/1".utf8)
+
+    package var partition: Int32
+    /// The group's next offset.
+    package var committed: Int64?
+    /// Whether a worker of this version committed it.
+    package var isOwn: Bool
+    /// Whether the group has an offset of any partition of the requests.
+    package var groupHasOffsets: Bool
+    /// The ledger's last one.
+    package var mark: PartitionMark?
+    package var ledgerIsEmpty: Bool
+    /// `group.id` in UTF-8.
+    package var group: [UInt8]
+    /// The oldest request, and the end behind those of open transactions too; nil = their leader has not said. What lies
+    /// outside shows when it is to be read.
+    package var ends: (low: Int64, high: Int64)?
+
+    /// - Parameter committed: the group's next offset; nil = none.
+    package init(_ partition: Int32, committed: Int64?, isOwn: Bool, group: [UInt8]) {
+        self.partition = partition
+        self.committed = committed
+        self.isOwn = isOwn
+        self.group = group
+        groupHasOffsets = committed != nil
+        ledgerIsEmpty = true
+    }
+
+    package var decision: Decision {
+        if let mark, let owner = mark.group, owner != group { return .hold(ofAnotherGroup(mark, owner)) }
+        guard let committed else { return withoutOffset() }
+        guard let mark, mark.group != nil, let applied = mark.appliedOffset else { return ofOlderVersion(committed) }
+        if committed == applied { return begin(committed) }
+        return committed > applied ? ahead(committed, of: applied) : behind(committed, mark, applied)
+    }
+
+    private func withoutOffset() -> Decision {
+        guard let mark else {
+            return ledgerIsEmpty || groupHasOffsets ? begin(nil) : .hold(offsetsOfOlderVersionGone)
+        }
+        guard mark.group != nil, let applied = mark.appliedOffset else { return .hold(offsetsOfOlderVersionGone) }
+        // Written by import-keys: nothing was ever applied.
+        if applied == 0 { return begin(nil) }
+        // The crash came between the first ledger records and the first offset.
+        if mark.delivery == .atLeastOnceUncommitted { return begin(applied, isUncommitted: true) }
+        return .hold(offsetGone(applied))
+    }
+
+    /// No mark, or one that says neither group nor delivery.
+    private func ofOlderVersion(_ committed: Int64) -> Decision {
+        let applied = mark?.appliedOffset ?? 0
+        // A worker of this version leaves a mark with every offset, unless one of an older version came behind it.
+        guard !isOwn || (mark != nil && applied >= committed) else { return .hold(ledgerLost(committed, nil)) }
+        if applied > committed {
+            return begin(
+                committed,
+                note: "requests before offset \(applied) were answered by an older version (at least once): skipped"
+            )
+        }
+        return begin(
+            committed,
+            note: mark == nil && ledgerIsEmpty && committed > 0
+                ? "the ledger remembers nothing of the requests before offset \(committed): right after a reset, and "
+                    + "where nothing was accepted yet" : nil
+        )
+    }
+
+    private func ahead(_ committed: Int64, of applied: Int64) -> Decision {
+        guard !isOwn else { return .hold(ledgerLost(committed, applied)) }
+        return begin(
+            committed,
+            skipped: committed - applied,
+            note: "the offset was moved from \(applied) to \(committed), or an older version took turns: up to "
+                + "\(committed - applied) requests are not read"
+        )
+    }
+
+    private func behind(_ committed: Int64, _ mark: PartitionMark, _ applied: Int64) -> Decision {
+        // A worker died between its first ledger records and its first offset: the one that it had found still stands.
+        if mark.delivery == .atLeastOnceUncommitted { return begin(applied, isUncommitted: true) }
+        guard isOwn else { return .hold(movedBack(committed, applied)) }
+        return mark.delivery == .transaction
+            ? .hold(torn(committed, applied)) : begin(applied, isUncommitted: true)
+    }
+
+    /// - Parameter offset: nil = with the oldest request.
+    private func begin(
+        _ offset: Int64?,
+        skipped: Int64 = 0,
+        note: String? = nil,
+        isUncommitted: Bool = false
+    ) -> Decision {
+        var report = PartitionStart.Report()
+        report.isUncommitted = isUncommitted
+        (report.skippedAtMost, report.note, report.hasCommitted) = (skipped, note, committed != nil && isOwn)
+        guard let offset, let ends else { return .start(offset, report) }
+        guard offset <= ends.high else { return .hold(beyondEnd(offset, ends.high)) }
+        guard offset < ends.low else { return .start(offset, report) }
+        // Markers and aborted records count too, so it may be fewer.
+        report.skippedAtMost += ends.low - offset
+        let lost = "retention has taken up to \(ends.low - offset) requests, from offset \(offset) on, unread"
+        report.note = [note, lost].compactMap(\.self).joined(separator: "; ")
+        return .start(ends.low, report)
+    }
+}
+
+// MARK: - Sentences
+
+extension PartitionPositions {
+    private func reset(_ target: String) -> String {
+        "attest-worker reset --offsets-only --partitions \(partition) --to-\(target)"
+    }
+
+    private var offsetsOfOlderVersionGone: String {
+        "the ledger remembers keys and the group has no offset: it expired or was deleted, or the keys were imported by an "
+            + "older version; if the requests are to be read from their beginning: \(reset("beginning")), if only new ones: "
+            + reset("end")
+    }
+
+    private func offsetGone(_ applied: Int64) -> String {
+        "requests before offset \(applied) are answered and the group has no offset: it expired or was deleted, or the "
+            + "requests were made again; to go on there: \(reset("applied")), if the topic is a new one: "
+            + reset("beginning")
+    }
+
+    private func ofAnotherGroup(_ mark: PartitionMark, _ owner: [UInt8]) -> String {
+        let scalars = String(decoding: owner.prefix(249), as: UTF8.self).unicodeScalars
+        let name = String(String.UnicodeScalarView(scalars.filter { $0.properties.generalCategory != .control }))
+        let applied = mark.appliedOffset.map { " up to offset \($0)" } ?? ""
+        return "group \(name) has written this ledger\(applied): if the group was renamed: \(reset("applied")); if two "
+            + "groups run, each needs a ledger topic of its own"
+    }
+
+    private func ledgerLost(_ committed: Int64, _ applied: Int64?) -> String {
+        let known = applied.map { "its last mark is of offset \($0)" } ?? "it has no mark"
+        return "the group is at offset \(committed) and the ledger has lost what belongs to it (\(known)): emptied, "
+            + "truncated or made again; put the keys back with attest-worker import-keys, then \(reset("committed"))"
+    }
+
+    private func movedBack(_ committed: Int64, _ applied: Int64) -> String {
+        "the group's offset was moved back to \(committed), and requests before \(applied) are answered: to go on behind "
+            + "them: \(reset("applied")), to judge them once more: \(reset("committed"))"
+    }
+
+    private func torn(_ committed: Int64, _ applied: Int64) -> String {
+        "the group is at offset \(committed) and the ledger at \(applied), which one transaction wrote: the group's offsets "
+            + "went back; \(reset("applied")), or to judge requests once more: \(reset("committed"))"
+    }
+
+    private func beyondEnd(_ offset: Int64, _ end: Int64) -> String {
+        "reading stands at offset \(offset), behind the requests' end \(end): the topic was truncated or made again; to "
+            + "read what there is: \(reset("beginning")), only new requests: \(reset("end"))"
+    }
+}
