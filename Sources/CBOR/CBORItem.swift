@@ -26,6 +26,8 @@ package struct CBORFault: Error, Equatable, Sendable {
     package enum Code: Sendable {
         case truncated, indefiniteLength, nonMinimalHead, duplicateKey, tag, tooDeep, tooManyItems, leftover
         case invalidUTF8
+        /// A map's key with more bytes than any that is known has.
+        case keyTooLong
         /// A float, a simple value without meaning, a reserved head, or an array or map as a map's key.
         case unsupported
     }

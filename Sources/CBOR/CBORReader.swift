@@ -19,6 +19,9 @@ package enum CBORReader {
         return item
     }
 
+    /// The longest that Apple writes has 28 bytes.
+    private static let maxKeyBytes = 128
+
     private struct State {
         var offset: Int
         let end: Int
@@ -101,6 +104,7 @@ package enum CBORReader {
             case .array, .map: throw CBORFault(code: .unsupported, offset: start)
             default: break
             }
+            guard state.offset - start <= maxKeyBytes else { throw CBORFault(code: .keyTooLong, offset: start) }
             guard keys.insert(start..<state.offset, bytes) else { throw CBORFault(code: .duplicateKey, offset: start) }
             let value = try item(bytes, &state, depthLeft: depthLeft)
             entries.append(CBOREntry(key: key, value: value))

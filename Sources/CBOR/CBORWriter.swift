@@ -24,10 +24,13 @@ package struct CBORWriter: Sendable {
         bytes += value
     }
 
-    package mutating func text(_ value: String) {
-        let count = value.utf8.count
+    package mutating func text(_ value: String) { text(utf8: Array(value.utf8)) }
+
+    /// - Parameter utf8: valid UTF-8.
+    package mutating func text(utf8: [UInt8]) {
+        let count = utf8.count
         unsafe append { unsafe cbor_encode_string_start(count, $0, $1) }
-        bytes += value.utf8
+        bytes += utf8
     }
 
     /// The head of an array: `count` items follow.

@@ -32,7 +32,6 @@ package enum IssuerKey: Sendable {
     package let mayCertSign: Bool
     /// keyUsage is absent or has digitalSignature.
     package let maySign: Bool
-    package let hasUnknownCriticalExtension: Bool
 
     // Owned, freed in deinit; every lazy part of it is computed in the initialiser, later uses only read.
     nonisolated(unsafe) private let handle: OpaquePointer
@@ -56,7 +55,7 @@ package enum IssuerKey: Sendable {
         (notBefore, notAfter) = validity
         (isCA, pathLength) = (facts.isCA, facts.pathLength)
         maySign = facts.maySign
-        (mayCertSign, hasUnknownCriticalExtension) = (facts.mayCertSign, facts.hasUnknownCriticalExtension)
+        mayCertSign = facts.mayCertSign
     }
 
     deinit {
@@ -76,7 +75,7 @@ package enum IssuerKey: Sendable {
 
     /// Whether `issuer`'s key made this certificate's signature: ECDSA with SHA-256, SHA-384 or SHA-512.
     ///
-    /// Names, dates and constraints are the caller's to check.
+    /// Names, dates, constraints and critical extensions are the caller's to check.
     package func isSigned(by issuer: CACertificate) -> Bool {
         let algorithms = [NID_ecdsa_with_SHA256, NID_ecdsa_with_SHA384, NID_ecdsa_with_SHA512]
         // Both certificates are alive and only read; OpenSSL locks what it caches inside them.

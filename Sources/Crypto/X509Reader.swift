@@ -7,7 +7,6 @@ internal import COpenSSL
         let pathLength: Int?
         let mayCertSign: Bool
         let maySign: Bool
-        let hasUnknownCriticalExtension: Bool
     }
 
     private let handle: OpaquePointer
@@ -58,8 +57,7 @@ internal import COpenSSL
             isCA: flags & constraints == constraints,
             pathLength: pathLength < 0 ? nil : pathLength,
             mayCertSign: usage & UInt32(KU_KEY_CERT_SIGN) != 0,
-            maySign: usage & UInt32(KU_DIGITAL_SIGNATURE) != 0,
-            hasUnknownCriticalExtension: flags & UInt32(EXFLAG_CRITICAL) != 0
+            maySign: usage & UInt32(KU_DIGITAL_SIGNATURE) != 0
         )
     }
 

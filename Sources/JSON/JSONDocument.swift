@@ -16,11 +16,25 @@ package struct JSONDocument: Sendable {
         maxNodes: Int = 4096,
         allowInvalidUTF8: Bool = false
     ) throws(JSONFault) {
+        let limits = JSONLimits(depth: maxDepth, nodes: maxNodes)
+        var beginning: JSONBeginning?
+        try self.init(parsing: bytes, in: range, limits, allowInvalidUTF8: allowInvalidUTF8, beginning: &beginning)
+    }
+
+    /// - Parameter beginning: what was read up to the fault.
+    package init(
+        parsing bytes: [UInt8],
+        in range: Range<Int>? = nil,
+        _ limits: JSONLimits,
+        allowInvalidUTF8: Bool = false,
+        beginning: inout JSONBeginning?
+    ) throws(JSONFault) {
         let range = range ?? 0..<bytes.count
-        var parser = JSONParser(maxDepth: maxDepth, maxNodes: maxNodes, allowInvalidUTF8: allowInvalidUTF8)
+        var parser = JSONParser(limits, allowInvalidUTF8: allowInvalidUTF8)
         do throws(JSONFault) {
             try parser.parse(bytes.span.extracting(..<range.upperBound), from: range.lowerBound)
         } catch {
+            beginning = JSONBeginning(tape: JSONTape(bytes: bytes, nodes: parser.nodes))
             throw JSONFault(code: error.code, offset: error.offset - range.lowerBound)
         }
         tape = JSONTape(bytes: bytes, nodes: parser.nodes)
@@ -29,10 +43,73 @@ package struct JSONDocument: Sendable {
     package var root: JSONNode { JSONNode(tape: tape, index: 0) }
 }
 
+/// How much a text may hold: what bounds the time that a hostile one can cost.
+package struct JSONLimits: Sendable {
+    /// Containers inside containers.
+    package var depth: Int
+    /// Values and member names together.
+    package var nodes: Int
+    /// Member names of all objects together.
+    package var names: Int
+    /// Of a member's name as it is written, escapes included.
+    package var nameBytes: Int
+
+    /// Member names with escapes in them, which nobody needs and which cost a copy each to compare.
+    package var escapedNames: Int
+
+    package init(
+        depth: Int = 32,
+        nodes: Int = 4096,
+        names: Int = .max,
+        nameBytes: Int = .max,
+        escapedNames: Int = .max
+    ) {
+        (self.depth, self.nodes, self.names) = (depth, nodes, names)
+        (self.nameBytes, self.escapedNames) = (nameBytes, escapedNames)
+    }
+
+    /// Many times what any request, token or capture line has: at most a dozen members, with names of 24 bytes.
+    package static let record = JSONLimits(depth: 16, nodes: 128, names: 24, nameBytes: 64, escapedNames: 2)
+}
+
+/// The part of a text before the place where its reading ended.
+package struct JSONBeginning: Sendable {
+    private let tape: JSONTape
+
+    init(tape: JSONTape) { self.tape = tape }
+
+    /// The first string among the root's members of that name that were read whole.
+    package func string(_ name: StaticString) -> [UInt8]? {
+        guard tape.nodes.first?.kind == .object else { return nil }
+        var child = 1
+        while child + 1 < tape.nodes.count {
+            let value = tape.nodes[child + 1]
+            if value.kind == .string, tape.content(child, equals: name) { return tape.content(child + 1) }
+            // A container that is open names its parent, which lies before it.
+            guard Int(value.next) > child + 1 else { return nil }
+            child = Int(value.next)
+        }
+        return nil
+    }
+}
+
 package struct JSONFault: Error, Equatable, Sendable {
-    package enum Code: Sendable { case syntax, invalidUTF8, tooDeep, tooManyNodes, leftover, empty }
+    package enum Code: Sendable {
+        case syntax, invalidUTF8, leftover, empty
+        /// More than the limits allow of a text that is JSON so far.
+        case tooDeep, tooManyNodes, tooManyMembers, nameTooLong
+
+        package var isLimit: Bool {
+            switch self {
+            case .tooDeep, .tooManyNodes, .tooManyMembers, .nameTooLong: true
+            case .syntax, .invalidUTF8, .leftover, .empty: false
+            }
+        }
+    }
     package let code: Code
     package let offset: Int
+
+    package var isLimit: Bool { code.isLimit }
 
     package init(code: Code, offset: Int) {
         self.code = code

@@ -17,6 +17,34 @@ enum JSONEscape {
         return 0x10000 + ((unit & 0x3FF) << 10 | low & 0x3FF)
     }
 
+    /// The index behind all two-character escapes that stand side by side from `start` on.
+    @inline(__always)
+    static func endOfShortRun(_ text: Span<UInt8>, from start: Int) -> Int {
+        var index = start
+        while index + 1 < text.count, text[index] == UInt8(ascii: "\\"), short(text[index + 1]) != nil { index += 2 }
+        return index
+    }
+
+    /// Whether a text, its escapes resolved, is `name`, which is ASCII. It ends at the first byte that differs.
+    ///
+    /// - Precondition: the parser has accepted the text.
+    static func resolves(_ text: Span<UInt8>, to name: Span<UInt8>) -> Bool {
+        // An escape has six bytes a byte of ASCII at most.
+        guard text.count <= 6 * name.count else { return false }
+        var (index, count) = (0, 0)
+        while index < text.count {
+            guard count < name.count else { return false }
+            if text[index] == UInt8(ascii: "\\") {
+                guard read(text, at: &index) == UInt32(name[count]) else { return false }
+            } else {
+                guard text[index] == name[count] else { return false }
+                index += 1
+            }
+            count += 1
+        }
+        return count == name.count
+    }
+
     /// The index behind the escape that starts at `text[start]`, a backslash; nil if it is none that RFC 8259 knows,
     /// or a surrogate without its partner.
     static func check(_ text: Span<UInt8>, at start: Int) -> Int? {

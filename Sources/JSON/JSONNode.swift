@@ -18,6 +18,9 @@ package struct JSONNode: Sendable {
     /// by the parser already.
     package var stringBytes: [UInt8]? { kind == .string ? tape.content(index) : nil }
 
+    /// The bytes of a string as it is written, escapes and all: what it stands for has a sixth of them at least.
+    package var writtenBytes: Int { kind == .string ? Int(node.end &- node.start) : 0 }
+
     /// What a string of canonical base64 stands for; nil for anything else.
     package var base64Bytes: [UInt8]? {
         guard kind == .string else { return nil }
@@ -28,7 +31,11 @@ package struct JSONNode: Sendable {
     /// Whether this is a string and its bytes, its escapes resolved, are `bytes`.
     package func holds(_ bytes: Span<UInt8>) -> Bool {
         guard kind == .string else { return false }
-        guard !node.isEscaped else { return ByteScan.areEqual(tape.content(index).span, bytes) }
+        if node.isEscaped {
+            // An escape has six bytes a byte at most, so that most texts differ before they are resolved.
+            guard Int(node.end &- node.start) <= 6 * bytes.count else { return false }
+            return ByteScan.areEqual(tape.content(index).span, bytes)
+        }
         return tape.withText(index) { ByteScan.areEqual($0, bytes) }
     }
 
@@ -91,9 +98,12 @@ package struct JSONNode: Sendable {
 
     /// Whether an object (this one, not its descendants) has two members of one name, however the names are spelled.
     package var hasDuplicateMembers: Bool {
-        var count = 0
-        forEachMember { _, _ in count += 1 }
-        guard count > Self.quadraticLimit else { return hasDuplicateAmongFew }
+        var (count, hasEscapes) = (0, false)
+        forEachMember { name, _ in
+            count += 1
+            if tape.nodes[name].isEscaped { hasEscapes = true }
+        }
+        guard count > Self.quadraticLimit || hasEscapes else { return hasDuplicateAmongFew }
         var seen: Set<[UInt8]> = []
         var isDuplicate = false
         forEachMember { name, _ in isDuplicate = !seen.insert(tape.content(name)).inserted || isDuplicate }
@@ -112,8 +122,9 @@ package struct JSONNode: Sendable {
         return nil
     }
 
-    /// Up to here names are compared pair by pair, which needs no copies; a larger object's go through a set.
-    private static let quadraticLimit = 16
+    /// Up to here names without escapes are compared pair by pair, which needs no copies; others go through a set, so
+    /// that each is copied once.
+    private static let quadraticLimit = 24
 
     /// Calls `body` with the node indices of each member's name and value.
     private func forEachMember(_ body: (Int, Int) -> Void) {

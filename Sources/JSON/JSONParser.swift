@@ -1,9 +1,9 @@
 /// One pass over a text, without recursion: what is open is linked through the nodes themselves.
 struct JSONParser {
     private(set) var nodes: [JSONTape.Node] = []
-    private let maxDepth: Int
-    private let maxNodes: Int
+    private let limits: JSONLimits
     private let allowInvalidUTF8: Bool
+    private var (names, escapedNames) = (0, 0)
     private var position = 0
     private var depth = 0
     /// The innermost open container; its node's `next` is its parent until it closes.
@@ -11,12 +11,11 @@ struct JSONParser {
 
     private static let noContainer = UInt32.max
 
-    init(maxDepth: Int, maxNodes: Int, allowInvalidUTF8: Bool) {
-        self.maxDepth = maxDepth
-        self.maxNodes = maxNodes
+    init(_ limits: JSONLimits, allowInvalidUTF8: Bool) {
+        self.limits = limits
         self.allowInvalidUTF8 = allowInvalidUTF8
         // A record's worth, small enough for the allocator's fast path.
-        nodes.reserveCapacity(min(48, max(maxNodes, 1)))
+        nodes.reserveCapacity(min(48, max(limits.nodes, 1)))
     }
 
     /// Parses what stands at `start` and after it; all offsets are from the beginning of `text`.
@@ -72,7 +71,15 @@ struct JSONParser {
 
     private mutating func memberName(_ text: Span<UInt8>) throws(JSONFault) {
         guard try peek(text) == UInt8(ascii: "\"") else { throw syntax }
+        let start = position
+        guard names < limits.names else { throw JSONFault(code: .tooManyMembers, offset: start) }
+        names += 1
         try string(text)
+        guard position - start - 2 <= limits.nameBytes else { throw JSONFault(code: .nameTooLong, offset: start) }
+        if nodes[nodes.count - 1].isEscaped {
+            guard escapedNames < limits.escapedNames else { throw JSONFault(code: .tooManyMembers, offset: start) }
+            escapedNames += 1
+        }
         skipWhiteSpace(text)
         guard try peek(text) == UInt8(ascii: ":") else { throw syntax }
         position &+= 1
@@ -80,7 +87,7 @@ struct JSONParser {
     }
 
     private mutating func openContainer(_ kind: JSONNode.Kind, _ text: Span<UInt8>) throws(JSONFault) {
-        guard depth < maxDepth else { throw JSONFault(code: .tooDeep, offset: position) }
+        guard depth < limits.depth else { throw JSONFault(code: .tooDeep, offset: position) }
         depth += 1
         let parent = open
         open = UInt32(nodes.count)
@@ -104,7 +111,7 @@ struct JSONParser {
         next: UInt32? = nil,
         isEscaped: Bool = false
     ) throws(JSONFault) {
-        guard nodes.count < maxNodes else { throw JSONFault(code: .tooManyNodes, offset: start) }
+        guard nodes.count < limits.nodes else { throw JSONFault(code: .tooManyNodes, offset: start) }
         nodes.append(
             JSONTape.Node(
                 start: UInt32(start),
@@ -126,10 +133,16 @@ struct JSONParser {
             let byte = text[index]
             if byte == UInt8(ascii: "\"") { break }
             if byte == UInt8(ascii: "\\") {
+                isEscaped = true
+                // Short escapes come in runs, which must not cost more than other bytes.
+                let end = JSONEscape.endOfShortRun(text, from: index)
+                guard end == index else {
+                    index = end
+                    continue
+                }
                 guard let next = JSONEscape.check(text, at: index) else {
                     throw JSONFault(code: .syntax, offset: index)
                 }
-                isEscaped = true
                 index = next
             } else if byte < 0x20 {
                 throw JSONFault(code: .syntax, offset: index)

@@ -53,9 +53,12 @@ final class JSONTape: Sendable {
 
     private func text(_ index: Int, equals name: StaticString) -> Bool {
         name.withUTF8Buffer { buffer in
-            if nodes[index].isEscaped { return unsafe content(index).elementsEqual(buffer) }
             // A static string's buffer lives for ever.
-            return withText(index) { ByteScan.areEqual($0, unsafe Span(_unsafeElements: buffer)) }
+            let name = unsafe Span(_unsafeElements: buffer)
+            let isEscaped = nodes[index].isEscaped
+            return withText(index) {
+                isEscaped ? JSONEscape.resolves($0, to: name) : ByteScan.areEqual($0, name)
+            }
         }
     }
 

@@ -17,6 +17,9 @@ package struct JSONWriter: Sendable {
         storage = buffer
     }
 
+    /// Bytes that were zeroed and are not written yet: bounded, whatever stands before them.
+    package var room: Int { storage.count - count }
+
     /// What was written so far, as a copy.
     package var bytes: [UInt8] { Array(storage[..<count]) }
 
@@ -145,9 +148,11 @@ extension JSONWriter {
         }
     }
 
+    /// The array's own growth is geometric; only the new room is zeroed, and never more than a record needs: a buffer
+    /// that is handed on for record after record would otherwise be zeroed and copied as a whole for each.
     @inline(never)
     private mutating func grow(_ most: Int) {
-        storage += [UInt8](repeating: 0, count: max(most, storage.count, 256))
+        storage.append(contentsOf: repeatElement(0, count: max(most, Self.roomBytes)))
     }
 
     @inline(__always)
@@ -200,4 +205,5 @@ extension JSONWriter {
     }
 
     private static let windowBytes = 256
+    private static let roomBytes = 1_024
 }

@@ -17,12 +17,18 @@ struct AssertionParts {
     init?(_ object: [UInt8], clientDataHash: [UInt8], limits: ObjectLimits) {
         let bytes = object.span
         guard limits.allows(clientDataHash: clientDataHash), let parsed = try? AssertionObject(bytes, limits: limits),
-            let data = AuthenticatorData(parsed.authenticatorData, bytes),
-            let entries = try? ExtensionEntries(
-                parsed.authenticatorData.dropFirst(AuthenticatorData.byteCount),
-                bytes
-            )
+            let (data, entries) = Self.read(parsed, bytes)
         else { return nil }
         (self.object, self.data, self.entries) = (parsed, data, entries)
+    }
+
+    /// - Returns: nil for data that is too short, whose rest is no map, or whose announced map is not there.
+    static func read(_ object: AssertionObject, _ bytes: Span<UInt8>) -> (AuthenticatorData, ExtensionEntries)? {
+        let (range, end) = (object.authenticatorData, AuthenticatorData.byteCount)
+        guard let data = AuthenticatorData(range, bytes),
+            !AuthenticatorData.lacksAnnouncedMap(range, after: end, bytes),
+            let entries = try? ExtensionEntries(range.dropFirst(end), bytes)
+        else { return nil }
+        return (data, entries)
     }
 }

@@ -37,18 +37,22 @@ extension ObjectVerifier {
 
     static func judge(
         _ data: AuthenticatorData,
-        _ entries: ExtensionEntries,
+        _ found: ExtensionEntries,
         _ expectations: Expectations
     ) throws(Refusal) -> AssertionEvidence {
         guard let appID = expectations.appIDs.first(where: { $0.rpIDHash == data.rpIDHash }) else {
             throw .appIDMismatch
         }
+        // Without ED the map may be the beginning of a longer hash, which any app may have signed.
+        let counts = data.announcesMap || expectations.extensionTrust == .any
+        let entries = counts ? found : .missing
         try entries.judge(by: expectations)
         return AssertionEvidence(
             appID: appID,
             counter: data.counter,
             validationCategory: entries.validationCategory,
-            bundleVersion: entries.bundleVersion
+            bundleVersion: entries.bundleVersion,
+            ignoresExtensions: found.isPresent && !counts
         )
     }
 }

@@ -19,14 +19,16 @@ struct AttestationContent {
     private var leaf: LeafCertificate { chain.leaf }
     private var object: AttestationObject { chain.object }
 
-    /// - Returns: the evidence, without the receipt.
-    func judged() throws(Refusal) -> AttestationEvidence {
+    /// Whether the receipt inside is judged at all.
+    var judgesReceipt: Bool { expectations.receipt != .ignore && object.receipt != nil }
+
+    func judged() throws(Refusal) -> JudgedAttestation {
         try judgeDates()
         return try judgedFields(nonce: judgedNonce())
     }
 
     /// What follows the nonce.
-    func judgedFields(nonce: Digest) throws(Refusal) -> AttestationEvidence {
+    func judgedFields(nonce: Digest) throws(Refusal) -> JudgedAttestation {
         let (data, credential) = try readAuthenticatorData()
         let device = DeviceInformation(leaf.extensions, bytes.span)
         if expectations.macACL == .require, device.isMac { try AccessControl.judge(leaf.extensions, bytes.span) }
@@ -38,20 +40,27 @@ struct AttestationContent {
         guard let environment = credential.environment else { throw .aaguidUnknown }
         guard expectations.environments.contains(environment) else { throw .environmentMismatch }
         try judge(credential, key)
-        let entries = try readEntries()
-        try entries.judge(by: expectations)
-        return AttestationEvidence(
+        let entries = try readEntries(device)
+        let evidence = AttestationEvidence(
             environment: environment,
             appID: appID,
             publicKey: key,
             nonce: nonce,
-            validationCategory: entries.validationCategory,
-            bundleVersion: entries.bundleVersion,
             platform: device.platform,
             osVersion: device.osVersion,
             leafNotBefore: leaf.validity.notBefore,
-            leafNotAfter: leaf.validity.notAfter
+            leafNotAfter: leaf.validity.notAfter,
+            issued: IssueTime(of: leaf, bytes.span)
         )
+        return try JudgedAttestation(evidence, entries, mapTrust(data, entries), expectations)
+    }
+
+    /// Without ED the map may be the beginning of a longer hash, which any app may have had attested: only Apple's own
+    /// copy of the hash, in the receipt, tells where it begins. An object that is explained without a hash has nothing
+    /// to compare.
+    private func mapTrust(_ data: AuthenticatorData, _ entries: ExtensionEntries) -> JudgedAttestation.MapTrust {
+        if !entries.isPresent || data.announcesMap || clientDataHash.isEmpty { return .counts }
+        return judgesReceipt ? .countsByReceipt : .ignored
     }
 
     func judgeDates() throws(Refusal) {
@@ -97,10 +106,16 @@ struct AttestationContent {
         guard COSEKey.holds(key, credential.coseKey, bytes.span) else { throw .coseKeyMismatch }
     }
 
-    private func readEntries() throws(Refusal) -> ExtensionEntries {
+    /// The first major version of Apple's operating systems that writes extension maps.
+    private static let firstVersionWithMap = 27
+
+    private func readEntries(_ device: DeviceInformation) throws(Refusal) -> ExtensionEntries {
         let range = object.authenticatorData
         let rest = (range.lowerBound + AttestedCredential.endOffset)..<range.upperBound
         guard let entries = try? ExtensionEntries(rest, bytes.span) else { throw .malformedAuthData }
+        if entries.isPresent, let version = device.majorVersion, version < Self.firstVersionWithMap {
+            throw .extensionsNotExpected
+        }
         return entries
     }
 }

@@ -18,7 +18,8 @@ struct AttestationObject: Sendable {
             case .text(let format)? = members.value(of: "fmt", bytes),
             case .bytes(let authenticatorData)? = members.value(of: "authData", bytes),
             case .map(let statement)? = members.value(of: "attStmt", bytes),
-            case .array(let chain)? = statement.value(of: "x5c", bytes)
+            case .array(let chain)? = statement.value(of: "x5c", bytes),
+            !AuthenticatorData.lacksAnnouncedMap(authenticatorData, after: AttestedCredential.endOffset, bytes)
         else { throw .malformedAttestation }
         self.format = format
         self.authenticatorData = authenticatorData

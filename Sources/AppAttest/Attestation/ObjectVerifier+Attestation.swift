@@ -48,22 +48,33 @@ extension ObjectVerifier {
     /// Judges the content at once, so that only signatures stay open. What the content says counts only if the
     /// leaf's signature holds: `chain` comes before everything that the leaf vouches for.
     private func prepare(_ content: AttestationContent, leafCheck: SignatureCheck) -> Prepared<AttestationEvidence> {
-        let evidence: AttestationEvidence
-        do throws(Refusal) {
-            evidence = try content.judged()
-        } catch {
-            return Prepared(checks: [leafCheck]) { .failure($0[0] ? error : .chain) }
+        let judged = Result { () throws(Refusal) in try content.judged() }
+        return Prepared(
+            checks: [leafCheck],
+            next: { answers in
+                guard answers[0] else { return .concluded(.failure(.chain)) }
+                switch judged {
+                case .failure(let refusal): return .concluded(.failure(refusal))
+                case .success(let judged): return self.withReceipt(of: content, judged)
+                }
+            }
+        )
+    }
+
+    /// The receipt comes last: its certificates cost more than everything before it, and anybody could send them with
+    /// a leaf that Apple never signed.
+    private func withReceipt(
+        of content: AttestationContent,
+        _ judged: JudgedAttestation
+    ) -> Prepared<AttestationEvidence>.Step {
+        guard let receipt = prepareReceipt(of: content, judged.evidence) else {
+            return .concluded(Result { () throws(Refusal) in try judged.concluded(with: nil) })
         }
-        let receipt = prepareReceipt(of: content, evidence)
-        let isRequired = content.expectations.receipt == .require
-        return Prepared(checks: [leafCheck] + (receipt?.checks ?? [])) { answers in
-            guard answers[0] else { return .failure(.chain) }
-            var evidence = evidence
-            evidence.receipt = receipt.map { $0.receiptVerdict(Array(answers.dropFirst())) }
-            guard isRequired else { return .success(evidence) }
-            guard let verdict = evidence.receipt else { return .failure(.receipt(.missing)) }
-            return verdict.refusal.map { .failure(.receipt($0)) } ?? .success(evidence)
+        let rest = Prepared<AttestationEvidence>(checks: receipt.checks) { answers in
+            let verdict = receipt.receiptVerdict(answers)
+            return Result { () throws(Refusal) in try judged.concluded(with: verdict) }
         }
+        return rest.checks.isEmpty ? rest.advance([]) : .open(rest)
     }
 
     /// Five minutes, Apple's rule for a receipt that arrives with its attestation.
@@ -74,7 +85,7 @@ extension ObjectVerifier {
         of content: AttestationContent,
         _ evidence: AttestationEvidence
     ) -> Prepared<ReceiptVerdict>? {
-        guard content.expectations.receipt != .ignore, let range = content.chain.object.receipt else { return nil }
+        guard content.judgesReceipt, let range = content.chain.object.receipt else { return nil }
         var expectations = ReceiptExpectations(appIDs: [evidence.appID], environments: [evidence.environment])
         expectations.type = .attest
         expectations.publicKey = evidence.publicKey

@@ -2,8 +2,9 @@ internal import Crypto
 
 /// The 37 bytes that the authenticator data of both objects begins with.
 ///
-/// The flags are read for one check of attestations and never decide how the rest is read: real assertions set AT
-/// without credential data, and iOS 27 writes an extension map with ED set or clear.
+/// The flags never decide how the rest is read: real assertions set AT without credential data, and iOS 27 writes an
+/// extension map with ED set or clear. But they are signed, and what follows the fixed part is only as far as nobody
+/// moves it: ED tells that the map is the device's own, not the beginning of a hash that its sender chose.
 struct AuthenticatorData: Sendable {
     let rpIDHash: Digest
     let flags: UInt8
@@ -12,6 +13,8 @@ struct AuthenticatorData: Sendable {
     static let byteCount = 37
     /// AT: attested credential data follows.
     static let attestedCredentialData: UInt8 = 0x40
+    /// ED: an extension map follows.
+    static let extensionData: UInt8 = 0x80
 
     /// - Returns: nil if `range` is shorter than the fixed part.
     init?(_ range: Range<Int>, _ bytes: Span<UInt8>) {
@@ -22,6 +25,16 @@ struct AuthenticatorData: Sendable {
         self.rpIDHash = rpIDHash
         self.counter = counter
         flags = bytes[start + 32]
+    }
+
+    var announcesMap: Bool { flags & Self.extensionData != 0 }
+
+    /// Whether ED announces a map and nothing stands where it would begin: a sender cut it off, or moved it into the
+    /// hash that follows.
+    ///
+    /// - Parameter end: where the fixed part ends, counted from the start of `range`.
+    static func lacksAnnouncedMap(_ range: Range<Int>, after end: Int, _ bytes: Span<UInt8>) -> Bool {
+        range.count == end && bytes[range.lowerBound + 32] & extensionData != 0
     }
 }
 

@@ -2,20 +2,30 @@ internal import CBOR
 
 /// What iOS 27 and macOS 27 append to the authenticator data: one CBOR map, or nothing at all.
 struct ExtensionEntries: Sendable, Equatable {
+    /// Whether there is a map at all.
+    private(set) var isPresent = false
     private(set) var validationCategory: UInt32?
-    private(set) var bundleVersion: String?
+    private(set) var bundleVersion: ExactText?
 
     /// A known entry of another type than it has, or bytes that are not exactly one map.
     struct Fault: Error, Equatable, Sendable {}
 
     /// Each entry by the name that devices write, then by the one in Apple's guide; the first one present counts.
     private static let categoryNames = ["apple_validation_category_01", "validationCategory"]
+    /// Many times what Apple lets a bundle version have.
+    static let maxTextBytes = 255
     private static let bundleVersionNames = ["apple_bundle_version_01", "bundleVersion"]
+
+    /// What an object without a map has, and what one is judged as whose map does not count.
+    static let missing = ExtensionEntries()
+
+    private init() {}
 
     /// - Parameter range: what follows the fixed part of the authenticator data; empty = no entries.
     init(_ range: Range<Int>, _ bytes: Span<UInt8>) throws(Fault) {
         guard !range.isEmpty else { return }
         guard case .map(let entries)? = try? CBORReader.read(bytes, in: range) else { throw Fault() }
+        isPresent = true
         for name in Self.categoryNames.reversed() {
             if let value = entries.value(of: name, bytes) {
                 validationCategory = try Self.category(value, bytes)
@@ -23,7 +33,8 @@ struct ExtensionEntries: Sendable, Equatable {
         }
         for name in Self.bundleVersionNames.reversed() {
             if let value = entries.value(of: name, bytes) {
-                guard case .text(let range) = value, let text = bytes.text(range) else { throw Fault() }
+                guard case .text(let range) = value, range.count <= Self.maxTextBytes, let text = bytes.text(range)
+                else { throw Fault() }
                 bundleVersion = text
             }
         }

@@ -133,6 +133,14 @@ extension DERReader {
         return content
     }
 
+    /// A BOOLEAN that is FALSE by default: DER leaves that out, so what is written must be TRUE, spelt FF.
+    mutating func defaultFalse(_ bytes: Span<UInt8>) throws(DERFault) -> Bool {
+        guard isNext(.boolean, bytes) else { return false }
+        let content = try next(.boolean, bytes)
+        guard content.count == 1, bytes[content.lowerBound] == 0xFF else { throw DERFault(offset: content.lowerBound) }
+        return true
+    }
+
     /// A BIT STRING of whole octets: its octets, without the count of unused bits, which must be 0.
     mutating func octetsOfBitString(_ bytes: Span<UInt8>) throws(DERFault) -> Range<Int> {
         let content = try next(.bitString, bytes)

@@ -36,7 +36,7 @@ extension Span where Element == UInt8 {
     func digest(_ range: Range<Int>) -> Digest? { Digest(extracting(range)) }
 
     /// The bytes of `range` as text; nil unless they are UTF-8.
-    func text(_ range: Range<Int>) -> String? { String(validating: array(range), as: UTF8.self) }
+    func text(_ range: Range<Int>) -> ExactText? { ExactText(validating: array(range)) }
 
     /// The big-endian unsigned number of the bytes of `range`; nil beyond 4 bytes.
     func bigEndian(_ range: Range<Int>) -> UInt32? {

@@ -4,15 +4,15 @@
 /// judgement made from it is whether the macOS policy applies.
 struct DeviceInformation: Sendable, Equatable {
     /// 8.7 [1026]: `iphoneos`, `macosx`.
-    private(set) var platform: String?
+    private(set) var platform: ExactText?
     /// 8.7 [1400], e.g. `27.0.1`.
-    private(set) var version: String?
+    private(set) var version: ExactText?
     /// 8.7 [1403], e.g. `24A446`.
-    private(set) var build: String?
+    private(set) var build: ExactText?
     /// 8.5 [4]: 10 on iOS, 13 on macOS.
     private(set) var platformNumber: UInt32?
     /// 8.5 [1204]: the App ID in clear.
-    private(set) var appID: String?
+    private(set) var appID: ExactText?
 
     /// Longer texts are left out: evidence goes into results.
     private static let maxTextBytes = 255
@@ -26,9 +26,17 @@ struct DeviceInformation: Sendable, Equatable {
     var isMac: Bool { platform == "macosx" || platformNumber == 13 }
 
     /// Version and build, e.g. `27.0.1 (24A446)`.
-    var osVersion: String? {
+    var osVersion: ExactText? {
         guard let version else { return nil }
         return build.map { "\(version) (\($0))" } ?? version
+    }
+
+    /// The number before the version's first point; nil where there is none.
+    var majorVersion: Int? {
+        guard let digits = version?.utf8.prefix(while: { $0 != UInt8(ascii: ".") }), (1...4).contains(digits.count),
+            digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
+        else { return nil }
+        return digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
     }
 
     private mutating func readOSInformation(_ range: Range<Int>, _ bytes: Span<UInt8>) {
@@ -63,7 +71,7 @@ struct DeviceInformation: Sendable, Equatable {
         }
     }
 
-    private static func text(_ value: DERElement, _ bytes: Span<UInt8>) -> String? {
+    private static func text(_ value: DERElement, _ bytes: Span<UInt8>) -> ExactText? {
         guard value.tag == .octetString, value.content.count <= maxTextBytes else { return nil }
         return bytes.text(value.content)
     }

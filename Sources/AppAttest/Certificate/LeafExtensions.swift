@@ -20,7 +20,7 @@ struct LeafExtensions: Sendable {
             let start = reader.position
             var fields = DERReader(try reader.next(.sequence, bytes))
             let identifier = try fields.next(.objectIdentifier, bytes)
-            let isCritical = try Self.readCritical(&fields, bytes)
+            let isCritical = try fields.defaultFalse(bytes)
             let value = try fields.next(.octetString, bytes)
             try fields.expectEnd()
             guard seen.count < Self.maxCount, !seen.contains(where: { bytes.same($0, identifier) }) else {
@@ -30,14 +30,6 @@ struct LeafExtensions: Sendable {
             let isKnown = try take(identifier, value, bytes)
             guard isKnown || !isCritical else { throw DERFault(offset: start) }
         } while !reader.isAtEnd
-    }
-
-    /// DER leaves out `critical` where it is false, so what is written must be TRUE, spelt FF.
-    private static func readCritical(_ fields: inout DERReader, _ bytes: Span<UInt8>) throws(DERFault) -> Bool {
-        guard fields.isNext(.boolean, bytes) else { return false }
-        let content = try fields.next(.boolean, bytes)
-        guard content.count == 1, bytes[content.lowerBound] == 0xFF else { throw DERFault(offset: content.lowerBound) }
-        return true
     }
 
     /// - Returns: whether the extension is one that this verifier understands.

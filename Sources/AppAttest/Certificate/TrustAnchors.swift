@@ -37,7 +37,12 @@ package struct TrustAnchors: Sendable {
     private static func flaw(of certificate: CACertificate) -> String? {
         if certificate.key == nil { return "the certificate's key is on neither P-256 nor P-384" }
         if !certificate.isCA || !certificate.mayCertSign { return "the certificate may not issue certificates" }
-        if certificate.hasUnknownCriticalExtension { return "the certificate has an unknown critical extension" }
+        do throws(CertificateExtensions.Flaw) { try CertificateExtensions.judge(certificate.der) } catch {
+            switch error {
+            case .unprocessedCritical: return "the certificate has a critical extension that is not processed here"
+            case .notDER: return "the certificate's extensions are no strict DER"
+            }
+        }
         return nil
     }
 }

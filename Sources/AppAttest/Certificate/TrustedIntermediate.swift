@@ -45,15 +45,11 @@ struct TrustedIntermediate: Sendable {
 /// Apple has used one intermediate since 2020; parsing and verifying it again would triple an attestation's cost.
 struct TrustedIntermediates {
     private let roots: [CACertificate]
-    private let capacity: Int
-    private var known: [Digest: TrustedIntermediate] = [:]
-    /// Oldest first; the oldest makes room.
-    private var order: [Digest] = []
+    private var known: VerifiedCache<TrustedIntermediate>
 
     init(roots: [CACertificate], capacity: Int = 64) {
-        precondition(capacity > 0, "a cache holds something")
         self.roots = roots
-        self.capacity = capacity
+        known = VerifiedCache(capacity: capacity)
     }
 
     var count: Int { known.count }
@@ -63,17 +59,15 @@ struct TrustedIntermediates {
     /// - Throws: `bad-certificate` for what cannot be read or used by itself, `chain` for what no root vouches for.
     mutating func trusted(_ range: Range<Int>, _ bytes: Span<UInt8>) throws(Refusal) -> TrustedIntermediate {
         let digest = SHA256.hash(bytes.extracting(range))
-        if let found = known[digest] { return found }
+        if let found = known.find(digest) { return found }
         let intermediate = try verified(bytes.array(range))
-        if order.count == capacity { known[order.removeFirst()] = nil }
-        order.append(digest)
-        known[digest] = intermediate
+        known.insert(digest, intermediate)
         return intermediate
     }
 
     private func verified(_ der: [UInt8]) throws(Refusal) -> TrustedIntermediate {
         guard let certificate = CACertificate(der: der), let key = certificate.key,
-            !certificate.hasUnknownCriticalExtension
+            (try? CertificateExtensions.judge(der)) != nil
         else { throw .badCertificate }
         // A root is never sent, so what names itself as its issuer is no intermediate.
         guard certificate.isCA, certificate.mayCertSign, certificate.subject != certificate.issuer else {

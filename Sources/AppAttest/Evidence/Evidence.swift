@@ -15,14 +15,17 @@ package struct AttestationEvidence: Sendable, Equatable {
     /// SHA-256(authData ‖ clientDataHash): what makes two attestations the same.
     package var nonce: Digest
     package var validationCategory: UInt32?
-    package var bundleVersion: String?
+    package var bundleVersion: ExactText?
     /// `iphoneos`, `macosx`; from the leaf, undocumented by Apple, so evidence only.
-    package var platform: String?
+    package var platform: ExactText?
     /// OS version and build, e.g. `27.0.1 (24A446)`.
-    package var osVersion: String?
+    package var osVersion: ExactText?
     package var leafNotBefore: EvaluationTime
     package var leafNotAfter: EvaluationTime
+    package var issued: IssueTime
     package var receipt: ReceiptVerdict?
+    /// There is an extension map and nothing vouches for it: it was judged as if it were missing.
+    package var ignoresExtensions = false
 }
 
 /// What a valid assertion says. The counter is reported, never judged here.
@@ -30,10 +33,12 @@ package struct AssertionEvidence: Sendable, Equatable {
     package var appID: AppID
     package var counter: UInt32
     package var validationCategory: UInt32?
-    package var bundleVersion: String?
+    package var bundleVersion: ExactText?
+    /// As in ``AttestationEvidence/ignoresExtensions``.
+    package var ignoresExtensions = false
 }
 
-package enum ReceiptType: String, Sendable { case attest = "ATTEST", receipt = "RECEIPT" }
+package enum ReceiptType: String, Sendable, CaseIterable { case attest = "ATTEST", receipt = "RECEIPT" }
 
 /// A receipt's own verdict, kept apart from its attestation's. `refusal` nil = accepted. Fields: what could be read.
 package struct ReceiptVerdict: Sendable, Equatable {
@@ -42,5 +47,5 @@ package struct ReceiptVerdict: Sendable, Equatable {
     package var createdAt: EvaluationTime?
     package var notBefore: EvaluationTime?
     package var expiresAt: EvaluationTime?
-    package var riskMetric: String?
+    package var riskMetric: ExactText?
 }

@@ -24,23 +24,27 @@ package struct AppID: Sendable, Hashable {
 
 package enum ReceiptPolicy: String, Sendable { case report, require, ignore }
 package enum MacACLPolicy: String, Sendable { case require, accept }
+/// Which extension maps of assertions count: those that the ED flag announces, or all.
+package enum ExtensionTrust: String, Sendable, CaseIterable { case flagged, any }
 
 /// What one app accepts: the arguments of a verification that come from its configuration.
 package struct Expectations: Sendable {
     package var appIDs: [AppID]
     package var environments: Set<Environment>
     package var categories: EntryPolicy<UInt32>
-    package var bundleVersions: EntryPolicy<String>
+    package var bundleVersions: EntryPolicy<ExactText>
     package var macACL: MacACLPolicy
     package var receipt: ReceiptPolicy
+    package var extensionTrust: ExtensionTrust
 
     package init(
         appIDs: [AppID],
         environments: Set<Environment> = [.production],
         categories: EntryPolicy<UInt32> = EntryPolicy(),
-        bundleVersions: EntryPolicy<String> = EntryPolicy(),
+        bundleVersions: EntryPolicy<ExactText> = EntryPolicy(),
         macACL: MacACLPolicy = .require,
-        receipt: ReceiptPolicy = .report
+        receipt: ReceiptPolicy = .report,
+        extensionTrust: ExtensionTrust = .flagged
     ) {
         self.appIDs = appIDs
         self.environments = environments
@@ -48,5 +52,6 @@ package struct Expectations: Sendable {
         self.bundleVersions = bundleVersions
         self.macACL = macACL
         self.receipt = receipt
+        self.extensionTrust = extensionTrust
     }
 }

@@ -17,6 +17,8 @@ package enum Refusal: Error, Hashable, Sendable {
     case credentialIDLength, credentialIDMismatch
     case coseKeyMismatch
     case malformedAuthData
+    /// An extension map although the leaf names an operating system that writes none.
+    case extensionsNotExpected
     case categoryMissing, categoryNotAllowed
     case bundleVersionMissing, bundleVersionNotAllowed
     case receipt(ReceiptRefusal)
@@ -50,6 +52,7 @@ package enum Refusal: Error, Hashable, Sendable {
         case .credentialIDMismatch: "credential-id-mismatch"
         case .coseKeyMismatch: "cose-key-mismatch"
         case .malformedAuthData: "malformed-authdata"
+        case .extensionsNotExpected: "extensions-not-expected"
         case .categoryMissing: "category-missing"
         case .categoryNotAllowed: "category-not-allowed"
         case .bundleVersionMissing: "bundle-version-missing"
@@ -80,4 +83,7 @@ package enum ReceiptRefusal: String, Error, Hashable, Sendable, CaseIterable {
     case fromFuture = "from-future"
     case tooOld = "too-old"
     case expired
+
+    /// Whether everything but the receipt's age was found right: then what it says is Apple's word.
+    var concernsAgeOnly: Bool { self == .fromFuture || self == .tooOld || self == .expired }
 }

@@ -54,7 +54,7 @@ extension CheckList {
         Step("environment", .aaguidUnknown, .environmentMismatch),
         Step("credential ID", .credentialIDLength, .credentialIDMismatch),
         Step("COSE key", .coseKeyMismatch),
-        Step("extension map", .malformedAuthData),
+        Step("extension map", .malformedAuthData, .extensionsNotExpected),
         Step("validation category", .categoryMissing, .categoryNotAllowed),
         Step("bundle version", .bundleVersionMissing, .bundleVersionNotAllowed),
         Step("receipt", ReceiptRefusal.allCases.map { .receipt($0) }),

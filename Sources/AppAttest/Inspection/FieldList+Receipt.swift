@@ -23,7 +23,7 @@ extension FieldList {
     static func appID(ofReceipt receipt: [UInt8]) -> AppID? {
         payload(of: receipt).flatMap { payload in
             let bytes = payload.bytes.span
-            return bytes.text(payload.appID).map { AppID($0) }
+            return bytes.text(payload.appID).map { AppID($0.shown) }
         }
     }
 

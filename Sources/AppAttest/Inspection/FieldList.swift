@@ -10,6 +10,7 @@ struct FieldList {
     }
 
     mutating func add(_ name: String, text: String?) { add(name, text.map { .text($0) }) }
+    mutating func add(_ name: String, text: ExactText?) { add(name, text: text?.shown) }
     mutating func add(_ name: String, count: Int) { add(name, .number(Int64(count))) }
     mutating func add(_ name: String, time: EvaluationTime?) { add(name, time.map { .time($0) }) }
 
@@ -103,7 +104,7 @@ extension FieldList {
     }
 
     /// The commonName of a Name (RFC 5280 section 4.1.2.4), if it has one in a string type of ASCII or UTF-8.
-    private static func commonName(_ name: Range<Int>, _ bytes: Span<UInt8>) -> String? {
+    private static func commonName(_ name: Range<Int>, _ bytes: Span<UInt8>) -> ExactText? {
         guard let content = try? DERReader.only(.sequence, in: name, bytes) else { return nil }
         var sets = DERReader(content)
         while !sets.isAtEnd, let set = try? sets.next(.set, bytes) {

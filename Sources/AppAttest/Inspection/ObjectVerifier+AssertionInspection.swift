@@ -18,6 +18,7 @@ extension ObjectVerifier {
         fields.addAuthenticatorData(parsed.authenticatorData, bytes)
         fields.addEntries(parsed.authenticatorData.dropFirst(AuthenticatorData.byteCount), bytes)
         let expectations = arguments.expectations ?? Self.openExpectations(object, parsed.authenticatorData)
+        fields.addTrust(inAssertion: parsed.authenticatorData, bytes, expectations.extensionTrust)
         var notJudged: Set<String> = arguments.expectations == nil ? ["app ID"] : []
         var refusal: Refusal?
         if let key = arguments.key, let hash = arguments.clientDataHash {
@@ -38,10 +39,7 @@ extension ObjectVerifier {
         _ expectations: Expectations
     ) -> Refusal? {
         let bytes = object.span
-        let rest = parsed.authenticatorData.dropFirst(AuthenticatorData.byteCount)
-        guard let data = AuthenticatorData(parsed.authenticatorData, bytes),
-            let entries = try? ExtensionEntries(rest, bytes)
-        else { return .malformedAssertion }
+        guard let (data, entries) = AssertionParts.read(parsed, bytes) else { return .malformedAssertion }
         let verdict = Result { () throws(Refusal) in try judge(data, entries, expectations) }
         guard case .failure(let refusal) = verdict else { return nil }
         return refusal

@@ -22,15 +22,17 @@ extension ObjectVerifier {
         at time: EvaluationTime,
         engine: any SignatureEngine
     ) -> ObjectReport {
-        let fields = attestationFields(object)
+        var fields = attestationFields(object)
         var notJudged: Set<String> = []
+        var evidence: AttestationEvidence?
         if arguments.clientDataHash == nil { notJudged.insert("nonce") }
         if arguments.expectations == nil { notJudged.insert("app ID") }
         var failedStep: String?
         var refusal: Refusal?
         do throws(Refusal) {
-            let evidence = try inspectedEvidence(object, arguments, at: time, engine: engine)
-            if let receipt = evidence.receipt {
+            let found = try inspectedEvidence(object, arguments, at: time, engine: engine)
+            evidence = found
+            if let receipt = found.receipt {
                 refusal = receipt.refusal.map { .receipt($0) }
             } else {
                 notJudged.insert("receipt")
@@ -39,6 +41,7 @@ extension ObjectVerifier {
             refusal = error
             if error == .malformedAuthData { failedStep = Self.stepOfMalformedData(object, limits: limits) }
         }
+        fields.addTrust(inAttestation: object, evidence, isHashGiven: arguments.clientDataHash != nil, limits: limits)
         let checks = CheckList.attestation.outcomes(refusal, at: failedStep, notJudged: notJudged)
         return ObjectReport(kind: .attestation, fields: fields.fields, checks: checks)
     }
@@ -65,10 +68,11 @@ extension ObjectVerifier {
             let check = try chain.issuer.signatureCheck(of: chain.leaf, object.span)
             guard engine.verify([check]) == [true] else { throw .chain }
             try content.judgeDates()
-            var evidence = try content.judgedFields(nonce: SHA256.hash([]))
-            let receipt = prepareReceipt(of: content, evidence)
-            evidence.receipt = receipt.map { $0.receiptVerdict($0.checks.isEmpty ? [] : engine.verify($0.checks)) }
-            return evidence
+            let judged = try content.judgedFields(nonce: SHA256.hash([]))
+            let receipt = prepareReceipt(of: content, judged.evidence)
+            return try judged.concluded(
+                with: receipt.map { $0.receiptVerdict($0.checks.isEmpty ? [] : engine.verify($0.checks)) }
+            )
         }
         return try prepareAttestation(
             object,

@@ -7,7 +7,8 @@ struct ReceiptContainer: Sendable {
     let certificates: [Range<Int>]
     /// The signer's issuer Name and serial number, each with its header, one after the other.
     let signerID: Range<Int>
-    let hasSignedAttributes: Bool
+    /// The signed attributes' members, where there are any.
+    let signedAttributes: Range<Int>?
     /// What stands where the DER of the ECDSA signature should be.
     let signature: Range<Int>
 
@@ -27,7 +28,7 @@ struct ReceiptContainer: Sendable {
         content = try Self.readContent(&reader, bytes)
         certificates = try Self.readCertificates(&reader, bytes)
         let signers = try reader.enter(Tag.set, bytes)
-        (signerID, hasSignedAttributes, signature) = try Self.readSigner(&reader, bytes)
+        (signerID, signedAttributes, signature) = try Self.readSigner(&reader, bytes)
         try reader.leave(signers, bytes)
         try reader.leave(signed, bytes)
         try reader.leave(explicit, bytes)
@@ -74,17 +75,16 @@ struct ReceiptContainer: Sendable {
     private static func readSigner(
         _ reader: inout BERReader,
         _ bytes: Span<UInt8>
-    ) throws(ReceiptRefusal) -> (id: Range<Int>, hasSignedAttributes: Bool, signature: Range<Int>) {
+    ) throws(ReceiptRefusal) -> (id: Range<Int>, attributes: Range<Int>?, signature: Range<Int>) {
         let info = try reader.enter(Tag.sequence, bytes)
         try reader.expect(Spelling.version1, bytes)
         let id = try reader.content(Tag.sequence, bytes)
         try readSHA256(&reader, bytes)
-        let hasSignedAttributes = reader.isNext(Tag.context0, bytes)
-        if hasSignedAttributes { _ = try reader.whole(Tag.context0, bytes) }
+        let attributes = reader.isNext(Tag.context0, bytes) ? try reader.content(Tag.context0, bytes) : nil
         try reader.expect(AlgorithmIdentifier.ecdsaWithSHA256, bytes)
         let signature = try reader.content(Tag.octetString, bytes)
         try reader.leave(info, bytes)
-        return (id, hasSignedAttributes, signature)
+        return (id, attributes, signature)
     }
 
     /// The AlgorithmIdentifier of SHA-256 with parameters NULL, or absent as RFC 5754 prefers.

@@ -19,7 +19,7 @@ struct ReceiptPayload: Sendable {
     let notBefore: EvaluationTime?
     let expiresAt: EvaluationTime
     /// Field 17, decimal text.
-    let riskMetric: String?
+    let riskMetric: ExactText?
 
     private static let maxFields = 64
     private static let maxRiskMetricBytes = 16
@@ -33,7 +33,7 @@ struct ReceiptPayload: Sendable {
         else { throw .malformed }
         self.bytes = bytes
         (self.appID, self.leaf, clientHash) = (appID, leaf, fields[4])
-        type = span.text(kind).flatMap { ReceiptType(rawValue: $0) }
+        type = ReceiptType.allCases.first { span.holds($0.rawValue, in: kind) }
         environment = fields[7].flatMap { Self.environment($0, span) }
         (self.createdAt, self.expiresAt) = (createdAt, expiresAt)
         if let field = fields[19] {

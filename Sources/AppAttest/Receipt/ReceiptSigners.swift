@@ -15,25 +15,31 @@ struct ReceiptSigner: Sendable {
     }
 }
 
-/// The signers verified so far against the configured roots, by SHA-256 of all certificates that came with them.
+/// The certificates verified so far against the configured roots, each by SHA-256 of its DER.
 ///
-/// Only what chained is kept, so junk evicts nothing, and an entry holds for exactly the bytes that were verified.
+/// Only what chained is kept, certificate by certificate: a list in another order, or with its root beside it, is nothing
+/// new, so that neither junk nor permutations evict anything.
 struct ReceiptSigners {
     /// Marks the certificate as a signer of receipts: other services' certificates chain to the same root.
     static let marker = "1.2.840.113635.100.12.15"
     private static let maxCertificateBytes = 4096
 
     private let roots: [CACertificate]
-    private let capacity: Int
-    private var known: [Digest: ReceiptSigner] = [:]
+    /// Certificates of lists that chained: reading one again costs more than all else.
+    private var certificates: VerifiedCache<CACertificate>
+    /// Intermediates with the roots that issued them.
+    private var anchors: VerifiedCache<[CACertificate]>
+    /// By the digests of signer and intermediate, one after the other.
+    private var pairs: VerifiedCache<ReceiptSigner>
 
     init(roots: [CACertificate], capacity: Int = 64) {
-        precondition(capacity > 0, "a cache holds something")
         self.roots = roots
-        self.capacity = capacity
+        certificates = VerifiedCache(capacity: capacity)
+        anchors = VerifiedCache(capacity: capacity)
+        pairs = VerifiedCache(capacity: capacity)
     }
 
-    var count: Int { known.count }
+    var count: Int { pairs.count }
 
     /// The signer that the container names.
     ///
@@ -42,63 +48,71 @@ struct ReceiptSigners {
         _ container: ReceiptContainer,
         _ bytes: Span<UInt8>
     ) throws(ReceiptRefusal) -> ReceiptSigner {
-        guard let first = container.certificates.first, let last = container.certificates.last else { throw .chain }
-        // The certificates stand one after the other, so one digest covers them all.
-        let digest = SHA256.hash(bytes.extracting(first.lowerBound..<last.upperBound))
-        if let signer = known[digest], bytes.holds(signer.id, in: container.signerID) { return signer }
-        let signer = try verified(container, bytes)
-        if known.count == capacity { known.removeAll(keepingCapacity: true) }
-        known[digest] = signer
-        return signer
-    }
-
-    private func verified(
-        _ container: ReceiptContainer,
-        _ bytes: Span<UInt8>
-    ) throws(ReceiptRefusal) -> ReceiptSigner {
-        var certificates: [CACertificate] = []
-        for range in container.certificates {
-            guard range.count <= Self.maxCertificateBytes, let certificate = CACertificate(der: bytes.array(range)),
-                !certificate.hasUnknownCriticalExtension
-            else { throw .badCertificate }
-            certificates.append(certificate)
-        }
-        let named = certificates.indices.filter {
-            bytes.holds(certificates[$0].issuer + certificates[$0].serial, in: container.signerID)
-        }
+        guard !container.certificates.isEmpty else { throw .chain }
+        var list: [CACertificate] = []
+        for range in container.certificates { list.append(try read(range, bytes)) }
+        let named = list.indices.filter { Self.isNamed(list[$0], by: container.signerID, bytes) }
         guard named.count == 1, let index = named.first else { throw .chain }
-        let signer = certificates.remove(at: index)
+        let signer = list.remove(at: index)
+        let issuers = list.filter { $0.subject == signer.issuer }
+        let pair = issuers.first.map { SHA256.hash(signer.digest.bytes + $0.digest.bytes) }
+        if issuers.count == 1, let issuer = issuers.first, let pair, let known = pairs.find(pair),
+            let anchors = anchors.find(issuer.digest), Self.isVouched(list, beside: issuer, by: anchors)
+        {
+            return known
+        }
         guard signer.hasExtension(Self.marker), !signer.isCA, signer.maySign, case .p256(let key) = signer.key else {
             throw .badCertificate
         }
-        let (intermediate, issuers) = try chain(of: signer, among: certificates)
-        return ReceiptSigner(
+        guard issuers.count == 1, let intermediate = issuers.first, let pair, intermediate.isCA,
+            intermediate.mayCertSign
+        else { throw .chain }
+        // The root's word first: with an intermediate of his own nobody makes the signer's check cost more than his key.
+        let issuing = anchors.find(intermediate.digest) ?? roots.filter { Self.has($0, issued: intermediate) }
+        guard !issuing.isEmpty, signer.isSigned(by: intermediate),
+            Self.isVouched(list, beside: intermediate, by: issuing)
+        else { throw .chain }
+        let trusted = ReceiptSigner(
             key: key,
             id: signer.issuer + signer.serial,
             validities: [Validity(of: signer), Validity(of: intermediate)],
-            roots: issuers.map { Validity(of: $0) }
+            roots: issuing.map { Validity(of: $0) }
         )
+        for certificate in [signer] + list { certificates.insert(certificate.digest, certificate) }
+        anchors.insert(intermediate.digest, issuing)
+        pairs.insert(pair, trusted)
+        return trusted
     }
 
-    /// The one intermediate that issued `signer` and the roots that issued it. Whatever else came along must be such a
-    /// root, byte for byte: no certificate may be in a receipt without being vouched for.
-    private func chain(
-        of signer: CACertificate,
-        among certificates: [CACertificate]
-    ) throws(ReceiptRefusal) -> (CACertificate, [CACertificate]) {
-        let issuers = certificates.filter { $0.subject == signer.issuer }
-        guard issuers.count == 1, let intermediate = issuers.first, intermediate.isCA, intermediate.mayCertSign,
-            signer.isSigned(by: intermediate)
-        else { throw .chain }
-        let anchors = roots.filter { $0.der == intermediate.der || Self.has($0, issued: intermediate) }
-        guard !anchors.isEmpty else { throw .chain }
-        let others = certificates.filter { $0 !== intermediate }
-        guard others.allSatisfy({ other in anchors.contains { $0.der == other.der } }) else { throw .chain }
-        return (intermediate, anchors)
+    private mutating func read(_ range: Range<Int>, _ bytes: Span<UInt8>) throws(ReceiptRefusal) -> CACertificate {
+        guard range.count <= Self.maxCertificateBytes else { throw .badCertificate }
+        if let known = certificates.find(SHA256.hash(bytes.extracting(range))) { return known }
+        guard let certificate = CACertificate(der: bytes.array(range)),
+            (try? CertificateExtensions.judge(certificate.der)) != nil
+        else { throw .badCertificate }
+        return certificate
     }
 
-    /// A root whose path length is 0 may issue leaves only.
+    /// Whether a SignerInfo's issuer and serial number are the certificate's.
+    private static func isNamed(_ certificate: CACertificate, by id: Range<Int>, _ bytes: Span<UInt8>) -> Bool {
+        let (issuer, serial) = (certificate.issuer, certificate.serial)
+        guard id.count == issuer.count + serial.count else { return false }
+        return bytes.holds(issuer, in: id.prefix(issuer.count)) && bytes.holds(serial, in: id.dropFirst(issuer.count))
+    }
+
+    /// Whatever came along beside signer and intermediate must be a root that issued it, byte for byte: no certificate
+    /// may be in a receipt without being vouched for.
+    private static func isVouched(
+        _ list: [CACertificate],
+        beside intermediate: CACertificate,
+        by anchors: [CACertificate]
+    ) -> Bool {
+        list.allSatisfy { other in other === intermediate || anchors.contains { $0.der == other.der } }
+    }
+
+    /// A root whose path length is 0 may issue leaves only. An anchor may be the intermediate itself.
     private static func has(_ root: CACertificate, issued certificate: CACertificate) -> Bool {
-        root.subject == certificate.issuer && root.pathLength != 0 && certificate.isSigned(by: root)
+        if root.der == certificate.der { return true }
+        return root.subject == certificate.issuer && root.pathLength != 0 && certificate.isSigned(by: root)
     }
 }

@@ -55,9 +55,11 @@ final class ReceiptVerifier {
         let signer = try signers.trusted(container, bytes)
         guard signer.isValid(at: payload.createdAt) else { throw .expiredOrNotYetValid }
         let judged = Self.refusal(of: payload, expectations, at: time)
-        guard !container.hasSignedAttributes else {
-            // The signature covers the attributes, not the content: RFC 5652's rules, left to OpenSSL.
-            guard CMS.verifiedContent(object, roots: roots) == container.content else { throw .signature }
+        if let attributes = container.signedAttributes {
+            // The signature covers the attributes, not the content: RFC 5652's rules, left to OpenSSL but for one.
+            guard SignedAttributes.nameContentType(attributes, bytes),
+                CMS.verifiedContent(object, roots: roots) == container.content
+            else { throw .signature }
             verdict.refusal = judged
             return Self.concluded(verdict)
         }

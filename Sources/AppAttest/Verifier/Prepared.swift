@@ -1,28 +1,53 @@
 package import Crypto
 
-/// A verification whose signatures are still open. `checks` may be empty: then the verdict is already known.
-package struct Prepared<Evidence: Sendable>: Sendable {
-    package let checks: [SignatureCheck]
-    private let conclusion: @Sendable ([Bool]) -> Result<Evidence, Refusal>
+/// A verification whose signatures are still open. `checks` may be empty: then what follows is already known.
+///
+/// It may take more than one round: what costs much is prepared only when the signatures before it hold.
+package struct Prepared<Evidence: Sendable> {
+    package enum Step {
+        case concluded(Result<Evidence, Refusal>)
+        case open(Prepared)
+    }
 
-    package init(checks: [SignatureCheck], conclusion: @escaping @Sendable ([Bool]) -> Result<Evidence, Refusal>) {
+    package let checks: [SignatureCheck]
+    private let next: ([Bool]) -> Step
+
+    package init(checks: [SignatureCheck], next: @escaping ([Bool]) -> Step) {
         self.checks = checks
-        self.conclusion = conclusion
+        self.next = next
+    }
+
+    package init(checks: [SignatureCheck], conclusion: @escaping ([Bool]) -> Result<Evidence, Refusal>) {
+        self.init(checks: checks, next: { .concluded(conclusion($0)) })
     }
 
     package init(refused refusal: Refusal) {
         self.init(checks: []) { _ in .failure(refusal) }
     }
 
-    /// The verdict, given one answer per check in order.
-    package func conclude(_ answers: [Bool]) -> Result<Evidence, Refusal> {
+    /// What follows from one answer per check in order.
+    package func advance(_ answers: [Bool]) -> Step {
         precondition(answers.count == checks.count, "one answer per check")
-        return conclusion(answers)
+        return next(answers)
     }
 
-    /// Verifies the open signatures with `engine` and concludes: the whole verification in one call.
+    /// The verdict, given one answer per check in order.
+    ///
+    /// - Precondition: the answers decide it; an attestation with a receipt takes a second round.
+    package func conclude(_ answers: [Bool]) -> Result<Evidence, Refusal> {
+        guard case .concluded(let result) = advance(answers) else { preconditionFailure("another round is open") }
+        return result
+    }
+
+    /// Verifies the open signatures with `engine`, round by round: the whole verification in one call.
     package func verified(by engine: any SignatureEngine) -> Result<Evidence, Refusal> {
-        conclude(checks.isEmpty ? [] : engine.verify(checks))
+        var prepared = self
+        while true {
+            switch prepared.advance(prepared.checks.isEmpty ? [] : engine.verify(prepared.checks)) {
+            case .concluded(let result): return result
+            case .open(let rest): prepared = rest
+            }
+        }
     }
 }
 

@@ -17,6 +17,8 @@ package enum Reason: Error, Hashable, Sendable {
     case challengeExpired
     case challengeConsumed
     case tokenInvalid
+    /// The app's session tokens cannot be used up.
+    case sessionToken
     case rolloutNotAdmitted
     case attestationRate
     /// No signing, sealing or challenge key is active: the only reason to defer.
@@ -40,6 +42,7 @@ package enum Reason: Error, Hashable, Sendable {
         case .challengeExpired: "challenge-expired"
         case .challengeConsumed: "challenge-consumed"
         case .tokenInvalid: "token-invalid"
+        case .sessionToken: "session-token"
         case .rolloutNotAdmitted: "rollout-not-admitted"
         case .attestationRate: "attestation-rate"
         case .noActiveKey: "no-active-key"

@@ -1,10 +1,12 @@
+package import AppAttest
+
 /// The coarse answer that a device may see (google.rpc.Status).
 package struct Status: Hashable, Sendable {
     package let code: Int
     package let status: String
-    package let message: String
+    package let message: ExactText
 
-    package init(code: Int, status: String, message: String) {
+    package init(code: Int, status: String, message: ExactText) {
         self.code = code
         self.status = status
         self.message = message
@@ -18,12 +20,12 @@ extension Reason {
     ///
     /// - Parameter appID: the app or OAuth client as the path names it (``Request/appID``); stands in the message of
     ///   `unknown-method`.
-    package func status(appID: String?) -> Status {
+    package func status(appID: ExactText?) -> Status {
         switch self {
         case .object, .unknownKey, .keyAlreadyBound, .counterNotGreater, .artifactInvalid, .challengeInvalid,
             .challengeExpired, .challengeConsumed:
             Status(code: 403, status: "PERMISSION_DENIED", message: "App attestation failed.")
-        case .tokenInvalid:
+        case .tokenInvalid, .sessionToken:
             Status(code: 403, status: "PERMISSION_DENIED", message: "App Check token is invalid.")
         case .malformedRequest:
             Status(code: 400, status: "INVALID_ARGUMENT", message: "Request contains an invalid argument.")

@@ -39,11 +39,13 @@ extension SecretRing<SealingKey> {
     /// Opens what any key of the ring sealed and checks that the public key hashes to the key ID in the clear part.
     ///
     /// Whether app and environment are those of the request's path is for the caller to compare.
-    /// - Returns: `artifact-invalid` for anything else, whatever is wrong with it.
+    /// - Returns: `artifact-invalid` for anything else, whatever is wrong with it; `no-active-key` where the file of the
+    ///   key that it names is absent.
     package func open(_ artifact: [UInt8]) -> Result<Artifact, Reason> {
-        guard let keyID = Artifact.keyID(of: artifact), let id = Artifact.sealingKeyID(of: artifact),
-            let opened = self[id]?.open(artifact), opened.keyID == keyID
+        guard let keyID = Artifact.keyID(of: artifact), let id = Artifact.sealingKeyID(of: artifact)
         else { return .failure(.artifactInvalid) }
+        guard !isAbsent(id) else { return .failure(.noActiveKey) }
+        guard let opened = self[id]?.open(artifact), opened.keyID == keyID else { return .failure(.artifactInvalid) }
         return .success(opened)
     }
 }

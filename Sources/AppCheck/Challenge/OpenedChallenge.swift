@@ -31,7 +31,11 @@ extension SecretRing<ChallengeKey> {
         guard challenge.count == ChallengeKey.byteCount, challenge[0] == ChallengeKey.version
         else { return .failure(.challengeInvalid) }
         let bytes = challenge.span
-        guard let id = SealingKeyID(bytes.extracting(1..<ChallengeKey.keyIDEnd)), let key = self[id],
+        guard let id = SealingKeyID(bytes.extracting(1..<ChallengeKey.keyIDEnd)) else {
+            return .failure(.challengeInvalid)
+        }
+        guard !isAbsent(id) else { return .failure(.noActiveKey) }
+        guard let key = self[id],
             let time = BigEndian.read(
                 bytes.extracting(ChallengeKey.keyIDEnd..<ChallengeKey.timeEnd),
                 ChallengeKey.timeBytes

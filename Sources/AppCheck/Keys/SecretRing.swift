@@ -6,14 +6,17 @@ package struct SecretRing<Key: SecretKey>: Sendable {
     /// In the order of the configuration.
     package let keys: [Key]
     private let byID: [SealingKeyID: Int]
+    private let absent: Set<SealingKeyID>
 
     /// A ring without keys: nothing can be sealed or opened.
     package init() {
         keys = []
         byID = [:]
+        absent = []
     }
 
-    package init(_ secrets: [NamedSecret]) throws(KeyRingFault) {
+    /// - Parameter absent: ids whose files a replay does not have: nothing can be said of what they sealed.
+    package init(_ secrets: [NamedSecret], absent: [String] = []) throws(KeyRingFault) {
         var byID: [SealingKeyID: Int] = [:]
         for (index, named) in secrets.enumerated() {
             guard !named.id.isEmpty else { throw .unnamed }
@@ -24,6 +27,7 @@ package struct SecretRing<Key: SecretKey>: Sendable {
             }
         }
         self.byID = byID
+        self.absent = Set(absent.map { SealingKeyID(of: $0) })
         keys = secrets.map { Key(id: SealingKeyID(of: $0.id), secret: $0.secret) }
     }
 
@@ -31,6 +35,8 @@ package struct SecretRing<Key: SecretKey>: Sendable {
     package var active: Key? { keys.first }
 
     package subscript(id: SealingKeyID) -> Key? { byID[id].map { keys[$0] } }
+
+    func isAbsent(_ id: SealingKeyID) -> Bool { !absent.isEmpty && absent.contains(id) }
 }
 
 /// A key of a ``SecretRing``: its sub-keys are derived from one secret.

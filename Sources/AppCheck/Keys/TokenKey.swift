@@ -1,3 +1,4 @@
+internal import AppAttest
 package import Crypto
 internal import JSON
 
@@ -43,20 +44,29 @@ package struct TokenKey: Sendable {
 
 /// All signing keys. Immutable; a reload makes a new one.
 package struct TokenKeyRing: Sendable {
-    /// In the order of the configuration.
+    /// In the order of the configuration, without those that were revoked.
     package let keys: [TokenKey]
-    private let byKid: [ExactName: Int]
+    private let byKid: [ExactText: Int]
+    private let revoked: Set<ExactText>
+    private let absent: Set<ExactText>
 
     /// A ring without keys: nothing can be signed or verified.
     package init() {
         keys = []
         byKid = [:]
+        revoked = []
+        absent = []
     }
 
-    package init(_ keys: [TokenKey]) throws(KeyRingFault) {
-        var byKid: [ExactName: Int] = [:]
+    /// - Parameters:
+    ///   - revoked: `kid`s whose tokens are refused from now on; such a key is not published and never signs.
+    ///   - absent: `kid`s whose files a replay does not have: nothing can be said of their tokens.
+    package init(_ keys: [TokenKey], revoked: [String] = [], absent: [String] = []) throws(KeyRingFault) {
+        self.revoked = Set(revoked.map { ExactText($0) })
+        self.absent = Set(absent.map { ExactText($0) })
+        var byKid: [ExactText: Int] = [:]
         for (index, key) in keys.enumerated() {
-            guard byKid.updateValue(index, forKey: ExactName(key.kid)) == nil else { throw .standsTwice(id: key.kid) }
+            guard byKid.updateValue(index, forKey: ExactText(key.kid)) == nil else { throw .standsTwice(id: key.kid) }
         }
         self.keys = keys
         self.byKid = byKid
@@ -67,8 +77,18 @@ package struct TokenKeyRing: Sendable {
         keys.first { $0.state == .active && $0.algorithm == algorithm }
     }
 
+    /// Whether no key is listed at all: then no token can be told from a forged one.
+    package var isEmpty: Bool { keys.isEmpty && revoked.isEmpty && absent.isEmpty }
+
+    package func isRevoked(_ kid: String) -> Bool { revoked.contains(ExactText(kid)) }
+
+    func isAbsent(_ kid: String) -> Bool { !absent.isEmpty && absent.contains(ExactText(kid)) }
+
     /// Active or published.
-    package subscript(kid: String) -> TokenKey? { byKid[ExactName(kid)].map { keys[$0] } }
+    package subscript(kid: String) -> TokenKey? { byKid[ExactText(kid)].map { keys[$0] } }
+
+    /// By what a token names, unverified.
+    subscript(kid: [UInt8]) -> TokenKey? { ExactText(validating: kid).flatMap { byKid[$0] }.map { keys[$0] } }
 }
 
 /// All keys of the exchange, as one value.

@@ -9,6 +9,7 @@ package struct RegisteredApp: Sendable {
     package private(set) var name: String
     package var oauthClientIDs: [String]
     package var expectations: Expectations
+    package var clientDataHash: ClientDataHashLength
     package var tokens: TokenSettings
     package var unknownKeys: UnknownKeyPolicy
     /// 0 = no limit.
@@ -21,6 +22,7 @@ package struct RegisteredApp: Sendable {
         appID: String,
         oauthClientIDs: [String] = [],
         expectations: Expectations,
+        clientDataHash: ClientDataHashLength = .standard,
         tokens: TokenSettings = TokenSettings(),
         unknownKeys: UnknownKeyPolicy = .restore,
         attestationsPerSecond: Int = 0,
@@ -32,6 +34,7 @@ package struct RegisteredApp: Sendable {
         name = Self.name(projectNumber, appID)
         self.oauthClientIDs = oauthClientIDs
         self.expectations = expectations
+        self.clientDataHash = clientDataHash
         self.tokens = tokens
         self.unknownKeys = unknownKeys
         self.attestationsPerSecond = attestationsPerSecond
@@ -52,15 +55,43 @@ package struct TokenSettings: Sendable, Equatable {
     package var ttlMilliseconds: Int64
     package var algorithm: Algorithm
     package var sharedSessionTokens: Bool
+    package var sessionTokens: SessionTokenPolicy
+
+    /// Whether verifyAppCheckToken uses a session token up. One that many devices share belongs to none of them.
+    package var consumesSessionTokens: Bool { sessionTokens == .accept && !sharedSessionTokens }
 
     package init(
         ttlMilliseconds: Int64 = 3_600_000,
         algorithm: Algorithm = .rs256,
-        sharedSessionTokens: Bool = false
+        sharedSessionTokens: Bool = false,
+        sessionTokens: SessionTokenPolicy = .accept
     ) {
         self.ttlMilliseconds = ttlMilliseconds
         self.algorithm = algorithm
         self.sharedSessionTokens = sharedSessionTokens
+        self.sessionTokens = sessionTokens
+    }
+}
+
+/// What verifyAppCheckToken does with session tokens, which live for up to seven days.
+package enum SessionTokenPolicy: String, Sendable, CaseIterable { case accept, refuse }
+
+/// How many bytes the `clientDataHash` of verifyAttestation and verifyAssertion has.
+///
+/// Devices sign it behind data that may end in an extension map: where any length will do, a sender can move the one's end
+/// into the other.
+package enum ClientDataHashLength: Hashable, Sendable {
+    case bytes(Int)
+    case any
+
+    /// SHA-256's, as Apple's guide has it.
+    package static let standard = ClientDataHashLength.bytes(32)
+
+    func allows(_ count: Int) -> Bool {
+        switch self {
+        case .bytes(let bytes): count == bytes
+        case .any: count > 0
+        }
     }
 }
 

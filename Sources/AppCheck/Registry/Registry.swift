@@ -1,11 +1,13 @@
+package import AppAttest
+
 /// All apps, found by any of their names: project number or id, OAuth client id. Immutable; a reload makes a new one.
 package struct Registry: Sendable {
     package let apps: [RegisteredApp]
-    private let byName: [AppName<ExactName>: Int]
-    private let byOAuthClient: [ExactName: Int]
-    private let byLedgerName: [ExactName: Int]
+    private let byName: [AppName<ExactText>: Int]
+    private let byOAuthClient: [ExactText: Int]
+    private let byLedgerName: [ExactText: Int]
     /// From a project's number or id to its number.
-    private let projectNumbers: [ExactName: String]
+    private let projectNumbers: [ExactText: String]
 
     private struct AppName<Name: Hashable & Sendable>: Hashable, Sendable {
         let project: Name
@@ -37,10 +39,10 @@ package struct Registry: Sendable {
             }
         }
         self.apps = apps
-        self.byName = Self.exact(byName) { AppName(project: ExactName($0.project), app: ExactName($0.app)) }
-        self.byOAuthClient = Self.exact(byOAuthClient, ExactName.init)
-        self.byLedgerName = Self.exact(byLedgerName, ExactName.init)
-        projectNumbers = Self.exact(numbers, ExactName.init)
+        self.byName = Self.exact(byName) { AppName(project: ExactText($0.project), app: ExactText($0.app)) }
+        self.byOAuthClient = Self.exact(byOAuthClient) { ExactText($0) }
+        self.byLedgerName = Self.exact(byLedgerName) { ExactText($0) }
+        projectNumbers = Self.exact(numbers) { ExactText($0) }
     }
 
     private static func exact<Key, Exact, Value>(_ values: [Key: Value], _ key: (Key) -> Exact) -> [Exact: Value] {
@@ -48,14 +50,12 @@ package struct Registry: Sendable {
     }
 
     /// Index into ``apps`` for `projects/{project}/apps/{app}`.
-    package func find(project: String, app: String) -> Int? {
-        byName[AppName(project: ExactName(project), app: ExactName(app))]
-    }
-    package func find(oauthClient: String) -> Int? { byOAuthClient[ExactName(oauthClient)] }
+    package func find(project: ExactText, app: ExactText) -> Int? { byName[AppName(project: project, app: app)] }
+    package func find(oauthClient: ExactText) -> Int? { byOAuthClient[oauthClient] }
     /// By ``RegisteredApp/name``.
-    package func find(name: String) -> Int? { byLedgerName[ExactName(name)] }
+    package func find(name: String) -> Int? { byLedgerName[ExactText(name)] }
     /// The number of a project that is named by its number or its id; nil for an unknown one.
-    package func projectNumber(of project: String) -> String? { projectNumbers[ExactName(project)] }
+    package func projectNumber(of project: ExactText) -> String? { projectNumbers[project] }
 }
 
 package struct RegistryFault: Error, Equatable, Sendable {

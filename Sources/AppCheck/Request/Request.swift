@@ -10,8 +10,10 @@ package enum Method: String, Sendable, CaseIterable {
     case verifyAssertion
 
     /// nil for what is not served, however long or strange.
-    init?(verb: String) {
-        guard let method = Self.allCases.first(where: { $0.rawValue.isExactly(verb) }) else { return nil }
+    init?(verb: ExactText) {
+        guard let method = Self.allCases.first(where: { verb.utf8.elementsEqual($0.rawValue.utf8) }) else {
+            return nil
+        }
         self = method
     }
 }
@@ -31,15 +33,15 @@ package struct Request: Sendable {
     /// What the path names, resolved in the registry. Indices are into ``Registry/apps``.
     package enum Resource: Sendable, Equatable {
         /// A Firebase app, with its app id.
-        case app(Int, appID: String)
+        case app(Int, appID: ExactText)
         /// An OAuth client, with its client id and the app that it is linked to.
-        case oauthClient(Int, clientID: String)
+        case oauthClient(Int, clientID: ExactText)
         /// A project alone, by its number whichever way it was named: verifyAppCheckToken only.
         case project(number: String)
     }
 
     /// As received.
-    package var path: String
+    package var path: ExactText
     package var resource: Resource
     /// Whether the path has `v1beta`: answers then fill the deprecated mirrors too.
     package var isBeta: Bool
@@ -52,7 +54,7 @@ package struct Request: Sendable {
     package var body: Body
 
     package init(
-        path: String,
+        path: ExactText,
         resource: Resource,
         isBeta: Bool = false,
         method: Method,
@@ -88,7 +90,7 @@ package struct Request: Sendable {
     }
 
     /// The app or OAuth client as the caller named it; nil where the path names a project alone.
-    package var appID: String? {
+    package var appID: ExactText? {
         switch resource {
         case .app(_, let appID): appID
         case .oauthClient(_, let clientID): clientID
@@ -107,16 +109,18 @@ package struct Request: Sendable {
 package enum RequestDecoding: Sendable {
     case request(Request)
     /// `path` as it may be echoed, `keyID` where the body names a readable one.
-    case refused(Reason, path: String, keyID: KeyID?, status: Status)
+    case refused(Reason, path: ExactText, keyID: KeyID?, status: Status)
     case deadLetter(DeadLetterReason)
 }
 
-/// What a request may measure, in bytes; configurable.
+/// What a request may measure, in bytes, and how much may be remembered of requests; configurable.
 package struct RequestLimits: Sendable, Equatable {
     package var valueBytes = 65_536
     package var headerBytes = 8_192
     package var clientDataBytes = 32_768
     package var clientDataHashBytes = 1_024
     package var requestIDBytes = 128
+    /// Ids of used tokens that a partition may remember; beyond it session tokens are refused. About 200 bytes each.
+    package var sessionTokens = 1_000_000
     package init() {}
 }

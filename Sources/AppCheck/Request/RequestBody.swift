@@ -13,10 +13,15 @@ struct RequestBody {
     }
 
     func keyID() throws(Reason) -> KeyID {
-        let bytes = try bytes("keyId", or: "key_id")
+        guard let member = try member("keyId", or: "key_id"), member.writtenBytes <= Self.mostKeyIDBytes
+        else { throw .malformedRequest }
+        let bytes = try Self.decode(member)
         guard let keyID = KeyID(bytes.span) else { throw .malformedRequest }
         return keyID
     }
+
+    /// 44 characters, each of them written as an escape.
+    private static let mostKeyIDBytes = 6 * 44
 
     func attestation() throws(Reason) -> [UInt8] { try bytes("attestationStatement", or: "attestation_statement") }
 
@@ -24,7 +29,11 @@ struct RequestBody {
 
     func artifact() throws(Reason) -> [UInt8] { try bytes("artifact", or: nil) }
 
-    func challenge() throws(Reason) -> [UInt8] { try bytes("challenge", or: nil) }
+    func challenge() throws(Reason) -> [UInt8] {
+        let challenge = try bytes("challenge", or: nil)
+        guard !challenge.isEmpty else { throw .malformedRequest }
+        return challenge
+    }
 
     /// false where it is absent.
     func limitedUse() throws(Reason) -> Bool {
@@ -48,12 +57,14 @@ struct RequestBody {
     }
 
     /// Exactly one of `clientDataHash` (taken as bytes) and `clientData` (hashed here).
-    func clientDataHash(_ limits: RequestLimits) throws(Reason) -> [UInt8] {
+    ///
+    /// - Parameter length: what the app says of the hash.
+    func clientDataHash(_ limits: RequestLimits, _ length: ClientDataHashLength) throws(Reason) -> [UInt8] {
         let hash = try member("clientDataHash", or: "client_data_hash")
         let data = try member("clientData", or: "client_data")
         if let hash {
             let bytes = try Self.decode(hash)
-            guard data == nil, !bytes.isEmpty, bytes.count <= limits.clientDataHashBytes
+            guard data == nil, length.allows(bytes.count), bytes.count <= limits.clientDataHashBytes
             else { throw .malformedRequest }
             return bytes
         }
@@ -68,13 +79,15 @@ struct RequestBody {
         return try Self.decode(member)
     }
 
-    /// The member under either spelling; both of them are a fault.
+    /// The member under either spelling; both of them are a fault. `null` is an absent member.
     private func member(_ camelCase: StaticString, or snakeCase: StaticString?) throws(Reason) -> JSONNode? {
-        let first = node[camelCase]
-        guard let snakeCase, let second = node[snakeCase] else { return first }
+        let first = present(camelCase)
+        guard let snakeCase, let second = present(snakeCase) else { return first }
         guard first == nil else { throw .malformedRequest }
         return second
     }
+
+    private func present(_ name: StaticString) -> JSONNode? { node[name].flatMap { $0.kind == .null ? nil : $0 } }
 
     private static func decode(_ member: JSONNode) throws(Reason) -> [UInt8] {
         guard let bytes = member.base64Bytes else { throw .malformedRequest }

@@ -13,19 +13,27 @@ struct RequestContent {
         self.body = body
     }
 
-    init(attestation members: RequestBody, _ limits: RequestLimits) throws(Reason) {
+    init(
+        attestation members: RequestBody,
+        _ limits: RequestLimits,
+        _ length: ClientDataHashLength
+    ) throws(Reason) {
         keyID = try members.keyID()
         body = .verifyAttestation(
             attestation: try members.attestation(),
-            clientDataHash: try members.clientDataHash(limits)
+            clientDataHash: try members.clientDataHash(limits, length)
         )
     }
 
-    init(assertion members: RequestBody, _ limits: RequestLimits) throws(Reason) {
+    init(
+        assertion members: RequestBody,
+        _ limits: RequestLimits,
+        _ length: ClientDataHashLength
+    ) throws(Reason) {
         keyID = try members.keyID()
         body = .verifyAssertion(
             assertion: try members.assertion(),
-            clientDataHash: try members.clientDataHash(limits)
+            clientDataHash: try members.clientDataHash(limits, length)
         )
     }
 

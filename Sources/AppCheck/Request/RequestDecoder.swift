@@ -11,12 +11,12 @@ package struct RequestDecoder: Sendable {
         self.limits = limits
     }
 
-    /// The path read last and what it means: most records of a batch share theirs. For one decoder only.
+    /// The path read last (empty: too long to be one) and what it means: most records of a batch share theirs. For one decoder only.
     package struct LastPath {
         fileprivate var bytes: [UInt8] = []
         /// As it may be repeated.
-        fileprivate var echo = ""
-        fileprivate var appID: String?
+        fileprivate var echo: ExactText = ""
+        fileprivate var appID: ExactText?
         fileprivate var target: Result<Target, Reason> = .failure(.malformedRequest)
 
         package init() {}
@@ -38,11 +38,11 @@ package struct RequestDecoder: Sendable {
     package func decode(_ value: [UInt8], lastPath: inout LastPath) -> RequestDecoding {
         guard value.count <= limits.valueBytes else { return .deadLetter(.tooLarge) }
         let root: JSONNode
+        var beginning: JSONBeginning?
         do throws(JSONFault) {
-            // The value's own length bounds depth and nodes, so what is refused here is never JSON.
-            root = try JSONDocument(parsing: value, maxDepth: value.count, maxNodes: value.count).root
+            root = try JSONDocument(parsing: value, .record, beginning: &beginning).root
         } catch {
-            return .deadLetter(.notJSON)
+            return error.isLimit ? tooMuch(beginning, &lastPath) : .deadLetter(.notJSON)
         }
         if root["path"]?.holds(lastPath.bytes.span) != true {
             guard let path = Self.path(of: root) else { return .deadLetter(.noPath) }
@@ -58,12 +58,22 @@ package struct RequestDecoder: Sendable {
         }
     }
 
+    /// A value that is JSON as far as it was read, but holds more than any request: refused where its path is known.
+    private func tooMuch(_ beginning: JSONBeginning?, _ lastPath: inout LastPath) -> RequestDecoding {
+        guard let path = beginning?.string("path") else { return .deadLetter(.noPath) }
+        lastPath = read(path)
+        let status = Reason.malformedRequest.status(appID: lastPath.appID)
+        return .refused(.malformedRequest, path: lastPath.echo, keyID: nil, status: status)
+    }
+
     private func read(_ bytes: [UInt8]) -> LastPath {
+        // One that is too long is not repeated.
+        let bytes = bytes.count > RequestPath.maxBytes ? [] : bytes
         let echoLength = RequestPath.echoLength(bytes)
         let parsed = echoLength == bytes.count ? RequestPath(bytes) : nil
         var path = LastPath()
         path.bytes = bytes
-        path.echo = String(decoding: bytes[..<echoLength], as: UTF8.self)
+        path.echo = ExactText(validating: Array(bytes[..<echoLength])) ?? ""
         path.appID = parsed?.appID
         path.target = Result { () throws(Reason) in
             guard let parsed else { throw .malformedRequest }
@@ -73,11 +83,14 @@ package struct RequestDecoder: Sendable {
         return path
     }
 
-    /// The first string among the members named `path`.
+    /// The first string among the members named `path`; empty for one that is longer than any path.
     private static func path(of root: JSONNode) -> [UInt8]? {
-        if let path = root["path"]?.stringBytes { return path }
+        func bytes(_ node: JSONNode) -> [UInt8]? {
+            node.writtenBytes > 6 * RequestPath.maxBytes ? [] : node.stringBytes
+        }
+        if let node = root["path"], let path = bytes(node) { return path }
         let name = Array("path".utf8)
-        return root.members.first { $0.name == name && $0.value.kind == .string }?.value.stringBytes
+        return root.members.first { $0.name == name && $0.value.kind == .string }.flatMap { bytes($0.value) }
     }
 
     /// The key ID for a refusal's result: only where the body names one without doubt.
@@ -90,7 +103,7 @@ package struct RequestDecoder: Sendable {
         }
     }
 
-    private func request(path: String, target: Target, body: JSONNode?) throws(Reason) -> Request {
+    private func request(path: ExactText, target: Target, body: JSONNode?) throws(Reason) -> Request {
         let content: RequestContent
         switch target.method {
         case .generateAppAttestChallenge:
@@ -99,8 +112,10 @@ package struct RequestDecoder: Sendable {
         case .exchangeAppAttestAttestation: content = try RequestContent(attestationExchange: RequestBody(body))
         case .exchangeAppAttestAssertion: content = try RequestContent(assertionExchange: RequestBody(body))
         case .verifyAppCheckToken: content = try RequestContent(tokenCheck: RequestBody(body))
-        case .verifyAttestation: content = try RequestContent(attestation: RequestBody(body), limits)
-        case .verifyAssertion: content = try RequestContent(assertion: RequestBody(body), limits)
+        case .verifyAttestation:
+            content = try RequestContent(attestation: RequestBody(body), limits, hashLength(target))
+        case .verifyAssertion:
+            content = try RequestContent(assertion: RequestBody(body), limits, hashLength(target))
         }
         return Request(
             path: path,
@@ -113,12 +128,19 @@ package struct RequestDecoder: Sendable {
         )
     }
 
+    private func hashLength(_ target: Target) -> ClientDataHashLength {
+        switch target.resource {
+        case .app(let index, _), .oauthClient(let index, _): registry.apps[index].clientDataHash
+        case .project: .standard
+        }
+    }
+
     /// - Throws: for a verb on a resource that it is not for: `unknown-app` where an exchange names no app (Google has
     ///   no such address and answers 404), else `malformed-request`. For a verb that is not served: `unknown-method`,
     ///   but `unknown-app` where another provider's exchange is asked of an app that nobody registered.
     private func method(_ path: RequestPath) throws(Reason) -> Method {
         guard let method = Method(verb: path.verb) else {
-            if Self.otherExchanges.contains(where: path.verb.isExactly) { _ = try resource(path) }
+            if Self.otherExchanges.contains(path.verb) { _ = try resource(path) }
             throw path.hasEmptyName ? .malformedRequest : .unknownMethod
         }
         var isProject = false
@@ -135,7 +157,7 @@ package struct RequestDecoder: Sendable {
     }
 
     /// The verbs of App Check's other providers.
-    private static let otherExchanges = [
+    private static let otherExchanges: Set<ExactText> = [
         "exchangeDebugToken", "exchangeDeviceCheckToken", "exchangeCustomToken", "exchangePlayIntegrityToken",
         "exchangeSafetyNetToken", "exchangeRecaptchaToken", "exchangeRecaptchaV3Token",
         "exchangeRecaptchaEnterpriseToken",
@@ -154,19 +176,5 @@ package struct RequestDecoder: Sendable {
             guard let number = registry.projectNumber(of: project) else { throw .unknownApp }
             return .project(number: number)
         }
-    }
-}
-
-extension RequestDecoder {
-    /// The app (an index into the registry's) and the verb that a path names, whatever became of the rest of its request.
-    package static func target(of path: String, in registry: Registry) -> (app: Int, method: Method)? {
-        guard let parsed = RequestPath(Array(path.utf8)), let method = Method(verb: parsed.verb) else { return nil }
-        let app: Int? =
-            switch parsed.resource {
-            case .app(let project, let app): registry.find(project: project, app: app)
-            case .oauthClient(let client): registry.find(oauthClient: client)
-            case .project: nil
-            }
-        return app.map { ($0, method) }
     }
 }

@@ -1,25 +1,31 @@
+internal import AppAttest
+
 /// A REST path, taken apart: `[/]v1|v1beta/{resource}:{verb}`. Nothing is percent-decoded.
 struct RequestPath: Equatable {
     enum Resource: Equatable {
-        case app(project: String, app: String)
-        case oauthClient(String)
-        case project(String)
+        case app(project: ExactText, app: ExactText)
+        case oauthClient(ExactText)
+        case project(ExactText)
     }
 
     let isBeta: Bool
     let resource: Resource
-    let verb: String
+    let verb: ExactText
     /// Whether the resource has its shape but a name in it is empty: nothing is registered under such a name.
     var hasEmptyName: Bool {
         switch resource {
-        case .app(let project, let app): project.isEmpty || app.isEmpty
-        case .oauthClient(let name), .project(let name): name.isEmpty
+        case .app(let project, let app): project.utf8.isEmpty || app.utf8.isEmpty
+        case .oauthClient(let name), .project(let name): name.utf8.isEmpty
         }
     }
 
+    /// Several times the longest that Google's names allow.
+    static let maxBytes = 1_024
+
     /// - Parameter path: UTF-8, without `?` and `#`.
-    /// - Returns: nil unless the path has this shape; names in it may be empty.
+    /// - Returns: nil unless the path has this shape and no more than ``maxBytes``; names in it may be empty.
     init?(_ path: [UInt8]) {
+        guard path.count <= Self.maxBytes else { return nil }
         // App ids hold colons, so the verb starts at the last one.
         guard let colon = path.lastIndex(of: UInt8(ascii: ":")) else { return nil }
         let verb = path[(colon + 1)...]
@@ -39,12 +45,12 @@ struct RequestPath: Equatable {
                 resource = .app(project: project, app: app)
             }
         }
-        guard segments.isAtEnd else { return nil }
-        self.verb = String(decoding: verb, as: UTF8.self)
+        guard segments.isAtEnd, let verb = ExactText(validating: Array(verb)) else { return nil }
+        self.verb = verb
     }
 
     /// The app as the caller named it.
-    var appID: String? {
+    var appID: ExactText? {
         switch resource {
         case .app(_, let app): app
         case .oauthClient(let client): client
@@ -76,11 +82,11 @@ struct RequestPath: Equatable {
         }
 
         /// Takes the next segment, which may be empty; nil if there is none.
-        mutating func next() -> String? {
+        mutating func next() -> ExactText? {
             guard position <= end else { return nil }
             let stop = path[position..<end].firstIndex(of: UInt8(ascii: "/")) ?? end
             defer { position = stop + 1 }
-            return String(decoding: path[position..<stop], as: UTF8.self)
+            return ExactText(validating: Array(path[position..<stop]))
         }
     }
 }

@@ -1,3 +1,4 @@
+package import AppAttest
 internal import Crypto
 
 /// Whether a device may attest, and why.
@@ -15,7 +16,7 @@ package struct RolloutDecision: Hashable, Sendable {
 extension Rollout {
     /// - Parameter id: the header `installation-id`, else the key ID's text.
     /// - Returns: nil = no gate at all (`off`).
-    package func decide(id: String) -> RolloutDecision? {
+    package func decide(id: ExactText) -> RolloutDecision? {
         guard mode != .off else { return nil }
         let bucket = Self.bucket(seed: seed, id: id)
         // Firebase's rule alone would admit bucket 0 at 0 %.
@@ -30,8 +31,8 @@ extension Rollout {
 
     /// Firebase's micro-percentile: SHA-256 of `seed.id` (`id` alone with an empty seed) as one big-endian number,
     /// modulo 100,000,000.
-    package static func bucket(seed: String, id: String) -> Int64 {
-        let words = SHA256.hash(Array((seed.isEmpty ? id : "\(seed).\(id)").utf8)).words
+    package static func bucket(seed: String, id: ExactText) -> Int64 {
+        let words = SHA256.hash(seed.isEmpty ? id.utf8 : Array(seed.utf8) + [UInt8(ascii: ".")] + id.utf8).words
         var rest: UInt64 = 0
         for word in [words.0, words.1, words.2, words.3] {
             // Halves, so that the remainder and the next 32 bits fit one word.

@@ -34,7 +34,7 @@ package struct TokenClaims: Hashable, Sendable {
         self.id = id
     }
 
-    /// Only such tokens can be consumed.
+    /// Such a token can be consumed whatever the app says of session tokens.
     package var isLimitedUse: Bool { times.isLimitedUse }
 
     package var times: TokenTimes { TokenTimes(issuedAt: issuedAt, expiresAt: expiresAt) }
@@ -58,6 +58,21 @@ package struct TokenTimes: Hashable, Sendable {
         expiresAt = seconds + (limitedUse ? TokenClaims.limitedUseSeconds : settings.ttlMilliseconds / 1000)
     }
 
+    /// Milliseconds by which the worker's clock and a record's time may differ and still tell the same moment.
+    package static let clockSlack: Int64 = 5_000
+
+    /// When a token is minted: the earlier of two times that tell the same moment, for verifiers refuse an `iat` even a
+    /// second ahead of their clock; else the worker's own.
+    ///
+    /// - Parameters:
+    ///   - clock: the worker's; in replay the record's time too.
+    ///   - record: when the broker took the request.
+    package static func mintTime(clock: EvaluationTime, record: EvaluationTime) -> EvaluationTime {
+        let (apart, overflow) = clock.milliseconds.subtractingReportingOverflow(record.milliseconds)
+        guard !overflow, (-clockSlack...clockSlack).contains(apart) else { return clock }
+        return min(clock, record)
+    }
+
     /// A token that was minted before: a redelivered request gets the same times again.
     package init(issuedAt: Int64, expiresAt: Int64) {
         self.issuedAt = issuedAt
@@ -67,6 +82,13 @@ package struct TokenTimes: Hashable, Sendable {
     package var isLimitedUse: Bool {
         let life = expiresAt.subtractingReportingOverflow(issuedAt)
         return !life.overflow && life.partialValue == TokenClaims.limitedUseSeconds
+    }
+
+    /// Whether the life is one that session tokens have.
+    package var isSession: Bool {
+        let life = expiresAt.subtractingReportingOverflow(issuedAt)
+        let range = TokenSettings.ttlRange.lowerBound / 1000...TokenSettings.ttlRange.upperBound / 1000
+        return !life.overflow && range.contains(life.partialValue)
     }
 
     /// The life that is left: what the answer's `ttl` says. Zero once it is over.

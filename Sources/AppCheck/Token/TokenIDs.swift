@@ -33,7 +33,7 @@ package struct TokenIDs: Sendable {
     /// the key ID.
     ///
     /// - Parameter valueDigest: SHA-256 of the record's value.
-    package func id(requestID: String, valueDigest: Digest, keyID: KeyID) -> TokenID {
+    package func id(requestID: ExactText, valueDigest: Digest, keyID: KeyID) -> TokenID {
         let count = requestID.utf8.count
         var bytes: [UInt8] = []
         bytes.reserveCapacity(8 + count + 2 * Digest.byteCount)

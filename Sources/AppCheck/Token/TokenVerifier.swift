@@ -10,9 +10,10 @@ package struct TokenVerifier: Sendable {
 
     /// - Parameters:
     ///   - project: by number, with its id where it has one.
-    ///   - time: the record's; `exp` must lie after it, `iat` and `nbf` must not, without leeway.
+    ///   - time: the record's. `exp` must lie after it, without leeway: a used token is forgotten then. `iat` and `nbf`
+    ///     may lie ``leewaySeconds`` ahead of it: the clocks of brokers and workers differ.
     ///   - isSubject: whether a `sub` is an app of this project, or an OAuth client linked to one.
-    /// - Returns: `token-invalid`, or the claims. Only ``TokenClaims/isLimitedUse`` ones can be consumed.
+    /// - Returns: the claims, or `token-invalid`; `no-active-key` where the token names a key whose file is absent.
     package func verify(
         _ token: [UInt8],
         projectNumber: String,
@@ -20,7 +21,9 @@ package struct TokenVerifier: Sendable {
         at time: EvaluationTime,
         isSubject: (String) -> Bool
     ) -> Result<TokenClaims, Reason> {
-        guard let unverified = UnverifiedToken(token), isSigned(unverified),
+        guard let unverified = UnverifiedToken(token) else { return .failure(.tokenInvalid) }
+        if let kid = unverified.header["kid"]?.string, keys.isAbsent(kid) { return .failure(.noActiveKey) }
+        guard isSigned(unverified),
             let claims = Self.claims(unverified.payload, projectNumber: projectNumber, projectID: projectID),
             Self.isTimely(claims, unverified.payload, at: time), isSubject(claims.subject)
         else { return .failure(.tokenInvalid) }
@@ -29,9 +32,9 @@ package struct TokenVerifier: Sendable {
 
     /// The key decides on the algorithm, never the token alone; critical extensions (RFC 7515, 4.1.11) are unknown.
     private func isSigned(_ token: UnverifiedToken) -> Bool {
-        guard let kid = token.header["kid"]?.string, let key = keys[kid],
-            token.header["typ"]?.string?.isExactly("JWT") == true,
-            token.header["alg"]?.string?.isExactly(key.algorithm.rawValue) == true,
+        guard let kid = token.header["kid"]?.stringBytes, let key = keys[kid],
+            token.header["typ"]?.holds("JWT".utf8Span.span) == true,
+            token.header["alg"]?.holds(key.algorithm.rawValue.utf8Span.span) == true,
             token.header["crit"] == nil
         else { return false }
         return key.key.publicKey.isValid(token.signature, of: token.signingInput)
@@ -63,10 +66,15 @@ package struct TokenVerifier: Sendable {
     private static func isTimely(_ claims: TokenClaims, _ payload: JSONNode, at time: EvaluationTime) -> Bool {
         // Whole seconds are compared with milliseconds by rounding the time down, which is exact for both.
         let now = time.milliseconds / 1000 - (time.milliseconds % 1000 < 0 ? 1 : 0)
-        guard claims.expiresAt > now, claims.issuedAt <= now, claims.issuedAt < claims.expiresAt else { return false }
+        let latest = now + leewaySeconds
+        guard claims.expiresAt > now, claims.issuedAt <= latest, claims.issuedAt < claims.expiresAt
+        else { return false }
         guard let notBefore = payload["nbf"] else { return true }
-        return notBefore.integer.map { $0 <= now } ?? false
+        return notBefore.integer.map { $0 <= latest } ?? false
     }
+
+    /// How far `iat` and `nbf` may lie ahead.
+    package static let leewaySeconds: Int64 = 10
 
     /// RFC 7519 sets none; Google takes a `jti` of 250 bytes at most.
     private static let maxIDBytes = 250

@@ -4,7 +4,7 @@ internal import JSON
 /// Nothing is verified.
 struct UnverifiedToken {
     /// A token of ours has under 2,000 bytes.
-    static let maxBytes = 16_384
+    static let maxBytes = 8_192
 
     let header: JSONNode
     let payload: JSONNode
@@ -25,7 +25,9 @@ struct UnverifiedToken {
     }
 
     private static func object(_ part: ArraySlice<UInt8>) -> JSONNode? {
-        guard let text = Base64URL.decode(part), let document = try? JSONDocument(parsing: text, maxDepth: 8),
+        var beginning: JSONBeginning?
+        guard let text = Base64URL.decode(part),
+            let document = try? JSONDocument(parsing: text, .record, beginning: &beginning),
             document.root.kind == .object, !document.root.hasDuplicateMembers
         else { return nil }
         return document.root

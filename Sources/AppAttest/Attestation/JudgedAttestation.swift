@@ -1,0 +1,65 @@
+/// An attestation whose fields are judged; its receipt is open, and with it what an unannounced extension map is worth.
+struct JudgedAttestation: Sendable {
+    /// What an extension map is worth.
+    enum MapTrust {
+        case counts, ignored
+        /// It counts where the verified receipt has the client data hash.
+        case countsByReceipt
+    }
+
+    private(set) var evidence: AttestationEvidence
+    /// The entries that wait for the receipt, and the policies that they are judged by.
+    private let waiting: (entries: ExtensionEntries, expectations: Expectations)?
+    private let isReceiptRequired: Bool
+
+    /// Judges the entries, but for those that wait.
+    init(
+        _ evidence: AttestationEvidence,
+        _ entries: ExtensionEntries,
+        _ trust: MapTrust,
+        _ expectations: Expectations
+    ) throws(Refusal) {
+        self.evidence = evidence
+        isReceiptRequired = expectations.receipt == .require
+        if trust == .countsByReceipt {
+            waiting = (entries, expectations)
+        } else {
+            waiting = nil
+            try self.evidence.take(entries, counts: trust == .counts, expectations)
+        }
+    }
+
+    /// - Parameter receipt: nil = there is none, or nobody asks for it.
+    func concluded(with receipt: ReceiptVerdict?) throws(Refusal) -> AttestationEvidence {
+        var evidence = evidence
+        evidence.receipt = receipt
+        if let (entries, expectations) = waiting {
+            try evidence.take(entries, counts: receipt?.vouchesForHash ?? false, expectations)
+        }
+        // Apple's word that another hash was attested: whatever the policy on receipts, the parts do not belong together.
+        if receipt?.refusal == .clientHash { throw .receipt(.clientHash) }
+        guard isReceiptRequired else { return evidence }
+        guard let receipt else { throw .receipt(.missing) }
+        if let refusal = receipt.refusal { throw .receipt(refusal) }
+        return evidence
+    }
+}
+
+extension AttestationEvidence {
+    fileprivate mutating func take(
+        _ found: ExtensionEntries,
+        counts: Bool,
+        _ expectations: Expectations
+    ) throws(Refusal) {
+        let entries = counts ? found : .missing
+        try entries.judge(by: expectations)
+        validationCategory = entries.validationCategory
+        bundleVersion = entries.bundleVersion
+        ignoresExtensions = found.isPresent && !counts
+    }
+}
+
+extension ReceiptVerdict {
+    /// Whether the receipt, held against its attestation, is Apple's word that this client data hash was attested.
+    fileprivate var vouchesForHash: Bool { refusal?.concernsAgeOnly ?? true }
+}

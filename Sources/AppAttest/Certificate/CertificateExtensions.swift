@@ -1,0 +1,58 @@
+/// The extensions of a certificate that OpenSSL has read: what it lets pass and RFC 5280 does not.
+///
+/// OpenSSL knows name constraints, policies and extended key usage, so it does not call them unknown; but nobody here
+/// processes them, and it takes any octet but 0 for TRUE.
+enum CertificateExtensions {
+    enum Flaw: Error, Equatable {
+        /// A critical extension that is neither basicConstraints nor keyUsage.
+        case unprocessedCritical
+        /// Not the DER of a certificate's extensions.
+        case notDER
+    }
+
+    /// - Parameter der: the whole certificate.
+    static func judge(_ der: [UInt8]) throws(Flaw) {
+        let areProcessed: Bool
+        do throws(DERFault) { areProcessed = try allAreProcessed(der.span) } catch { throw .notDER }
+        guard areProcessed else { throw .unprocessedCritical }
+    }
+
+    private static func allAreProcessed(_ bytes: Span<UInt8>) throws(DERFault) -> Bool {
+        guard let list = try find(bytes) else { return true }
+        var reader = DERReader(try DERReader.only(.sequence, in: list, bytes))
+        var areProcessed = true
+        while !reader.isAtEnd {
+            let isProcessed = try isProcessed(reader.next(.sequence, bytes), bytes)
+            areProcessed = areProcessed && isProcessed
+        }
+        return areProcessed
+    }
+
+    /// The content of the signed part's [3]; nil where there is none.
+    private static func find(_ bytes: Span<UInt8>) throws(DERFault) -> Range<Int>? {
+        var certificate = DERReader(try DERReader.only(.sequence, in: 0..<bytes.count, bytes))
+        var fields = DERReader(try certificate.next(.sequence, bytes))
+        while !fields.isAtEnd {
+            let field = try fields.next(bytes)
+            if field.tag == .explicit(3) { return field.content }
+        }
+        return nil
+    }
+
+    /// - Returns: false for a critical extension that nobody processes.
+    private static func isProcessed(_ content: Range<Int>, _ bytes: Span<UInt8>) throws(DERFault) -> Bool {
+        var fields = DERReader(content)
+        let identifier = try fields.next(.objectIdentifier, bytes)
+        let isCritical = try fields.defaultFalse(bytes)
+        let value = try fields.next(.octetString, bytes)
+        try fields.expectEnd()
+        if bytes.holds(ObjectIdentifier.basicConstraints, in: identifier) {
+            var constraints = DERReader(try DERReader.only(.sequence, in: value, bytes))
+            _ = try constraints.defaultFalse(bytes)
+            if !constraints.isAtEnd { _ = try constraints.integer(bytes) }
+            try constraints.expectEnd()
+            return true
+        }
+        return !isCritical || bytes.holds(ObjectIdentifier.keyUsage, in: identifier)
+    }
+}

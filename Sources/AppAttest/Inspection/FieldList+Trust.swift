@@ -1,0 +1,36 @@
+extension FieldList {
+    /// What an attestation's extension map is worth, if there is one.
+    ///
+    /// - Parameter evidence: nil = refused before that was known.
+    mutating func addTrust(
+        inAttestation object: [UInt8],
+        _ evidence: AttestationEvidence?,
+        isHashGiven: Bool,
+        limits: ObjectLimits
+    ) {
+        let bytes = object.span
+        guard let range = (try? AttestationObject(bytes, limits: limits))?.authenticatorData,
+            range.count > AttestedCredential.endOffset, let data = AuthenticatorData(range, bytes)
+        else { return }
+        let text: String
+        switch evidence?.ignoresExtensions {
+        case _ where data.announcesMap: text = Self.flagged
+        case true?: text = "do not count: ED is clear, and no verified receipt has this client data hash"
+        case false? where isHashGiven: text = "count: ED is clear, but the verified receipt has this client data hash"
+        case false?, nil: text = "count only where the verified receipt has the client data hash: ED is clear"
+        }
+        add("extensions", text: text)
+    }
+
+    /// What an assertion's extension map is worth, if there is one.
+    mutating func addTrust(inAssertion range: Range<Int>, _ bytes: Span<UInt8>, _ trust: ExtensionTrust) {
+        guard range.count > AuthenticatorData.byteCount, let data = AuthenticatorData(range, bytes) else { return }
+        switch trust {
+        case _ where data.announcesMap: add("extensions", text: Self.flagged)
+        case .any: add("extensions", text: "count: ED is clear, and extensions.trust is any")
+        case .flagged: add("extensions", text: "do not count: ED is clear, and extensions.trust is flagged")
+        }
+    }
+
+    private static let flagged = "count: ED is set"
+}

@@ -1,0 +1,28 @@
+package import AppAttest
+
+/// Whose request it was, as far as its path tells: what refusals are counted by.
+package struct RequestAccount: Hashable, Sendable {
+    /// Index into ``Registry/apps``; nil where the path names no app of the registry.
+    package let app: Int?
+    /// nil for a verb that is not served.
+    package let method: Method?
+
+    package init(app: Int?, method: Method?) {
+        self.app = app
+        self.method = method
+    }
+}
+
+extension RequestDecoder {
+    /// - Parameter path: as it was echoed, whatever became of the rest of its request.
+    package static func account(of path: ExactText, in registry: Registry) -> RequestAccount {
+        guard let parsed = RequestPath(path.utf8) else { return RequestAccount(app: nil, method: nil) }
+        let app: Int? =
+            switch parsed.resource {
+            case .app(let project, let app): registry.find(project: project, app: app)
+            case .oauthClient(let client): registry.find(oauthClient: client)
+            case .project: nil
+            }
+        return RequestAccount(app: app, method: Method(verb: parsed.verb))
+    }
+}
