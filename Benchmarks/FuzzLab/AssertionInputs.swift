@@ -16,10 +16,13 @@ struct AssertionInputs {
         guard case .success(let evidence) = result else {
             return tally.mistake("\(device.shape.rawValue): a valid assertion is refused: \(Self.code(result))")
         }
+        let shape = device.shape
+        let counts = shape.setsEDFlag || circumstances.expectations.extensionTrust == .any
         let isRight =
             evidence.counter == counter && evidence.appID.text == device.appID
-            && evidence.validationCategory == (device.shape.hasCategory ? device.category : nil)
-            && evidence.bundleVersion == (device.shape.hasBundleVersion ? device.bundleVersion : nil)
+            && evidence.validationCategory == (counts && shape.hasCategory ? device.category : nil)
+            && evidence.bundleVersion == (counts && shape.hasBundleVersion ? ExactText(device.bundleVersion) : nil)
+            && evidence.ignoresExtensions == (!counts && shape.hasCategory)
         if !isRight { tally.mistake("\(device.shape.rawValue): wrong evidence \(evidence)") }
     }
 

@@ -24,7 +24,7 @@ struct AttestationInputs {
     /// One fault gives exactly its reason.
     func faulty(_ fault: AttestationFault, _ random: inout SeededRandom, _ tally: inout Tally, _ way: Judge.Way) {
         var circumstances = Circumstances(device, &random).atOnce
-        if fault.needsPolicy { circumstances.expectations = device.expectations }
+        if fault.needsPolicy || fault.needsReceipts { circumstances.expectations = device.expectations }
         circumstances.expectations.macACL = .require
         circumstances.expectations = fault.neededExpectations(circumstances.expectations, for: device)
         let code = Self.code(verdict(fault, nil, circumstances, way))
@@ -34,11 +34,13 @@ struct AttestationInputs {
         }
     }
 
-    /// A faulty receipt refuses the attestation where the policy asks for receipts, and is only told elsewhere.
+    /// A faulty receipt refuses the attestation where the policy asks for receipts or it names another hash, and is only
+    /// told elsewhere.
     func faultyReceipt(_ fault: ReceiptFault, _ random: inout SeededRandom, _ tally: inout Tally, _ way: Judge.Way) {
         var circumstances = Circumstances(device, &random).atOnce
-        let isRequired = random.below(2) == 0
-        circumstances.expectations.receipt = isRequired ? .require : .report
+        let isAsked = random.below(2) == 0
+        circumstances.expectations.receipt = isAsked ? .require : .report
+        let isRequired = isAsked || fault == .otherClientHash
         let result = verdict(nil, fault, circumstances, way)
         let expected = Refusal.receipt(fault.expected)
         switch result {
@@ -70,6 +72,11 @@ struct AttestationInputs {
         }
         tally.countHarmless()
         (evidence.receipt, original.receipt) = (nil, nil)
+        if evidence.ignoresExtensions {
+            // The damaged receipt vouches for the map no more.
+            original.ignoresExtensions = true
+            (original.validationCategory, original.bundleVersion) = (nil, nil)
+        }
         if evidence != original { tally.mistake("\(device.shape.rawValue): damage changes the evidence: \(evidence)") }
         // What is not signed: the receipt under a policy that does not ask for it, and the hash outside of everything.
         if !device.shape.hasReceipt, device.shape != .ios18_5CDHash {

@@ -20,8 +20,15 @@ struct Circumstances {
         expectations = device.expectations
         expectations.appIDs = Pool.appIDs.map { AppID($0) }.shuffled(using: &random)
         if random.below(2) == 0 { expectations.environments = Set(Environment.allCases) }
-        expectations.categories = Self.policy(device.category, has: device.shape.hasCategory, &random)
-        expectations.bundleVersions = Self.policy(device.bundleVersion, has: device.shape.hasBundleVersion, &random)
+        // Without ED a map is missing wherever nothing vouches for it.
+        let (shape, counts) = (device.shape, device.shape.setsEDFlag)
+        expectations.categories = Self.policy(device.category, has: counts && shape.hasCategory, &random)
+        expectations.bundleVersions = Self.policy(
+            ExactText(device.bundleVersion),
+            has: counts && shape.hasBundleVersion,
+            &random
+        )
+        expectations.extensionTrust = random.below(2) == 0 ? .flagged : .any
         expectations.macACL = random.below(4) == 0 ? .accept : .require
         expectations.receipt = [.report, .require, .ignore][random.below(device.shape.hasReceipt ? 3 : 1)]
     }

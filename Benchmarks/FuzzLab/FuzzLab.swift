@@ -15,6 +15,8 @@ struct FuzzLab {
     private var lanes = ProcessInfo.processInfo.activeProcessorCount
     /// How often each reason must be reached.
     private var least = 1000
+    /// Nil: verdicts are fuzzed, not what they cost.
+    private var costSeconds: Int?
 
     static func main() throws {
         let lab = try FuzzLab(Array(CommandLine.arguments.dropFirst()))
@@ -30,17 +32,22 @@ struct FuzzLab {
             case "--seed": seed = value
             case "--lanes": lanes = max(1, Int(clamping: value))
             case "--least": least = Int(clamping: value)
+            case "--cost": costSeconds = Int(clamping: value)
             default: Self.usage()
             }
         }
     }
 
     private static func usage() -> Never {
-        print("Usage: FuzzLab [--inputs N] [--seed S] [--lanes L] [--least K]")
+        print("Usage: FuzzLab [--inputs N] [--seed S] [--lanes L] [--least K] | FuzzLab --cost SECONDS [--seed S]")
         exit(2)
     }
 
     private func run() throws -> Int32 {
+        if let costSeconds {
+            var lab = try CostLab(seed: seed)
+            return try lab.run(seconds: costSeconds)
+        }
         let pool = try Pool(seed: seed, devicesPerShape: 4)
         let chunks = (inputs + Lane.chunk - 1) / Lane.chunk
         let start = ContinuousClock.now

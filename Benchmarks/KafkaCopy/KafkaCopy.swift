@@ -42,8 +42,15 @@ struct KafkaCopy {
     }
 
     private static func restore(_ log: KafkaRecordLog, _ partitions: [Int32]) throws {
-        _ = try log.beginRestore(partitions, kept: [])
-        while try !log.restore(10_000, waitMilliseconds: 100).isComplete {}
+        try log.beginRestore(partitions, kept: [])
+        var isComplete = false
+        while !isComplete {
+            let round = try log.restore(10_000, waitMilliseconds: 100)
+            for partition in round.completed {
+                _ = try log.start(partition, mark: nil, ledgerIsEmpty: true)
+            }
+            isComplete = round.isComplete
+        }
     }
 
     private static func copy(_ round: PollRound, _ log: KafkaRecordLog) throws {

@@ -193,7 +193,7 @@ private final class RoundLog: RecordLog {
     func append(_ records: [OutboundRecord]) throws {}
     func commit(_ positions: [PartitionPosition], of generation: Generation) throws {}
     func abort() throws {}
-    func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws -> Set<Int32> { [] }
+    func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws {}
     func restore(_ records: Int, waitMilliseconds: Int) throws -> RestoreRound { RestoreRound() }
     func releaseRevoked() throws {}
     func close() throws {}

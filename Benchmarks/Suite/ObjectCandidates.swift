@@ -144,13 +144,22 @@ struct ObjectCandidates {
     }
 
     private static func concluded<Evidence>(_ prepared: [Prepared<Evidence>], _ engine: OpenSSLEngine) -> Int {
-        var answers = engine.verify(prepared.flatMap(\.checks))[...]
-        for object in prepared {
-            let own = Array(answers.prefix(object.checks.count))
-            answers = answers.dropFirst(object.checks.count)
-            guard case .success = object.conclude(own) else { preconditionFailure("an honest object is refused") }
+        var (open, done) = (prepared, 0)
+        while !open.isEmpty {
+            var answers = engine.verify(open.flatMap(\.checks))[...]
+            var rest: [Prepared<Evidence>] = []
+            for object in open {
+                let own = Array(answers.prefix(object.checks.count))
+                answers = answers.dropFirst(object.checks.count)
+                switch object.advance(own) {
+                case .concluded(.success): done += 1
+                case .concluded(.failure): preconditionFailure("an honest object is refused")
+                case .open(let next): rest.append(next)
+                }
+            }
+            open = rest
         }
-        return prepared.count
+        return done
     }
 }
 

@@ -44,7 +44,7 @@ struct SigningPairs {
         )
         let keyID = KeyID(of: Fixtures.onePublicKey)
         // Named and hashed before: a record's decoding does it for the verdict too.
-        let requests = (0..<64).map { (id: "request-\($0)", digest: SHA256.hash([UInt8($0)])) }
+        let requests = (0..<64).map { (id: ExactText("request-\($0)"), digest: SHA256.hash([UInt8($0)])) }
         func mint(_ index: Int) -> Int {
             let times = TokenTimes(issuedAt: 1_795_000_000 + Int64(index), expiresAt: 1_795_003_600 + Int64(index))
             let request = requests[index % requests.count]

@@ -95,7 +95,7 @@ enum RequestSeeds {
     private static let artifact = "AQ" + String(repeating: "A", count: 94)
 
     static let all: [[UInt8]] = [
-        #"{"path":"\#(path):verifyAssertion","body":{"assertion":"omlz","keyId":"\#(keyID)","clientDataHash":"AAEC"}}"#,
+        #"{"path":"\#(path):verifyAssertion","body":{"assertion":"omlz","keyId":"\#(keyID)","clientDataHash":"\#(keyID)"}}"#,
         #"{"path":"/\#(path):verifyAttestation","body":{"attestation_statement":"o2Nm","key_id":"\#(keyID)","#
             + #""client_data":"aGVsbG8"}}"#,
         #"{"path":"v1beta/oauthClients/client.apps.example.com:verifyAssertion?x=1","body":{}}"#,

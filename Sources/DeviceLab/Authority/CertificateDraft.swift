@@ -7,8 +7,12 @@ struct CertificateExtension {
     var isCritical = false
     /// What the OCTET STRING holds.
     var value: [UInt8]
+    /// Written instead of a critical extension's TRUE.
+    var looseCritical: [UInt8]?
 
-    var der: [UInt8] { DER.sequence(oid, isCritical ? DER.boolean(true) : [], DER.octetString(value)) }
+    var der: [UInt8] {
+        DER.sequence(oid, isCritical ? looseCritical ?? DER.boolean(true) : [], DER.octetString(value))
+    }
 }
 
 /// The hash that a certificate is signed over, with the algorithm's name in it.
@@ -36,6 +40,8 @@ struct CertificateDraft {
     var subject: [UInt8]
     var publicKey: [UInt8]
     var extensions: [CertificateExtension]
+    /// The last change of the signed part before it is signed.
+    var alter: Alteration.Edit = { $0 }
 
     init(
         serial: [UInt8],
@@ -64,7 +70,7 @@ struct CertificateDraft {
     }
 
     func signed(by key: LabKey, with signer: any LabSigner) -> [UInt8] {
-        let body = toBeSigned
+        let body = alter(toBeSigned)
         let signature = signer.sign(hash.digest(body), with: key)
         return DER.sequence(body, outerAlgorithm, DER.bitString(signature.der))
     }

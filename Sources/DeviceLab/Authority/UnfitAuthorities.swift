@@ -22,6 +22,7 @@ struct UnfitAuthorities: Sendable {
     let withFlippedSignature: LabAuthority
     /// Real name and key, unknown critical extension.
     let withCriticalExtension: LabAuthority
+    let loose: LooseAuthorities
 
     let foreignReceipts: ReceiptAuthorities
     let receiptSigners: UnfitReceiptSigners
@@ -48,6 +49,7 @@ struct UnfitAuthorities: Sendable {
         withCriticalExtension = variant {
             $0.extensions.append(CertificateExtension(oid: OID.unknown, isCritical: true, value: DER.null))
         }
+        loose = LooseAuthorities(factory: factory, root: root)
         foreignReceipts = ReceiptAuthorities(factory: factory, prefix: "foreign receipt")
         receiptSigners = UnfitReceiptSigners(factory: factory, receipts: receipts)
     }

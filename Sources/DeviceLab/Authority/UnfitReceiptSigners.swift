@@ -17,6 +17,9 @@ struct UnfitReceiptSigners: Sendable {
     let underFutureIntermediate: Chain
     let underNonAuthority: Chain
     let underIntermediateOfForeignRoot: Chain
+    let withCriticalPolicies: Chain
+    let underNameConstraints: Chain
+    let underLooseCA: Chain
 
     init(factory: AuthorityFactory, receipts: ReceiptAuthorities) {
         let (root, intermediate) = (receipts.root, receipts.intermediate)
@@ -49,6 +52,17 @@ struct UnfitReceiptSigners: Sendable {
         underFutureIntermediate = under("future", .future) { _ in }
         underNonAuthority = under("no authority", .long) {
             $0.replace(OID.basicConstraints, value: DER.sequence())
+        }
+        withCriticalPolicies = chain(
+            signer("with policies") {
+                $0.remove(OID.certificatePolicies)
+                $0.extensions.append(.policies)
+            },
+            intermediate
+        )
+        underNameConstraints = under("constraints", .long) { $0.extensions.append(.nameConstraints) }
+        underLooseCA = under("loose", .long) {
+            $0.replace(OID.basicConstraints, value: DER.sequence(DER.looseTrue))
         }
         let foreignRoot = factory.receiptRoot("foreign receipt root")
         let orphan = factory.receiptIntermediate("orphan intermediate", issuer: foreignRoot)

@@ -22,6 +22,9 @@ struct AttestationDraft {
     var leafIssuer: LabKey
     /// What follows the leaf in x5c.
     var chain: [[UInt8]]
+    var hasReceipt: Bool
+    /// What the device was given to attest, where it was not ``clientDataHash``: what Apple writes into the receipt.
+    var attestedHash: [UInt8]?
 
     init(device: FakeDevice, clientDataHash: [UInt8], time: EvaluationTime) {
         self.device = device
@@ -41,6 +44,7 @@ struct AttestationDraft {
         leaf = Self.leaf(of: device, time: time)
         leafIssuer = device.ca.intermediate.key
         chain = [device.ca.intermediate.certificate]
+        hasReceipt = device.shape.hasReceipt
     }
 
     /// Signs the leaf.

@@ -95,6 +95,8 @@ extension DeviceShape {
     package var hasCategory: Bool {
         traits.entries.map { $0.contains(.category) || $0.contains(.categoryInteger) } ?? false
     }
+    /// Whether this shape's devices announce their extension map by the ED flag.
+    package var setsEDFlag: Bool { traits.hasEDFlag }
     /// Whether the bundle version is.
     package var hasBundleVersion: Bool { traits.entries?.contains(.bundleVersion) ?? false }
 

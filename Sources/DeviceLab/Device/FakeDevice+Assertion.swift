@@ -13,6 +13,7 @@ extension FakeDevice {
         var draft = AssertionDraft(device: self, clientDataHash: clientDataHash, counter: counter)
         if case .draft(let edit) = effect { edit(&draft) }
         var parts = draft.signed()
+        if case .parts(let edit) = effect { edit(&parts) }
         if case .signature(let edit) = effect { parts.signature = edit(parts.ecdsa) }
         var entries = parts.entries
         if case .topLevel(let edit) = effect { edit(&entries) }
@@ -78,6 +79,7 @@ enum AssertionEffect: Sendable {
     /// The object is right; it is the caller's expectations that refuse it.
     case none
     case draft(@Sendable (inout AssertionDraft) -> Void)
+    case parts(@Sendable (inout AssertionParts) -> Void)
     /// From the right signature to what stands in its place.
     case signature(@Sendable (LabSignature) -> [UInt8])
     case topLevel(@Sendable (inout [CBORPair]) -> Void)

@@ -18,11 +18,11 @@ extension FakeDevice {
         var draft = AttestationDraft(device: self, clientDataHash: clientDataHash, time: time)
         if case .draft(let edit) = effect { edit(&draft) }
         var parts = draft.signed()
-        if shape.hasReceipt {
+        if draft.hasReceipt {
             parts.receipt = receipt(
                 .attest,
                 leaf: parts.certificates.first ?? [],
-                clientDataHash: clientDataHash,
+                clientDataHash: draft.attestedHash ?? clientDataHash,
                 at: time,
                 fault: receiptFault
             )

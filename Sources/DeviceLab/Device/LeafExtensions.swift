@@ -71,7 +71,7 @@ enum LeafExtensions {
     }
 
     /// Extension 8.7.
-    private static func osInformation(_ traits: ShapeTraits) -> [UInt8] {
+    static func osInformation(_ traits: ShapeTraits) -> [UInt8] {
         var parts = text(1400, traits.version)
         switch traits.detail {
         case .version: break

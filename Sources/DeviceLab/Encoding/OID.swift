@@ -16,6 +16,7 @@ enum OID {
     static let subjectKeyID = DER.oid("2.5.29.14")
     static let keyUsage = DER.oid("2.5.29.15")
     static let basicConstraints = DER.oid("2.5.29.19")
+    static let nameConstraints = DER.oid("2.5.29.30")
     static let certificatePolicies = DER.oid("2.5.29.32")
     static let authorityKeyID = DER.oid("2.5.29.35")
     static let extendedKeyUsage = DER.oid("2.5.29.37")

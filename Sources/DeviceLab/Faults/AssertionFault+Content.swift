@@ -19,6 +19,15 @@ extension AssertionFault {
         rest(.restNotMap) { $0 = CBORBytes.array([$0]) },
         rest(.restTruncated) { $0.removeLast() },
         entries(.restDuplicateEntry) { $0.append($0[0]) },
+        AssertionFaultRow(.mapCutOff, .malformedAssertion, .draft { $0.authData.announce(map: []) }),
+        // For a caller who puts the map before the hash.
+        AssertionFaultRow(.mapMoved, .malformedAssertion, .parts { $0.authData = Array($0.authData.prefix(37)) }),
+        // Signed by a device that was given the map and the hash as one.
+        AssertionFaultRow(
+            .mapForged,
+            .categoryMissing,
+            .draft { $0.authData.slipIn(map: CBORBytes.map($0.device.entriesForFaults)) }
+        ),
         entries(.categoryAsText) { $0.setCategory(CBORBytes.text("4")) },
         entries(.categoryThreeBytes) { $0.setCategory(CBORBytes.bytes([4, 0, 0])) },
         entries(.bundleVersionAsBytes) { $0.setBundleVersion(CBORBytes.bytes(Array("1314".utf8))) },
@@ -36,7 +45,7 @@ extension AssertionFault {
             fault,
             .malformedAssertion,
             .draft {
-                $0.authData.extensions = CBORBytes.map($0.device.entriesForFaults)
+                $0.authData.announce(map: CBORBytes.map($0.device.entriesForFaults))
                 edit(&$0.authData.extensions)
             }
         )
@@ -53,7 +62,7 @@ extension AssertionFault {
             .draft {
                 var entries = $0.device.entriesForFaults
                 edit(&entries)
-                $0.authData.extensions = CBORBytes.map(entries)
+                $0.authData.announce(map: CBORBytes.map(entries))
             }
         )
     }

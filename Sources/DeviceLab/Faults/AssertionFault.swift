@@ -31,23 +31,25 @@ package enum AssertionFault: String, Sendable, CaseIterable {
     case restGarbage = "rest-garbage", restTrailingByte = "rest-trailing-byte", restTwoMaps = "rest-two-maps"
     case restNotMap = "rest-not-map", restTruncated = "rest-truncated", restDuplicateEntry = "rest-duplicate-entry"
     case categoryAsText = "category-as-text", categoryThreeBytes = "category-three-bytes"
-    case bundleVersionAsBytes = "bundle-version-as-bytes"
+    case bundleVersionAsBytes = "bundle-version-as-bytes", mapCutOff = "map-cut-off"
+    case mapMoved = "map-moved"
     // What an app's policy refuses.
     case categoryMissing = "category-missing", categoryOther = "category-other"
     case bundleVersionMissing = "bundle-version-missing", bundleVersionOther = "bundle-version-other"
+    case mapForged = "map-forged"
 }
 
 extension AssertionFault {
     /// The one reason that a verifier must give.
     package var expected: Refusal { row.expected }
 
-    /// Whether a device of that shape can have the fault at all: every one can, so far.
-    package func applies(to shape: DeviceShape) -> Bool { true }
+    /// Whether a device of that shape can have the fault at all.
+    package func applies(to shape: DeviceShape) -> Bool { self == .mapMoved ? shape.setsEDFlag : true }
 
     /// Whether the reason depends on what an app allows: then `neededExpectations` differ from the base.
     package var needsPolicy: Bool {
         switch self {
-        case .categoryMissing, .categoryOther, .bundleVersionMissing, .bundleVersionOther: true
+        case .categoryMissing, .categoryOther, .bundleVersionMissing, .bundleVersionOther, .mapForged: true
         default: false
         }
     }
@@ -56,10 +58,10 @@ extension AssertionFault {
     package func neededExpectations(_ base: Expectations, for device: FakeDevice) -> Expectations {
         var needed = base
         switch self {
-        case .categoryMissing, .categoryOther:
+        case .categoryMissing, .categoryOther, .mapForged:
             needed.categories = EntryPolicy(allow: [device.category], whenMissing: .refuse)
         case .bundleVersionMissing, .bundleVersionOther:
-            needed.bundleVersions = EntryPolicy(allow: [device.bundleVersion], whenMissing: .refuse)
+            needed.bundleVersions = EntryPolicy(allow: [ExactText(device.bundleVersion)], whenMissing: .refuse)
         default: break
         }
         return needed

@@ -10,7 +10,10 @@ extension AttestationFault {
         .draft(.authDataTruncated, .malformedAuthData) { $0.authData.keep(163) },
         .draft(.authDataOfAssertion, .malformedAuthData) { $0.authData.keep(37) },
         .draft(.flagsClear, .flags) { $0.authData.flags = 0 },
-        .draft(.flagsOnlyED, .flags) { $0.authData.flags = 0x80 },
+        .draft(.flagsOnlyED, .flags) {
+            $0.announce(map: CBORBytes.map($0.device.entriesForFaults))
+            $0.authData.flags = 0x80
+        },
         .draft(.otherAppID, .appIDMismatch) { $0.authData.rpIDHash = AppID("0000000000.lab.other").rpIDHash.bytes },
         .draft(.appIDCase, .appIDMismatch) { $0.useAppID($0.device.appID.swappingCase()) },
         .draft(.appIDWithoutPrefix, .appIDMismatch) {

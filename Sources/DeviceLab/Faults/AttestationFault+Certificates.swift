@@ -3,7 +3,9 @@ internal import Crypto
 
 extension AttestationFault {
     /// Faults of the certificates, each by itself.
-    static let certificateRows: [AttestationFaultRow] = [
+    static let certificateRows: [AttestationFaultRow] = singleRows + extensionRows
+
+    private static let singleRows: [AttestationFaultRow] = [
         .parts(.noCertificate, .badCertificate) { $0.certificates = [] },
         .parts(.oneCertificate, .badCertificate) { $0.certificates.removeLast() },
         .parts(.threeCertificates, .badCertificate) { $0.certificates.append($0.certificates[1]) },
@@ -39,6 +41,28 @@ extension AttestationFault {
         .draft(.intermediateCriticalExtension, .badCertificate) {
             $0.chain = [$0.device.ca.unfit.withCriticalExtension.certificate]
         },
+    ]
+
+    /// Extensions that say more than the verifier heeds, and BOOLEANs that BER has and DER has not.
+    private static let extensionRows: [AttestationFaultRow] = [
+        .draft(.intermediateNameConstraints, .badCertificate) {
+            $0.chain = [$0.device.ca.unfit.loose.withNameConstraints.certificate]
+        },
+        .draft(.intermediatePolicies, .badCertificate) {
+            $0.chain = [$0.device.ca.unfit.loose.withPolicies.certificate]
+        },
+        .draft(.intermediateUsage, .badCertificate) { $0.chain = [$0.device.ca.unfit.loose.withUsage.certificate] },
+        .draft(.intermediateLooseCritical, .badCertificate) {
+            $0.chain = [$0.device.ca.unfit.loose.withLooseCritical.certificate]
+        },
+        .draft(.intermediateLooseCA, .badCertificate) {
+            $0.chain = [$0.device.ca.unfit.loose.withLooseCA.certificate]
+        },
+        .draft(.leafCriticalUsage, .badCertificate) {
+            $0.leaf.remove(OID.extendedKeyUsage)
+            $0.leaf.extensions.append(.appAttestUsage(isCritical: true))
+        },
+        .draft(.leafLooseCritical, .badCertificate) { $0.leaf.loosenCritical(OID.keyUsage) },
     ]
 
     /// Faults of how the certificates hang together, and of their dates.

@@ -37,6 +37,14 @@ extension AttestationFault {
         extensions(.restIndefinite, CBORDamage.indefinite),
         extensions(.restTagged, CBORDamage.tag),
         entries(.restDuplicateEntry) { $0.append($0[0]) },
+        .draft(.mapCutOff, .malformedAttestation) { $0.authData.announce(map: []) },
+        .draft(.mapOfOldSystem, .extensionsNotExpected) {
+            $0.authData.announce(map: CBORBytes.map($0.device.entriesForFaults))
+            $0.nameOldSystem()
+        },
+        // For a caller who puts the map before the hash; with the hash alone it is Apple's nonce no more.
+        AttestationFaultRow(.mapMoved, .malformedAttestation, .parts { $0.authData = Array($0.authData.prefix(164)) }),
+        .draft(.mapForged, .receipt(.clientHash)) { $0.forge(map: CBORBytes.map($0.device.entriesForFaults)) },
     ]
 
     private static let entryTypeRows: [AttestationFaultRow] = [
@@ -56,6 +64,10 @@ extension AttestationFault {
         entries(.categoryBigEndian, .categoryNotAllowed) { $0.setCategory(CBORBytes.bytes([0, 0, 0, 4])) },
         entries(.bundleVersionMissing, .bundleVersionMissing) { $0.removeBundleVersion() },
         entries(.bundleVersionOther, .bundleVersionNotAllowed) { $0.setBundleVersion(CBORBytes.text("0")) },
+        .draft(.mapUnvouched, .categoryMissing) {
+            $0.forge(map: CBORBytes.map($0.device.entriesForFaults))
+            $0.hasReceipt = false
+        },
         AttestationFaultRow(.receiptMissing, .receipt(.missing), .parts { $0.receipt = nil }),
     ]
 
@@ -64,7 +76,7 @@ extension AttestationFault {
         _ edit: @escaping @Sendable (inout [UInt8]) -> Void
     ) -> AttestationFaultRow {
         .draft(fault, .malformedAuthData) {
-            $0.authData.extensions = CBORBytes.map($0.device.entriesForFaults)
+            $0.announce(map: CBORBytes.map($0.device.entriesForFaults))
             edit(&$0.authData.extensions)
         }
     }
@@ -77,12 +89,15 @@ extension AttestationFault {
         .draft(fault, expected) { draft in
             var entries = draft.device.entriesForFaults
             edit(&entries)
-            draft.authData.extensions = CBORBytes.map(entries)
+            draft.announce(map: CBORBytes.map(entries))
         }
     }
 }
 
 extension FakeDevice {
+    /// The map that this device signs; empty where it has none.
+    package var extensionMap: [UInt8] { model.extensionMap }
+
     /// This device's entries; for shapes without a map (or without the two known entries), those that it could have.
     var entriesForFaults: [CBORPair] {
         var entries = model.extensionEntries

@@ -32,6 +32,10 @@ package enum AttestationFault: String, Sendable, CaseIterable {
     case leafDuplicateNonce = "leaf-duplicate-nonce", leafTimeMalformed = "leaf-time-malformed"
     case intermediateGarbage = "intermediate-garbage", intermediateTrailingByte = "intermediate-trailing-byte"
     case intermediateCriticalExtension = "intermediate-critical-extension"
+    case intermediateNameConstraints = "intermediate-name-constraints"
+    case intermediatePolicies = "intermediate-policies", intermediateUsage = "intermediate-usage"
+    case intermediateLooseCritical = "intermediate-loose-critical", intermediateLooseCA = "intermediate-loose-ca"
+    case leafCriticalUsage = "leaf-critical-usage", leafLooseCritical = "leaf-loose-critical"
     // The chain.
     case leafByOtherKey = "leaf-by-other-key", leafSignatureFlipped = "leaf-signature-flipped"
     case leafSignatureEmpty = "leaf-signature-empty", leafIssuerName = "leaf-issuer-name"
@@ -77,6 +81,8 @@ package enum AttestationFault: String, Sendable, CaseIterable {
     case restGarbage = "rest-garbage", restTrailingByte = "rest-trailing-byte", restTwoMaps = "rest-two-maps"
     case restNotMap = "rest-not-map", restTruncated = "rest-truncated", restIndefinite = "rest-indefinite"
     case restDuplicateEntry = "rest-duplicate-entry", restTagged = "rest-tagged"
+    case mapCutOff = "map-cut-off", mapOfOldSystem = "map-of-old-system", mapForged = "map-forged"
+    case mapMoved = "map-moved"
     case categoryAsText = "category-as-text", categoryThreeBytes = "category-three-bytes"
     case categoryFiveBytes = "category-five-bytes", categoryTooBig = "category-too-big"
     case categoryNegative = "category-negative", bundleVersionAsBytes = "bundle-version-as-bytes"
@@ -85,6 +91,7 @@ package enum AttestationFault: String, Sendable, CaseIterable {
     case categoryMissing = "category-missing", categoryOther = "category-other"
     case categoryBigEndian = "category-big-endian"
     case bundleVersionMissing = "bundle-version-missing", bundleVersionOther = "bundle-version-other"
+    case mapUnvouched = "map-unvouched"
     case receiptMissing = "receipt-missing"
 }
 
@@ -96,7 +103,8 @@ extension AttestationFault {
     package func applies(to shape: DeviceShape) -> Bool {
         switch self {
         case .aclMissing, .aclFlipped, .aclOfIPhone, .aclOtherTag, .aclTrailingByte: shape.isMac
-        case .receiptNotBytes, .oversizedReceipt, .receiptMissing: shape.hasReceipt
+        case .mapMoved: shape.setsEDFlag
+        case .receiptNotBytes, .oversizedReceipt, .receiptMissing, .mapForged: shape.hasReceipt
         default: true
         }
     }
@@ -105,11 +113,14 @@ extension AttestationFault {
     package var needsPolicy: Bool {
         switch self {
         case .categoryMissing, .categoryOther, .categoryBigEndian, .bundleVersionMissing, .bundleVersionOther,
-            .receiptMissing, .otherEnvironment:
+            .mapUnvouched, .receiptMissing, .otherEnvironment:
             true
         default: false
         }
     }
+
+    /// Whether an app that asks for no receipts accepts it.
+    package var needsReceipts: Bool { self == .mapForged }
 
     /// Whether the reason depends on ``LabCA/attestationAnchorsPEM`` being anchored, not the one root alone.
     package var needsDatedAnchors: Bool { self == .rootExpired || self == .rootNotYetValid }
@@ -118,10 +129,10 @@ extension AttestationFault {
     package func neededExpectations(_ base: Expectations, for device: FakeDevice) -> Expectations {
         var needed = base
         switch self {
-        case .categoryMissing, .categoryOther, .categoryBigEndian:
+        case .categoryMissing, .categoryOther, .categoryBigEndian, .mapUnvouched:
             needed.categories = EntryPolicy(allow: [device.category], whenMissing: .refuse)
         case .bundleVersionMissing, .bundleVersionOther:
-            needed.bundleVersions = EntryPolicy(allow: [device.bundleVersion], whenMissing: .refuse)
+            needed.bundleVersions = EntryPolicy(allow: [ExactText(device.bundleVersion)], whenMissing: .refuse)
         case .receiptMissing: needed.receipt = .require
         case .otherEnvironment: needed.environments = [device.environment]
         default: break

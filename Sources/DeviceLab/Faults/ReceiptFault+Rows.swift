@@ -30,6 +30,9 @@ extension ReceiptFault {
         .draft(.intermediateGarbage, .badCertificate) { draft, _ in
             draft.certificates[1] = DER.sequence(DER.integer(1))
         },
+        .draft(.signerCriticalPolicies, .badCertificate) { $0.use($1.unfit.withCriticalPolicies) },
+        .draft(.intermediateNameConstraints, .badCertificate) { $0.use($1.unfit.underNameConstraints) },
+        .draft(.intermediateLooseCA, .badCertificate) { $0.use($1.unfit.underLooseCA) },
         .draft(.foreignRoot, .chain) { $0.use($1.foreign, signer: $1.foreign.signer(at: $1.time)) },
         .draft(.foreignIntermediate, .chain) { draft, context in
             // Beside the standing intermediate, whose key did not make this signer's signature.
@@ -57,7 +60,8 @@ extension ReceiptFault {
         ReceiptFaultRow(.paddedSignature, .signature, .signature(SignatureDamage.paddedR)),
         .draft(.byOtherKey, .signature) { $0.signingKey = $1.device.stranger },
         ReceiptFaultRow(.changedAfterSigning, .signature, .content { $0.changeToken() }),
-        .draft(.uncoveredAttributes, .signature) { draft, _ in draft.hasUncoveredAttributes = true },
+        .draft(.uncoveredAttributes, .signature) { draft, _ in draft.attributes = .uncovered },
+        .draft(.attributesOfOtherType, .signature) { draft, _ in draft.attributes = .covered(type: OID.signedData) },
     ]
 
     static let contentRows: [ReceiptFaultRow] = [

@@ -18,10 +18,13 @@ package enum ReceiptFault: String, Sendable, CaseIterable {
     case intermediateNotCA = "intermediate-not-ca", intermediateOfForeignRoot = "intermediate-of-foreign-root"
     case signerExpired = "signer-expired", signerNotYetValid = "signer-not-yet-valid"
     case intermediateExpired = "intermediate-expired", intermediateNotYetValid = "intermediate-not-yet-valid"
+    case signerCriticalPolicies = "signer-critical-policies"
+    case intermediateNameConstraints = "intermediate-name-constraints", intermediateLooseCA = "intermediate-loose-ca"
     // The signature.
     case signatureFlipped = "signature-flipped", signatureEmpty = "signature-empty", rawSignature = "raw-signature"
     case paddedSignature = "padded-signature", byOtherKey = "by-other-key"
     case changedAfterSigning = "changed-after-signing", uncoveredAttributes = "uncovered-attributes"
+    case attributesOfOtherType = "attributes-of-other-type"
     // The content.
     case otherType = "other-type", unknownType = "unknown-type"
     case otherAppID = "other-app-id", appIDCase = "app-id-case"

@@ -14,6 +14,8 @@ package struct FleetPlan: Sendable {
     /// What the devices' app has; nil = as ``FakeDevice`` chooses.
     package var category: UInt32?
     package var bundleVersion: String?
+    /// The length of what the devices' app has signed.
+    package var clientDataHashBytes = 32
     package var devices: Int
     /// All records, the devices' first attestations included.
     package var records: Int
@@ -96,7 +98,9 @@ package struct FakeFleet: Sendable {
         // Replays repeat the record that they replay.
         let index = step.replayOf ?? step.index
         let seed = CBORBytes.bigEndian(plan.seed, 8) + CBORBytes.bigEndian(UInt64(index), 8)
-        return SHA256.hash(Array("lab client data".utf8) + seed).bytes
+        var hash = SHA256.hash(Array("lab client data".utf8) + seed).bytes
+        while hash.count < plan.clientDataHashBytes { hash += SHA256.hash(hash).bytes }
+        return Array(hash.prefix(plan.clientDataHashBytes))
     }
 }
 

@@ -62,9 +62,9 @@ struct FaultPool: Sendable {
     init(_ shape: DeviceShape, _ methods: Set<FleetPlan.Method>) {
         // An empty object might not get as far as the verifier: requests need one.
         let attestations = AttestationFault.allCases.filter {
-            $0 != .empty && !$0.needsPolicy && !$0.needsDatedAnchors && $0.applies(to: shape)
+            $0 != .empty && !$0.needsPolicy && !$0.needsReceipts && !$0.needsDatedAnchors && $0.applies(to: shape)
         }
-        let assertions = AssertionFault.allCases.filter { $0 != .empty && !$0.needsPolicy }
+        let assertions = AssertionFault.allCases.filter { $0 != .empty && !$0.needsPolicy && $0.applies(to: shape) }
         attestation = methods.contains(.attestation) ? attestations : []
         assertion = methods.contains(.assertion) ? assertions : []
         hasReplay = methods.contains(.assertion)

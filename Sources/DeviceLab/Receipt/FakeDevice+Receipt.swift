@@ -52,7 +52,7 @@ extension FakeDevice {
         return expectations
     }
 
-    private func receiptDraft(_ context: ReceiptContext) -> ReceiptDraft {
+    func receiptDraft(_ context: ReceiptContext) -> ReceiptDraft {
         let signer = ca.receipts.signer(at: context.time)
         return ReceiptDraft(
             fields: context.fields,

@@ -24,8 +24,15 @@ struct ReceiptDraft {
     var signerName: [UInt8]
     var signerSerial: [UInt8]
     var signingKey: LabKey
-    /// Attributes which the signature does not cover: Apple's receipts of August to October 2020.
-    var hasUncoveredAttributes = false
+    enum Attributes {
+        case none
+        /// The signature is over the content all the same: Apple's receipts of August to October 2020.
+        case uncovered
+        /// As RFC 5652 has it, but for the type of the content that they name.
+        case covered(type: [UInt8])
+    }
+
+    var attributes = Attributes.none
     var signerInfoCount = 1
     var isDER = false
 
@@ -45,7 +52,9 @@ struct ReceiptDraft {
     }
 
     func signature(over content: [UInt8], with signer: any LabSigner) -> LabSignature {
-        signer.sign(SHA256.hash(content).bytes, with: signingKey)
+        var covered = content
+        if case .covered(let type) = attributes { covered = DER.element(0x31, Self.attributes(content, type: type)) }
+        return signer.sign(SHA256.hash(covered).bytes, with: signingKey)
     }
 
     /// The container around `content`, in Apple's BER or in DER.
@@ -93,18 +102,23 @@ struct ReceiptDraft {
             DER.integer(1),
             DER.sequence(signerName, DER.integer(signerSerial)),
             Self.sha256Algorithm,
-            hasUncoveredAttributes ? attributes(content) : [],
+            attributeField(content),
             CertificateHash.sha256.algorithm,
             DER.octetString(signature)
         )
     }
 
+    private func attributeField(_ content: [UInt8]) -> [UInt8] {
+        switch attributes {
+        case .none: []
+        case .uncovered: DER.element(0xA0, Self.attributes(content, type: contentType))
+        case .covered(let type): DER.element(0xA0, Self.attributes(content, type: type))
+        }
+    }
+
     /// Signed attributes with the true digest in them.
-    private func attributes(_ content: [UInt8]) -> [UInt8] {
+    private static func attributes(_ content: [UInt8], type: [UInt8]) -> [UInt8] {
         let digest = DER.octetString(SHA256.hash(content).bytes)
-        return DER.element(
-            0xA0,
-            DER.sequence(OID.contentType, DER.set(contentType)) + DER.sequence(OID.messageDigest, DER.set(digest))
-        )
+        return DER.sequence(OID.contentType, DER.set(type)) + DER.sequence(OID.messageDigest, DER.set(digest))
     }
 }

@@ -1,0 +1,261 @@
+internal import AppAttest
+internal import AppCheck
+internal import Crypto
+internal import DeviceLab
+internal import JSON
+internal import Pipeline
+
+/// Records for the cost fuzzer: accepted ones of any length, and hostile ones that try to cost more.
+struct CostInputs {
+    let rig: CostRig
+    private let attestation: [UInt8]
+    private let exchangeAttestation: [UInt8]
+    private let assertion: [UInt8]
+    private let exchangeAssertion: [UInt8]
+    private static let hash = [UInt8](repeating: 9, count: 32)
+    private static let path = "v1/projects/contract-test-1/apps/1:123456789012:ios:0123456789abcdef"
+    private static let time = EvaluationTime(milliseconds: CostRig.start - 1000)
+
+    init(_ rig: CostRig) {
+        self.rig = rig
+        let challengeHash = SHA256.hash(rig.challenge).bytes
+        attestation = rig.device.attest(clientDataHash: Self.hash, at: Self.time)
+        exchangeAttestation = rig.device.attest(clientDataHash: challengeHash, at: Self.time)
+        assertion = rig.device.assertion(clientDataHash: Self.hash, counter: 5)
+        exchangeAssertion = rig.device.assertion(
+            clientDataHash: SHA256.hash(rig.artifact + rig.challenge).bytes,
+            counter: 5
+        )
+    }
+
+    /// The record that is accepted, padded to `length` with a member that nobody reads.
+    func accepted(_ method: Method, length: Int) -> CostInput {
+        let bare = record(method, members(method))
+        let padding = length - bare.value.count - 8
+        guard padding > 0 else { return bare }
+        var value = bare.value
+        value.removeLast()
+        value += Array(",\"p\":\"".utf8) + [UInt8](repeating: 0x61, count: padding) + Array("\"}".utf8)
+        return CostInput(value: value, key: bare.key)
+    }
+
+    /// Something hostile of that verb.
+    func hostile(_ method: Method, _ random: inout SeededRandom) -> CostInput {
+        let isObject = method != .generateAppAttestChallenge && method != .verifyAppCheckToken
+        switch random.below(isObject ? 12 : 8) {
+        case 0...4: return hostileJSON(method, &random)
+        case 5: return damagedValue(method, &random)
+        case 6: return hostileHeaders(method, &random)
+        case 7: return hostileMember(method, &random)
+        default: return hostileObject(method, &random)
+        }
+    }
+
+    // MARK: Parts
+
+    /// A verb's members, each with its JSON.
+    private func members(_ method: Method, object: [UInt8]? = nil) -> [(String, [UInt8])] {
+        func text(_ bytes: [UInt8]) -> [UInt8] { [0x22] + Base64.encode(bytes) + [0x22] }
+        let keyID = ("keyId", text(rig.device.keyID.bytes))
+        let challenge = ("challenge", text(rig.challenge))
+        switch method {
+        case .generateAppAttestChallenge: return []
+        case .exchangeAppAttestAttestation:
+            return [("attestationStatement", text(object ?? exchangeAttestation)), challenge, keyID]
+        case .exchangeAppAttestAssertion:
+            return [("artifact", text(rig.artifact)), ("assertion", text(object ?? exchangeAssertion)), challenge]
+        case .verifyAppCheckToken: return [("appCheckToken", [0x22] + rig.token + [0x22])]
+        case .verifyAttestation:
+            return [keyID, ("attestationStatement", text(object ?? attestation)), ("clientDataHash", text(Self.hash))]
+        case .verifyAssertion:
+            return [keyID, ("assertion", text(object ?? assertion)), ("clientDataHash", text(Self.hash))]
+        }
+    }
+
+    private func path(_ method: Method) -> [UInt8] {
+        let resource = method == .verifyAppCheckToken ? "v1beta/projects/contract-test-1" : Self.path
+        return Array("\(resource):\(method.rawValue)".utf8)
+    }
+
+    private func record(_ method: Method, _ members: [(String, [UInt8])], family: String = "accepted") -> CostInput {
+        let body = members.map { Array("\"\($0.0)\":".utf8) + $0.1 }.joined(separator: [0x2C])
+        let value =
+            Array("{\"path\":\"".utf8) + path(method) + Array("\",\"body\":{".utf8) + Array(body) + Array("}}".utf8)
+        return CostInput(value: value, key: key(method), family: family)
+    }
+
+    private func key(_ method: Method) -> [UInt8]? {
+        switch method {
+        case .generateAppAttestChallenge: nil
+        case .verifyAppCheckToken: rig.tokenID
+        default: rig.device.keyID.recordKey
+        }
+    }
+}
+
+// MARK: - Hostile
+
+extension CostInputs {
+    private static func length(_ random: inout SeededRandom) -> Int {
+        [200, 1_000, 4_000, 8_000, 16_000, 30_000, 60_000][random.below(7)]
+    }
+
+    /// Members, names, nesting and strings, beside or instead of what the verb needs.
+    private func hostileJSON(_ method: Method, _ random: inout SeededRandom) -> CostInput {
+        let length = Self.length(&random)
+        let kind = random.below(10)
+        let name = String(decoding: Hostile.json([8, 24, 120, 250, 4000][random.below(5)], &random), as: UTF8.self)
+        let count = [1, 16, 17, 60, 63, 64, 100, 5000][random.below(8)]
+        let text = String(decoding: Hostile.json(length, &random), as: UTF8.self)
+        let junk: String
+        switch kind {
+        case 0, 1:
+            let most = min(count, max(1, length / (name.utf8.count + 8)))
+            junk = (0..<most).map { "\"\(name)\($0)\":0" }.joined(separator: ",")
+        case 2: junk = "\"x\":\"\(text)\""
+        case 3: junk = "\"x\":" + String(repeating: "[", count: length / 2) + String(repeating: "]", count: length / 2)
+        case 4: junk = "\"x\":[" + Array(repeating: "0", count: length / 2).joined(separator: ",") + "]"
+        case 5: junk = "\"x\":" + String(repeating: " ", count: length) + "0"
+        case 6: junk = "\"x\":" + String(repeating: "1", count: length)
+        case 7: junk = "\"\(text)\":0"
+        case 8: junk = (0..<60).map { "\"\(String(repeating: "\\u0061", count: 20))\($0)\":0" }.joined(separator: ",")
+        default: junk = "\"x\":{" + (0..<min(count, 200)).map { "\"m\($0)\":\"\(name)\"" }.joined(separator: ",") + "}"
+        }
+        var input = record(method, members(method))
+        let place = random.below(3)
+        if place == 0 {
+            input.value = Array("{\(junk),".utf8) + input.value.dropFirst()
+        } else if place == 1 {
+            input.value = input.value.dropLast(2) + Array("\(members(method).isEmpty ? "" : ",")\(junk),\"z\":1}}".utf8)
+        } else {
+            input.value = input.value.dropLast() + Array(",\(junk)}".utf8)
+        }
+        // Two of one name: the request is refused for certain, whatever the junk.
+        if random.below(2) == 0 { input.value = input.value.dropLast() + Array(",\"q\":0,\"q\":0}".utf8) }
+        input.family = "JSON \(kind) at \(place), \(count) of \(name.prefix(8)), \(length) of \(text.prefix(6))"
+        return input
+    }
+
+    /// A member of the verb, or the path, with a hostile value.
+    private func hostileMember(_ method: Method, _ random: inout SeededRandom) -> CostInput {
+        let text = Hostile.json(Self.length(&random), &random)
+        var list = members(method)
+        let place = random.below(list.count + 1)
+        guard place < list.count else {
+            var input = record(method, list, family: "path of \(String(decoding: text.prefix(8), as: UTF8.self))")
+            let old = path(method)
+            guard let start = input.value.firstRange(of: old) else { return input }
+            let cut = random.below(old.count)
+            input.value.insert(contentsOf: text, at: start.lowerBound + cut)
+            return input
+        }
+        if method == .verifyAppCheckToken { return hostileToken(&random) }
+        list[place].1 = [0x22] + text + [0x22]
+        return record(method, list, family: "\(list[place].0) of \(String(decoding: text.prefix(8), as: UTF8.self))")
+    }
+
+    private func hostileToken(_ random: inout SeededRandom) -> CostInput {
+        var parts = rig.token.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).map { Array($0) }
+        let place = random.below(3)
+        let length = [100, 1_000, 4_000, 7_000, 50_000][random.below(5)]
+        let text = Hostile.text(length, &random)
+        switch random.below(5) {
+        case 0: parts[place] = [UInt8](repeating: UInt8(ascii: "."), count: length)
+        case 1: parts[place] = Base64.encodeURL(Array("{\"kid\":\"".utf8) + text + Array("\",\"jti\":\"a\"}".utf8))
+        case 2: parts[place] = Mutation.damage(parts[place], &random)
+        case 3: parts[place] += [UInt8](repeating: UInt8(ascii: "A"), count: length)
+        default:
+            let members = (0..<(length / 10)).map { "\"m\($0)\":0" }.joined(separator: ",")
+            parts[place] = Base64.encodeURL(Array("{\(members)}".utf8))
+        }
+        let token = Array(parts.joined(separator: [UInt8(ascii: ".")]))
+        return record(.verifyAppCheckToken, [("appCheckToken", [0x22] + token + [0x22])], family: "token \(place)")
+    }
+
+    private func damagedValue(_ method: Method, _ random: inout SeededRandom) -> CostInput {
+        var input = accepted(method, length: random.below(2) == 0 ? 0 : Self.length(&random))
+        input.value = Mutation.damage(input.value, &random)
+        input.family = "damaged value"
+        return input
+    }
+
+    private func hostileHeaders(_ method: Method, _ random: inout SeededRandom) -> CostInput {
+        var input = record(method, members(method), family: "headers")
+        let text = Hostile.text(Self.length(&random), &random)
+        let name = ["request-id", "installation-id", "traceparent", "x", ""][random.below(5)]
+        let count = [1, 3, 300, 10_000][random.below(4)]
+        let share = Array(text.prefix(text.count / count))
+        input.headers = (0..<count).map { _ in RecordHeader(name: Array(name.utf8), value: share) }
+        return input
+    }
+
+    /// The device's object, damaged somewhere and signed again.
+    private func hostileObject(_ method: Method, _ random: inout SeededRandom) -> CostInput {
+        let (alteration, family) = Self.alteration(&random)
+        let isExchange = method == .exchangeAppAttestAttestation || method == .exchangeAppAttestAssertion
+        var object: [UInt8]
+        switch method {
+        case .verifyAttestation, .exchangeAppAttestAttestation:
+            let hash = isExchange ? SHA256.hash(rig.challenge).bytes : Self.hash
+            object = rig.device.attest(clientDataHash: hash, at: Self.time, altered: alteration)
+        default:
+            let hash = isExchange ? SHA256.hash(rig.artifact + rig.challenge).bytes : Self.hash
+            object = rig.device.assertion(clientDataHash: hash, counter: 5, altered: alteration)
+        }
+        if random.below(4) == 0, let tree = CBORTree(object) {
+            object = tree.damaged(&random, most: 3_000).bytes
+        }
+        return record(method, members(method, object: object), family: family)
+    }
+
+    private static func alteration(_ random: inout SeededRandom) -> (Alteration, String) {
+        let seed = random.next()
+        let most = [16, 300, 1_500, 3_500, 7_000][random.below(5)]
+        @Sendable func der(_ bytes: [UInt8]) -> [UInt8] {
+            var random = SeededRandom(seed: seed)
+            guard var tree = DERTree(bytes) else { return Mutation.damage(bytes, &random) }
+            for _ in 0...random.below(3) { tree = tree.damaged(&random, most: most) }
+            return tree.bytes
+        }
+        switch random.below(7) {
+        case 0: return (.leafBody { der($0) }, "leaf's tree")
+        case 1:
+            return (
+                .extensionMap { bytes in
+                    var random = SeededRandom(seed: seed)
+                    guard var tree = CBORTree(bytes) else { return bytes }
+                    for _ in 0...random.below(2) { tree = tree.damaged(&random, most: most) }
+                    return tree.bytes
+                }, "extension map's tree"
+            )
+        case 2, 3: return (.receiptPayload { der($0) }, "receipt's tree")
+        case 4:
+            return (
+                .receipt { bytes in
+                    var random = SeededRandom(seed: seed)
+                    return Mutation.damage(bytes, &random)
+                }, "receipt's bytes"
+            )
+        case 5:
+            return (
+                .receiptCertificates { list in
+                    var random = SeededRandom(seed: seed)
+                    var list = (0...random.below(4)).map { _ in list[random.below(list.count)] }
+                    let place = random.below(list.count)
+                    if random.below(2) == 0 { list[place] = der(list[place]) }
+                    return list
+                }, "receipt's certificates"
+            )
+        default:
+            return (
+                .chain { list in
+                    var random = SeededRandom(seed: seed)
+                    var list = list
+                    let place = random.below(list.count)
+                    list[place] = der(list[place])
+                    return list
+                }, "x5c's trees"
+            )
+        }
+    }
+}

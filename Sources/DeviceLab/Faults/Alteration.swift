@@ -1,0 +1,75 @@
+package import AppAttest
+internal import Crypto
+
+/// A change of any bytes inside a right object, with everything above them signed again: a fuzzer's work, where
+/// a fault by name is a test's.
+package enum Alteration: Sendable {
+    package typealias Edit = @Sendable ([UInt8]) -> [UInt8]
+
+    /// The signed part of the leaf certificate, DER.
+    case leafBody(Edit)
+    /// What follows the fixed part of the authenticator data: the extension map, CBOR, or nothing.
+    case extensionMap(Edit)
+    /// The receipt's content, DER.
+    case receiptPayload(Edit)
+    /// The whole receipt; nothing is signed again.
+    case receipt(Edit)
+    /// The receipt's certificates in their order, DER: signer, intermediate, root.
+    case receiptCertificates(@Sendable ([[UInt8]]) -> [[UInt8]])
+    /// The certificates of x5c, leaf first; nothing is signed again.
+    case chain(@Sendable ([[UInt8]]) -> [[UInt8]])
+}
+
+extension FakeDevice {
+    /// An attestation with one alteration.
+    package func attest(
+        clientDataHash: [UInt8],
+        at time: EvaluationTime,
+        altered alteration: Alteration
+    ) -> [UInt8] {
+        var draft = AttestationDraft(device: self, clientDataHash: clientDataHash, time: time)
+        if case .leafBody(let edit) = alteration { draft.leaf.alter = edit }
+        if case .extensionMap(let edit) = alteration { draft.authData.extensions = edit(draft.authData.extensions) }
+        var parts = draft.signed()
+        if shape.hasReceipt {
+            parts.receipt = receipt(
+                leaf: parts.certificates.first ?? [],
+                clientDataHash: clientDataHash,
+                at: time,
+                altered: alteration
+            )
+        }
+        if case .chain(let edit) = alteration { parts.certificates = edit(parts.certificates) }
+        return CBORBytes.map(parts.topLevel(statement: parts.statement))
+    }
+
+    /// An assertion with an altered extension map; it has nothing else that could be altered and signed.
+    package func assertion(clientDataHash: [UInt8], counter: UInt32, altered alteration: Alteration) -> [UInt8] {
+        var draft = AssertionDraft(device: self, clientDataHash: clientDataHash, counter: counter)
+        if case .extensionMap(let edit) = alteration { draft.authData.extensions = edit(draft.authData.extensions) }
+        return CBORBytes.map(draft.signed().entries)
+    }
+
+    private func receipt(
+        leaf: [UInt8],
+        clientDataHash: [UInt8],
+        at time: EvaluationTime,
+        altered alteration: Alteration
+    ) -> [UInt8] {
+        let context = ReceiptContext(
+            device: self,
+            type: .attest,
+            leaf: leaf,
+            clientDataHash: clientDataHash,
+            time: time
+        )
+        var draft = receiptDraft(context)
+        if case .receiptCertificates(let edit) = alteration { draft.certificates = edit(draft.certificates) }
+        var content = draft.content
+        if case .receiptPayload(let edit) = alteration { content = edit(content) }
+        let signature = draft.signature(over: content, with: ca.signer).der
+        let receipt = draft.encoded(content: content, signature: signature)
+        if case .receipt(let edit) = alteration { return edit(receipt) }
+        return receipt
+    }
+}

@@ -1,0 +1,46 @@
+internal import Crypto
+
+extension AuthDataDraft {
+    /// ED: an extension map follows.
+    static let extensionFlag: UInt8 = 0x80
+
+    /// Writes the map and announces it, as devices do that have one.
+    mutating func announce(map: [UInt8]) {
+        extensions = map
+        flags |= Self.extensionFlag
+    }
+
+    /// Writes the map without announcing it: what a hash becomes that was signed with the map before it.
+    mutating func slipIn(map: [UInt8]) {
+        extensions = map
+        flags &= ~Self.extensionFlag
+    }
+}
+
+extension AttestationDraft {
+    /// Writes a map as a device of iOS 27 does, and lets the leaf name a system that writes one.
+    mutating func announce(map: [UInt8]) {
+        authData.announce(map: map)
+        nameSystemWithMap()
+    }
+
+    /// What an app makes of an attestation whose device was given the map and the hash as one: nonce and leaf are Apple's,
+    /// and so is the receipt, which tells where the hash began.
+    mutating func forge(map: [UInt8]) {
+        authData.slipIn(map: map)
+        attestedHash = map + clientDataHash
+        nameSystemWithMap()
+    }
+
+    /// Lets the leaf name the last system before 27.
+    mutating func nameOldSystem() {
+        var traits = device.model.traits
+        (traits.version, traits.build) = ("26.4", "23E244")
+        leaf.replace(OID.osInformation, value: LeafExtensions.osInformation(traits))
+    }
+
+    private mutating func nameSystemWithMap() {
+        guard !device.model.traits.version.hasPrefix("27.") else { return }
+        leaf.replace(OID.osInformation, value: LeafExtensions.osInformation(DeviceShape.ios27_0_1.traits))
+    }
+}
