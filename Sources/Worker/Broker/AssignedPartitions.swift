@@ -13,6 +13,10 @@ struct AssignedPartitions {
         var next: Int64
         /// False: from the oldest record on, wherever that is.
         var hasPosition: Bool
+        /// Whether a worker of this version committed it.
+        var isOwn = false
+        /// Nothing is read of it.
+        var isHeld = false
     }
 
     private var progress: [Int32: Progress] = [:]
@@ -21,39 +25,61 @@ struct AssignedPartitions {
 
     var numbers: [Int32] { progress.keys.sorted() }
 
-    mutating func replace(_ committed: [(partition: Int32, offset: Int64?)]) {
+    /// New ones, with what the group has committed of them.
+    mutating func replace(_ committed: [CommittedOffset]) {
         progress = [:]
-        for (partition, offset) in committed {
-            progress[partition] = Progress(committed: offset, next: offset ?? 0, hasPosition: offset != nil)
+        for entry in committed {
+            let offset = entry.offset
+            progress[entry.partition] = Progress(committed: offset, next: offset ?? 0, hasPosition: offset != nil)
+            progress[entry.partition]?.isOwn = entry.metadata == PartitionPositions.metadata
         }
     }
+
+    /// What the group had committed when the partition was taken over; nil = it is not ours.
+    func found(_ partition: Int32) -> (offset: Int64?, isOwn: Bool)? {
+        progress[partition].map { ($0.committed, $0.isOwn) }
+    }
+
+    /// Lets a partition's reading begin. - Returns: whether that is another place than it stands at.
+    mutating func begin(_ partition: Int32, at offset: Int64?) -> Bool {
+        let before = progress[partition]
+        progress[partition] = Progress(committed: offset, next: offset ?? 0, hasPosition: offset != nil)
+        return before?.next != progress[partition]?.next || before?.hasPosition != progress[partition]?.hasPosition
+    }
+
+    mutating func hold(_ partition: Int32) { progress[partition]?.isHeld = true }
+
+    /// Those of which something may be read.
+    var readable: [Int32] { numbers.filter { progress[$0]?.isHeld == false } }
 
     mutating func clear() {
         progress = [:]
     }
 
     /// Where reading goes on: after the last record handed out, at the committed offset, or with the oldest record.
-    var starts: [PartitionOffset] {
-        progress.sorted { $0.key < $1.key }.map { partition, progress in
-            PartitionOffset(
-                partition: partition,
-                offset: progress.hasPosition ? progress.next : PartitionOffset.beginning
-            )
+    var starts: [PartitionOffset] { starts(numbers) }
+
+    func starts(_ partitions: [Int32]) -> [PartitionOffset] {
+        partitions.compactMap { partition in
+            progress[partition].map { progress in
+                PartitionOffset(
+                    partition: partition,
+                    offset: progress.hasPosition ? progress.next : PartitionOffset.beginning
+                )
+            }
         }
     }
 
     /// Writes down a record that is about to be handed out.
     ///
-    /// - Throws: a fatal ``KafkaFault`` when offsets went back, as they do when a topic was deleted and made again.
+    /// - Throws: a ``KafkaFault`` asking for an abort when offsets went back, as they may when a topic was made again:
+    ///   the partition is taken over anew then.
     mutating func take(_ partition: Int32, _ offset: Int64) throws(KafkaFault) {
         guard let next = progress[partition]?.next else {
             throw .stale("a record came from partition \(partition), which is not assigned")
         }
         guard offset >= next, offset < Int64.max else {
-            throw .fatal(
-                "offsets of partition \(partition) went back from \(next) to \(offset): the topic was replaced or "
-                    + "truncated; reset the group before going on"
-            )
+            throw .offsetGone("offsets of partition \(partition) went back from \(next) to \(offset)")
         }
         progress[partition]?.next = offset + 1
         progress[partition]?.hasPosition = true
@@ -82,6 +108,10 @@ struct AssignedPartitions {
 
     /// What was handed out since the last commit counts as not handed out.
     mutating func rewind() {
-        replace(progress.map { ($0.key, $0.value.committed) })
+        for partition in numbers {
+            let committed = progress[partition]?.committed
+            progress[partition]?.next = committed ?? 0
+            progress[partition]?.hasPosition = committed != nil
+        }
     }
 }

@@ -11,20 +11,41 @@ final class AtLeastOnceUnit: OutputUnit {
     private var producer: Producer
     private var ledger: [OutboundRecord] = []
     let ledgerEnds: [Int32: Int64] = [:]
+    var knownLedgerEnds: [Int32: Int64] = [:]
+    private(set) var cutLedgers: Set<Int32> = []
+    /// How far our own ledger records have come. Others' may lie between them, so a restore does not begin there.
+    private var ownEnds: [Int32: Int64] = [:]
+    private(set) var timeShare = 0.0
+    var serveGroup: () -> Void = {}
+    var partitionCounts: [String: Int32] = [:] { didSet { producer.know(partitionCounts) } }
+    private let unitMilliseconds: Int
+    private var progress: UnitProgress
 
     var isAtomic: Bool { false }
 
     init(_ settings: BrokerSettings) throws(KafkaFault) {
         self.settings = settings
+        unitMilliseconds = try settings.unitMilliseconds()
+        progress = UnitProgress(Patience(milliseconds: 0, isStopping: settings.isStopping), DeliveryCounts())
         rights = try AccessRights(settings)
-        producer = try Producer(settings.producerProperties())
+        producer = try Self.producer(settings)
     }
 
-    func prepare() {}
+    private static func producer(_ settings: BrokerSettings) throws(KafkaFault) -> Producer {
+        try Producer(settings.producerProperties(), trackedTopic: settings.topics.outputs[.ledger])
+    }
 
-    func begin() { ledger = [] }
+    func prepare(timeoutMilliseconds: Int) {}
+
+    func begin() {
+        (ledger, cutLedgers) = ([], [])
+        producer.forgetDelivered()
+        let patience = Patience(milliseconds: unitMilliseconds, isStopping: settings.isStopping)
+        progress = UnitProgress(patience, producer.deliveries)
+    }
 
     func append(_ records: [OutboundRecord]) throws {
+        progress.append(records.count)
         ledger += records.filter { $0.stream == .ledger }
         try send(records.filter { $0.stream != .ledger })
     }
@@ -34,17 +55,16 @@ final class AtLeastOnceUnit: OutputUnit {
             guard let topic = settings.topics.outputs[record.stream] else {
                 throw KafkaFault.fatal("no topic is named for \(record.stream.rawValue)")
             }
-            do {
+            let headers = record.headers.map { KafkaHeader(name: $0.name, value: $0.value) }
+            try repeatedly(while: \.isQueueFull) { timeout throws(KafkaFault) in
                 try producer.produce(
                     topic: topic,
                     partition: record.partition,
                     key: record.key,
                     value: record.value,
-                    headers: record.headers.map { KafkaHeader(name: $0.name, value: $0.value) },
-                    patienceMilliseconds: settings.commitMilliseconds
+                    headers: headers,
+                    patienceMilliseconds: timeout
                 )
-            } catch {
-                throw mendable(error)
             }
         }
     }
@@ -54,17 +74,55 @@ final class AtLeastOnceUnit: OutputUnit {
         try send(ledger)
         if !ledger.isEmpty { try flush() }
         ledger = []
-        let offsets = positions.map { PartitionOffset(partition: $0.partition, offset: $0.offset) }
-        try consumer.commit(offsets, timeoutMilliseconds: settings.commitMilliseconds)
+        knownLedgerEnds.merge(ownEnds, uniquingKeysWith: max)
+        cutLedgers = cut(producer.firstDeliveredOffsets)
+        if !cutLedgers.isEmpty { try takeMarksBack() }
+        try requireWhole(cutLedgers)
+        ownEnds.merge(producer.deliveredOffsets.mapValues { $0 + 1 }, uniquingKeysWith: max)
+        try consumer.commit(PartitionOffset.own(positions), timeoutMilliseconds: progress.patience.all() ?? 1) {
+            serveGroup()
+            return !progress.patience.isCutShort()
+        }
+        timeShare = progress.patience.used
+    }
+
+    /// The marks that were just written would make a ledger that has lost its facts look whole.
+    private func takeMarksBack() throws {
+        let (key, value) = LedgerCodec.encode(.markForgotten)
+        try send(
+            cutLedgers.sorted().map { partition in
+                OutboundRecord(
+                    stream: .ledger,
+                    partition: partition,
+                    sourceOffset: -1,
+                    sourceTimestamp: -1,
+                    key: key,
+                    value: value
+                )
+            }
+        )
+        try flush()
     }
 
     private func flush() throws {
-        var patience = Patience(milliseconds: settings.commitMilliseconds, isStopping: settings.isStopping)
+        try repeatedly(while: \.isTimeout) { timeout throws(KafkaFault) in
+            try producer.flush(timeoutMilliseconds: timeout)
+        }
+    }
+
+    /// Repeats a call in slices, with the group served in between, while its fault says so and the unit's time lasts.
+    private func repeatedly(
+        while mayRepeat: (KafkaFault) -> Bool,
+        _ body: (Int) throws(KafkaFault) -> Void
+    ) throws {
         while true {
+            // Past the unit's time the call still says what is wrong.
+            let timeout = progress.patience.next()
             do throws(KafkaFault) {
-                return try producer.flush(timeoutMilliseconds: patience.next() ?? 0)
+                return try body(timeout ?? 0)
             } catch {
-                guard error.isTimeout, producer.fatalFault == nil, patience.next() != nil else { throw mendable(error) }
+                guard mayRepeat(error), producer.fatalFault == nil, timeout != nil else { throw mendable(error) }
+                serveGroup()
             }
         }
     }
@@ -74,13 +132,21 @@ final class AtLeastOnceUnit: OutputUnit {
     /// What the ledger topic has got of the unit is not known here, so it is read again.
     func abort() throws -> UnitEnd {
         ledger = []
-        // A delivery that failed is no news: its unit is the one being given up.
-        try? producer.flush(timeoutMilliseconds: settings.abortMilliseconds)
+        var left = settings.abortMilliseconds
+        while left > 0, producer.outstanding > 0 {
+            // A delivery that failed is no news: its unit is the one being given up.
+            try? producer.flush(timeoutMilliseconds: min(left, Self.sliceMilliseconds))
+            left -= Self.sliceMilliseconds
+            serveGroup()
+        }
         if producer.outstanding > 0 || producer.fatalFault != nil {
-            producer = try Producer(settings.producerProperties())
+            producer = try Self.producer(settings)
+            producer.know(partitionCounts)
         }
         return .unknown
     }
+
+    private static let sliceMilliseconds = 250
 
     func close() {
         // What was committed has been flushed; the rest is nobody's.
@@ -91,6 +157,7 @@ final class AtLeastOnceUnit: OutputUnit {
     /// refuses for good stays refused.
     private func mendable(_ fault: KafkaFault) -> KafkaFault {
         let mends = (fault.isRetriable || fault.isRecordFault || producer.fatalFault != nil) && !fault.isRefusal
-        return rights.explained(fault).judged(isFatal: !mends, requiresAbort: mends)
+        let judged = rights.explained(fault).judged(isFatal: !mends, requiresAbort: mends)
+        return progress.told(judged, producer.deliveries)
     }
 }

@@ -8,6 +8,16 @@ package enum GroupMembership: Sendable, Equatable {
     case dynamic
 }
 
+#if DEBUG
+    /// Bugs that tests on a real broker must find; not in release builds.
+    package enum BrokerSabotage: Sendable {
+        /// A producer goes on although copies of its requests may still be on their way.
+        case producerKeptAfterRepeat
+        /// Offsets are sent in slices while outputs are still under way.
+        case offsetsBeforeFlush
+    }
+#endif
+
 /// The names of the six topics.
 package struct TopicNames: Sendable, Equatable {
     package var requests: String
@@ -33,7 +43,7 @@ package struct BrokerSettings: Sendable {
     package var membership: GroupMembership
     /// Partitions of each topic that the worker was started with: another count ends the log. nil = any.
     package var partitions: Int32?
-    /// How long a commit waits for its outputs to be acknowledged, and for its offsets after that.
+    /// The longest that a unit of work may take: see ``unitMilliseconds()``.
     package var commitMilliseconds = 60_000
     /// How long an abort waits for outputs that are under way before it gives up its producer.
     package var abortMilliseconds = 2_000
@@ -41,8 +51,14 @@ package struct BrokerSettings: Sendable {
     package var prepareMilliseconds = 5_000
     /// For the embedded broker, which drops the offsets that a transaction holds: they are committed once more.
     package var commitsOffsetsAside = false
+    /// Whether positions that contradict each other hold their partition; not for the embedded broker, which forgets.
+    package var guardsPositions = true
     /// Whether the worker was asked to stop: what waits for the broker then gives up soon.
     package var isStopping: @Sendable () -> Bool = { false }
+    #if DEBUG
+        /// A bug that a test on a real broker must find.
+        package var sabotage: BrokerSabotage?
+    #endif
 
     package init(
         properties: [(String, String)],
@@ -67,6 +83,15 @@ extension BrokerSettings {
         }
     }
 
+    /// The time of a unit of work, from its first record to the end of its commit: the broker ends a transaction after
+    /// `transaction.timeout.ms`, and half of `max.poll.interval.ms` is left for what else the loop does between polls.
+    package func unitMilliseconds() throws(KafkaFault) -> Int {
+        let transaction = try transactionalProperties()["transaction.timeout.ms"].flatMap { Int($0) }
+        let interval = try consumerProperties()["max.poll.interval.ms"].flatMap { Int($0) }
+        let limits = [transaction ?? TransactionalProducer.defaultTimeoutMilliseconds, (interval ?? 300_000) / 2]
+        return limits.reduce(commitMilliseconds, min)
+    }
+
     /// Refuses lines of which no consumer can be made, such as time-outs that contradict each other. Joins no group.
     func validateMember() throws(KafkaFault) {
         var properties = try consumerProperties().completed(defaults: [("log_level", "0")])
@@ -88,14 +113,22 @@ extension BrokerSettings {
         let id = try stableID()
         if properties["client.id"] == nil { properties["client.id"] = id }
         properties["group.instance.id"] = membership == .static ? id : nil
-        properties["auto.offset.reset"] = "earliest"
+        // An offset that is gone must be heard of: the library would go on somewhere else without a word.
+        properties["auto.offset.reset"] = guardsPositions ? "error" : "earliest"
         properties["isolation.level"] = "read_committed"
         properties["enable.partition.eof"] = "false"
         // Partitions that are added are to be noticed soon: the library would look every five minutes.
+        // A member that hangs holds up its group for so long; the loop polls twice a second, whatever it waits for.
+        if properties[Self.pollInterval] == nil {
+            let session = properties["session.timeout.ms"].flatMap { Int($0) } ?? 0
+            properties[Self.pollInterval] = String(max(Self.pollIntervalMilliseconds, session))
+        }
         if properties[Self.topicRefresh] == nil { properties[Self.topicRefresh] = "10000" }
         return properties
     }
 
+    private static let pollInterval = "max.poll.interval.ms"
+    private static let pollIntervalMilliseconds = 60_000
     private static let topicRefresh = "topic.metadata.refresh.interval.ms"
 
     /// Outputs in a transaction live as long as it does, and it as long as a partition's change of leader may take.

@@ -1,60 +1,146 @@
 internal import Kafka
 internal import Pipeline
 
-/// Reads the ledger topic's partitions from where a ledger stands up to the end that they had at the start.
+/// Reads the ledger topic's partitions from where a ledger stands up to the end that they had when it was asked for.
 ///
 /// The end is the high watermark, records of open transactions included: stopping at the last stable offset would miss
-/// the last commit of the partition's owner before us, whose marker may be on its way.
+/// the last commit of the partition's owner before us, whose marker may be on its way. Partitions whose ends are known
+/// are read while others are still asked for.
 final class LedgerRestore {
-    private let reader: TopicReader
+    private var reader: TopicReader
+    private let known: [Int32: Int64]
+    private let questions: Questions
+    private let asker: PartitionEnds
+    private let topic: String
+    private let requests: String
+    private let properties: KafkaProperties
+    private var damages = Damages()
+    private var question: Question<EndAnswers>?
+    private var pause = RetryPause()
+    private var trouble: KafkaFault?
+    private var requestEnds: [Int32: Watermarks] = [:]
+    /// Partitions whose ends are not known yet.
+    private var unasked: [Int32]
     private var targets: [Int32: Int64] = [:]
     /// Where reading has come to, of the partitions that are not at their target yet.
     private var positions: [Int32: Int64] = [:]
-    /// Partitions that end before what is known of them, as after an unclean election: others may have written other
-    /// records at the same offsets since. They are read from the beginning.
-    private(set) var truncated: Set<Int32> = []
 
     /// - Parameter known: offsets up to which a partition's ledger is known; others are read from the beginning.
-    /// - Throws: a ``KafkaFault``, retriable where the broker is away.
+    /// - Throws: a ``KafkaFault`` about the settings; nothing is asked here.
     init(
         _ settings: BrokerSettings,
         partitions: [Int32],
         known: [Int32: Int64],
-        lookupMilliseconds: Int
+        questions: Questions
     ) throws(KafkaFault) {
         guard let topic = settings.topics.outputs[.ledger] else { throw .fatal("no topic is named for the ledger") }
-        reader = try TopicReader(settings.readerProperties(), topic: topic)
-        var starts: [PartitionOffset] = []
-        for partition in partitions {
-            let ends = try reader.watermarks(of: partition, timeoutMilliseconds: lookupMilliseconds)
-            var start = max(known[partition] ?? ends.low, ends.low)
-            if start > ends.high {
-                truncated.insert(partition)
-                start = ends.low
-            }
-            targets[partition] = ends.high
-            guard start < ends.high else { continue }
-            positions[partition] = start
-            starts.append(PartitionOffset(partition: partition, offset: start))
-        }
-        try reader.start(starts)
+        self.topic = topic
+        requests = settings.topics.requests
+        self.known = known
+        self.questions = questions
+        properties = try settings.readerProperties()
+        reader = try TopicReader(properties, topic: topic)
+        asker = try PartitionEnds(properties)
+        unasked = partitions
     }
 
-    var isComplete: Bool { positions.isEmpty }
+    var isComplete: Bool { unasked.isEmpty && positions.isEmpty }
 
-    /// Offsets left to read.
-    var remaining: Int64 { positions.reduce(0) { $0 + max(0, (targets[$1.key] ?? 0) - $1.value) } }
+    /// The end that a partition was read up to.
+    func end(of partition: Int32) -> Int64? { targets[partition] }
 
-    /// The ends that were read up to.
-    var ends: [Int32: Int64] { targets }
+    /// Where the requests began and ended when they were asked for: after the ledger, so that no mark that is read here
+    /// lies behind their ends.
+    func takeRequestEnds() -> [Int32: Watermarks] {
+        defer { requestEnds = [:] }
+        return requestEnds
+    }
 
-    func read(_ records: Int, timeoutMilliseconds: Int) throws(KafkaFault) -> [StoredRecord] {
-        let read = try reader.poll(maxRecords: records, timeoutMilliseconds: timeoutMilliseconds)
+    /// The last fault of a question, which is asked again.
+    func takeTrouble() -> KafkaFault? { trouble.take() }
+
+    /// Records, and which partitions are complete with them.
+    func read(_ records: Int, timeoutMilliseconds: Int, into round: inout RestoreRound) throws(KafkaFault) {
+        if !unasked.isEmpty { try ask(positions.isEmpty ? timeoutMilliseconds : 0, &round) }
+        if !positions.isEmpty { try readOn(records, timeoutMilliseconds, &round) }
+        round.remaining = positions.reduce(Int64(unasked.count)) { $0 + max(0, (targets[$1.key] ?? 0) - $1.value) }
+    }
+
+    private func readOn(_ records: Int, _ timeout: Int, _ round: inout RestoreRound) throws(KafkaFault) {
+        do throws(KafkaFault) {
+            let read = try reader.poll(maxRecords: records, timeoutMilliseconds: timeout)
+            round.records = read.map { StoredRecord(partition: $0.partition, key: $0.key ?? [], value: $0.value) }
+        } catch {
+            guard error.isDamage, let partition = error.partition, let position = positions[partition] else {
+                throw error
+            }
+            return try readAgain(partition, damages.note(partition, at: position) ? error : nil, &round)
+        }
         for partition in positions.keys.sorted() {
             guard let position = reader.position(of: partition) else { continue }
             positions[partition] = position
-            if position >= targets[partition] ?? 0 { positions[partition] = nil }
+            guard position >= targets[partition] ?? 0 else { continue }
+            positions[partition] = nil
+            round.completed.append(partition)
         }
-        return read.map { StoredRecord(partition: $0.partition, key: $0.key ?? [], value: $0.value) }
     }
+
+    /// The library has skipped what it could not read: what it read after that must not be taken for the next.
+    ///
+    /// - Parameter damage: beyond a doubt; nil = it may be read after all.
+    private func readAgain(
+        _ partition: Int32,
+        _ damage: KafkaFault?,
+        _ round: inout RestoreRound
+    ) throws(KafkaFault) {
+        if let damage {
+            positions[partition] = nil
+            round.damaged.append(PartitionDamage(partition: partition, cause: damage.message, isLedger: true))
+        }
+        reader = try TopicReader(properties, topic: topic)
+        try reader.start(positions.map { PartitionOffset(partition: $0.key, offset: $0.value) })
+    }
+
+    private func ask(_ wait: Int, _ round: inout RestoreRound) throws(KafkaFault) {
+        guard pause.isOver else { return Questions.rest(min(wait, pause.leftMilliseconds)) }
+        let question = question ?? ask()
+        self.question = question
+        guard let answers = try question.answer(min(wait, Self.sliceMilliseconds)) else { return }
+        self.question = nil
+        trouble = answers.fault
+        if answers.fault != nil { pause.fail() } else { pause.succeed() }
+        requestEnds = answers.requests
+        try begin(answers.ends, &round)
+    }
+
+    /// The asking client is the question's alone.
+    private func ask() -> Question<EndAnswers> {
+        nonisolated(unsafe) let asker = asker
+        let (topics, unasked) = ((ledger: topic, requests: requests), unasked)
+        return questions.ask { () throws(KafkaFault) in unsafe EndAnswers(asker, topics, unasked) }
+    }
+
+    private func begin(_ ends: [Int32: Watermarks], _ round: inout RestoreRound) throws(KafkaFault) {
+        var starts: [PartitionOffset] = []
+        for (partition, ends) in ends.sorted(by: { $0.key < $1.key }) {
+            var start = max(known[partition] ?? ends.low, ends.low)
+            // The topic ends before what is known of it, as after an unclean election: others may have written other
+            // records at the same offsets since. It is read from the beginning.
+            if start > ends.high {
+                round.dropped.insert(partition)
+                start = ends.low
+            }
+            targets[partition] = ends.high
+            if start < ends.high {
+                positions[partition] = start
+                starts.append(PartitionOffset(partition: partition, offset: start))
+            } else {
+                round.completed.append(partition)
+            }
+        }
+        unasked.removeAll { ends[$0] != nil }
+        try reader.start(starts)
+    }
+
+    private static let sliceMilliseconds = 250
 }

@@ -2,26 +2,44 @@
 struct Patience {
     /// What is left for the action once a stop was asked for.
     private static let grace = Duration.seconds(3)
-    /// No single call is longer, so that a stop is seen.
-    private static let slice = Duration.milliseconds(1_000)
+    /// No single call is longer, so that a stop is seen and the group is served.
+    static let slice = Duration.milliseconds(500)
 
+    private let start = ContinuousClock.now
+    private let budget: Duration
     private var deadline: ContinuousClock.Instant
     private let isStopping: @Sendable () -> Bool
     private var hasSeenStop = false
 
     init(milliseconds: Int, isStopping: @escaping @Sendable () -> Bool) {
-        deadline = .now + .milliseconds(milliseconds)
+        budget = .milliseconds(milliseconds)
+        deadline = start + budget
         self.isStopping = isStopping
     }
 
     /// Milliseconds that the next call may take; nil when the time is up.
-    mutating func next() -> Int? {
-        if !hasSeenStop, isStopping() {
-            hasSeenStop = true
-            deadline = min(deadline, .now + Self.grace)
-        }
+    mutating func next() -> Int? { all().map { min($0, Int(Self.slice / .milliseconds(1))) } }
+
+    /// All that is left, for a call that sees to the stop and the group by itself.
+    mutating func all() -> Int? {
+        noteStop()
         let left = deadline - .now
         guard left > .zero else { return nil }
-        return max(1, Int(min(left, Self.slice) / .milliseconds(1)))
+        return max(1, Int(left / .milliseconds(1)))
     }
+
+    /// Whether a stop that was asked for ends a call before its own time.
+    mutating func isCutShort() -> Bool {
+        noteStop()
+        return hasSeenStop && deadline <= .now
+    }
+
+    private mutating func noteStop() {
+        guard !hasSeenStop, isStopping() else { return }
+        hasSeenStop = true
+        deadline = min(deadline, .now + Self.grace)
+    }
+
+    /// The share of the budget that has passed; above 1 when it is exceeded.
+    var used: Double { (ContinuousClock.now - start) / max(budget, .milliseconds(1)) }
 }

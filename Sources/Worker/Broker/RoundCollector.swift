@@ -51,6 +51,7 @@ extension InboundRecord {
             headers: record.headers.map { RecordHeader(name: $0.name, value: $0.value) }
         )
         hasReadableHeaders = record.headersReadable
+        hasLogAppendTime = record.timestampType == .logAppend
     }
 
     /// Bytes that it holds in memory, near enough for a limit.

@@ -1,10 +1,11 @@
+package import AppCheck
 internal import Kafka
 internal import Pipeline
 
 /// Something about the topics that a person should know before the worker runs.
 package struct TopicFinding: Sendable, Equatable {
     package enum Severity: Sendable {
-        /// The worker must not run.
+        /// The check fails.
         case problem
         case warning
     }
@@ -12,12 +13,17 @@ package struct TopicFinding: Sendable, Equatable {
     package var severity: Severity
     /// One line: what is wrong and what to do.
     package var message: String
+    /// Whether a worker must not even start. What may lose data some day fails the check, and `run` warns of it: a fleet
+    /// that has run with it must not be stopped by an upgrade.
+    package var endsRun = true
 }
 
 /// A topic as far as the check looks at it. `settings` is nil where they could not be read.
 struct TopicFacts: Sendable, Equatable {
     var partitions: Int
     var settings: [String: String]?
+    /// The smallest number of replicas among its partitions.
+    var replication: Int?
 }
 
 /// Compares the six topics with what the worker needs.
@@ -30,16 +36,21 @@ package enum TopicCheck {
         properties: [(String, String)],
         topics: TopicNames,
         readsSettings: Bool = true,
+        limits: RequestLimits = RequestLimits(),
         timeoutMilliseconds: Int = 10_000
     ) throws -> [TopicFinding] {
         let admin = try Admin(KafkaProperties(properties))
         var facts: [String: TopicFacts] = [:]
         for topic in try admin.topics(timeoutMilliseconds: timeoutMilliseconds) where topics.all.contains(topic.name) {
-            facts[topic.name] = TopicFacts(partitions: topic.partitions, settings: nil)
+            facts[topic.name] = TopicFacts(
+                partitions: topic.partitions,
+                settings: nil,
+                replication: topic.replication
+            )
         }
         guard readsSettings else { return judge(facts, topics) }
         var findings: [TopicFinding] = []
-        for topic in [topics.requests, topics.outputs[.ledger]].compactMap({ $0 }) where facts[topic] != nil {
+        for topic in Set(topics.all).sorted() where facts[topic] != nil {
             do {
                 let settings = try admin.settings(of: [topic], timeoutMilliseconds: timeoutMilliseconds)
                 facts[topic]?.settings = settings[topic]
@@ -48,14 +59,32 @@ package enum TopicCheck {
                 findings.append(warning("\(error.message): give the worker DescribeConfigs, or check it by hand"))
             }
         }
-        return judge(facts, topics) + findings
+        let broker = try brokerSettings(admin, timeoutMilliseconds)
+        let timeout = properties.last { $0.0 == "transaction.timeout.ms" }.flatMap { Int64($0.1) }
+        return judge(facts, topics, TopicNeeds(limits, properties: properties)) + findings
+            + BrokerCheck.judge(broker, transactionTimeout: timeout)
+    }
+
+    /// Whoever may not ask a broker for its settings (a right on the cluster, which no worker needs) is told nothing.
+    private static func brokerSettings(_ admin: Admin, _ timeoutMilliseconds: Int) throws -> [String: String] {
+        do {
+            return try admin.brokerSettings(timeoutMilliseconds: timeoutMilliseconds)
+        } catch {
+            guard !error.isRetriable else { throw error }
+            return [:]
+        }
     }
 
     /// The judgement alone.
-    static func judge(_ facts: [String: TopicFacts], _ topics: TopicNames) -> [TopicFinding] {
+    static func judge(
+        _ facts: [String: TopicFacts],
+        _ topics: TopicNames,
+        _ needs: TopicNeeds = TopicNeeds()
+    ) -> [TopicFinding] {
         var findings = duplicates(topics) + missing(facts, topics)
         findings += unequal(facts, topics)
-        findings += settings(facts, topics)
+        findings += judgeSettings(facts, topics, needs)
+        findings += writersTime(facts, topics)
         return findings
     }
 
@@ -99,36 +128,28 @@ package enum TopicCheck {
             + "on other partitions then; stop all workers, make all six topics equal, start again"
     }
 
-    private static func settings(_ facts: [String: TopicFacts], _ topics: TopicNames) -> [TopicFinding] {
-        var findings: [TopicFinding] = []
-        if let ledger = topics.outputs[.ledger], let settings = facts[ledger]?.settings,
-            let policy = settings["cleanup.policy"], policy != "compact"
-        {
-            findings.append(
-                problem(
-                    "topic \(ledger) has cleanup.policy=\(policy): it holds the counters and must never expire; set "
-                        + "cleanup.policy=compact"
-                )
-            )
+    private static func writersTime(_ facts: [String: TopicFacts], _ topics: TopicNames) -> [TopicFinding] {
+        guard let type = facts[topics.requests]?.settings?["message.timestamp.type"], type != "LogAppendTime" else {
+            return []
         }
-        if let settings = facts[topics.requests]?.settings, let type = settings["message.timestamp.type"],
-            type != "LogAppendTime"
-        {
-            findings.append(
-                warning(
-                    "topic \(topics.requests) has message.timestamp.type=\(type): whoever writes a request then chooses "
-                        + "the time at which it is judged; set message.timestamp.type=LogAppendTime"
-                )
+        return [
+            warning(
+                "topic \(topics.requests) has message.timestamp.type=\(type): whoever writes a request then chooses "
+                    + "the time at which it is judged; set message.timestamp.type=LogAppendTime"
             )
-        }
-        return findings
+        ]
     }
 
-    private static func problem(_ message: String) -> TopicFinding {
+    static func problem(_ message: String) -> TopicFinding {
         TopicFinding(severity: .problem, message: message)
     }
 
-    private static func warning(_ message: String) -> TopicFinding {
+    /// A problem that does not keep a worker from running.
+    static func risk(_ message: String) -> TopicFinding {
+        TopicFinding(severity: .problem, message: message, endsRun: false)
+    }
+
+    static func warning(_ message: String) -> TopicFinding {
         TopicFinding(severity: .warning, message: message)
     }
 }

@@ -58,10 +58,12 @@ package enum TopicCreator {
 
     static func plan(_ topics: TopicNames, partitions: Int, replication: Int?) -> [NewTopic] {
         topics.all.map { name in
-            var settings: [(name: String, value: String)] = []
-            if name == topics.outputs[.ledger] { settings.append(("cleanup.policy", "compact")) }
-            if name == topics.requests { settings.append(("message.timestamp.type", "LogAppendTime")) }
-            return NewTopic(name: name, partitions: partitions, replication: replication, settings: settings)
+            NewTopic(
+                name: name,
+                partitions: partitions,
+                replication: replication,
+                settings: TopicSettings.wanted(name, topics, replication: replication)
+            )
         }
     }
 }
@@ -100,7 +102,9 @@ extension TopicReport {
         if let replication = wanted.replication, found.replication != replication {
             differences.append("but with replication \(found.replication), not \(replication)")
         }
-        for (name, value) in wanted.settings where settings[name] != value {
+        // The rest may be as an operator likes it better; what is dangerous about it is told by run --check.
+        for (name, value) in wanted.settings
+        where TopicSettings.essential.contains(name) && settings[name] != value {
             differences.append("but with \(name)=\(settings[name] ?? "unknown"), not \(value)")
         }
         return differences

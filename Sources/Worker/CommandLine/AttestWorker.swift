@@ -20,9 +20,13 @@ package enum AttestWorker {
     ///   - console: where output, errors and progress go.
     package static func main(_ arguments: [String], commands: [Command], console: Console) -> Int32 {
         do {
-            return try dispatch(arguments, commands: commands, console: console)
+            let code = try dispatch(arguments, commands: commands, console: console)
+            // Lines that were lost on a full disk are not a success.
+            if let fault = console.outputFault { throw fault }
+            return code
         } catch {
-            console.printError("\(name): \(sentence(for: error))")
+            let sentence = sentence(for: error)
+            if !sentence.isEmpty { console.printError("\(name): \(sentence)") }
             return exitCode(for: error)
         }
     }

@@ -6,6 +6,7 @@ internal import Foundation
 package struct Console {
     private let writeOutput: ([UInt8]) throws -> Void
     private let writeError: ([UInt8]) -> Void
+    private let failure = StreamFailure()
     /// Whether standard error is a terminal: progress is a bar there and plain lines elsewhere.
     package let isTerminal: Bool
 
@@ -23,29 +24,51 @@ package struct Console {
     package static var standard: Console {
         Console(
             isTerminal: isatty(FileHandle.standardError.fileDescriptor) == 1,
-            output: { try FileHandle.standardOutput.write(contentsOf: Data($0)) },
-            error: { try? FileHandle.standardError.write(contentsOf: Data($0)) }
+            output: { try Descriptor.write($0, to: STDOUT_FILENO) },
+            error: { try? Descriptor.write($0, to: STDERR_FILENO) }
         )
     }
 
     /// A line on standard output.
     package func print(_ line: String) { write(Array(line.utf8) + [0x0A]) }
 
-    /// A reader that went away (a closed pipe) is not the command's fault: what it would have read is dropped.
-    package func write(_ bytes: [UInt8]) { try? writeOutput(bytes) }
+    /// A reader that went away (a closed pipe) is not the command's fault: what it would have read is dropped. Every
+    /// other failure ends the program with ``outputFault`` once the command is done.
+    package func write(_ bytes: [UInt8]) {
+        do { try writeOutput(bytes) } catch let fault as WriteFault where fault.isBrokenPipe {
+            return
+        } catch { failure.note(error) }
+    }
 
     /// Bytes that are the command's whole purpose.
     ///
-    /// - Throws: ``CommandFault`` where they do not arrive (a full disk, a reader that went away).
-    package func deliver(_ bytes: [UInt8]) throws(CommandFault) {
-        do { try writeOutput(bytes) } catch {
-            throw CommandFault("cannot write to standard output: \(error.localizedDescription)")
-        }
+    /// - Throws: ``CommandFault`` where they do not arrive (a full disk); without a word where the reader went away.
+    package func deliver(_ bytes: [UInt8]) throws {
+        do { try writeOutput(bytes) } catch let fault as WriteFault where fault.isBrokenPipe {
+            throw ReaderGone()
+        } catch { throw StreamFailure.fault(error) }
     }
+
+    /// What kept lines from standard output; nil where all of them arrived.
+    package var outputFault: CommandFault? { failure.first }
 
     /// A line on standard error.
     package func printError(_ line: String) { writeError(Array(line.utf8) + [0x0A]) }
 
     /// Text on standard error as it is: what a progress bar needs.
     package func writeRaw(_ text: String) { writeError(Array(text.utf8)) }
+}
+
+/// The first failure of a stream. Shared by the copies of a console, on one thread.
+private final class StreamFailure {
+    private(set) var first: CommandFault?
+
+    func note(_ error: any Error) {
+        if first == nil { first = Self.fault(error) }
+    }
+
+    static func fault(_ error: any Error) -> CommandFault {
+        let reason = (error as? WriteFault).map { POSIXText.describe($0.code) } ?? String(describing: error)
+        return CommandFault("cannot write to standard output: \(reason).")
+    }
 }

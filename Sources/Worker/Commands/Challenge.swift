@@ -53,8 +53,8 @@ extension Registry {
         let parts = resource.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         let index: Int? =
             switch (parts.count, parts.first) {
-            case (4, "projects") where parts[2] == "apps": find(project: parts[1], app: parts[3])
-            case (2, "oauthClients"): find(oauthClient: parts[1])
+            case (4, "projects") where parts[2] == "apps": find(project: ExactText(parts[1]), app: ExactText(parts[3]))
+            case (2, "oauthClients"): find(oauthClient: ExactText(parts[1]))
             default: nil
             }
         return index.map { apps[$0] }

@@ -1,12 +1,10 @@
-internal import Foundation
-
 extension Command {
     static let exportKeys = Command(
         name: "export-keys",
         summary: "write the ledger topic's keys as a file",
         options: [
             .value("--config", "DIR", "the configuration directory", .required),
-            .value("--output", "FILE", "overwritten if it is there; standard output where absent"),
+            .value("--output", "FILE", "replaced if it is there; standard output where absent or -"),
         ],
         notes: """
             A JSON object per line, sorted by key ID: what import-keys and replay --keys read. Everything committed when the
@@ -15,20 +13,14 @@ extension Command {
     ) { arguments, console in
         let configuration = try Configuration.load(directory: try arguments.required("--config"))
         let keys = try KeyExport(try LedgerAccess(configuration), console: console)
-        guard let path = arguments.string("--output") else {
+        guard let path = arguments.string("--output"), path != "-" else {
             _ = try keys.write { try console.deliver($0) }
             return ExitCode.done
         }
         // Opened only now: what an export before this one wrote outlives a broker that is down.
-        guard FileManager.default.createFile(atPath: path, contents: nil), let file = FileHandle(forWritingAtPath: path)
-        else { throw CommandFault("cannot write \(path): check that its folder is there, and its rights.") }
-        let count: Int
-        do {
-            count = try keys.write { try file.write(contentsOf: Data($0)) }
-            try file.close()
-        } catch {
-            throw CommandFault("cannot write \(path): \(error.localizedDescription)")
-        }
+        let file = try OutputFile(path, .whole, holds: .secret)
+        let count = try keys.write { try file.write($0) }
+        try file.close()
         console.print("\(count.grouped) keys written to \(path)")
         return ExitCode.done
     }

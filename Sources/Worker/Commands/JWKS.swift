@@ -6,7 +6,7 @@ extension Command {
         summary: "the public signing keys as a JSON Web Key Set",
         options: [
             .value("--config", "DIR", "the configuration directory", .required),
-            .value("--output", "FILE", "replace this file at once instead of printing"),
+            .value("--output", "FILE", "replace this file at once instead of printing; - prints"),
         ],
         notes: """
             Active and published keys alike. Serve it as v1/jwks and v1beta/jwks, and let nobody keep it for more than 6 h.
@@ -15,15 +15,18 @@ extension Command {
         let configuration = try Configuration.load(directory: try arguments.required("--config"))
         let ring = try ExchangeKeys.signing(configuration).ring
         // An empty set, once served, would make every verifier refuse every token.
-        guard !ring.keys.isEmpty else {
+        // But for revoked keys: then that is what is wanted.
+        guard !ring.isEmpty else {
             throw ConfigurationFault("worker.json lists no signing key: make one with \(AttestWorker.name) new-keys.")
         }
         let set = ring.jsonWebKeySet + [0x0A]
-        guard let path = arguments.string("--output") else {
-            console.write(set)
+        guard let path = arguments.string("--output"), path != "-" else {
+            try console.deliver(set)
             return ExitCode.done
         }
-        try NewFile.replace(path, set)
+        let file = try OutputFile(path, .whole)
+        try file.write(set)
+        try file.close()
         console.print("wrote \(ring.keys.count) key\(ring.keys.count == 1 ? "" : "s") to \(path)")
         return ExitCode.done
     }

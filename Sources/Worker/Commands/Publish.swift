@@ -9,6 +9,7 @@ extension Command {
             .value("--config", "DIR", "the configuration directory", .required),
             .value("--input", "CAPTURE", "what kcat -C -J took, or simulate wrote; - for standard input", .required),
             .value("--rate", "R", "records per second; as fast as it goes where absent"),
+            .flag("--skip-bad-lines", "leave out lines that are no record, and count them"),
         ],
         notes:
             "Keys, values and headers are published as they are; keys choose their partitions as Java clients do (murmur2)."
@@ -17,7 +18,7 @@ extension Command {
         let input = try arguments.required("--input")
         var options = CapturePublisher.Options()
         options.recordsPerSecond = try arguments.number("--rate", in: 0.001...10_000_000)
-        let lines = try LineReader(path: input)
+        let lines = try CaptureLines(path: input, skipsBadLines: arguments.has("--skip-bad-lines"))
         var progress = ProgressMeter("publish", unit: "records", total: nil, console: console)
         var count = 0
         // A line that cannot be read ends the capture: what stood before it is sent and counted first.
@@ -31,10 +32,10 @@ extension Command {
             )
             report = try publisher.publish {
                 do throws(CommandFault) {
-                    guard let line = try lines.next() else { return nil }
+                    guard let record = try lines.next() else { return nil }
                     count += 1
                     progress.update(count)
-                    return try Self.record(line, lines.lineNumber, of: input)
+                    return PublishRecord(key: record.key, value: record.value, headers: record.headers)
                 } catch {
                     badLine = error
                     return nil
@@ -44,18 +45,10 @@ extension Command {
             throw CommandFault("cannot publish to \(configuration.topics.requests): \(fault).")
         }
         progress.finish()
+        for warning in lines.warnings { console.printError("warning: \(warning)") }
         console.print("\(report.acknowledged.grouped) records acknowledged, \(report.failed.grouped) failed")
         if let badLine { throw badLine }
         guard !report.isComplete else { return ExitCode.done }
         throw CommandFault("not every record was acknowledged: \(report.firstFailure ?? "no reason was given").")
-    }
-
-    private static func record(_ line: [UInt8], _ number: Int, of input: String) throws(CommandFault) -> PublishRecord {
-        do throws(CaptureCodec.Fault) {
-            let record = try CaptureCodec.decode(line)
-            return PublishRecord(key: record.key, value: record.value, headers: record.headers)
-        } catch {
-            throw CommandFault("\(input): line \(number) is no record of a capture: \(error.reason).")
-        }
     }
 }

@@ -1,5 +1,3 @@
-internal import Foundation
-
 extension Command {
     static let replay = Command(
         name: "replay",
@@ -12,19 +10,31 @@ extension Command {
                 "what kcat -C -J took from the requests topic; - for standard input",
                 .required
             ),
-            .value("--keys", "KEYS", "the keys known before the first record, a JSON object per line"),
+            .value(
+                "--keys",
+                "KEYS",
+                "the keys known before the first record, a JSON object per line; - for standard input"
+            ),
             .value("--output", "DIR", "where results.ndjson and the other files are written", .required),
             .value("--lanes", "N", "lanes to verify on instead of the configured number"),
             .flag("--mint", "make tokens, artifacts and challenges too, as of the records' own times"),
-            .value("--summary", "FILE", "write the counts as JSON as well"),
+            .value("--summary", "FILE", "write the counts as JSON as well; - for standard output"),
+            .flag("--skip-bad-lines", "leave out lines that are no record, and count them"),
         ],
         notes: """
             Writes results.ndjson, tokens.ndjson, events.ndjson and dead-letters.ndjson into the output directory, each line
             a record as kcat prints it. Files that are there are overwritten. The same capture gives the same bytes
-            (tokens signed with ES256 excepted). Without --mint exchanges are judged and tokens.ndjson stays empty.
+            (tokens signed with ES256 excepted). Without --mint exchanges are judged and tokens.ndjson stays empty; then key
+            files that worker.json names may be absent: only what was sealed or signed with such a key is deferred.
+            A last line that is cut off is left out with a warning; any other line that is no record ends the replay,
+            unless --skip-bad-lines is given.
             """
     ) { arguments, console in
-        let loaded = try LoadedConfiguration.load(directory: try arguments.required("--config"))
+        let loaded = try LoadedConfiguration.load(
+            directory: try arguments.required("--config"),
+            absentKeys: arguments.has("--mint") ? .refused : .tolerated
+        )
+        if let line = loaded.keys.absenceWarning { console.printError("warning: \(line)") }
         var configuration = loaded.configuration
         if let lanes = try arguments.integer("--lanes", in: 1...1024) { configuration.lanes = lanes }
         var options = ReplaySession.Options(
@@ -33,23 +43,28 @@ extension Command {
             keys: arguments.string("--keys")
         )
         options.mints = arguments.has("--mint")
+        options.skipsBadLines = arguments.has("--skip-bad-lines")
         let summaryPath = arguments.string("--summary")
         try keepWhatIsRead(options, summary: summaryPath)
+        // Opened before the work: a path that cannot be written shows before an hour of it, not after.
+        let summaryFile = try summaryPath.map { path throws(CommandFault) in try OutputFile(path, .whole) }
         let session = ReplaySession(configuration, keys: loaded.keys.rings, options)
         var progress = ProgressMeter("replay", unit: "records", total: nil, console: console)
         let summary = try session.run { requests, share in progress.update(requests, share: share) }
         progress.finish()
-        console.print(summary.text)
-        if let path = summaryPath {
-            do { try Data(summary.json).write(to: URL(fileURLWithPath: path)) } catch {
-                throw CommandFault("cannot write \(path): check that its folder is there, and its rights.")
-            }
-        }
+        for warning in summary.warnings { console.printError("warning: \(warning)") }
+        // Standard output is either for people or for tools.
+        if summaryPath == "-" { console.printError(summary.text) } else { console.print(summary.text) }
+        try summaryFile?.write(summary.json)
+        try summaryFile?.close()
         return ExitCode.done
     }
 
     /// A capture cannot be taken once more: what is read is never what is written over.
     private static func keepWhatIsRead(_ options: ReplaySession.Options, summary: String?) throws(UsageFault) {
+        guard options.input != "-" || options.keys != "-" else {
+            throw UsageFault("--input and --keys cannot both be standard input.")
+        }
         let written = CaptureLog.paths(in: options.output) + (summary.map { [$0] } ?? [])
         for (option, path) in [("--input", options.input), ("--keys", options.keys ?? "-")] where path != "-" {
             guard let read = FileStamp(path),

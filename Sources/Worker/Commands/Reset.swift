@@ -1,10 +1,16 @@
 extension Command {
     static let reset = Command(
         name: "reset",
-        summary: "move the group to the end of the requests and forget the ledger; plan first",
+        summary: "move the group's offsets and forget the ledger, or keep it; plan first",
         options: [
             .value("--config", "DIR", "the configuration directory", .required),
-            .flag("--to-beginning", "to the oldest request instead: every request is judged and answered once more"),
+            .value("--partitions", "P,…", "only these, such as 3 or 0,2,5-7; all of them without it"),
+            .flag("--offsets-only", "keep keys and ledger; set offsets, and the ledger's marks, to one of:"),
+            .flag("--to-end", "behind the newest request (without --offsets-only the default)"),
+            .flag("--to-beginning", "to the oldest request: every request is judged and answered once more"),
+            .flag("--to-applied", "where the ledger says that its worker stopped"),
+            .flag("--to-committed", "where the group's offset is"),
+            .value("--to-offset", "N", "to this offset of each partition"),
             .flag("--yes", "do what the plan says; without it nothing is changed"),
         ],
         notes: """
@@ -13,13 +19,17 @@ extension Command {
             and used challenges are forgotten: devices must attest again, and where artifacts restore keys (unknownKeys), wait
             for challenges.ttl before the workers start, or an assertion of a moment ago could be accepted once more.
             export-keys first keeps a copy. A reset that was interrupted is repeated.
+
+            A worker holds a partition whose positions contradict each other, and says which of these helps. With
+            --offsets-only nothing is forgotten: requests that are judged once more are refused by the counters, or answered
+            as before where they were their key's last.
             """
     ) { arguments, console in
         let configuration = try Configuration.load(directory: try arguments.required("--config"))
         let confirmed = arguments.has("--yes")
         let reset = try LedgerReset(
             try LedgerAccess(configuration),
-            toBeginning: arguments.has("--to-beginning"),
+            try ResetScope(arguments),
             writes: confirmed,
             console: console
         )
@@ -32,8 +42,9 @@ extension Command {
             console.print("nothing was changed; --yes does it")
             return ExitCode.done
         }
-        let forgotten = try reset.perform(console: console)
-        console.print("done: offsets moved, \(forgotten.grouped) ledger records forgotten")
+        let written = try reset.perform(console: console)
+        let what = arguments.has("--offsets-only") ? "marks set, the ledger is kept" : "ledger records forgotten"
+        console.print("done: offsets moved, \(written.grouped) \(what)")
         return ExitCode.done
     }
 }

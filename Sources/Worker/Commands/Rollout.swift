@@ -9,6 +9,7 @@ extension Command {
             .value("--input", "EVENTS", "a capture of the events topic; - for standard input; the topic where absent"),
             .value("--min", "N", "attestations that must be decided at the present share (200)"),
             .value("--max-failure-rate", "PERCENT", "how many of them may have failed (1)"),
+            .flag("--skip-bad-lines", "leave out lines of --input that are no record, and count them"),
             .flag("--json", "one JSON object instead of the table"),
         ],
         notes: """
@@ -29,7 +30,9 @@ extension Command {
             progress.update(report.events)
         }
         if let input = arguments.string("--input") {
-            try Self.read(input, add)
+            let lines = try CaptureLines(path: input, skipsBadLines: arguments.has("--skip-bad-lines"))
+            while let record = try lines.next() { add(record.value) }
+            for warning in lines.warnings { console.printError("warning: \(warning)") }
         } else {
             try EventsTopic(configuration).read(add)
         }
@@ -39,14 +42,5 @@ extension Command {
         }
         if arguments.has("--json") { console.write(report.json) } else { console.print(report.text) }
         return ExitCode.done
-    }
-
-    private static func read(_ input: String, _ body: ([UInt8]?) -> Void) throws(CommandFault) {
-        let lines = try LineReader(path: input)
-        while let line = try lines.next() {
-            do throws(CaptureCodec.Fault) { body(try CaptureCodec.decode(line).value) } catch {
-                throw CommandFault("\(input): line \(lines.lineNumber) is no record of a capture: \(error.reason).")
-            }
-        }
     }
 }

@@ -6,7 +6,8 @@ enum AppsFile {
     private static let name = "apps.json"
     private static let appKeys: [StaticString] = [
         "appId", "oauthClientIds", "appleAppIds", "environments", "tokenTtl", "tokenAlgorithm", "sharedSessionTokens",
-        "categories", "bundleVersions", "macOS", "receipt", "unknownKeys", "attestationsPerSecond", "rollout",
+        "categories", "bundleVersions", "macOS", "receipt", "extensions", "clientDataHash", "unknownKeys",
+        "attestationsPerSecond", "rollout", "replayProtection",
     ]
 
     /// - Parameter unknownKeys: what an app does that does not say.
@@ -44,6 +45,7 @@ enum AppsFile {
             appID: try object.name("appId"),
             oauthClientIDs: try object.strings("oauthClientIds") ?? [],
             expectations: try expectations(object),
+            clientDataHash: try clientDataHash(object),
             tokens: try tokens(object),
             unknownKeys: try object.choice("unknownKeys", default: unknownKeys),
             attestationsPerSecond: try object.integer("attestationsPerSecond", in: 0...1_000_000, default: 0),
@@ -69,14 +71,23 @@ enum AppsFile {
         }
         if let versions = try object.object("bundleVersions", keys: ["allow", "whenMissing"]) {
             expectations.bundleVersions = EntryPolicy(
-                allow: try versions.strings("allow").map { Set($0) },
+                allow: try versions.strings("allow").map { Set($0.map { ExactText($0) }) },
                 whenMissing: try whenMissing(versions)
             )
         }
         let macACL = try object.object("macOS", keys: ["acl"])?.named("acl", MacACLPolicy.init, "require, accept")
         expectations.macACL = macACL ?? .require
         expectations.receipt = try object.named("receipt", ReceiptPolicy.init, "report, require, ignore") ?? .report
+        if let extensions = try object.object("extensions", keys: ["trust"]) {
+            expectations.extensionTrust = try extensions.choice("trust", default: .flagged)
+        }
         return expectations
+    }
+
+    private static func clientDataHash(_ app: ConfigurationObject) throws(ConfigurationFault) -> ClientDataHashLength {
+        guard let object = try app.object("clientDataHash", keys: ["bytes"]) else { return .standard }
+        guard let said = try object.integer("bytes", orWord: "any", in: 1...65_536) else { return .standard }
+        return said.map { .bytes($0) } ?? .any
     }
 
     private static func whenMissing<Value>(
@@ -97,7 +108,9 @@ enum AppsFile {
                 allowed: "from 30m to 7d"
             ),
             algorithm: try object.choice("tokenAlgorithm", default: standard.algorithm),
-            sharedSessionTokens: try object.bool("sharedSessionTokens", default: standard.sharedSessionTokens)
+            sharedSessionTokens: try object.bool("sharedSessionTokens", default: standard.sharedSessionTokens),
+            sessionTokens: try object.object("replayProtection", keys: ["sessionTokens"])?
+                .choice("sessionTokens", default: standard.sessionTokens) ?? standard.sessionTokens
         )
     }
 
@@ -114,6 +127,19 @@ enum AppsFile {
             rollout.seed.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) })
         else { throw object.fault("seed", "must be up to 32 of letters, digits, dots, underscores, hyphens") }
         return rollout
+    }
+}
+
+extension Registry {
+    /// - Throws: where an app asks for more bytes than any request may have.
+    func checkHashLengths(upTo limit: Int) throws(ConfigurationFault) {
+        for app in apps {
+            guard case .bytes(let bytes) = app.clientDataHash, bytes > limit else { continue }
+            throw ConfigurationFault(
+                "apps.json: app \(app.appID.printable): clientDataHash.bytes is \(bytes), and worker.json's "
+                    + "limits.clientDataHashBytes allows \(limit): raise the limit or lower bytes."
+            )
+        }
     }
 }
 

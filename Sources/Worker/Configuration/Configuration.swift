@@ -23,6 +23,8 @@ package struct Configuration: Sendable {
     /// 0 = no metrics.
     package var metricsPort = 0
     package var embeddedBroker = false
+    /// Lists in apps.json that are empty and accept nothing, by their places.
+    package var emptyLists: [String] = []
     /// In the file's order; handed to librdkafka unchanged.
     package var kafkaProperties: [(name: String, value: String)] = []
 
@@ -47,6 +49,8 @@ package struct Configuration: Sendable {
         let apps = try AppsFile.read(files, unknownKeys: (mode ?? worker.challenges.mode).unknownKeys)
         var configuration = Configuration(registry: apps, anchors: worker.anchors)
         worker.apply(to: &configuration)
+        configuration.emptyLists = try EmptyLists.places(in: files)
+        try apps.checkHashLengths(upTo: configuration.limits.clientDataHashBytes)
         configuration.kafkaProperties = try KafkaPropertiesFile.read(files)
         return configuration
     }
@@ -94,9 +98,9 @@ package struct KeyEntry: Sendable, Equatable {
     }
 }
 
-/// A key that signs tokens, or is published only.
+/// A key that signs tokens, is published only, or was revoked: then its tokens are refused and its file is not needed.
 package struct SigningKeyEntry: Sendable, Equatable {
-    package enum State: String, Sendable, CaseIterable { case active, published }
+    package enum State: String, Sendable, CaseIterable { case active, published, revoked }
     package var kid: String
     package var algorithm: TokenSettings.Algorithm
     package var file: String

@@ -62,6 +62,22 @@ struct ConfigurationObject {
         return number
     }
 
+    /// An integer or one word.
+    ///
+    /// - Returns: nil where it is absent, `.some(nil)` for the word.
+    func integer(
+        _ key: StaticString,
+        orWord word: StaticString,
+        in range: ClosedRange<Int>
+    ) throws(ConfigurationFault) -> Int?? {
+        guard let value = node[key] else { return nil }
+        if value.string == word.description { return .some(nil) }
+        guard let integer = value.integer, let number = Int(exactly: integer), range.contains(number) else {
+            throw fault(key, "must be an integer from \(range.lowerBound) to \(range.upperBound), or \"\(word)\"")
+        }
+        return number
+    }
+
     /// One of an enumeration's raw values; the default is the first.
     func choice<Choice: RawRepresentable<String> & CaseIterable>(
         _ key: StaticString,

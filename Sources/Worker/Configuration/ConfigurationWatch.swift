@@ -124,10 +124,11 @@ package final class ConfigurationWatch {
         let keys = reload.loaded.keys
         let active = running.keys.rings.tokens.keys.filter { $0.state == .active }.map(\.kid)
         let warnings = PublicationRule.warnings(keys, memory: .init(known: known, active: Set(active)), now: now)
+        let empty = reload.loaded.configuration.emptyLists.filter { !running.configuration.emptyLists.contains($0) }
         for key in keys.rings.tokens.keys where known[key.kid] == nil { known[key.kid] = now }
         running = reload.loaded
         say("the configuration is reloaded: \(running.account)")
-        for line in warnings { say("warning: \(line)") }
+        for line in empty.map(EmptyLists.warning) + warnings { say("warning: \(line)") }
         guard !reload.postponed.isEmpty else { return }
         say("warning: changed too, but only a restart takes it over: \(reload.postponed.joined(separator: ", "))")
     }

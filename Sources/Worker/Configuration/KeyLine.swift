@@ -7,7 +7,7 @@ enum KeyLine {
     typealias Fault = KeysFile.Fault
 
     private static let members: Set<String> = [
-        "keyId", "publicKey", "appleAppId", "environment", "counter", "app", "nonce", "lastRequest",
+        "keyId", "publicKey", "appleAppId", "environment", "counter", "app", "nonce", "issued", "lastRequest",
     ]
     private static let requestMembers: Set<String> = ["id", "valueSha256", "verdict", "iat", "exp"]
 
@@ -30,6 +30,7 @@ enum KeyLine {
             counter: counter,
             app: try optional(root, "app").map { node throws(Fault) in try string(node, "app") },
             nonce: try optional(root, "nonce").map { node throws(Fault) in try digest(node, "nonce") },
+            issued: try optional(root, "issued").map { node throws(Fault) in try KeyIssue.decode(node) },
             lastRequest: try optional(root, "lastRequest").map { node throws(Fault) in try lastRequest(node) }
         )
     }
@@ -54,6 +55,7 @@ enum KeyLine {
             writer.key("nonce")
             writer.base64(nonce.bytes)
         }
+        if let issued = key.issued { KeyIssue.encode(issued, into: &writer) }
         if let request = key.lastRequest { encode(request, into: &writer) }
         writer.endObject()
         writer.newline()
@@ -95,7 +97,7 @@ enum KeyLine {
     }
 
     /// A misspelled member would silently lift a check (a key without `app` is bound by whoever comes first).
-    private static func check(_ node: JSONNode, _ known: Set<String>, _ place: String) throws(Fault) {
+    static func check(_ node: JSONNode, _ known: Set<String>, _ place: String) throws(Fault) {
         guard node.kind == .object else { throw Fault(reason: "\(place) is no JSON object") }
         guard !node.hasDuplicateMembers else { throw Fault(reason: "\(place) has two members of one name") }
         for member in node.members {

@@ -34,6 +34,8 @@ package struct ImportedKey: Sendable, Equatable {
     /// `projects/{number}/apps/{appId}`; nil = the first accepted request binds the key.
     package var app: String?
     package var nonce: Digest?
+    /// When the leaf of the attestation with that nonce was issued.
+    package var issued: IssueTime?
     package var lastRequest: LastRequest?
 
     package init(
@@ -44,6 +46,7 @@ package struct ImportedKey: Sendable, Equatable {
         counter: UInt32,
         app: String? = nil,
         nonce: Digest? = nil,
+        issued: IssueTime? = nil,
         lastRequest: LastRequest? = nil
     ) {
         self.keyID = keyID
@@ -53,6 +56,7 @@ package struct ImportedKey: Sendable, Equatable {
         self.counter = counter
         self.app = app
         self.nonce = nonce
+        self.issued = issued
         self.lastRequest = lastRequest
     }
 }

@@ -16,15 +16,22 @@ package struct LoadedConfiguration: Sendable {
 
     /// - Parameter directory: the config directory.
     /// - Throws: ``ConfigurationFault`` for the first thing that is wrong, key files included.
-    package static func load(directory: String) throws(ConfigurationFault) -> LoadedConfiguration {
-        try load(ConfigurationFiles(directory: directory))
+    package static func load(
+        directory: String,
+        absentKeys: AbsentKeys = .refused
+    ) throws(ConfigurationFault) -> LoadedConfiguration {
+        try load(ConfigurationFiles(directory: directory), absentKeys: absentKeys)
     }
 
-    static func load(_ files: ConfigurationFiles) throws(ConfigurationFault) -> LoadedConfiguration {
+    static func load(
+        _ files: ConfigurationFiles,
+        absentKeys: AbsentKeys = .refused
+    ) throws(ConfigurationFault) -> LoadedConfiguration {
         var stamps = FileStamp.all(ownPaths(in: files.directory))
         let configuration = try Configuration.load(files)
         stamps.merge(FileStamp.all(namedPaths(configuration))) { first, _ in first }
-        var loaded = LoadedConfiguration(configuration: configuration, keys: try ExchangeKeys.load(configuration))
+        let keys = try ExchangeKeys.load(configuration, absentKeys: absentKeys)
+        var loaded = LoadedConfiguration(configuration: configuration, keys: keys)
         loaded.stamps = stamps
         return loaded
     }
@@ -32,7 +39,9 @@ package struct LoadedConfiguration: Sendable {
     /// What is doubtful about the keys, though the worker can run with them: one line each.
     ///
     /// - Parameter now: milliseconds since 1970.
-    package func warnings(now: Int64) -> [String] { missing + unserved + PublicationRule.warnings(keys, now: now) }
+    package func warnings(now: Int64) -> [String] {
+        configuration.emptyLists.map(EmptyLists.warning) + missing + unserved + PublicationRule.warnings(keys, now: now)
+    }
 
     private var unserved: [String] {
         configuration.metricsPort == 0 ? [] : ["metrics.port: this version serves no metrics; nothing listens there"]

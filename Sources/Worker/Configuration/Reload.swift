@@ -14,6 +14,7 @@ struct Reload {
         try KeyHistory.check(keys, after: running.keys)
         var next = old
         next.registry = fresh.registry
+        next.emptyLists = fresh.emptyLists
         next.signingKeys = fresh.signingKeys
         next.sealingKeys = fresh.sealingKeys
         next.challenges.keys = fresh.challenges.keys

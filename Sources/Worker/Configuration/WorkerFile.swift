@@ -165,7 +165,7 @@ struct WorkerFile {
     private static func limits(_ root: ConfigurationObject) throws(ConfigurationFault) -> RequestLimits {
         var limits = RequestLimits()
         let keys: [StaticString] = [
-            "valueBytes", "headerBytes", "clientDataBytes", "clientDataHashBytes", "requestIdBytes",
+            "valueBytes", "headerBytes", "clientDataBytes", "clientDataHashBytes", "requestIdBytes", "sessionTokens",
         ]
         guard let object = try root.object("limits", keys: keys) else { return limits }
         let sizes = 1...(16 << 20)
@@ -177,6 +177,7 @@ struct WorkerFile {
             in: 1...65_536,
             default: limits.clientDataHashBytes
         )
+        limits.sessionTokens = try object.integer("sessionTokens", in: 0...100_000_000, default: limits.sessionTokens)
         limits.requestIDBytes = try object.integer("requestIdBytes", in: 1...65_536, default: limits.requestIDBytes)
         return limits
     }

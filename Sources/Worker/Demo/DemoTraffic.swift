@@ -91,8 +91,9 @@ struct DemoTraffic {
     private static func junk(_ app: RegisteredApp, key: KeyID) -> [Item] {
         let path = "v1/\(app.name):verifyAssertion"
         let nested = [UInt8](repeating: 0x81, count: 3000)
+        let hash = [UInt8](repeating: 1, count: 32)
         func call(_ path: String, assertion: [UInt8] = [0xA0]) -> [UInt8] {
-            request(path: path, body: [("keyId", key.bytes), ("assertion", assertion), ("clientDataHash", [1])])
+            request(path: path, body: [("keyId", key.bytes), ("assertion", assertion), ("clientDataHash", hash)])
         }
         let rubbish = Array(#"{"path":"\#(path)","body":{"keyId":"%%","assertion":"?"}}"#.utf8)
         let values: [(kind: String, value: [UInt8]?, expected: String)] = [

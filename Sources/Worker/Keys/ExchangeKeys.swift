@@ -11,32 +11,51 @@ package struct ExchangeKeys: Sendable {
     package let sealing: [NamedSecret]
     package let challenges: [NamedSecret]
 
-    /// Reads every key file of the configuration.
+    /// Keys whose files a replay does without, each with its kind: `sealing key k1`.
+    package let absent: [String]
+
+    /// What a replay does without; nil = nothing.
+    package var absenceWarning: String? {
+        guard !absent.isEmpty else { return nil }
+        let names = absent.prefix(3).joined(separator: ", ") + (absent.count > 3 ? " and \(absent.count - 3) more" : "")
+        return "the files of \(names) are absent: what was sealed or signed with them is deferred"
+    }
+
+    /// Reads every key file of the configuration but those of revoked keys.
     ///
     /// - Throws: ``ConfigurationFault`` for the first file that is missing, open to others or of the wrong kind.
-    package static func load(_ configuration: Configuration) throws(ConfigurationFault) -> ExchangeKeys {
-        let (tokens, modifiedAt) = try signing(configuration)
+    package static func load(
+        _ configuration: Configuration,
+        absentKeys: AbsentKeys = .refused
+    ) throws(ConfigurationFault) -> ExchangeKeys {
+        var configuration = configuration
+        let absent = absentKeys == .refused ? AbsentKeyFiles() : AbsentKeyFiles(leaving: &configuration)
+        let (tokens, modifiedAt) = try signing(configuration, absent: absent.signing)
         let sealing = try secrets(configuration.sealingKeys, "sealing key")
         let challenges = try secrets(configuration.challenges.keys, "challenge key")
         return ExchangeKeys(
             rings: KeyRings(
                 tokens: tokens,
-                sealing: try ring(sealing, "sealingKeys"),
-                challenges: try ring(challenges, "challenges.keys")
+                sealing: try ring(sealing, "sealingKeys", absent: absent.sealing),
+                challenges: try ring(challenges, "challenges.keys", absent: absent.challenges)
             ),
             signingFilesModifiedAt: modifiedAt,
             sealing: sealing,
-            challenges: challenges
+            challenges: challenges,
+            absent: absent.names
         )
     }
 
     /// The signing keys alone.
+    ///
+    /// - Parameter absent: `kid`s that are not in the configuration any more.
     package static func signing(
-        _ configuration: Configuration
+        _ configuration: Configuration,
+        absent: [String] = []
     ) throws(ConfigurationFault) -> (ring: TokenKeyRing, modifiedAt: [String: Int64]) {
         var keys: [TokenKey] = []
         var modifiedAt: [String: Int64] = [:]
-        for entry in configuration.signingKeys {
+        for entry in configuration.signingKeys where entry.state != .revoked {
             let name = "signing key \(entry.kid.printable)"
             let file = try KeyFile(entry.file, of: name)
             let key = try signingKey(entry, file.bytes, name)
@@ -46,8 +65,23 @@ package struct ExchangeKeys: Sendable {
             keys.append(key)
             modifiedAt[entry.kid] = file.modifiedAt
         }
-        do throws(KeyRingFault) { return (try TokenKeyRing(keys), modifiedAt) } catch {
+        let revoked = configuration.signingKeys.filter { $0.state == .revoked }
+        for key in keys { try check(key, against: revoked) }
+        do throws(KeyRingFault) {
+            return (try TokenKeyRing(keys, revoked: revoked.map(\.kid), absent: absent), modifiedAt)
+        } catch {
             throw ConfigurationFault("worker.json: signingKeys: \(error).")
+        }
+    }
+
+    /// A compromised key is no better under another `kid`. Where its file is gone, nobody can put it there.
+    private static func check(_ key: TokenKey, against revoked: [SigningKeyEntry]) throws(ConfigurationFault) {
+        for entry in revoked {
+            let name = "signing key \(entry.kid.printable)"
+            guard let file = try? KeyFile(entry.file, of: name), let old = try? SigningKey(pem: file.bytes),
+                old.publicKey.parameters == key.key.publicKey.parameters
+            else { continue }
+            throw KeyFault.fault(name, entry.file, "is revoked, and is key \(key.kid.printable) too; make another")
         }
     }
 
@@ -95,9 +129,10 @@ package struct ExchangeKeys: Sendable {
 
     private static func ring<Key>(
         _ secrets: [NamedSecret],
-        _ list: String
+        _ list: String,
+        absent: [String] = []
     ) throws(ConfigurationFault) -> SecretRing<Key> {
-        do throws(KeyRingFault) { return try SecretRing(secrets) } catch {
+        do throws(KeyRingFault) { return try SecretRing(secrets, absent: absent) } catch {
             throw ConfigurationFault("worker.json: \(list): \(error).")
         }
     }

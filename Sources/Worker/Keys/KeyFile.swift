@@ -1,11 +1,9 @@
 internal import Foundation
 
-/// A file that holds a key: read only where nobody but its owner may read it.
+/// A file that holds a key: read only where nobody else may read it.
 struct KeyFile {
     /// The largest RSA key that is taken has 6,400 bytes in PEM.
     private static let maxBytes = 64 << 10
-    /// What the group and all others may do.
-    private static let foreignRights: mode_t = 0o077
 
     let bytes: [UInt8]
     /// Milliseconds since 1970.
@@ -26,10 +24,7 @@ struct KeyFile {
         // The file that was opened is asked, so that none can take its place between question and reading.
         var status = stat()
         guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw fault("is no file") }
-        guard status.st_mode & Self.foreignRights == 0 else {
-            let mode = String(status.st_mode & 0o777, radix: 8)
-            throw fault("is open to others (mode \(mode)); change it: chmod 600 \(path)")
-        }
+        if let problem = KeyFileRights(status).problem(for: .current, path) { throw fault(problem) }
         let data: Data
         do { data = try handle.read(upToCount: Self.maxBytes + 1) ?? Data() } catch {
             throw fault("cannot be read: \(error.localizedDescription)")

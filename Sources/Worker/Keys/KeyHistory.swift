@@ -7,11 +7,13 @@ enum KeyHistory {
     static func check(_ new: ExchangeKeys, after old: ExchangeKeys) throws(ConfigurationFault) {
         for key in old.rings.tokens.keys {
             guard let next = new.rings.tokens[key.kid] else {
+                // Revoked: whoever else has it must not be believed for as long as its last token lives.
+                if new.rings.tokens.isRevoked(key.kid) { continue }
                 guard key.state == .published else {
                     throw fault(
                         "signing key",
                         key.kid,
-                        "was active: keep it published until its last token has expired"
+                        "was active: keep it published until its last token has expired, or say \"state\": \"revoked\""
                     )
                 }
                 continue

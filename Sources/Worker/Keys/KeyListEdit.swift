@@ -31,7 +31,7 @@ struct KeyListEdit {
         if let index = signing.firstIndex(where: { $0["kid"]?.text == id }) {
             let algorithm = signing[index]["algorithm"]?.text ?? "RS256"
             for other in signing.indices where (signing[other]["algorithm"]?.text ?? "RS256") == algorithm {
-                let wasActive = signing[other]["state"]?.text != "published"
+                let wasActive = signing[other]["state"]?.text ?? "active" == "active"
                 if other == index { signing[other]["state"] = .string("active") }
                 if other != index, wasActive { signing[other]["state"] = .string("published") }
             }

@@ -24,6 +24,8 @@ struct KeyImport {
     /// What the ledger says of the same keys.
     private var present = StoredKeys()
     private var tally = Tally()
+    /// Partitions of the ledger that something was written to.
+    private var written: Set<Int32> = []
 
     init(_ access: LedgerAccess, partitioner: Partitioner, console: Console) {
         self.access = access
@@ -44,8 +46,10 @@ struct KeyImport {
         try writer.open()
         let ends = try readLedger(partitions)
         var due = judged()[...]
+        var marks = due.isEmpty ? [] : try firstMarks(partitions)[...]
         var progress = ProgressMeter("import-keys", unit: "keys", total: due.count, console: console)
         try writer.write(from: ends, progress: { progress.update($0) }) {
+            if let mark = marks.popFirst() { return mark }
             guard let id = due.popFirst(), let record = wanted[id] else { return nil }
             guard case .write(let merged) = KeyMerge(record, into: present[id]) else {
                 preconditionFailure("judged a moment ago, and nothing has changed")
@@ -57,6 +61,16 @@ struct KeyImport {
         return tally
     }
 
+    /// Says of partitions that nobody has worked on that their keys are imported: a worker that finds keys and no offset
+    /// would take the offset for lost. They come with the first of the keys.
+    private func firstMarks(_ partitions: Int32) throws -> [LedgerRecord] {
+        let mark = PartitionMark(appliedOffset: 0, group: Array(try access.groupID().utf8), delivery: .transaction)
+        let (key, value) = LedgerCodec.encode(.mark(mark))
+        return try access.requestOffsets(partitions: partitions)
+            .filter { $0.committed == nil && !written.contains($0.partition) }
+            .map { LedgerRecord(partition: $0.partition, key: key, value: value) }
+    }
+
     private func home(of id: KeyID, _ partitions: Int32) -> Int32 {
         partitioner.partition(of: id.recordKey, count: partitions)
     }
@@ -66,6 +80,7 @@ struct KeyImport {
         var strays: [KeyID: Int32] = [:]
         var decoder = LedgerDecoder()
         let ends = try LedgerReader(access, partitions: partitions).readSettled { record in
+            if record.value != nil { written.insert(record.partition) }
             switch try decoder.change(of: record) {
             case .key(let id, let stored):
                 guard wanted[id] != nil else { return }

@@ -40,7 +40,8 @@ enum KeyMerge: Equatable {
         return nil
     }
 
-    /// The one with the higher counter is the newer; it counts where both say something, the ledger's where they are even.
+    /// The one with the higher counter is the newer; it counts where both say something, the ledger's where they are even. Of
+    /// attestations the one issued later counts.
     private static func merged(_ imported: KeyRecord, _ stored: KeyRecord) -> KeyRecord {
         let (newer, older) = imported.counter > stored.counter ? (imported, stored) : (stored, imported)
         var merged = stored
@@ -48,7 +49,7 @@ enum KeyMerge: Equatable {
         if merged.publicKey != nil { merged.unusableKey = [] }
         merged.counter = newer.counter
         merged.app = stored.app ?? imported.app
-        merged.nonce = newer.nonce ?? older.nonce
+        (merged.nonce, merged.issued) = newer.lastAttestation(orLaterOf: older)
         merged.lastRequest = newer.lastRequest ?? older.lastRequest
         return merged
     }

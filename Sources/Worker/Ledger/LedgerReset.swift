@@ -1,6 +1,8 @@
 internal import Kafka
+internal import Pipeline
 
-/// `reset`: the group's offsets to the end (or the beginning) of the requests, and everything in the ledger forgotten.
+/// `reset`: the group's offsets to the end (or the beginning) of the requests, and everything in the ledger forgotten; or,
+/// with `--offsets-only`, offsets and marks set to one place, and the rest of the ledger kept.
 ///
 /// Offsets go first. A crash behind them leaves a group that reads on at the new place with all or some of its ledger:
 /// what was judged before lies behind it, or is read again and refused by the counters that still stand. The other way
@@ -10,12 +12,14 @@ struct LedgerReset {
     struct Row: Equatable {
         var offsets: RequestOffsets
         var target: Int64
-        /// Ledger records to be tombstoned.
+        /// Ledger records to be tombstoned; where the ledger is kept, that it has.
         var live: Int
+        var mark: PartitionMark?
     }
 
     private let access: LedgerAccess
     private let group: String
+    private let scope: ResetScope
     private let writer: LedgerWriter?
     private var live: [LiveLedgerKeys]
     private let ends: [Int64]
@@ -24,43 +28,82 @@ struct LedgerReset {
     /// Looks at group and ledger.
     ///
     /// - Parameter writes: false for the plan alone; nothing is touched then.
-    init(_ access: LedgerAccess, toBeginning: Bool, writes: Bool, console: Console) throws {
+    init(_ access: LedgerAccess, _ scope: ResetScope, writes: Bool, console: Console) throws {
         self.access = access
+        self.scope = scope
         group = try access.groupID()
         let partitions = try access.partitionCount()
+        if let unknown = scope.partitions?.filter({ $0 >= partitions }).min() {
+            throw CommandFault("\(access.topics.requests) has \(partitions) partitions, from 0 on, and no \(unknown).")
+        }
         try access.requireEmptyGroup()
         writer = writes ? try LedgerWriter(access) : nil
         try writer?.open()
         var live = [LiveLedgerKeys](repeating: LiveLedgerKeys(), count: Int(partitions))
         var progress = ProgressMeter("reset", unit: "ledger records read", total: nil, console: console)
+        var marks: [Int32: PartitionMark] = [:]
         var records = 0
         ends = try LedgerReader(access, partitions: partitions).readSettled { record in
             records += 1
             progress.update(records)
             // Whatever it says, and whether this version can read it or not.
-            if let key = record.key { live[Int(record.partition)].note(key, isLive: record.value != nil) }
+            guard let key = record.key, scope.contains(record.partition) else { return }
+            live[Int(record.partition)].note(key, isLive: record.value != nil)
+            if key == Self.markKey { marks[record.partition] = Self.mark(record) }
         }
         progress.finish()
-        rows = try access.requestOffsets(partitions: partitions).map {
-            Row(offsets: $0, target: toBeginning ? $0.low : $0.high, live: live[Int($0.partition)].count)
+        rows = try access.requestOffsets(partitions: partitions).filter { scope.contains($0.partition) }.compactMap {
+            found in
+            let mark = marks[found.partition]
+            guard let target = try scope.offset(of: found, mark: mark) else { return nil }
+            return Row(offsets: found, target: target, live: live[Int(found.partition)].count, mark: mark)
         }
         self.live = live
     }
 
-    var isDone: Bool { rows.allSatisfy { $0.offsets.committed == $0.target && $0.live == 0 } }
+    private static let markKey = LedgerCodec.encode(.markForgotten).key
+
+    /// One that cannot be read is none.
+    private static func mark(_ record: TopicRecord) -> PartitionMark? {
+        let change = try? LedgerCodec.decode(key: record.key ?? [], value: record.value)
+        guard case .mark(let mark)? = change else { return nil }
+        return mark
+    }
+
+    var isDone: Bool {
+        rows.allSatisfy { row in
+            guard row.offsets.committed == row.target else { return false }
+            return scope.keepsLedger ? row.mark == newMark(row) : row.live == 0
+        }
+    }
+
+    /// The stream time stays: what was forgotten because of it must not be taken again.
+    private func newMark(_ row: Row) -> PartitionMark {
+        PartitionMark(
+            streamTime: row.mark?.streamTime,
+            appliedOffset: row.target,
+            group: Array(group.utf8),
+            delivery: .transaction
+        )
+    }
 
     /// The plan as a table.
     var text: String {
-        var table = TextTable([.right, .right, .right, .right])
-        table.add("partition", "offset", "new offset", "ledger records to forget")
+        func number(_ offset: Int64?) -> String { offset.map { Int($0).grouped } ?? "none" }
+        var table = TextTable([.right, .right, .right, .right] + (scope.keepsLedger ? [.right] : []))
+        if scope.keepsLedger {
+            table.add("partition", "offset", "applied", "new offset", "ledger records kept")
+        } else {
+            table.add("partition", "offset", "new offset", "ledger records to forget")
+        }
         for row in rows {
-            let committed = row.offsets.committed.map { Int($0).grouped } ?? "none"
-            table.add(String(row.offsets.partition), committed, Int(row.target).grouped, row.live.grouped)
+            let places = [number(row.offsets.committed)] + (scope.keepsLedger ? [number(row.mark?.appliedOffset)] : [])
+            table.add([String(row.offsets.partition)] + places + [number(row.target), row.live.grouped])
         }
         return "group \(group), requests \(access.topics.requests), ledger \(access.topic)\n" + table.text
     }
 
-    /// - Returns: how many ledger records were tombstoned.
+    /// - Returns: how many ledger records were written.
     func perform(console: Console) throws -> Int {
         guard let writer else { preconditionFailure("the plan alone was asked for") }
         try access.setRequestOffsets(
@@ -68,13 +111,28 @@ struct LedgerReset {
         )
         var progress = ProgressMeter(
             "reset",
-            unit: "records forgotten",
-            total: rows.reduce(0) { $0 + $1.live },
+            unit: scope.keepsLedger ? "marks set" : "records forgotten",
+            total: scope.keepsLedger ? rows.count : rows.reduce(0) { $0 + $1.live },
             console: console
         )
+        try writer.write(from: ends, progress: { progress.update($0) }, scope.keepsLedger ? marks() : tombstones())
+        progress.finish()
+        return writer.written
+    }
+
+    private func marks() -> () -> LedgerRecord? {
+        var rest = rows[...]
+        return {
+            guard let row = rest.popFirst() else { return nil }
+            let (key, value) = LedgerCodec.encode(.mark(newMark(row)))
+            return LedgerRecord(partition: row.offsets.partition, key: key, value: value)
+        }
+    }
+
+    private func tombstones() -> () -> LedgerRecord? {
         var partition = 0
         var keys = live[0].iterator()
-        try writer.write(from: ends, progress: { progress.update($0) }) {
+        return {
             while true {
                 if let key = keys.next() { return LedgerRecord(partition: Int32(partition), key: key, value: nil) }
                 guard partition + 1 < live.count else { return nil }
@@ -82,7 +140,5 @@ struct LedgerReset {
                 keys = live[partition].iterator()
             }
         }
-        progress.finish()
-        return writer.written
     }
 }

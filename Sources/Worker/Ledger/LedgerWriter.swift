@@ -19,7 +19,8 @@ final class LedgerWriter {
 
     private let access: LedgerAccess
     private let transactionRecords: Int
-    private let producer: TransactionalProducer
+    private let id: String
+    private var producer: TransactionalProducer
     private let reader: PartitionEnds
     /// Records that are committed.
     private(set) var written = 0
@@ -28,7 +29,7 @@ final class LedgerWriter {
     init(_ access: LedgerAccess, transactionRecords: Int = 20_000) throws {
         self.access = access
         self.transactionRecords = transactionRecords
-        let id = try access.transactionalID()
+        id = try access.transactionalID()
         do throws(KafkaFault) {
             producer = try TransactionalProducer(access.properties, transactionalID: id)
             reader = try PartitionEnds(access.properties)
@@ -40,10 +41,12 @@ final class LedgerWriter {
     /// Stops a command of the same kind that is still at work, and ends what one has left open. Comes before the ledger
     /// is read.
     func open() throws {
-        try explained {
-            try repeated { () throws(KafkaFault) in
-                try producer.initTransactions(timeoutMilliseconds: Self.callMilliseconds)
-            }
+        try explained { try takeOver() }
+    }
+
+    private func takeOver() throws {
+        try repeated { () throws(KafkaFault) in
+            try producer.initTransactions(timeoutMilliseconds: Self.callMilliseconds)
         }
     }
 
@@ -76,6 +79,7 @@ final class LedgerWriter {
         _ ends: [Int64],
         _ next: () throws -> LedgerRecord?
     ) throws -> [Int32: Int64] {
+        if producer.mayHaveRepeats { try renew() }
         try producer.begin()
         var counts: [Int32: Int64] = [:]
         var (record, total): (LedgerRecord?, Int) = (first, 0)
@@ -95,6 +99,12 @@ final class LedgerWriter {
         try requireEnds(ends, counts)
         try repeated { () throws(KafkaFault) in try producer.commit(timeoutMilliseconds: Self.callMilliseconds) }
         return counts
+    }
+
+    /// A late copy of a request must not end the next transaction: to another producer with this id it is an older one's.
+    private func renew() throws {
+        producer = try TransactionalProducer(access.properties, transactionalID: id)
+        try takeOver()
     }
 
     private func requireEnds(_ ends: [Int64], _ counts: [Int32: Int64]) throws {

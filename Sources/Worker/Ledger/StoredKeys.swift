@@ -33,10 +33,11 @@ struct StoredKeys {
         return ids
     }
 
-    /// Takes a line of a KEYS file: of two for one key the later counts, but a counter is never lowered.
+    /// Takes a line of a KEYS file: of two for one key the later counts, but nothing that was used up comes
+    /// back.
     mutating func add(_ key: ImportedKey) {
         var record = KeyTable.record(of: key)
-        record.counter = max(record.counter, ledger[key.keyID]?.counter ?? 0)
+        record.stay(notBehind: ledger[key.keyID])
         set(key.keyID, record)
     }
 }

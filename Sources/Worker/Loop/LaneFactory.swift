@@ -12,6 +12,8 @@ struct LaneFactory {
     let count: Int
     let meter = TimedEngine.Meter()
     let lanes: DispatchLanes
+    /// What each lane works at.
+    let works: [WorkSlot]
 
     /// - Throws: ``ConfigurationFault`` naming the anchor that is no certificate.
     init(_ configuration: Configuration) throws(ConfigurationFault) {
@@ -28,11 +30,13 @@ struct LaneFactory {
     init(lanes configured: Int, anchors: TrustAnchors, limits: ObjectLimits) {
         count = configured > 0 ? configured : max(1, ProcessInfo.processInfo.activeProcessorCount)
         let meter = meter
+        works = (0..<count).map { _ in WorkSlot() }
         lanes = DispatchLanes(
-            scratches: (0..<count).map { _ in
+            scratches: works.map { work in
                 LaneScratch(
                     verifier: ObjectVerifier(anchors: anchors, limits: limits),
-                    engine: TimedEngine(OpenSSLEngine(), meter: meter)
+                    engine: TimedEngine(OpenSSLEngine(), meter: meter),
+                    work: work
                 )
             }
         )

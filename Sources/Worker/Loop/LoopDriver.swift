@@ -5,8 +5,8 @@ internal import Pipeline
 ///
 /// Lanes post their results onto the same queue; each result and each bit of work makes the loop look around again.
 final class LoopDriver: @unchecked Sendable {
-    /// Pause after a fault that may pass.
-    private static let pause = DispatchTimeInterval.milliseconds(200)
+    /// How often a pause is left to serve the group.
+    private static let servingMilliseconds = 250
 
     private let queue = DispatchQueue(label: "loop", qos: .userInitiated)
     private let idleWaitMilliseconds: Int
@@ -15,6 +15,10 @@ final class LoopDriver: @unchecked Sendable {
     private var loop: BatchLoop?
     private var result: Result<Void, any Error>?
     private var wakeScheduled = false
+    /// After a fault that may pass, or while the breaker is open.
+    private var pause = RetryPause()
+    /// Batches that were committed when the last pause began.
+    private var committedBefore = 0
     /// Asked for before there was a loop.
     private var stopsAtOnce = false
     private let done = DispatchSemaphore(value: 0)
@@ -62,6 +66,7 @@ final class LoopDriver: @unchecked Sendable {
         queue.async {
             self.stopsAtOnce = true
             self.loop?.stop()
+            self.pause.succeed()
             self.step()
         }
     }
@@ -69,15 +74,25 @@ final class LoopDriver: @unchecked Sendable {
     private func step() {
         guard let loop, result == nil else { return }
         do {
+            let left = pause.leftMilliseconds
+            if left > 0, try !loop.serve() { return wake(after: .milliseconds(min(left, Self.servingMilliseconds))) }
             let progress = try loop.tick(waitMilliseconds: idleWaitMilliseconds)
             state.withLock { [tally = loop.tally, restoring = loop.restoring] in $0 = (tally, restoring) }
             switch progress {
             case .worked: queue.async { self.step() }
             case .waiting: loop.isIdle ? queue.async { self.step() } : wake(after: eagerPoll)
-            case .backOff: wake(after: Self.pause)
+            case .backOff: backOff(loop)
             case .finished: finish(.success(()))
             }
         } catch { finish(.failure(error)) }
+    }
+
+    /// Longer each time, until something was committed in between.
+    private func backOff(_ loop: BatchLoop) {
+        if loop.tally.batches > committedBefore { pause.succeed() }
+        committedBefore = loop.tally.batches
+        pause.fail()
+        wake(after: .milliseconds(min(pause.leftMilliseconds, Self.servingMilliseconds)))
     }
 
     /// One timer at a time: results that come back in between make a step of their own.

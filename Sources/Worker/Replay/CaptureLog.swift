@@ -11,9 +11,11 @@ final class CaptureLog: RecordLog {
 
     private let reader: LineReader
     private let topics: [Pipeline.OutputStream: String]
-    private var outputs: [Pipeline.OutputStream: FileHandle] = [:]
+    private var outputs: [Pipeline.OutputStream: OutputFile] = [:]
     private let bytesRead = Atomic<Int>(0)
     private let bytesTotal: Int?
+    /// The capture's last line, where it has no end and is no record: its writer was stopped in the middle of it.
+    private(set) var cutLine: Int?
 
     /// Opens the capture and makes (or empties) the four files.
     ///
@@ -27,10 +29,9 @@ final class CaptureLog: RecordLog {
         }
         for (stream, name) in Self.files {
             let path = directory + "/" + name
-            guard FileManager.default.createFile(atPath: path, contents: nil),
-                let handle = FileHandle(forWritingAtPath: path)
-            else { throw CommandFault("cannot write \(path): check the folder's rights and its disk.") }
-            outputs[stream] = handle
+            // Dead letters carry what was sent: artifacts and challenges among it.
+            let isSecret = stream == .tokens || stream == .deadLetters
+            outputs[stream] = try OutputFile(path, holds: isSecret ? .secret : .plain)
         }
     }
 
@@ -47,6 +48,10 @@ final class CaptureLog: RecordLog {
             guard let line = try reader.nextRange() else {
                 round.ended = true
                 break
+            }
+            guard !reader.isCut || !LeftOutLines.isUnfinished(reader.chunk[line]) else {
+                cutLine = reader.lineNumber
+                continue
             }
             bytes += line.count
             round.records.append(.captureLine(chunk: reader.chunk, range: line, lineNumber: reader.lineNumber))
@@ -78,10 +83,7 @@ final class CaptureLog: RecordLog {
 
     func append(packed outputs: [PackedOutput]) throws {
         for output in outputs {
-            guard let handle = self.outputs[output.stream] else { continue }
-            do { try Self.write(output.bytes, to: handle) } catch {
-                throw CommandFault("cannot write the \(output.stream.rawValue): \(error.localizedDescription)")
-            }
+            try self.outputs[output.stream]?.write(output.bytes)
         }
     }
 
@@ -91,7 +93,7 @@ final class CaptureLog: RecordLog {
     /// Nothing is ever read again.
     var isAtomic: Bool { true }
 
-    func beginRestore(_ partitions: [Int32], kept: Set<Int32>) -> Set<Int32> { [] }
+    func beginRestore(_ partitions: [Int32], kept: Set<Int32>) {}
 
     func restore(_ records: Int, waitMilliseconds: Int) -> RestoreRound {
         var round = RestoreRound()
@@ -104,14 +106,6 @@ final class CaptureLog: RecordLog {
     func releaseRevoked() {}
 
     func close() throws {
-        for handle in outputs.values { try handle.close() }
-    }
-
-    private static func write(_ bytes: [UInt8], to handle: FileHandle) throws {
-        // The bytes are borrowed for the call: nothing keeps the Data that stands for them.
-        try unsafe bytes.withUnsafeBytes { buffer in
-            guard let base = unsafe UnsafeMutableRawPointer(mutating: buffer.baseAddress) else { return }
-            try unsafe handle.write(contentsOf: Data(bytesNoCopy: base, count: buffer.count, deallocator: .none))
-        }
+        for file in outputs.values { try file.close() }
     }
 }

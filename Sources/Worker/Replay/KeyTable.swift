@@ -10,8 +10,8 @@ enum KeyTable {
         var ledger = KeyLedger()
         try KeysFile.read(path) { key in
             var record = record(of: key)
-            // Of two lines for one key the later counts, but a counter is never lowered.
-            record.counter = max(record.counter, ledger[key.keyID]?.counter ?? 0)
+            // Of two lines for one key the later counts, but nothing that was used up comes back.
+            record.stay(notBehind: ledger[key.keyID])
             ledger.set(key.keyID, record)
         }
         return ledger
@@ -30,6 +30,7 @@ enum KeyTable {
             environment: key.environment,
             registeredAt: EvaluationTime(milliseconds: 0),
             nonce: key.nonce,
+            issued: key.issued,
             lastRequest: key.lastRequest.flatMap { LastRequest($0) }
         )
         if record.publicKey == nil { record.unusableKey = unusableKey(key.publicKeyBytes) }
@@ -40,12 +41,31 @@ enum KeyTable {
     private static func unusableKey(_ bytes: [UInt8]) -> [UInt8] { bytes.count == 64 ? [0] + bytes : bytes }
 }
 
+extension KeyRecord {
+    /// Keeps the higher counter and the later attestation of the two.
+    mutating func stay(notBehind other: KeyRecord?) {
+        guard let other else { return }
+        counter = max(counter, other.counter)
+        let later = lastAttestation(orLaterOf: other)
+        (nonce, issued) = (later.nonce, later.issued)
+    }
+
+    /// Nonce and time of issue belong together: of two attestations the one issued later counts, of two lines that do not
+    /// both say when, this one's nonce.
+    func lastAttestation(orLaterOf other: KeyRecord) -> (nonce: Digest?, issued: IssueTime?) {
+        if let issued, let otherIssued = other.issued, issued < otherIssued {
+            return (other.nonce ?? nonce, otherIssued)
+        }
+        return (nonce ?? other.nonce, issued ?? other.issued)
+    }
+}
+
 extension LastRequest {
     /// nil for a request that was not accepted: only accepted ones are remembered.
     fileprivate init?(_ request: ImportedKey.LastRequest) {
         guard request.verdict == ImportedKey.LastRequest.accepted else { return nil }
         self.init(
-            id: request.id,
+            id: ExactText(request.id),
             valueDigest: request.valueSHA256,
             issuedAt: UInt32(clamping: request.issuedAt ?? 0),
             expiresAt: UInt32(clamping: request.expiresAt ?? 0)
@@ -64,9 +84,10 @@ extension ImportedKey {
             counter: record.counter,
             app: record.app,
             nonce: record.nonce,
+            issued: record.issued,
             lastRequest: record.lastRequest.map { request in
                 LastRequest(
-                    id: request.id,
+                    id: request.id.shown,
                     valueSHA256: request.valueDigest,
                     verdict: LastRequest.accepted,
                     issuedAt: request.issuedAt == 0 ? nil : Int64(request.issuedAt),

@@ -12,6 +12,8 @@ internal import Foundation
     private(set) var chunk: [UInt8] = []
     private var start = 0
     private var atEnd = false
+    /// Whether the last line that was given has no newline: it may have been cut off.
+    private(set) var isCut = false
     /// Lines given so far.
     private(set) var lineNumber = 0
     /// Bytes read so far.
@@ -58,6 +60,7 @@ internal import Foundation
                 start = chunk.count
                 if rest.isEmpty { return nil }
                 lineNumber += 1
+                isCut = true
                 return rest
             }
             try fill()

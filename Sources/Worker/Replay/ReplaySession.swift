@@ -10,6 +10,8 @@ struct ReplaySession {
         var keys: String?
         /// Whether tokens, artifacts and challenges are made.
         var mints = false
+        /// Whether lines that are no record are left out and counted, instead of ending the replay.
+        var skipsBadLines = false
         init(input: String, output: String, keys: String? = nil) {
             self.input = input
             self.output = output
@@ -37,6 +39,7 @@ struct ReplaySession {
         var settings = configuration.pipelineSettings(keys)
         settings.sharesLedger = true
         settings.exchange.mints = options.mints
+        settings.skipsBadLines = options.skipsBadLines
         let log = try CaptureLog(
             input: options.input,
             output: options.output,
@@ -58,12 +61,13 @@ struct ReplaySession {
         )
         let start = ContinuousClock.now
         do { try driver.run(loop) { tally, _ in report(tally.requests, log.share) } } catch let fault as CaptureFault {
-            throw CommandFault("\(options.input): line \(fault.lineNumber) is no record of a capture: \(fault.reason).")
+            throw LeftOutLines.fault(options.input, fault.lineNumber, fault.reason)
         }
         try log.close()
         let elapsed = ContinuousClock.now - start
         return ReplaySummary(
             tally: loop.tally,
+            warnings: LeftOutLines(cutLine: log.cutLine, count: loop.tally.skippedLines).warnings(of: options.input),
             seconds: elapsed / .seconds(1),
             lanes: factory.count,
             engine: LaneFactory.engineName,

@@ -1,9 +1,12 @@
+internal import AppCheck
 internal import JSON
 internal import Pipeline
 
 /// What a replay did: the table for people and the `--summary` file for tools.
 struct ReplaySummary {
     var tally: LoopTally
+    /// What was left out of the capture.
+    var warnings: [String] = []
     /// From the first record read to the last output flushed, in seconds.
     var seconds: Double
     var lanes: Int
@@ -23,10 +26,16 @@ struct ReplaySummary {
         json.value(tally.accepted)
         json.key("refused")
         Self.write(tally.refused, into: &json)
+        json.key("refusedBy")
+        Self.write(tally.refusals, into: &json)
         json.key("deferred")
         json.value(tally.deferred)
         json.key("deadLetters")
         json.value(tally.deadLettersTotal)
+        if tally.skippedLines > 0 {
+            json.key("skippedLines")
+            json.value(tally.skippedLines)
+        }
         json.key("seconds")
         json.raw(Array(Self.decimal(seconds, digits: 6).utf8))
         json.key("recordsPerSecond")
@@ -37,6 +46,24 @@ struct ReplaySummary {
         json.string(engine)
         json.endObject()
         return json.bytes + [0x0A]
+    }
+
+    /// A list of objects: app and verb are null where the registry, respectively the contract, has none of that name.
+    private static func write(_ refusals: RefusalCounts, into json: inout JSONWriter) {
+        json.beginArray()
+        for line in refusals.lines {
+            json.beginObject()
+            for (name, text) in [("app", line.key.app), ("verb", line.key.verb?.rawValue)] {
+                json.key(named: name)
+                if let text { json.string(text) } else { json.null() }
+            }
+            json.key("reason")
+            json.string(line.key.reason.code)
+            json.key("count")
+            json.value(line.count)
+            json.endObject()
+        }
+        json.endArray()
     }
 
     /// The table and a line of rates.

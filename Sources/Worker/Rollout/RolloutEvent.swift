@@ -14,6 +14,8 @@ struct RolloutEvent: Equatable {
     var isAttestation: Bool
     /// Of failures.
     var reason: String?
+    /// 16 hexadecimal digits; nil in events that name none.
+    var device: UInt64?
     /// The share at that time, in parts of ``Rollout/whole``; nil where no gate stood.
     var parts: Int64?
 
@@ -26,6 +28,7 @@ struct RolloutEvent: Equatable {
         self.app = app
         isAttestation = root["method"]?.string == Method.exchangeAppAttestAttestation.rawValue
         reason = root["reason"]?.string
+        device = (root["device"]?.string).flatMap { UInt64($0, radix: 16) }
         parts = (root["percent"]?.numberText).flatMap { PercentText.parts($0) }
     }
 }

@@ -4,13 +4,22 @@ internal import AppCheck
 struct RolloutTally: Equatable {
     /// Exchanges, attestations and assertions, that ended in a token.
     var successes = 0
-    /// By reason.
-    var failures: [String: Int] = [:]
+    /// By reason. A device that is refused again and again is one failure, by the first of its reasons in the order of
+    /// their names: a stock client repeats a refused attestation at once, with another key.
+    private(set) var failures: [String: Int] = [:]
     var notAdmitted = 0
     /// Attestations at the present share, or where none was told: what growth is judged by. Assertions are many, are
     /// never gated and hardly ever fail; they would hide what a new device meets.
     var attested = 0
     var attestationsFailed = 0
+    private var failedDevices: [FailedDevice: String] = [:]
+    /// Whose failed attestation counts already at the present share.
+    private var failedAttesters: Set<UInt64> = []
+
+    private struct FailedDevice: Hashable {
+        let device: UInt64
+        let isAttestation: Bool
+    }
 
     var failed: Int { failures.values.reduce(0, +) }
     var decided: Int { successes + failed }
@@ -20,11 +29,26 @@ struct RolloutTally: Equatable {
         switch event.kind {
         case .notAdmitted: return notAdmitted += 1
         case .success: successes += 1
-        case .failure: failures[event.reason ?? "unknown", default: 0] += 1
+        case .failure: addFailure(event)
         }
         guard event.isAttestation, event.parts == nil || event.parts == parts else { return }
+        if event.kind == .failure {
+            if let device = event.device, !failedAttesters.insert(device).inserted { return }
+            attestationsFailed += 1
+        }
         attested += 1
-        if event.kind == .failure { attestationsFailed += 1 }
+    }
+
+    private mutating func addFailure(_ event: RolloutEvent) {
+        let reason = event.reason ?? "unknown"
+        failures[reason, default: 0] += 1
+        guard let device = event.device else { return }
+        let failed = FailedDevice(device: device, isAttestation: event.isAttestation)
+        let known = failedDevices[failed]
+        failedDevices[failed] = min(known ?? reason, reason)
+        // One of the two goes: of partitions that are read in any order the same reason must stay.
+        guard let gone = known.map({ max($0, reason) }), let count = failures[gone] else { return }
+        failures[gone] = count > 1 ? count - 1 : nil
     }
 
     /// Percent; nil where nothing was decided.

@@ -1,3 +1,4 @@
+internal import AppCheck
 internal import Foundation
 internal import Kafka
 
@@ -10,10 +11,12 @@ final class BrokerAccess {
     /// Kept alive as long as its clients.
     private let embedded: MockCluster?
     private let topics: TopicNames
+    private let limits: RequestLimits
 
     /// - Parameter instance: nil = the host's name.
     init(_ configuration: Configuration, instance: String?) throws {
         topics = configuration.topics
+        limits = configuration.limits
         var properties = KafkaProperties(
             configuration.embeddedBroker
                 ? configuration.kafkaProperties.map { ($0.name, $0.value) } : try configuration.brokerProperties()
@@ -41,6 +44,7 @@ final class BrokerAccess {
             membership: configuration.membership
         )
         settings.commitsOffsetsAside = embedded != nil
+        settings.guardsPositions = embedded == nil
         self.settings = settings
         do throws(KafkaFault) {
             try settings.validate()
@@ -52,14 +56,40 @@ final class BrokerAccess {
 
     var isEmbedded: Bool { embedded != nil }
 
+    /// Where clients of the embedded broker connect, on loopback.
+    var embeddedAddress: String? { embedded?.bootstrapServers }
+
     /// What is wrong with the topics, as far as the broker can tell.
     func findings(timeoutMilliseconds: Int = 10_000) throws -> [TopicFinding] {
         try TopicCheck.findings(
             properties: settings.properties,
             topics: topics,
             readsSettings: !isEmbedded,
+            limits: limits,
             timeoutMilliseconds: timeoutMilliseconds
         )
+    }
+
+    /// Whether a transaction can begin: the broker is asked for one under this instance's own name, which ends whatever a
+    /// predecessor left open. Not while the group has members: it would fence the one that bears the name.
+    func transactionFindings(timeoutMilliseconds: Int = 10_000) throws -> [TopicFinding] {
+        guard !isEmbedded, let group = KafkaProperties(settings.properties)["group.id"] else { return [] }
+        let admin = try Admin(KafkaProperties(settings.properties))
+        // Who may not look at the group is not to fence anybody in it either.
+        guard let members = try? admin.group(group, timeoutMilliseconds: timeoutMilliseconds), members.isEmpty else {
+            return []
+        }
+        do throws(KafkaFault) {
+            let producer = try TransactionalProducer(
+                settings.transactionalProperties(),
+                transactionalID: settings.stableID()
+            )
+            try producer.initTransactions(timeoutMilliseconds: timeoutMilliseconds)
+            return []
+        } catch {
+            guard !error.isTimeout, !error.isRetriable else { throw error }
+            return [TopicCheck.problem("no transaction can begin: \(error.message)")]
+        }
     }
 
     /// The number of partitions that all topics have.

@@ -1,4 +1,5 @@
 internal import AppAttest
+internal import AppCheck
 internal import Foundation
 internal import Kafka
 internal import Pipeline
@@ -35,19 +36,24 @@ final class WorkerSession {
     /// - Throws: ``CommandFault`` for what keeps the worker from running.
     func check() throws {
         let findings: [TopicFinding]
-        do { findings = try access.findings() } catch let fault as KafkaFault {
+        do {
+            var found = try access.findings()
+            if configuration.delivery == .exactlyOnce { found += try access.transactionFindings() }
+            findings = found
+        } catch let fault as KafkaFault {
             throw CommandFault("the broker cannot be asked: \(fault.message).")
         }
-        try report(findings)
+        try report(findings, endsAt: { $0.severity == .problem })
         printDoubts()
     }
 
     /// Says what is doubtful, or that nothing is.
     ///
     /// - Throws: ``CommandFault`` for what keeps the worker from running.
-    private func report(_ findings: [TopicFinding]) throws {
-        for finding in findings where finding.severity == .warning { console.printError("warning: \(finding.message)") }
-        let problems = findings.filter { $0.severity == .problem }.map(\.message)
+    private func report(_ findings: [TopicFinding], endsAt isFatal: (TopicFinding) -> Bool) throws {
+        if let address = access.embeddedAddress { console.print("the embedded broker listens on \(address)") }
+        for finding in findings where !isFatal(finding) { console.printError("warning: \(finding.message)") }
+        let problems = findings.filter(isFatal).map(\.message)
         guard problems.isEmpty else { throw CommandFault(problems.joined(separator: "; ")) }
         console.print("configuration, anchors and topics are in order: \(try access.partitionCount()) partitions")
     }
@@ -55,24 +61,15 @@ final class WorkerSession {
     /// Runs until a signal asks for the end, or the log cannot go on.
     func run() throws {
         let driver = LoopDriver(idleWaitMilliseconds: configuration.batch.milliseconds)
-        let stopped = StopFlag()
-        let shutdown = Shutdown { shutdown in
-            Self.tell("asked to end: what is in flight is finished first")
-            stopped.set()
-            driver.stop()
-            shutdown.limit(seconds: Self.stopSeconds) {
-                Self.tell(
-                    "the broker does not answer: leaving without the last commit; nothing is lost, whoever takes the "
-                        + "partitions over does it again"
-                )
-            }
-        }
+        let (stopped, begun) = (StopFlag(), StopFlag())
+        let shutdown = shutdown(driver, stopped, begun)
         let hangup = Hangup()
         defer {
             shutdown.cancel()
             hangup.cancel()
         }
         guard try waitForBroker(stopped) else { return }
+        begun.set()
         printMode()
         printDoubts()
         let factory = LaneFactory(
@@ -84,6 +81,16 @@ final class WorkerSession {
         let notices = NoticeBoard()
         access.settings.isStopping = { stopped.isSet }
         let restored = RestoreCount()
+        var options = options
+        options.heed(
+            CrashMarks.begin(
+                directory: directory,
+                stableID: try access.settings.stableID(),
+                topic: configuration.topics.requests,
+                works: factory.works + [options.work],
+                tell: { console.printError("\(AttestWorker.name): \($0)") }
+            )
+        )
         let log = try openLog(notices, restored, partitions)
         let loop = BatchLoop(
             log: log,
@@ -92,26 +99,16 @@ final class WorkerSession {
             options: options,
             post: driver.post,
             wallClock: { EvaluationTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) },
+            uptime: Uptime.milliseconds,
             notice: { notices.post(String(describing: $0)) }
         )
         let watch = watch(driver, loop, hangup, partitions, notices)
         var progress = ProgressMeter("run", unit: "records", total: nil, console: console)
-        var shown = 0
-        var restoring = RestoreMeter(console: console)
         do {
-            try driver.run(loop) { tally, restore in
-                for line in notices.take() { console.printError("\(AttestWorker.name): \(line)") }
-                watch.poll()
-                restoring.update(restore, total: restored.total)
-                if tally.requests != shown { progress.update(tally.requests) }
-                shown = tally.requests
-            }
+            try attend(driver, loop, LaneWatch(factory.works), notices, watch, restored, &progress)
         } catch let fault as KafkaFault {
             try? log.close()
             throw CommandFault("the broker ended the work: \(fault).")
-        } catch let fault as LedgerFault {
-            try? log.close()
-            throw CommandFault("\(fault); run the version that wrote it, or reset the ledger.")
         } catch let fault as MissingSealingKeys {
             try? log.close()
             throw CommandFault("\(fault).")
@@ -121,7 +118,56 @@ final class WorkerSession {
         }
         progress.finish()
         try log.close()
-        console.print(Self.account(loop.tally))
+        if let line = RunAccount.withoutEvents(loop.tally) { console.print(line) }
+        console.print(RunAccount.line(loop.tally))
+    }
+
+    /// Runs the loop, and tells ten times a second what there is to tell.
+    private func attend(
+        _ driver: LoopDriver,
+        _ loop: BatchLoop,
+        _ watched: LaneWatch,
+        _ notices: NoticeBoard,
+        _ watch: ConfigurationWatch,
+        _ restored: RestoreCount,
+        _ progress: inout ProgressMeter
+    ) throws {
+        var (lanes, shown) = (watched, 0)
+        var restoring = RestoreMeter(console: console)
+        var sessions = SessionTokenMeter(console: console, limits: configuration.limits)
+        try driver.run(loop) { tally, restore in
+            for line in notices.take() { console.printError("\(AttestWorker.name): \(line)") }
+            watch.poll()
+            restoring.update(restore, total: restored.total)
+            sessions.update(tally)
+            if let hung = lanes.look() {
+                Self.tell(hung.sentence(topic: configuration.topics.requests))
+                // At once: what runs at an orderly end would wait for what hangs.
+                _exit(1)
+            }
+            if tally.requests != shown { progress.update(tally.requests) }
+            shown = tally.requests
+        }
+    }
+
+    /// The first signal: nothing was begun before ``StopFlag`` `begun` is set, and what is in flight is finished after.
+    private func shutdown(_ driver: LoopDriver, _ stopped: StopFlag, _ begun: StopFlag) -> Shutdown {
+        Shutdown { shutdown in
+            guard begun.isSet else {
+                // The first question to the broker may be under way for seconds, and nothing hangs on its answer.
+                Self.tell("asked to end before the broker has answered: nothing was begun")
+                _exit(ExitCode.done)
+            }
+            Self.tell("asked to end: what is in flight is finished first")
+            stopped.set()
+            driver.stop()
+            shutdown.limit(seconds: Self.stopSeconds) {
+                Self.tell(
+                    "the broker does not answer: leaving without the last commit; nothing is lost, whoever takes the "
+                        + "partitions over does it again"
+                )
+            }
+        }
     }
 
     /// From any thread, and not through the console: whoever uses it may be what hangs.
@@ -183,7 +229,8 @@ final class WorkerSession {
         var patience = Self.firstPatience
         while !stopped.isSet {
             do {
-                try report(access.findings(timeoutMilliseconds: patience))
+                let findings = try access.findings(timeoutMilliseconds: patience)
+                try report(findings) { $0.severity == .problem && $0.endsRun }
                 return !stopped.isSet
             } catch let fault as KafkaFault where fault.isRecoverable {
                 if !told { console.printError("\(AttestWorker.name): waiting for the broker: \(fault.message)") }
@@ -196,15 +243,14 @@ final class WorkerSession {
     }
 
     private func printMode() {
+        // The embedded broker is a trial whatever else is configured.
+        if !configuration.embeddedBroker {
+            for line in LabAnchors.warnings(configuration.anchors) { console.printError("warning: \(line)") }
+        }
         guard configuration.delivery == .atLeastOnce else { return }
         console.printError(
             "warning: delivery is at-least-once: after a fault requests may be answered twice, though no counter moves twice"
         )
-    }
-
-    private static func account(_ tally: LoopTally) -> String {
-        "\(tally.requests.grouped) requests: \(tally.accepted.grouped) accepted, \(tally.refusedTotal.grouped) refused, "
-            + "\(tally.deadLettersTotal.grouped) dead letters; \(tally.batches.grouped) commits, \(tally.aborts) aborts"
     }
 }
 

@@ -97,7 +97,10 @@ struct InspectCommand {
         let hash = try bytes(arguments, "--client-data-hash", "a hash")
         guard let path = arguments.string("--client-data") else { return hash }
         guard hash == nil else { throw UsageFault("give either --client-data-hash or --client-data.") }
-        guard let data = FileManager.default.contents(atPath: path) else {
+        guard
+            let data = path == "-"
+                ? try? FileHandle.standardInput.readToEnd() : FileManager.default.contents(atPath: path)
+        else {
             throw UsageFault("--client-data: cannot read \(path.printable).")
         }
         return SHA256.hash([UInt8](data)).bytes
@@ -109,7 +112,7 @@ struct InspectCommand {
         switch object.kind {
         case .object(let kind):
             let report = report(kind)
-            return InspectionView(report: report, gaps: gaps(report))
+            return InspectionView(report: report, gaps: gaps(report), notes: notes(report))
         case .artifact:
             let expected = keyID ?? publicKey.map { KeyID(of: $0) }
             return try ArtifactInspection(artifact: object.bytes, configuration: configuration, keyID: expected).view
@@ -151,12 +154,25 @@ struct InspectCommand {
     private func expectations(_ report: ObjectReport) -> Expectations? {
         if !appIDs.isEmpty { return Expectations(appIDs: appIDs, environments: Set(Environment.allCases)) }
         guard let apps = configuration?.registry.apps, !apps.isEmpty else { return nil }
-        let named = apps.first { $0.expectations.appIDs.contains { Self.names(report, $0) } }
-        return named?.expectations
+        return namedApp(report)?.expectations
             ?? Expectations(
                 appIDs: apps.flatMap(\.expectations.appIDs),
                 environments: Set(Environment.allCases)
             )
+    }
+
+    /// The configured app that the object names.
+    private func namedApp(_ report: ObjectReport) -> RegisteredApp? {
+        configuration?.registry.apps.first { $0.expectations.appIDs.contains { Self.names(report, $0) } }
+    }
+
+    /// What the worker says to a request with this hash before it looks at the object.
+    private func notes(_ report: ObjectReport) -> [ReportField] {
+        guard report.kind != .receipt, let hash = clientDataHash else { return [] }
+        let length = namedApp(report)?.clientDataHash ?? .standard
+        guard case .bytes(let bytes) = length, bytes != hash.count else { return [] }
+        let text = "\(hash.count) bytes: without clientDataHash.bytes in apps.json the worker takes \(bytes) only"
+        return [ReportField(name: "clientDataHash", value: .text("\(text) (malformed-request)"))]
     }
 
     private static func names(_ report: ObjectReport, _ appID: AppID) -> Bool {

@@ -34,10 +34,12 @@ struct InspectionView {
         self.checks = checks
     }
 
-    /// - Parameter gaps: by a check's name.
-    init(report: ObjectReport, gaps: [String: Gap]) {
+    /// - Parameters:
+    ///   - gaps: by a check's name.
+    ///   - notes: fields beside the object's own.
+    init(report: ObjectReport, gaps: [String: Gap], notes: [ReportField] = []) {
         let checks = report.checks.map { Check(name: $0.name, outcome: Self.outcome($0, gap: gaps[$0.name])) }
-        self.init(kind: report.kind.rawValue, fields: report.fields, checks: checks)
+        self.init(kind: report.kind.rawValue, fields: report.fields + notes, checks: checks)
     }
 
     /// The first failed check's; nil if all that could be judged passed.

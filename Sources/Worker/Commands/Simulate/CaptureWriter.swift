@@ -1,37 +1,20 @@
-internal import Foundation
 internal import Pipeline
 
-/// Writes a capture file, a chunk of records at a time.
+/// Writes a capture, a chunk of records at a time.
 final class CaptureWriter {
-    private let handle: FileHandle
-    private let path: String
+    private let file: OutputFile
     private var buffer: [UInt8] = []
 
     /// - Parameter path: a file, which is written over, or `-` for standard output.
-    init(path: String) throws(CommandFault) {
-        self.path = path
-        if path == "-" {
-            handle = .standardOutput
-            return
-        }
-        guard FileManager.default.createFile(atPath: path, contents: nil),
-            let handle = FileHandle(forWritingAtPath: path)
-        else { throw CommandFault("cannot write \(path): check the folder, its rights and its disk.") }
-        self.handle = handle
+    init(path: String, holds content: OutputFile.Content) throws(CommandFault) {
+        file = try OutputFile(path, holds: content)
     }
 
-    func write(_ records: [InboundRecord]) throws(CommandFault) {
+    func write(_ records: [InboundRecord]) throws {
         buffer.removeAll(keepingCapacity: true)
         for record in records { CaptureCodec.encode(record, into: &buffer) }
-        do { try handle.write(contentsOf: Data(buffer)) } catch { throw fault(error) }
+        try file.write(buffer)
     }
 
-    func close() throws(CommandFault) {
-        guard path != "-" else { return }
-        do { try handle.close() } catch { throw fault(error) }
-    }
-
-    private func fault(_ error: any Error) -> CommandFault {
-        CommandFault("cannot write \(path): \(error.localizedDescription)")
-    }
+    func close() throws { try file.close() }
 }

@@ -187,7 +187,8 @@ extension ExchangeRecord {
         var times = Self.tokenTimes(at: originTime)
         let life = times.expiresAt - times.issuedAt
         if has == .tokenExpired { times = TokenTimes(issuedAt: times.issuedAt - life, expiresAt: times.issuedAt) }
-        if has == .tokenOfSession { times = TokenTimes(at: originTime, limitedUse: false, settings: app.tokens) }
+        // As no token of the worker's has.
+        if has == .tokenOfOddLife { times = TokenTimes(issuedAt: times.issuedAt, expiresAt: times.expiresAt + 1) }
         let claims = TokenClaims(
             subject: subject,
             projectNumber: has == .tokenOfOtherProject ? "0" : app.projectNumber,

@@ -149,7 +149,9 @@ struct SimulateCommand {
     }
 
     private func write(_ traffic: SimulatedTraffic, to path: String) throws {
-        let file = try CaptureWriter(path: path)
+        // The exchange's records hold artifacts, challenges and tokens.
+        let isPlain = settings.verbs.isSubset(of: SimulationSettings.plainVerbs)
+        let file = try CaptureWriter(path: path, holds: isPlain ? .plain : .secret)
         var meter = ProgressMeter("simulate", unit: "records", total: settings.records, console: console)
         while true {
             let records = traffic.take()

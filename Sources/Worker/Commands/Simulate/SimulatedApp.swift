@@ -27,18 +27,26 @@ struct SimulatedApp: Sendable {
         self.environment = environment
         self.shapes = shapes
         category = expectations.categories.allow?.min()
-        bundleVersion = expectations.bundleVersions.allow?.min()
+        bundleVersion = expectations.bundleVersions.allow?.map(\.shown).min()
     }
 
     private static func pleases(_ shape: DeviceShape, _ expectations: Expectations) -> Bool {
         // Where access control does not count, faults of it would be accepted.
         if shape.isMac, expectations.macACL == .accept { return false }
         if !shape.hasReceipt, expectations.receipt == .require { return false }
-        return hasEntry(shape.hasCategory, expectations.categories)
-            && hasEntry(shape.hasBundleVersion, expectations.bundleVersions)
+        return objectsCount(shape, expectations).allSatisfy { counts in
+            hasEntry(counts && shape.hasCategory, expectations.categories)
+                && hasEntry(counts && shape.hasBundleVersion, expectations.bundleVersions)
+        }
     }
 
-    /// Whether a policy accepts a shape that has the entry, or has not.
+    /// Whether the extension maps of a shape's attestations, and those of its assertions, count.
+    private static func objectsCount(_ shape: DeviceShape, _ expectations: Expectations) -> [Bool] {
+        if shape.setsEDFlag { return [true, true] }
+        return [expectations.receipt != .ignore && shape.hasReceipt, expectations.extensionTrust == .any]
+    }
+
+    /// Whether a policy accepts an object that has the entry, or has not.
     private static func hasEntry<Value>(_ has: Bool, _ policy: EntryPolicy<Value>) -> Bool {
         has ? policy.allow?.isEmpty != true : policy.whenMissing == .accept
     }

@@ -25,7 +25,7 @@ enum SimulatedFault: Hashable {
 enum ExchangeFault: String, CaseIterable {
     case challengeAltered, challengeExpired, challengeOfOtherApp
     case artifactAltered, artifactOfOtherApp
-    case tokenAltered, tokenExpired, tokenOfSession, tokenOfOtherProject
+    case tokenAltered, tokenExpired, tokenOfOddLife, tokenOfOtherProject
     case unknownApp
 
     var expected: Reason {
@@ -33,7 +33,7 @@ enum ExchangeFault: String, CaseIterable {
         case .challengeAltered, .challengeOfOtherApp: .challengeInvalid
         case .challengeExpired: .challengeExpired
         case .artifactAltered, .artifactOfOtherApp: .artifactInvalid
-        case .tokenAltered, .tokenExpired, .tokenOfSession, .tokenOfOtherProject: .tokenInvalid
+        case .tokenAltered, .tokenExpired, .tokenOfOddLife, .tokenOfOtherProject: .tokenInvalid
         case .unknownApp: .unknownApp
         }
     }
@@ -47,7 +47,7 @@ enum ExchangeFault: String, CaseIterable {
         return switch verb {
         case .exchangeAppAttestAttestation: challenges + [.unknownApp]
         case .exchangeAppAttestAssertion: challenges + [.artifactAltered, .artifactOfOtherApp, .unknownApp]
-        case .verifyAppCheckToken: [.tokenAltered, .tokenExpired, .tokenOfSession, .tokenOfOtherProject, .unknownApp]
+        case .verifyAppCheckToken: [.tokenAltered, .tokenExpired, .tokenOfOddLife, .tokenOfOtherProject, .unknownApp]
         case .generateAppAttestChallenge: [.unknownApp]
         case .verifyAttestation, .verifyAssertion: []
         }

@@ -1,0 +1,34 @@
+internal import Kafka
+
+/// Where partitions of the ledger and of the requests begin and end, as far as their leaders have said.
+struct EndAnswers: Sendable {
+    private(set) var ends: [Int32: Watermarks] = [:]
+    private(set) var requests: [Int32: Watermarks] = [:]
+    private(set) var fault: KafkaFault?
+
+    /// Asks for all at once; where that fails for each alone, since one leader that is away would hold up all.
+    init(_ asker: PartitionEnds, _ topics: (ledger: String, requests: String), _ partitions: [Int32]) {
+        do throws(KafkaFault) {
+            try ask(asker, topics, partitions, KafkaRecordLog.lookupMilliseconds)
+        } catch {
+            fault = error
+            guard error.isRetriable || error.isMissingTopic, partitions.count > 1 else { return }
+            for partition in partitions { try? ask(asker, topics, [partition], Self.aloneMilliseconds) }
+        }
+    }
+
+    /// The ledger first, so that whatever is read of it lies before the requests' ends.
+    private mutating func ask(
+        _ asker: PartitionEnds,
+        _ topics: (ledger: String, requests: String),
+        _ partitions: [Int32],
+        _ timeout: Int
+    ) throws(KafkaFault) {
+        let ledger = try asker.watermarks(of: topics.ledger, partitions, timeoutMilliseconds: timeout)
+        let requests = try asker.watermarks(of: topics.requests, partitions, timeoutMilliseconds: timeout)
+        ends.merge(ledger) { $1 }
+        self.requests.merge(requests) { $1 }
+    }
+
+    private static let aloneMilliseconds = 1_000
+}

@@ -1,0 +1,49 @@
+internal import Kafka
+
+/// What came of the group while nothing could be handed out, until the next poll: news first, then records in their order.
+struct EventShelf {
+    /// Twice a second for longer than anything is waited for.
+    private static let mostRecords = 512
+
+    private var faults: [KafkaFault] = []
+    private var change: GroupChange?
+    private var records: [KafkaRecord] = []
+    private var index = 0
+
+    var hasChange: Bool { change != nil }
+
+    /// - Returns: false where there is no room for a record.
+    mutating func keep(_ event: ConsumerEvent) -> Bool {
+        switch event {
+        case .endOfPartition: break
+        case .notice(let fault): faults.append(fault)
+        case .change(let change):
+            self.change = change
+            // They are the next owner's.
+            dropRecords()
+        case .record(let record):
+            guard change == nil else { break }
+            guard records.count < Self.mostRecords else { return false }
+            records.append(record)
+        }
+        return true
+    }
+
+    mutating func dropRecords() { (records, index) = ([], 0) }
+
+    /// The next fault or change.
+    mutating func nextNews() -> ConsumerEvent? {
+        if !faults.isEmpty { return .notice(faults.removeFirst()) }
+        return change.take().map { .change($0) }
+    }
+
+    mutating func next() -> ConsumerEvent? {
+        if let news = nextNews() { return news }
+        guard index < records.count else { return nil }
+        defer {
+            index += 1
+            if index == records.count { dropRecords() }
+        }
+        return .record(records[index])
+    }
+}

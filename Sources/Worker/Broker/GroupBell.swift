@@ -1,0 +1,20 @@
+internal import Synchronization
+
+/// Rings while the group waits for an answer of ours: whatever waits for the broker then gives up as soon as it does when
+/// the worker is asked to stop.
+final class GroupBell: Sendable {
+    private let rings = Atomic<Bool>(false)
+
+    var isRinging: Bool {
+        get { rings.load(ordering: .relaxed) }
+        set { rings.store(newValue, ordering: .relaxed) }
+    }
+
+    /// The settings of a unit that hurries when the bell rings.
+    func hurrying(_ settings: BrokerSettings) -> BrokerSettings {
+        var settings = settings
+        let isStopping = settings.isStopping
+        settings.isStopping = { self.isRinging || isStopping() }
+        return settings
+    }
+}

@@ -1,0 +1,148 @@
+internal import Kafka
+internal import Pipeline
+
+/// The consumer is polled at least twice a second, whatever the log or the loop waits for: a member that does not is taken
+/// for dead after `max.poll.interval.ms`, and one that does not answer holds its whole group.
+extension KafkaRecordLog {
+    /// Polls the consumer once when it is time to; what comes is kept for the next poll.
+    func keepServing() {
+        guard ContinuousClock.now - served >= Self.servingInterval else { return }
+        if let event = polled(0) {
+            if !shelf.keep(event) {
+                // As if it had not come: it is read again.
+                shelf.dropRecords()
+                isRewindPending = true
+            }
+            if case .change = event { bell.isRinging = true }
+        }
+        served = .now
+    }
+
+    private static let servingInterval = Duration.milliseconds(250)
+
+    /// The next event, one that was kept first.
+    func nextEvent(_ timeout: Int) -> ConsumerEvent? { shelf.next() ?? polled(timeout) }
+
+    /// What the consumer gives. An assignment is answered at once, and none; a fault becomes an event, so that the records
+    /// before it are handed out first.
+    private func polled(_ timeout: Int) -> ConsumerEvent? {
+        do {
+            let event = try consumer.poll(timeoutMilliseconds: timeout)
+            guard case .change(.assigned(let assigned)) = event else { return event }
+            answer(assigned)
+            return nil
+        } catch {
+            if error.isFencedMember, let change = renewConsumer(after: error) { return change }
+            return .notice(error)
+        }
+    }
+
+    /// A record that is about to be handed out; what must not be is read again.
+    func handedOut(_ event: ConsumerEvent) -> ConsumerEvent {
+        guard case .record(let record) = event else { return event }
+        guard started.contains(record.partition) else {
+            isRewindPending = true
+            return .endOfPartition(PartitionOffset(partition: record.partition, offset: record.offset))
+        }
+        do throws(KafkaFault) { try partitions.take(record.partition, record.offset) } catch { return .notice(error) }
+        return event
+    }
+
+    /// A member whose request to join was answered too late is taken for another process with its name, and its consumer
+    /// is of no use any more. A new one joins in its place.
+    private func renewConsumer(after fault: KafkaFault) -> ConsumerEvent? {
+        guard fencings.note() else { return nil }
+        trouble(fault)
+        do {
+            try? consumer.close()
+            let fresh = try Consumer(settings.consumerProperties(), topic: topic)
+            try fresh.subscribe()
+            consumer = fresh
+        } catch {
+            return nil
+        }
+        (arrival, member) = (nil, nil)
+        shelf = EventShelf()
+        return .change(.lost(partitions.numbers))
+    }
+
+    func round(of event: ConsumerEvent) throws -> PollRound {
+        var round = PollRound()
+        switch event {
+        case .record, .endOfPartition, .change(.assigned): break
+        case .notice(let fault):
+            try rideOut(fault)
+            round.damaged = damage(fault)
+        case .change(.revoked(let revoked)): round.change = noteGone(.revoked(revoked))
+        case .change(.lost(let lost)): round.change = noteGone(.lost(lost))
+        }
+        return round
+    }
+
+    /// What an abort left to be taken over anew is taken over by the next owner, even where the abort came first.
+    private func noteGone(_ change: AssignmentChange) -> AssignmentChange {
+        isRevoked = true
+        arrival = nil
+        shelf.dropRecords()
+        bell.isRinging = true
+        return change
+    }
+
+    func note(_ fault: KafkaFault) {
+        lastTrouble = fault
+        trouble(fault)
+    }
+
+    func rideOut(_ fault: KafkaFault) throws {
+        if fault.isFencedMember { throw try fault.saying(namesake(fault)) }
+        guard fault.isRecoverable || fault.isPollGap || fault.isOffsetGone else {
+            throw rights.explained(fault, reading: topic)
+        }
+        note(fault)
+        if fault.isOffsetGone { noteOffsetGone(of: fault.partition) }
+        // Bytes that did not arrive as they were written are skipped by the library: read them again.
+        if fault.isDamage { isRewindPending = true }
+    }
+
+    /// Retention took what was to be read next, or the topic was cut: the partitions are taken over again, and it shows
+    /// what the positions say.
+    private func noteOffsetGone(of partition: Int32?) {
+        isRewindPending = true
+        // What is not started yet is asked for its ends, and sought, anyway.
+        if let partition, !started.contains(partition) { return }
+        if arrival == nil, restore == nil, !isRevoked, !shelf.hasChange { arrival = Arrival(partitions.numbers) }
+    }
+
+    /// - Returns: what is damaged beyond a doubt; nil where reading it once more may help.
+    private func damage(_ fault: KafkaFault) -> PartitionDamage? {
+        guard fault.isDamage, let partition = fault.partition,
+            let next = partitions.starts.first(where: { $0.partition == partition })?.offset,
+            damages.note(partition, at: next)
+        else { return nil }
+        return PartitionDamage(partition: partition, cause: fault.message, isLedger: false)
+    }
+
+    private func namesake(_ fault: KafkaFault) throws -> String {
+        "another process is the member \(try settings.stableID()) of the group (\(fault.message)): give every instance of "
+            + "the group a name of its own with --instance"
+    }
+
+    /// Sends every partition back to where it stands. Returns a round when there is nothing to read for now.
+    func rewind() throws -> PollRound? {
+        shelf.dropRecords()
+        do {
+            // Partitions that are being taken away are read by their next owner.
+            let starts = partitions.starts(partitions.readable)
+            if !isRevoked { try consumer.seek(starts, timeoutMilliseconds: Self.rewindMilliseconds) }
+            isRewindPending = false
+            return nil
+        } catch {
+            try rideOut(error)
+        }
+        // Reading has not begun yet, or is about to be taken away: what comes meanwhile is read again later.
+        return try nextEvent(Self.rewindPauseMilliseconds).map { try round(of: $0) } ?? PollRound()
+    }
+
+    private static let rewindMilliseconds = 400
+    private static let rewindPauseMilliseconds = 20
+}

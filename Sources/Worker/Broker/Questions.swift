@@ -1,0 +1,46 @@
+internal import Dispatch
+internal import Kafka
+internal import Pipeline
+
+/// Questions to the broker, one after the other on a thread of their own: whoever waits for an answer can serve the group
+/// meanwhile. Each has a time-out of its own, so that nothing piles up behind a broker that is silent.
+final class Questions: Sendable {
+    private let queue = DispatchQueue(label: "questions")
+
+    func ask<Answer>(_ body: @escaping @Sendable () throws(KafkaFault) -> Answer) -> Question<Answer> {
+        let question = Question<Answer>()
+        queue.async { [weak question] in
+            // Nobody waits for it any more.
+            guard let question else { return }
+            do throws(KafkaFault) { question.set(.success(try body())) } catch { question.set(.failure(error)) }
+        }
+        return question
+    }
+
+    /// A pause of the calling thread.
+    static func rest(_ milliseconds: Int) {
+        guard milliseconds > 0 else { return }
+        _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(milliseconds))
+    }
+}
+
+/// A question that was asked. The answer goes from the asking thread to the waiting one.
+final class Question<Answer>: @unchecked Sendable {
+    private let result = Locked<Result<Answer, KafkaFault>?>(nil)
+    private let bell = DispatchSemaphore(value: 0)
+
+    fileprivate func set(_ result: Result<Answer, KafkaFault>) {
+        self.result.withLock { $0 = result }
+        bell.signal()
+    }
+
+    /// The answer, or nil where it did not come in so many milliseconds.
+    func answer(_ milliseconds: Int) throws(KafkaFault) -> Answer? {
+        if result.withLock({ $0 == nil }) { _ = bell.wait(timeout: .now() + .milliseconds(milliseconds)) }
+        switch result.withLock({ $0 }) {
+        case nil: return nil
+        case .success(let answer)?: return answer
+        case .failure(let fault)?: throw fault
+        }
+    }
+}

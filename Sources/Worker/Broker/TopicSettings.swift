@@ -1,0 +1,254 @@
+internal import AppCheck
+internal import Pipeline
+
+/// What a worker's limits ask of its topics, in bytes.
+struct TopicNeeds: Sendable, Equatable {
+    /// A dead letter carries a whole request, with headers that say where it was.
+    static let letterOverhead = 4_096
+
+    var letterBytes: Int
+    /// What the producer sends together: the broker measures batches.
+    var batchBytes: Int
+
+    init(_ limits: RequestLimits = RequestLimits(), properties: [(String, String)] = []) {
+        letterBytes = limits.valueBytes + limits.headerBytes + Self.letterOverhead
+        batchBytes = properties.last { $0.0 == "batch.size" }.flatMap { Int($0.1) } ?? 1_000_000
+    }
+}
+
+/// What topics are made with, and what is said of those that are set otherwise.
+enum TopicSettings {
+    static let minute: Int64 = 60_000
+    static let hour = 60 * minute
+    static let day = 24 * hour
+
+    /// - Parameter replication: nil = the broker's default, whose number is not known here.
+    static func wanted(_ name: String, _ topics: TopicNames, replication: Int?) -> [(name: String, value: String)] {
+        var settings: [(name: String, value: String)] = []
+        if name == topics.outputs[.ledger] {
+            settings = [
+                ("cleanup.policy", "compact"), ("compression.type", "zstd"),
+                // The newest segment is never compacted: small ones keep what a restore reads near what is alive.
+                ("segment.bytes", "67108864"), ("segment.ms", "\(6 * hour)"), ("min.cleanable.dirty.ratio", "0.1"),
+                // Longer than a worker keeps a ledger of which it then reads the tail only.
+                ("delete.retention.ms", "\(day)"),
+            ]
+        } else if name == topics.requests {
+            settings = [("message.timestamp.type", "LogAppendTime"), ("retention.ms", "\(7 * day)")]
+        } else if name == topics.outputs[.tokens] {
+            // Tokens are secrets; only segments that are closed go.
+            settings = [("retention.ms", "\(hour)"), ("segment.ms", "\(10 * minute)")]
+        } else if name == topics.outputs[.deadLetters] {
+            settings = [("retention.ms", "\(7 * day)")]
+        }
+        if let replication, replication >= 3 { settings.append(("min.insync.replicas", "2")) }
+        return settings
+    }
+
+    /// Those without which a topic is of no use.
+    static let essential: Set<String> = ["cleanup.policy", "message.timestamp.type"]
+}
+
+// MARK: - Judgement
+
+extension TopicCheck {
+    /// What loses data is a problem, the rest a warning.
+    static func judgeSettings(
+        _ facts: [String: TopicFacts],
+        _ topics: TopicNames,
+        _ needs: TopicNeeds
+    ) -> [TopicFinding] {
+        let names = Set(topics.all).sorted()
+        return names.flatMap { name -> [TopicFinding] in
+            guard let fact = facts[name], let settings = fact.settings else { return [] }
+            var found = durability(name, settings, fact.replication)
+            if name == topics.outputs[.ledger] {
+                found += ledger(name, settings)
+            } else {
+                found += noLedger(name, settings)
+                found += retention(name, settings, topics)
+            }
+            if name != topics.requests { found += sizes(name, settings, topics, needs) }
+            return found
+        }
+    }
+
+    private static func number(_ settings: [String: String], _ name: String) -> Int64? {
+        settings[name].flatMap { Int64($0) }
+    }
+
+    private static func durability(_ name: String, _ settings: [String: String], _ replication: Int?) -> [TopicFinding]
+    {
+        var found: [TopicFinding] = []
+        if settings["unclean.leader.election.enable"] == "true" {
+            found.append(
+                risk(
+                    "topic \(name) has unclean.leader.election.enable=true: a replica that lacks committed records may "
+                        + "become the leader, and they are lost; set unclean.leader.election.enable=false"
+                )
+            )
+        }
+        guard let inSync = number(settings, "min.insync.replicas"), let replication, replication > 0 else {
+            return found
+        }
+        if inSync > replication {
+            found.append(
+                problem(
+                    "topic \(name) has min.insync.replicas=\(inSync) and \(replication) replicas: nothing can be written; "
+                        + "set min.insync.replicas=\(max(1, replication - 1))"
+                )
+            )
+        } else if replication >= 3, inSync < 2 {
+            found.append(
+                warning(
+                    "topic \(name) has min.insync.replicas=\(inSync): what one broker alone has taken counts as written; set "
+                        + "min.insync.replicas=2"
+                )
+            )
+        }
+        return found
+    }
+
+    private static func ledger(_ name: String, _ settings: [String: String]) -> [TopicFinding] {
+        var found: [TopicFinding] = []
+        if let policy = settings["cleanup.policy"], policy != "compact" {
+            found.append(
+                problem(
+                    "topic \(name) has cleanup.policy=\(policy): it holds the counters and must never expire; set "
+                        + "cleanup.policy=compact"
+                )
+            )
+        }
+        if let kept = number(settings, "delete.retention.ms"), kept < TopicSettings.day {
+            let text =
+                "topic \(name) has delete.retention.ms=\(kept): a worker that comes back may miss what was forgotten "
+                + "meanwhile; set delete.retention.ms=\(TopicSettings.day)"
+            // Below what a ledger is kept for beside its partition.
+            found.append(kept < TopicSettings.hour ? risk(text) : warning(text))
+        }
+        let (bytes, time) = (number(settings, "segment.bytes"), number(settings, "segment.ms"))
+        if let bytes, let time, bytes > 256 << 20, time > TopicSettings.day {
+            found.append(
+                warning(
+                    "topic \(name) has segment.bytes=\(bytes) and segment.ms=\(time): what is not compacted yet is read at "
+                        + "every restore; set segment.bytes=67108864 and segment.ms=\(6 * TopicSettings.hour)"
+                )
+            )
+        }
+        if let ratio = settings["min.cleanable.dirty.ratio"].flatMap({ Double($0) }), ratio > 0.5 {
+            found.append(
+                warning(
+                    "topic \(name) has min.cleanable.dirty.ratio=\(ratio): it is compacted too seldom; set "
+                        + "min.cleanable.dirty.ratio=0.1"
+                )
+            )
+        }
+        return found
+    }
+
+    /// A record of any other topic must not take the place of an earlier one of its key.
+    private static func noLedger(_ name: String, _ settings: [String: String]) -> [TopicFinding] {
+        guard let policy = settings["cleanup.policy"], policy.split(separator: ",").contains("compact") else {
+            return []
+        }
+        return [
+            risk(
+                "topic \(name) has cleanup.policy=\(policy): of each key's records only the last would stay; set "
+                    + "cleanup.policy=delete"
+            )
+        ]
+    }
+
+    private static func retention(
+        _ name: String,
+        _ settings: [String: String],
+        _ topics: TopicNames
+    ) -> [TopicFinding] {
+        guard let kept = number(settings, "retention.ms") else { return [] }
+        var found: [TopicFinding] = []
+        if name == topics.outputs[.tokens], kept < 0 || kept > TopicSettings.day {
+            found.append(
+                warning(
+                    "topic \(name) has retention.ms=\(kept): it holds tokens and artifacts, which nobody needs for so long; "
+                        + "set retention.ms=\(TopicSettings.hour) and segment.ms=\(10 * TopicSettings.minute)"
+                )
+            )
+        }
+        if [topics.requests, topics.outputs[.deadLetters]].contains(name), kept < 0 || kept > 31 * TopicSettings.day {
+            found.append(
+                warning(
+                    "topic \(name) has retention.ms=\(kept): it holds artifacts and challenges; set "
+                        + "retention.ms=\(7 * TopicSettings.day)"
+                )
+            )
+        }
+        if name == topics.requests, (0..<TopicSettings.day).contains(kept) {
+            found.append(
+                risk(
+                    "topic \(name) has retention.ms=\(kept): requests that wait longer for a worker are lost; set "
+                        + "retention.ms=\(7 * TopicSettings.day)"
+                )
+            )
+        }
+        return found
+    }
+
+    private static func sizes(
+        _ name: String,
+        _ settings: [String: String],
+        _ topics: TopicNames,
+        _ needs: TopicNeeds
+    ) -> [TopicFinding] {
+        guard let most = number(settings, "max.message.bytes") else { return [] }
+        if name == topics.outputs[.deadLetters], most < needs.letterBytes {
+            return [
+                risk(
+                    "topic \(name) has max.message.bytes=\(most), a dead letter may have \(needs.letterBytes): its request "
+                        + "would be left out; raise max.message.bytes, or lower the limits of worker.json"
+                )
+            ]
+        }
+        guard most < needs.batchBytes else { return [] }
+        return [
+            warning(
+                "topic \(name) has max.message.bytes=\(most), below this client's batch.size=\(needs.batchBytes): batches "
+                    + "are refused and done again in smaller ones; set batch.size=\(most) in kafka.properties"
+            )
+        ]
+    }
+}
+
+// MARK: - The broker
+
+/// Settings of the brokers that a worker depends on.
+enum BrokerCheck {
+    /// The shipped time-out of a transaction where kafka.properties says none.
+    static let transactionMilliseconds: Int64 = 60_000
+
+    /// - Parameter settings: a broker's, as far as it told them.
+    static func judge(_ settings: [String: String], transactionTimeout: Int64?) -> [TopicFinding] {
+        var found: [TopicFinding] = []
+        if settings["transaction.partition.verification.enable"] == "false" {
+            found.append(
+                TopicFinding(
+                    severity: .warning,
+                    message:
+                        "the broker has transaction.partition.verification.enable=false: it accepts offsets that come "
+                        + "late from a transaction that is over, and requests may be answered twice; set it to true"
+                )
+            )
+        }
+        let timeout = transactionTimeout ?? transactionMilliseconds
+        if let most = settings["transaction.max.timeout.ms"].flatMap({ Int64($0) }), timeout > most {
+            found.append(
+                TopicFinding(
+                    severity: .problem,
+                    message:
+                        "transaction.timeout.ms=\(timeout) is above the broker's transaction.max.timeout.ms=\(most): no "
+                        + "transaction can begin; lower it in kafka.properties"
+                )
+            )
+        }
+        return found
+    }
+}

@@ -1,0 +1,145 @@
+internal import Foundation
+
+/// What a command writes: a regular file, a device, a FIFO, a link's target, or standard output (`-`).
+///
+/// Devices, FIFOs and what a link points to are written in place; only a regular file is ever replaced.
+final class OutputFile {
+    enum Placement {
+        /// Emptied at once and written as it comes.
+        case inPlace
+        /// A regular file keeps its old bytes until ``close()`` puts the new ones in its place.
+        case whole
+    }
+
+    enum Content {
+        case plain
+        /// Tokens, artifacts, challenges or keys: only the file's owner may read it.
+        case secret
+    }
+
+    private let path: String
+    private var file: Int32
+    /// Where ``Placement/whole`` writes until it closes; nil where it writes in place.
+    private let replaced: (temporary: String, target: String)?
+
+    /// - Throws: ``CommandFault`` with the system's reason.
+    init(_ path: String, _ placement: Placement = .inPlace, holds content: Content = .plain) throws(CommandFault) {
+        self.path = path
+        replaced = placement == .whole ? Self.replacement(for: path) : nil
+        guard path != "-" else {
+            file = STDOUT_FILENO
+            return
+        }
+        let mode: mode_t = content == .secret ? 0o600 : 0o644
+        let exclusive = replaced == nil ? O_TRUNC : O_EXCL | O_NOFOLLOW
+        // The path is copied for the call.
+        file = unsafe open(replaced?.temporary ?? path, O_WRONLY | O_CREAT | O_CLOEXEC | exclusive, mode)
+        guard file >= 0 else { throw CommandFault("cannot write \(path): \(POSIXText.describe(errno)).") }
+        guard content == .plain ? keepsRights() : isPrivate(mode) else {
+            throw CommandFault("cannot write \(path): its rights cannot be set.")
+        }
+    }
+
+    deinit {
+        if file >= 0, file != STDOUT_FILENO { Glibc.close(file) }
+        // Half a file is worth nothing; after a close in order there is no such name. The path is copied for the call.
+        if let replaced { _ = unsafe unlink(replaced.temporary) }
+    }
+
+    /// - Throws: ``CommandFault``; ``ReaderGone`` where standard output is a pipe that nobody reads any more.
+    func write(_ bytes: [UInt8]) throws {
+        do throws(WriteFault) { try Descriptor.write(bytes, to: file) } catch {
+            throw try fault(error)
+        }
+    }
+
+    /// Makes the file whole. Nothing may be written after it.
+    func close() throws {
+        guard file != STDOUT_FILENO else { return }
+        let code = Glibc.close(file)
+        file = -1
+        // A full disk may show here only.
+        guard code == 0 else { throw try fault(WriteFault(code: errno)) }
+        // Both paths are copied for the calls.
+        guard let replaced, unsafe rename(replaced.temporary, replaced.target) != 0 else { return }
+        throw CommandFault("cannot write \(path): \(POSIXText.describe(errno)).")
+    }
+
+    private func fault(_ fault: WriteFault) throws -> CommandFault {
+        if file == STDOUT_FILENO, fault.isBrokenPipe { throw ReaderGone() }
+        let place = file == STDOUT_FILENO ? "to standard output" : path
+        return CommandFault("cannot write \(place): \(POSIXText.describe(fault.code)).")
+    }
+
+    /// What takes the place of a file is open to the same readers.
+    private func keepsRights() -> Bool {
+        guard let replaced else { return true }
+        var status = stat()
+        // The path is copied for the call, which fills the status in.
+        guard unsafe stat(replaced.target, &status) == 0 else { return true }
+        return fchmod(file, status.st_mode & 0o777) == 0
+    }
+
+    /// A regular file's rights are narrowed, whatever they were; devices and FIFOs are their owner's affair.
+    private func isPrivate(_ mode: mode_t) -> Bool {
+        var status = stat()
+        // The call fills the status in.
+        guard unsafe fstat(file, &status) == 0 else { return false }
+        guard status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0 else { return true }
+        return fchmod(file, mode) == 0
+    }
+
+    /// nil for what must not be replaced: a device, a FIFO, a link to nothing.
+    private static func replacement(for path: String) -> (temporary: String, target: String)? {
+        guard path != "-" else { return nil }
+        var status = stat()
+        // The path is copied for the calls, which fill the status in.
+        guard unsafe stat(path, &status) == 0 else {
+            return unsafe lstat(path, &status) == 0 ? nil : (temporary(path), path)
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else { return nil }
+        let target = URL(filePath: path).resolvingSymlinksInPath().path(percentEncoded: false)
+        return (temporary(target), target)
+    }
+
+    private static func temporary(_ path: String) -> String { "\(path).\(getpid()).new" }
+}
+
+/// Standard output's reader left: the command ends without a word, as a command in a pipe does.
+struct ReaderGone: ExplainedFault {
+    let exitCode = ExitCode.failed
+    let sentence = ""
+}
+
+/// Why bytes did not arrive.
+struct WriteFault: Error {
+    /// The system's error number.
+    let code: Int32
+    var isBrokenPipe: Bool { code == EPIPE }
+}
+
+enum Descriptor {
+    /// Writes all of it, however often the system takes a part.
+    static func write(_ bytes: [UInt8], to file: Int32) throws(WriteFault) {
+        var done = 0
+        while done < bytes.count {
+            // The range lies within the array, which outlives the call.
+            let count = unsafe bytes.withUnsafeBytes {
+                unsafe Glibc.write(file, $0.baseAddress?.advanced(by: done), $0.count - done)
+            }
+            if count < 0 {
+                guard errno == EINTR || waitForRoom(file) else { throw WriteFault(code: errno) }
+                continue
+            }
+            done += count
+        }
+    }
+
+    /// A pipe that was made non-blocking by whoever shares it says "again" while it is full.
+    private static func waitForRoom(_ file: Int32) -> Bool {
+        guard errno == EAGAIN else { return false }
+        var entry = pollfd(fd: file, events: Int16(POLLOUT), revents: 0)
+        // One entry, which the call fills in.
+        return unsafe poll(&entry, 1, -1) >= 0 || errno == EINTR
+    }
+}

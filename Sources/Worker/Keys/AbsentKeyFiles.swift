@@ -1,0 +1,40 @@
+internal import Foundation
+
+/// What a key file that is not there means.
+package enum AbsentKeys: Sendable {
+    /// Nothing can be started.
+    case refused
+    /// A replay that mints nothing goes on without it: what needs the key is deferred.
+    case tolerated
+}
+
+/// The keys whose files are missing, or not for this user to read.
+struct AbsentKeyFiles {
+    /// By `kid`, respectively id, as configured.
+    private(set) var signing: [String] = []
+    private(set) var sealing: [String] = []
+    private(set) var challenges: [String] = []
+
+    init() {}
+
+    /// - Parameter configuration: the absent keys are taken off its lists.
+    init(leaving configuration: inout Configuration) {
+        signing = configuration.signingKeys.filter { $0.state != .revoked && Self.isAbsent($0.file) }.map(\.kid)
+        sealing = configuration.sealingKeys.filter { Self.isAbsent($0.file) }.map(\.id)
+        challenges = configuration.challenges.keys.filter { Self.isAbsent($0.file) }.map(\.id)
+        configuration.signingKeys.removeAll { signing.contains($0.kid) }
+        configuration.sealingKeys.removeAll { sealing.contains($0.id) }
+        configuration.challenges.keys.removeAll { challenges.contains($0.id) }
+    }
+
+    /// `signing key k1` and so on.
+    var names: [String] {
+        signing.map { "signing key \($0.printable)" } + sealing.map { "sealing key \($0.printable)" }
+            + challenges.map { "challenge key \($0.printable)" }
+    }
+
+    static func isAbsent(_ path: String) -> Bool {
+        // The path is copied for the call.
+        unsafe access(path, R_OK) != 0
+    }
+}

@@ -1,0 +1,53 @@
+internal import Foundation
+
+/// Who may do what with a key file.
+struct KeyFileRights: Equatable {
+    /// The permission bits, those above the nine included.
+    var mode: mode_t
+    var owner: uid_t
+    var group: gid_t
+
+    init(mode: mode_t, owner: uid_t, group: gid_t) {
+        (self.mode, self.owner, self.group) = (mode, owner, group)
+    }
+
+    init(_ status: stat) { self.init(mode: status.st_mode & 0o7777, owner: status.st_uid, group: status.st_gid) }
+
+    /// The user and the groups that a process acts as.
+    struct Process: Equatable {
+        var user: uid_t
+        var groups: Set<gid_t>
+
+        static var current: Process {
+            var groups = [gid_t](repeating: 0, count: 65_536)
+            // The call fills in at most as many as there is room for; no more exist.
+            let count = unsafe getgroups(Int32(groups.count), &groups)
+            return Process(user: geteuid(), groups: Set(groups.prefix(Int(max(0, count)))).union([getegid()]))
+        }
+    }
+
+    private static let others: mode_t = 0o007
+    private static let group: mode_t = 0o070
+    private static let most: mode_t = 0o640
+
+    /// What is wrong with the rights: others may do nothing; the group may read where the file is root's or the process's
+    /// own and the group is one of the process's, as secrets are mounted into containers. nil = nothing.
+    func problem(for process: Process, _ path: String) -> String? {
+        let octal = String(mode & 0o777, radix: 8)
+        guard mode & Self.others == 0 else {
+            return "is open to others (mode \(octal)); change it: chmod 600 \(path)"
+        }
+        guard mode & Self.group != 0 else { return nil }
+        guard mode & ~Self.most == 0 else {
+            return "gives its group more than reading (mode \(octal)); change it: chmod 640 \(path)"
+        }
+        guard owner == 0 || owner == process.user else {
+            return "may be read by a group and belongs to user \(owner), not to root or this process's user; "
+                + "change it: chmod 600 \(path)"
+        }
+        guard process.groups.contains(group) else {
+            return "may be read by group \(group), which is none of this process's; change it: chmod 600 \(path)"
+        }
+        return nil
+    }
+}

@@ -1,0 +1,97 @@
+internal import Kafka
+internal import Pipeline
+
+/// What `reset` is asked to do.
+struct ResetScope: Equatable {
+    /// Where the group's offsets go.
+    enum Target: Equatable {
+        case end
+        case beginning
+        /// The offset that the ledger's mark names.
+        case applied
+        /// The offset that the group has.
+        case committed
+        case offset(Int64)
+    }
+
+    var target = Target.end
+    /// Keys and everything else stay in the ledger; only its marks are set, to the new offsets.
+    var keepsLedger = false
+    /// nil = all of them.
+    var partitions: Set<Int32>?
+
+    func contains(_ partition: Int32) -> Bool { partitions?.contains(partition) ?? true }
+}
+
+extension ResetScope {
+    private static let targets = ["--to-applied", "--to-committed", "--to-beginning", "--to-end", "--to-offset"]
+
+    init(_ arguments: Arguments) throws(UsageFault) {
+        keepsLedger = arguments.has("--offsets-only")
+        partitions = try Self.partitions(arguments.string("--partitions"))
+        let given = Self.targets.filter { arguments.has($0) }
+        guard given.count <= 1 else { throw UsageFault("\(given.joined(separator: " and ")) contradict each other.") }
+        guard let name = given.first else {
+            guard !keepsLedger else {
+                throw UsageFault("--offsets-only needs one of \(Self.targets.joined(separator: ", ")).")
+            }
+            return
+        }
+        switch name {
+        case "--to-beginning": target = .beginning
+        case "--to-applied": target = .applied
+        case "--to-committed": target = .committed
+        case "--to-offset": target = .offset(Int64(try arguments.integer(name) ?? 0))
+        default: target = .end
+        }
+        guard keepsLedger || target == .beginning || target == .end else {
+            throw UsageFault("\(name) goes with --offsets-only: a forgotten ledger fits the beginning or the end.")
+        }
+    }
+
+    /// `3` or `0,2,5-7`.
+    private static func partitions(_ text: String?) throws(UsageFault) -> Set<Int32>? {
+        guard let text else { return nil }
+        let fault = UsageFault("--partitions must be numbers such as 3 or 0,2,5-7, not '\(text.printable)'.")
+        var numbers: Set<Int32> = []
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            let bounds = part.split(separator: "-", omittingEmptySubsequences: false).map { Int32($0) }
+            guard bounds.count <= 2, let first = bounds[0], let last = bounds[bounds.count - 1] else { throw fault }
+            guard first >= 0, first <= last, last < 1_000_000 else { throw fault }
+            numbers.formUnion(first...last)
+        }
+        return numbers
+    }
+}
+
+extension ResetScope {
+    /// A partition's new offset; nil = there is none to go to, and it was not asked for by its number.
+    func offset(of found: RequestOffsets, mark: PartitionMark?) throws(CommandFault) -> Int64? {
+        let wanted: Int64
+        switch target {
+        case .end: wanted = found.high
+        case .beginning: wanted = found.low
+        case .offset(let offset): wanted = offset
+        case .committed:
+            guard let offset = found.committed else {
+                if partitions == nil { return nil }
+                throw CommandFault("the group has no offset of partition \(found.partition): choose another target.")
+            }
+            wanted = offset
+        case .applied:
+            guard let offset = mark?.appliedOffset else {
+                if partitions == nil { return nil }
+                throw CommandFault(
+                    "the ledger does not say how far partition \(found.partition) is applied: choose another target."
+                )
+            }
+            wanted = offset
+        }
+        guard wanted <= found.high else {
+            throw CommandFault(
+                "offset \(wanted) lies behind partition \(found.partition)'s end \(found.high): choose another target."
+            )
+        }
+        return wanted
+    }
+}

@@ -1,0 +1,63 @@
+internal import JSON
+internal import Pipeline
+
+/// A capture's records one after the other, for those who judge none of them.
+final class CaptureLines {
+    private let reader: LineReader
+    private let name: String
+    private let skipsBadLines: Bool
+    private(set) var leftOut = LeftOutLines()
+
+    /// - Parameter path: a file, or `-` for standard input.
+    init(path: String, skipsBadLines: Bool) throws(CommandFault) {
+        reader = try LineReader(path: path)
+        name = path
+        self.skipsBadLines = skipsBadLines
+    }
+
+    /// - Returns: nil at the end, which a last line that is cut off is too.
+    /// - Throws: ``CommandFault`` naming a line that is no record, unless those are left out.
+    func next() throws(CommandFault) -> InboundRecord? {
+        while let line = try reader.next() {
+            do throws(CaptureCodec.Fault) { return try CaptureCodec.decode(line) } catch {
+                if reader.isCut, LeftOutLines.isUnfinished(line[...]) {
+                    leftOut.cutLine = reader.lineNumber
+                } else if skipsBadLines {
+                    leftOut.count += 1
+                } else {
+                    throw LeftOutLines.fault(name, reader.lineNumber, error.reason)
+                }
+            }
+        }
+        return nil
+    }
+
+    /// A line for each kind of what was left out.
+    var warnings: [String] { leftOut.warnings(of: name) }
+}
+
+/// Lines of a capture that are no records.
+struct LeftOutLines: Equatable {
+    /// The last line, where it has no end: its writer was stopped in the middle of it.
+    var cutLine: Int?
+    /// Others, left out because the user asked for it.
+    var count = 0
+
+    /// Whether a line's JSON ends too early; what is whole and no record is wrong from the start.
+    static func isUnfinished(_ line: ArraySlice<UInt8>) -> Bool {
+        (try? JSONDocument(parsing: Array(line), maxNodes: line.count + 1, allowInvalidUTF8: true)) == nil
+    }
+
+    func warnings(of name: String) -> [String] {
+        var warnings: [String] = []
+        if let cutLine { warnings.append("\(name): the last line (\(cutLine)) is cut off and was left out") }
+        if count > 0 { warnings.append("\(name): \(count.grouped) lines are no records and were left out") }
+        return warnings
+    }
+
+    static func fault(_ name: String, _ line: Int, _ reason: String) -> CommandFault {
+        CommandFault(
+            "\(name): line \(line) is no record of a capture: \(reason) (--skip-bad-lines leaves such lines out)."
+        )
+    }
+}

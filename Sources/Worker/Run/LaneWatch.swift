@@ -1,0 +1,65 @@
+internal import Pipeline
+
+/// Looks for a thread that works at the same records for too long.
+///
+/// A process that is stopped, or a machine that sleeps, ages nobody: what passes between two looks counts for a second at
+/// most.
+struct LaneWatch {
+    static let limit = Duration.seconds(60)
+    private static let mostBetweenLooks = Duration.seconds(1)
+
+    private struct Sight {
+        var number: Int64
+        var age: Duration
+    }
+
+    private let slots: [WorkSlot]
+    private let limit: Duration
+    private var sights: [Sight?]
+    private var looked: ContinuousClock.Instant
+
+    init(_ slots: [WorkSlot], limit: Duration = Self.limit, at now: ContinuousClock.Instant = .now) {
+        self.slots = slots
+        self.limit = limit
+        sights = slots.map { _ in nil }
+        looked = now
+    }
+
+    /// What a thread hangs at; nil while none does. Called a few times a second.
+    mutating func look(at now: ContinuousClock.Instant = .now) -> HungWork? {
+        let passed = min(now - looked, Self.mostBetweenLooks)
+        looked = now
+        for (index, slot) in slots.enumerated() {
+            guard let work = slot.look() else {
+                sights[index] = nil
+                continue
+            }
+            guard var sight = sights[index], sight.number == work.number else {
+                sights[index] = Sight(number: work.number, age: .zero)
+                continue
+            }
+            sight.age += passed
+            sights[index] = sight
+            if sight.age >= limit { return HungWork(work: work, limit: limit) }
+        }
+        return nil
+    }
+}
+
+/// Work that does not come to its end.
+struct HungWork {
+    private static let mostNamed = 8
+
+    let work: Work
+    let limit: Duration
+
+    /// One line that names the records.
+    func sentence(topic: String) -> String {
+        let names = work.items.prefix(Self.mostNamed).map { "\(topic)/\($0.place.partition)/\($0.place.offset)" }
+        let more = work.items.count - names.count
+        let records = names.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
+        let seconds = limit.components.seconds
+        return "a lane hangs: \(work.stage) has not come to its end for \(seconds) s, with the requests at \(records); "
+            + "the process ends, nothing of them is committed"
+    }
+}

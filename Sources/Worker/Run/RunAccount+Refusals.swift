@@ -1,0 +1,41 @@
+internal import AppCheck
+internal import Pipeline
+
+extension RunAccount {
+    /// What was refused or deferred and has no event: challenges, tokens, our own two verbs, and what names an app or a verb
+    /// that there is not. nil = nothing.
+    static func withoutEvents(_ tally: LoopTally) -> String? {
+        let lines = tally.refusals.lines.filter { !hasEvent($0.key) }
+        guard !lines.isEmpty else { return nil }
+        let texts = lines.map { key, count in
+            "\(key.app.map(\.printable) ?? "no app") \(key.verb?.rawValue ?? "other verbs") \(key.reason.code) \(count.grouped)"
+        }
+        return "without an event: " + texts.joined(separator: ", ")
+    }
+
+    private static func hasEvent(_ key: RefusalCounts.Key) -> Bool {
+        let isExchange = key.verb == .exchangeAppAttestAttestation || key.verb == .exchangeAppAttestAssertion
+        return isExchange && key.app != nil && key.reason.status(appID: nil).code != 503
+    }
+}
+
+/// Says when a partition remembers as many used tokens as it may.
+struct SessionTokenMeter {
+    private let console: Console
+    private let limit: Int
+    private var told = false
+
+    init(console: Console, limits: RequestLimits) {
+        self.console = console
+        limit = limits.sessionTokens
+    }
+
+    mutating func update(_ tally: LoopTally) {
+        guard !told, tally.sessionTokensOverLimit > 0 else { return }
+        told = true
+        console.printError(
+            "warning: session tokens are refused: a partition remembers \(limit.grouped) used tokens already; raise "
+                + "limits.sessionTokens in worker.json, shorten tokenTtl, or use limited-use tokens"
+        )
+    }
+}

@@ -1,0 +1,24 @@
+internal import Pipeline
+
+/// What `run` says of its work when it ends.
+enum RunAccount {
+    /// One line: every request is in one of its counts, and every refusal under its reason.
+    static func line(_ tally: LoopTally) -> String {
+        let duplicates = tally.duplicates > 0 ? " (\(tally.duplicates.grouped) of them duplicates)" : ""
+        let parts = [
+            "\(tally.accepted.grouped) accepted\(duplicates)",
+            "\(tally.refusedTotal.grouped) refused\(reasons(tally.refused))",
+            "\(tally.deferred.grouped) deferred",
+            "\(tally.deadLettersTotal.grouped) dead letters\(reasons(tally.deadLetters))",
+        ]
+        return "\(tally.requests.grouped) requests: \(parts.joined(separator: ", ")); "
+            + "\(tally.batches.grouped) commits, \(tally.aborts.grouped) aborts"
+    }
+
+    /// The most frequent first.
+    private static func reasons(_ counts: [String: Int]) -> String {
+        guard !counts.isEmpty else { return "" }
+        let sorted = counts.sorted { $0.value == $1.value ? $0.key < $1.key : $0.value > $1.value }
+        return " (\(sorted.map { "\($0.key) \($0.value.grouped)" }.joined(separator: ", ")))"
+    }
+}
