@@ -74,7 +74,8 @@ import Testing
     private static let allowed: [(String, Change)] = [
         ("a cdHash", { $0.moreMembers = [("cdHash", CBORText.bytes([1]))] }),
         ("no flags", { $0.flags = 0x00 }),
-        ("all flags", { $0.flags = 0xFF }),
+        ("all flags", { ($0.flags, $0.rest) = (0xFF, CBORText.map([])) }),
+        ("all flags but ED", { $0.flags = 0x7F }),
         ("ED with a map", { ($0.flags, $0.rest) = (0xC0, CBORText.map([])) }),
         ("a map without ED", { $0.rest = CBORText.map([]) }),
     ]
@@ -92,6 +93,7 @@ import Testing
         ("malformed-assertion", { $0.authDataLength = 0 }),
         ("malformed-assertion", { $0.authDataLength = 36 }),
         ("malformed-assertion", { $0.rest = [0x00] }),
+        ("malformed-assertion", { $0.flags = 0xC0 }),
         ("malformed-assertion", { $0.rest = CBORText.map([("bundleVersion", CBORText.unsigned(1))]) }),
         ("signature-invalid", { $0.signature = [] }),
         ("signature-invalid", { $0.signature.append(0) }),
@@ -131,6 +133,7 @@ import Testing
     @Test func `the entries of every assertion are judged by policy`() throws {
         let appIDs = [MadeAttestation.appID]
         var made = Made()
+        made.flags = 0xC0
         made.rest = CBORText.map([("apple_validation_category_01", CBORText.bytes([3, 0, 0, 0]))])
         #expect(try made.code(Expectations(appIDs: appIDs, categories: EntryPolicy(allow: [3]))) == "valid")
         let onlyStore = Expectations(appIDs: appIDs, categories: EntryPolicy(allow: [4]))

@@ -29,9 +29,9 @@ import Testing
     private static let allowed: [(String, Change)] = [
         ("a cdHash", { $0.moreMembers = [("cdHash", CBORText.map([("hash", CBORText.bytes([1]))]))] }),
         ("ED with a map", { ($0.flags, $0.rest) = (0xC0, CBORText.map([])) }),
-        ("ED without a map", { $0.flags = 0xC0 }),
         ("a map without ED", { $0.rest = CBORText.map([]) }),
-        ("all flags", { $0.flags = 0xFF }),
+        ("all flags", { ($0.flags, $0.rest) = (0xFF, CBORText.map([])) }),
+        ("all flags but ED", { $0.flags = 0x7F }),
         ("a P-256 intermediate", { $0.intermediate = TestAuthority.p256 }),
     ]
 
@@ -48,6 +48,7 @@ import Testing
         ("malformed-attestation", { $0.chain = [CBORText.bytes([UInt8](repeating: 0, count: 4097))] }),
         ("malformed-attestation", { $0.intermediate = [UInt8](repeating: 0, count: 4097) }),
         ("malformed-attestation", { $0.receipt = CBORText.text("receipt") }),
+        ("malformed-attestation", { $0.flags = 0xC0 }),
         ("malformed-attestation", { $0.receipt = CBORText.bytes([UInt8](repeating: 0, count: 8193)) }),
         ("malformed-attestation", { $0.moreMembers = [("x", CBORText.bytes([UInt8](repeating: 0, count: 16_384)))] }),
         ("bad-format", { $0.format = CBORText.text("apple") }),
@@ -79,7 +80,7 @@ import Testing
         ("nonce-malformed", { $0.setNonce([0x30, 0x24, 0xA1, 0x22, 0x04, 0x20] + [UInt8](repeating: 0, count: 33)) }),
         ("nonce-mismatch", { $0.setNonce([0x30, 0x24, 0xA1, 0x22, 0x04, 0x20] + [UInt8](repeating: 0, count: 32)) }),
         ("flags", { $0.flags = 0x00 }),
-        ("flags", { $0.flags = 0xBF }),
+        ("flags", { ($0.flags, $0.rest) = (0xBF, CBORText.map([])) }),
         ("flags", { ($0.flags, $0.authDataLength) = (0x80, 37) }),
         ("malformed-authdata", { $0.authDataLength = 0 }),
         ("malformed-authdata", { $0.authDataLength = 36 }),
@@ -153,17 +154,18 @@ import Testing
     }
 
     @Test(arguments: [
-        (EntryPolicy<UInt32>(allow: [4]), EntryPolicy<String>(), "category-not-allowed"),
+        (EntryPolicy<UInt32>(allow: [4]), EntryPolicy<ExactText>(), "category-not-allowed"),
         (EntryPolicy(allow: [3]), EntryPolicy(allow: ["1"]), "bundle-version-not-allowed"),
         (EntryPolicy(allow: [4]), EntryPolicy(allow: ["1"]), "category-not-allowed"),
         (EntryPolicy(allow: [3]), EntryPolicy(allow: ["1314"]), "valid"),
     ])
     func `entries are judged by policy, category first`(
         _ categories: EntryPolicy<UInt32>,
-        _ bundleVersions: EntryPolicy<String>,
+        _ bundleVersions: EntryPolicy<ExactText>,
         _ code: String
     ) throws {
         var attestation = MadeAttestation()
+        attestation.flags = 0xC0
         attestation.rest = CBORText.map([
             ("apple_bundle_version_01", CBORText.text("1314")),
             ("apple_validation_category_01", CBORText.bytes([3, 0, 0, 0])),

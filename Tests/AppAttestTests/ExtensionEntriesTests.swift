@@ -34,7 +34,7 @@ import Testing
     func `entries are read from`(_ name: String, _ bytes: [UInt8], _ category: UInt32?, _ bundle: String?) throws {
         let entries = try read(bytes)
         #expect(entries.validationCategory == category)
-        #expect(entries.bundleVersion == bundle)
+        #expect(entries.bundleVersion?.shown == bundle)
     }
 
     private static let bad: [(String, [UInt8])] = [

@@ -58,6 +58,12 @@ struct MadeReceipt {
         ]
     }
 
+    /// Signed attributes with a content type attribute for each list of values.
+    mutating func setContentTypes(_ lists: [[[UInt8]]]) {
+        let types = lists.map { DER.sequence(OID.contentType, DER.element([0x31], $0.flatMap { $0 })) }
+        attributes = types + Self.attributes(digest: SHA256.hash(content)).dropFirst()
+    }
+
     mutating func set(_ type: UInt8, _ value: String?) {
         fields.removeAll { $0.type == type }
         if let value { fields.append((type, Array(value.utf8))) }

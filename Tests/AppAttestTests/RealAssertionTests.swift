@@ -41,9 +41,21 @@ import Testing
         #expect(noCategory.verified(by: engine).code == expected)
     }
 
+    @Test func `a map without ED counts where the app trusts any`() throws {
+        let vector = try #require(Vectors.named("ast-hellas-macos27.json"))
+        func verdict(_ change: (inout Expectations) -> Void) throws -> Result<AssertionEvidence, Refusal> {
+            try vector.preparedAssertion(by: Vectors.appleVerifier(), change).verified(by: OpenSSLEngine())
+        }
+        let trusted = try verdict { $0.extensionTrust = .any }.get()
+        #expect(trusted.validationCategory == 6 && !trusted.ignoresExtensions)
+        let policy = EntryPolicy<UInt32>(allow: [6], whenMissing: .refuse)
+        #expect(try verdict { $0.categories = policy }.code == "category-missing")
+        #expect(try verdict { ($0.categories, $0.extensionTrust) = (policy, .any) }.code == "valid")
+    }
+
     @Test func `what devices report becomes evidence`() throws {
         let cases: [(String, UInt32?, String?)] = [
-            ("ast-hellas-macos27.json", 6, nil), ("ast-ping-macos27.2-1.json", 3, nil),
+            ("ast-hellas-macos27.json", nil, nil), ("ast-ping-macos27.2-1.json", 3, nil),
             ("ast-ricardo-ios27.0.1.json", 3, "1314"), ("ast-zerinix-ios27.json", 3, "2"),
             ("ast-ios14.4-bas-d-60f298.json", nil, nil),
         ]
@@ -52,7 +64,8 @@ import Testing
             let prepared = try vector.preparedAssertion(by: Vectors.appleVerifier())
             let evidence = try prepared.verified(by: OpenSSLEngine()).get()
             #expect(evidence.validationCategory == category)
-            #expect(evidence.bundleVersion == bundleVersion)
+            #expect(evidence.bundleVersion?.shown == bundleVersion)
+            #expect(evidence.ignoresExtensions == name.contains("hellas"))
         }
     }
 }

@@ -37,7 +37,7 @@ extension Prepared<ReceiptVerdict> {
         #expect(verdict.createdAt == vector.createdTime)
         #expect(verdict.notBefore == vector.notBeforeTime)
         #expect(verdict.expiresAt == vector.expiresTime)
-        #expect(verdict.riskMetric == vector.riskMetric.map { String($0) })
+        #expect(verdict.riskMetric == vector.riskMetric.map { ExactText(String($0)) })
         // Without its signature a receipt is nothing.
         if !prepared.checks.isEmpty { #expect(try prepared.conclude([false]).get().refusal == .signature) }
     }

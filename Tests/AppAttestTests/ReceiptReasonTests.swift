@@ -119,6 +119,11 @@ import Testing
                 receipt.attributes = Array(attributes.dropFirst())
             }
         ),
+        // Attributes of a message of another type, everything else being right and signed.
+        (.signature, { $0.setContentTypes([[OID.signedData]]) }),
+        (.signature, { $0.setContentTypes([[OID.data, OID.signedData]]) }),
+        (.signature, { $0.setContentTypes([[OID.data], [OID.data]]) }),
+        (.signature, { $0.setContentTypes([[]]) }),
         (.type, { $0.set(6, "RECEIPT") }),
         (.type, { $0.set(6, "attest") }),
         (.appID, { $0.set(2, "TEAM.App") }),

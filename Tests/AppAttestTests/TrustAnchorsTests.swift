@@ -90,3 +90,64 @@ import Testing
         }
     }
 }
+
+/// What OpenSSL reads without complaint and RFC 5280 refuses.
+@Suite struct CertificateExtensionsTests {
+    private static func certificate(_ extensions: [[UInt8]]) -> [UInt8] {
+        var leaf = MadeLeaf()
+        leaf.extensions = extensions
+        return leaf.der
+    }
+
+    private static let constraints = MadeLeaf.ext([0x55, 0x1D, 0x13], critical: true, [0x30, 0x03, 0x01, 0x01, 0xFF])
+
+    private static func flaw(_ extensions: [[UInt8]]) -> CertificateExtensions.Flaw? {
+        do throws(CertificateExtensions.Flaw) { try CertificateExtensions.judge(certificate(extensions)) } catch {
+            return error
+        }
+        return nil
+    }
+
+    @Test(arguments: [
+        [constraints, MadeLeaf.keyUsage],
+        [MadeLeaf.ext([0x55, 0x1D, 0x13], [0x30, 0x00])],
+        [MadeLeaf.ext([0x55, 0x1D, 0x13], [0x30, 0x06, 0x01, 0x01, 0xFF, 0x02, 0x01, 0x00])],
+        // Name constraints, policies, extended key usage, subject key identifier, none of them critical.
+        [0x1E, 0x20, 0x25, 0x0E].map { MadeLeaf.ext([0x55, 0x1D, $0], [0x05, 0x00]) },
+    ])
+    func `extensions that are processed, or that need not be, pass`(_ extensions: [[UInt8]]) {
+        #expect(Self.flaw(extensions) == nil)
+    }
+
+    /// Subject alternative name, name constraints, policies, mappings, policy constraints, usage, inhibit anyPolicy.
+    @Test(arguments: [0x11, 0x1E, 0x20, 0x21, 0x24, 0x25, 0x36] as [UInt8])
+    func `a critical extension that nobody processes is a flaw`(_ last: UInt8) {
+        let critical = MadeLeaf.ext([0x55, 0x1D, last], critical: true, [0x05, 0x00])
+        #expect(Self.flaw([Self.constraints, critical]) == .unprocessedCritical)
+        #expect(Self.flaw([critical, Self.constraints]) == .unprocessedCritical)
+    }
+
+    @Test(arguments: [
+        DER.sequence(DER.oid([0x55, 0x1D, 0x0F]), [0x01, 0x01, 0x01], DER.octets([0x03, 0x02, 0x01, 0x06])),
+        DER.sequence(DER.oid([0x55, 0x1D, 0x0F]), [0x01, 0x01, 0x00], DER.octets([0x03, 0x02, 0x01, 0x06])),
+        DER.sequence(DER.oid([0x55, 0x1D, 0x0F]), [0x01, 0x02, 0xFF, 0xFF], DER.octets([0x03, 0x02, 0x01, 0x06])),
+        MadeLeaf.ext([0x55, 0x1D, 0x13], critical: true, [0x30, 0x03, 0x01, 0x01, 0x01]),
+        MadeLeaf.ext([0x55, 0x1D, 0x13], critical: true, [0x30, 0x03, 0x01, 0x01, 0x00]),
+        MadeLeaf.ext([0x55, 0x1D, 0x13], critical: true, [0x30, 0x05, 0x01, 0x01, 0xFF, 0x05, 0x00]),
+    ])
+    func `a BOOLEAN is spelt as in DER`(_ extension: [UInt8]) {
+        #expect(Self.flaw([`extension`]) == .notDER)
+    }
+
+    @Test(
+        .enabled(if: Vectors.arePresent, Vectors.absence),
+        arguments: [
+            "Apple_App_Attestation_Root_CA.pem", "Apple_Root_CA_G3.pem", "Apple_Application_Integration_CA_5_G1.pem",
+        ]
+    )
+    func `Apple's certificates have none`(_ name: String) throws {
+        for certificate in CACertificate.readPEM(Vectors.pem(name)) {
+            #expect(throws: Never.self) { try CertificateExtensions.judge(certificate.der) }
+        }
+    }
+}

@@ -52,12 +52,12 @@ import Testing
                 continue
             }
             let request = try #require(decoding.request, "\(path)")
-            #expect(request.path == path && request.method.rawValue == verb)
+            #expect(request.path.shown == path && request.method.rawValue == verb)
             #expect(request.isBeta == path.hasPrefix("/v1beta/"))
             if let client = FirebaseContract.text(item, "oauthClient") {
-                #expect(request.resource == .oauthClient(0, clientID: client))
+                #expect(request.resource == .oauthClient(0, clientID: ExactText(client)))
             } else {
-                #expect(request.resource == .app(0, appID: try #require(FirebaseContract.text(item, "app"))))
+                #expect(request.resource == .app(0, appID: ExactText(try #require(FirebaseContract.text(item, "app")))))
             }
         }
     }

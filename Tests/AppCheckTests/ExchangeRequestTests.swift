@@ -40,11 +40,14 @@ import Testing
             let path = "\(resource):\(method.rawValue)"
             let value = Samples.request(path: path, body: Samples.body(Self.members(method)))
             let request = try #require(try Samples.decoder().decode(value).request)
-            #expect(request.method == method && request.path == path && request.app == 1)
+            #expect(request.method == method && request.path.shown == path && request.app == 1)
             #expect(request.isBeta == resource.contains("v1beta"))
-            #expect(request.appID == name)
+            #expect(request.appID?.shown == name)
             let isClient = name == Samples.oauthClient
-            #expect(request.resource == (isClient ? .oauthClient(1, clientID: name) : .app(1, appID: name)))
+            #expect(
+                request.resource
+                    == (isClient ? .oauthClient(1, clientID: ExactText(name)) : .app(1, appID: ExactText(name)))
+            )
         }
     }
 
@@ -149,7 +152,21 @@ import Testing
         }
     }
 
-    @Test("Limited use is a boolean", arguments: ["null", "0", "1", "\"true\"", "\"\"", "[]", "{}"])
+    @Test("Limited use that is null is unset", arguments: ["limitedUse", "limited_use"])
+    func nullLimitedUse(_ name: String) throws {
+        for method in [Method.exchangeAppAttestAttestation, .exchangeAppAttestAssertion] {
+            let request = try #require(try Self.decode(method, Self.members(method) + [(name, "null")]).request)
+            switch request.body {
+            case .exchangeAttestation(_, _, let wanted), .exchangeAssertion(_, _, _, let wanted): #expect(!wanted)
+            default: Issue.record("no exchange")
+            }
+            let other = name == "limitedUse" ? "limited_use" : "limitedUse"
+            let both = try Self.decode(method, Self.members(method) + [(name, "null"), (other, "true")])
+            #expect(both.request != nil)
+        }
+    }
+
+    @Test("Limited use is a boolean", arguments: ["0", "1", "\"true\"", "\"\"", "[]", "{}"])
     func limitedUse(_ value: String) throws {
         for method in [Method.exchangeAppAttestAttestation, .exchangeAppAttestAssertion] {
             for name in ["limitedUse", "limited_use"] {

@@ -15,15 +15,18 @@ import Testing
             (.artifactInvalid, 403, "PERMISSION_DENIED"), (.challengeInvalid, 403, "PERMISSION_DENIED"),
             (.challengeExpired, 403, "PERMISSION_DENIED"), (.tokenInvalid, 403, "PERMISSION_DENIED"),
             (.rolloutNotAdmitted, 429, "RESOURCE_EXHAUSTED"), (.attestationRate, 429, "RESOURCE_EXHAUSTED"),
-            (.noActiveKey, 503, "UNAVAILABLE"),
+            (.noActiveKey, 503, "UNAVAILABLE"), (.sessionToken, 403, "PERMISSION_DENIED"),
         ] as [(Reason, Int, String)]
     )
     func statuses(_ reason: Reason, _ code: Int, _ status: String) {
         let answer = reason.status(appID: "a-p-p")
         #expect(answer.code == code && answer.status == status)
-        #expect((answer.message == "App attestation failed.") == (code == 403 && reason != .tokenInvalid))
-        #expect(answer.message.contains("a-p-p") == (reason == .unknownMethod))
-        #expect(!answer.message.isEmpty)
+        #expect(
+            (answer.message == "App attestation failed.")
+                == (code == 403 && ![.tokenInvalid, .sessionToken].contains(reason))
+        )
+        #expect(answer.message.shown.contains("a-p-p") == (reason == .unknownMethod))
+        #expect(!answer.message.shown.isEmpty)
         #expect(reason.isDeferral == (reason == .noActiveKey))
     }
 

@@ -41,11 +41,17 @@ import Testing
         arguments: [
             ("key_id", "\"\(Samples.keyText)\""), ("keyId", "\"\(Samples.keyText)\""), ("key\\u0049d", "1"),
             ("assertion", "\"AQID\""), ("client_data_hash", "\"BAUG\""), ("clientDataHash", "\"BAUG\""),
-            ("clientData", "\"BAUG\""), ("client_data", "\"\""), ("clientData", "null"), ("key_id", "null"),
+            ("clientData", "\"BAUG\""), ("client_data", "\"\""),
         ]
     )
     func doubled(_ name: String, _ value: String) throws {
         #expect(try refusal(Samples.assertionBody + [(name, value)]) == .malformedRequest)
+    }
+
+    @Test("A member that is null is as good as absent", arguments: ["clientData", "client_data", "key_id"])
+    func null(_ name: String) throws {
+        #expect(try refusal(Samples.assertionBody + [(name, "null")]) == nil)
+        #expect(try refusal(Samples.assertionBody + [(name, "null"), (name, "null")]) == .malformedRequest)
     }
 
     @Test("Both spellings of an attestation or of client data are malformed")
@@ -73,13 +79,36 @@ import Testing
     }
 
     @Test(
-        "A client data hash has 1 to 1,024 bytes",
+        "A client data hash of any length has 1 to 1,024 bytes",
         arguments: [(0, false), (1, true), (31, true), (1024, true), (1025, false)]
     )
     func hashLength(_ count: Int, _ isTaken: Bool) throws {
         var members = Samples.assertionBody
         members[2].1 = "\"\(Samples.text([UInt8](repeating: 7, count: count)))\""
         #expect(try refusal(members) == (isTaken ? nil : .malformedRequest))
+    }
+
+    @Test(
+        "A client data hash has the bytes that the app says, 32 where it does not",
+        arguments: [ClientDataHashLength.standard, .bytes(32), .bytes(21), .bytes(1024)],
+        [Samples.path, Samples.attestationPath]
+    )
+    func saidLength(_ length: ClientDataHashLength, _ path: String) throws {
+        guard case .bytes(let said) = length else { return }
+        #expect(length != .standard || said == 32)
+        let decoder = try Samples.decoder(RequestLimits(), length)
+        func refusal(_ name: String, _ count: Int) -> Reason? {
+            let object = path == Samples.path ? "assertion" : "attestationStatement"
+            let bytes = Samples.text([UInt8](repeating: 7, count: count))
+            let members = [Samples.assertionBody[0], (object, "\"AQID\""), (name, "\"\(bytes)\"")]
+            return decoder.decode(Samples.request(path: path, body: Samples.body(members))).refusal
+        }
+        #expect(refusal("clientDataHash", said) == nil)
+        for count in [0, said - 1, said + 1, said + 65] {
+            #expect(refusal("client_data_hash", count) == .malformedRequest)
+            // Client data becomes a hash here, whatever its length.
+            #expect(refusal("clientData", count) == nil)
+        }
     }
 
     @Test("Client data has at most 32,768 bytes", arguments: [(0, true), (32_768, true), (32_769, false)])

@@ -26,7 +26,8 @@ enum Samples {
         String(decoding: Base64.encodeURL(Array(json.utf8)), as: UTF8.self)
     }
 
-    static func registry() throws -> Registry {
+    /// - Parameter length: of the client data hash; most tests have short ones.
+    static func registry(_ length: ClientDataHashLength = .any) throws -> Registry {
         try Registry(apps: [
             RegisteredApp(
                 projectNumber: "999",
@@ -39,13 +40,17 @@ enum Samples {
                 projectID: "contract-test-1",
                 appID: appID,
                 oauthClientIDs: [oauthClient],
-                expectations: Expectations(appIDs: [AppID("ABCDE12345.com.example.app")])
+                expectations: Expectations(appIDs: [AppID("ABCDE12345.com.example.app")]),
+                clientDataHash: length
             ),
         ])
     }
 
-    static func decoder(_ limits: RequestLimits = RequestLimits()) throws -> RequestDecoder {
-        RequestDecoder(registry: try registry(), limits: limits)
+    static func decoder(
+        _ limits: RequestLimits = RequestLimits(),
+        _ length: ClientDataHashLength = .any
+    ) throws -> RequestDecoder {
+        RequestDecoder(registry: try registry(length), limits: limits)
     }
 
     static func text(_ bytes: [UInt8]) -> String { String(decoding: Base64.encode(bytes), as: UTF8.self) }
@@ -71,7 +76,7 @@ extension RequestDecoder {
 extension RequestDecoding {
     var request: Request? { if case .request(let request) = self { request } else { nil } }
     var refusal: Reason? { if case .refused(let reason, _, _, _) = self { reason } else { nil } }
-    var refusedPath: String? { if case .refused(_, let path, _, _) = self { path } else { nil } }
+    var refusedPath: String? { if case .refused(_, let path, _, _) = self { path.shown } else { nil } }
     var refusedKeyID: KeyID? { if case .refused(_, _, let keyID, _) = self { keyID } else { nil } }
     var refusedStatus: Status? { if case .refused(_, _, _, let status) = self { status } else { nil } }
     var deadLetter: DeadLetterReason? { if case .deadLetter(let reason) = self { reason } else { nil } }

@@ -111,4 +111,10 @@ import Testing
         }
         #expect(throws: CBORFault(code: .leftover, offset: 8)) { try CBORReader.read(bytes.span, in: 1..<9) }
     }
+
+    @Test(arguments: [(126, true), (127, false)])
+    func `a key of a map has 128 bytes at most, its head included`(count: Int, isFine: Bool) {
+        let map = [0xA1, 0x78, UInt8(count)] + [UInt8](repeating: 0x61, count: count) + [0]
+        #expect(((try? CBORReader.read(map.span, in: 0..<map.count)) != nil) == isFine)
+    }
 }

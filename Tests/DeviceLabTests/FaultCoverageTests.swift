@@ -14,7 +14,8 @@ internal import Testing
             .malformedAttestation, .malformedAssertion, .badFormat, .badCertificate, .chain, .nonceMissing,
             .nonceMalformed, .nonceMismatch, .flags, .aclMissing, .aclMismatch, .keyType, .keyIDMismatch,
             .appIDMismatch, .counterNotZero, .aaguidUnknown, .environmentMismatch, .credentialIDLength,
-            .credentialIDMismatch, .coseKeyMismatch, .malformedAuthData, .categoryMissing, .categoryNotAllowed,
+            .credentialIDMismatch, .coseKeyMismatch, .malformedAuthData, .extensionsNotExpected, .categoryMissing,
+            .categoryNotAllowed,
             .bundleVersionMissing, .bundleVersionNotAllowed, .signatureInvalid,
         ]
         #expect(expected == Set(receipts + dates + others))
@@ -29,7 +30,7 @@ internal import Testing
             #expect(object != attestation, "\(fault.rawValue)")
         }
         let assertion = device.assertion(clientDataHash: Lab.clientDataHash, counter: 1)
-        for fault in AssertionFault.allCases where !fault.needsPolicy {
+        for fault in AssertionFault.allCases where fault.applies(to: shape) && !fault.needsPolicy {
             let object = device.assertion(clientDataHash: Lab.clientDataHash, counter: 1, fault: fault)
             #expect(object != assertion, "\(fault.rawValue)")
         }

@@ -34,8 +34,9 @@ internal import Testing
             #expect(evidence.environment == environment)
             #expect((evidence.receipt == nil) == !shape.hasReceipt)
             #expect(evidence.receipt?.refusal == nil)
+            #expect(!evidence.ignoresExtensions)
             #expect(evidence.validationCategory == (shape.hasCategory ? device.category : nil))
-            #expect(evidence.bundleVersion == (shape.hasBundleVersion ? device.bundleVersion : nil))
+            #expect(evidence.bundleVersion == (shape.hasBundleVersion ? ExactText(device.bundleVersion) : nil))
         }
     }
 
@@ -100,8 +101,13 @@ internal import Testing
             let evidence = try verdict.get()
             #expect(evidence.counter == counter)
             #expect(evidence.appID.text == Lab.appID)
-            #expect(evidence.validationCategory == (shape.hasCategory ? device.category : nil))
-            #expect(evidence.bundleVersion == (shape.hasBundleVersion ? device.bundleVersion : nil))
+            // Without ED nothing vouches for an assertion's map.
+            let counts = shape.setsEDFlag
+            #expect(evidence.validationCategory == (counts && shape.hasCategory ? device.category : nil))
+            #expect(
+                evidence.bundleVersion == (counts && shape.hasBundleVersion ? ExactText(device.bundleVersion) : nil)
+            )
+            #expect(evidence.ignoresExtensions == (!counts && shape.hasCategory))
         }
         let largest = device.assertion(clientDataHash: Lab.clientDataHash, counter: .max)
         let verdict = verifier.prepareAssertion(
@@ -117,7 +123,7 @@ internal import Testing
     func `Each fault of an assertion is refused for its own reason`(shape: DeviceShape, signing: Signing) throws {
         var device = Lab.device(shape, ca: signing.ca)
         let (verifier, engine) = (try Lab.verifier(signing.ca), signing.engine)
-        for fault in AssertionFault.allCases {
+        for fault in AssertionFault.allCases where fault.applies(to: shape) {
             let object = device.assert(clientDataHash: Lab.clientDataHash, fault: fault)
             let verdict = verifier.prepareAssertion(
                 object,

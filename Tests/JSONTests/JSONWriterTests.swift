@@ -91,4 +91,16 @@ private func text(_ writer: JSONWriter) -> String { String(decoding: writer.byte
         }
         #expect(String(decoding: buffer, as: UTF8.self) == "first\n[0]\n[1]\n")
     }
+
+    @Test("room is made for what is written next, however much stands before it")
+    func roomIsBounded() {
+        var buffer = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20)
+        for index in 0..<100 {
+            var writer = JSONWriter(appendingTo: buffer)
+            writer.value(index)
+            #expect(writer.room <= 4_096)
+            buffer = writer.takeBytes()
+        }
+        #expect(buffer.count == (1 << 20) + 190)
+    }
 }

@@ -1,3 +1,4 @@
+import AppAttest
 import Pipeline
 import Testing
 
@@ -35,7 +36,7 @@ import Testing
     )
     func installation(_ value: [UInt8]?, _ isTaken: Bool) throws {
         let reading = try #require(Self.read([Self.header("installation-id", value)]))
-        #expect(reading.installationID == (isTaken ? String(decoding: value ?? [], as: UTF8.self) : nil))
+        #expect(reading.installationID == (isTaken ? ExactText(validating: value ?? []) : nil))
         // A gateway's bad id hides what a client may have sent before it.
         let last = try #require(
             Self.read([RecordHeader("installation-id", "x"), Self.header("installation-id", value)])
@@ -61,5 +62,11 @@ import Testing
         let id = RecordHeader("installation-id", "x")
         #expect(HeaderReading([id], headerBytes: 16, requestIDBytes: 1) != nil)
         #expect(HeaderReading([id], headerBytes: 15, requestIDBytes: 1) == nil)
+    }
+
+    @Test(arguments: [(256, true), (257, false)])
+    func `there are 256 headers at most, empty ones too`(count: Int, isFine: Bool) {
+        let headers = [RecordHeader](repeating: RecordHeader(name: [], value: nil), count: count)
+        #expect((Self.read(headers) != nil) == isFine)
     }
 }

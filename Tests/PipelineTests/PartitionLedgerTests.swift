@@ -20,7 +20,7 @@ struct PartitionLedgerTests {
             appleAppID: "T.a",
             environment: .production,
             registeredAt: time(5),
-            lastRequest: LastRequest(id: String(repeating: "x", count: 60), valueDigest: digest(3))
+            lastRequest: LastRequest(id: ExactText(String(repeating: "x", count: 60)), valueDigest: digest(3))
         )
     }
 
@@ -89,18 +89,56 @@ struct PartitionLedgerTests {
         #expect(keys.count == 1_001)
     }
 
-    @Test("stream time and applied offset never go back")
+    @Test("the stream time never goes back, and the last mark is what counts")
     func monotonic() {
         var ledger = PartitionLedger()
-        ledger.apply(.streamTime(Self.time(100), appliedOffset: 10))
-        ledger.apply(.streamTime(Self.time(50), appliedOffset: 5))
+        #expect(ledger.mark == nil && ledger.appliedOffset == 0)
+        ledger.apply(.mark(PartitionMark(streamTime: Self.time(100), appliedOffset: 10)))
+        let older = PartitionMark(streamTime: Self.time(50), appliedOffset: 5)
+        ledger.apply(.mark(older))
         #expect(ledger.streamTime == Self.time(100))
-        #expect(ledger.appliedOffset == 10)
+        #expect(ledger.mark == older)
         var overlay = PartitionOverlay()
-        (overlay.streamTime, overlay.appliedOffset) = (Self.time(99), 9)
+        ledger.apply(overlay)
+        #expect(ledger.mark == older, "a batch without a mark leaves it")
+        overlay.streamTime = Self.time(99)
+        overlay.mark = PartitionMark(appliedOffset: 9, group: [0x67], delivery: .transaction)
         ledger.apply(overlay)
         #expect(ledger.streamTime == Self.time(100))
-        #expect(ledger.appliedOffset == 10)
+        #expect(ledger.mark == overlay.mark)
+        ledger.apply(.markForgotten)
+        #expect(ledger.mark == nil && ledger.streamTime == Self.time(100))
+    }
+
+    @Test(
+        "only where no transaction wrote the mark, requests before it are skipped",
+        arguments: [
+            (PartitionMark.Delivery?.none, Int64(7)), (.atLeastOnce, 7), (.atLeastOnceUncommitted, 7),
+            (.transaction, 0),
+        ]
+    )
+    func skips(delivery: PartitionMark.Delivery?, first: Int64) {
+        var ledger = PartitionLedger()
+        ledger.apply(.mark(PartitionMark(appliedOffset: 7, group: [0x67], delivery: delivery)))
+        #expect(ledger.appliedOffset == first)
+        #expect(PartitionMark(group: [0x67], delivery: delivery).skipsBefore == 0)
+    }
+
+    @Test("a ledger is empty until something but its mark is remembered")
+    func emptiness() {
+        var marked = PartitionLedger()
+        marked.apply(.mark(PartitionMark(streamTime: Self.time(1), appliedOffset: 7)))
+        #expect(marked.isEmpty)
+        let facts: [LedgerChange] = [
+            .key(KeyID(Self.digest(1)), Self.record(4)), .challenge(Self.digest(2), Self.consumed(1_000)),
+            .token(Self.digest(3), Self.consumed(1_000)), .rate(app: "a", RateCount(start: Self.time(1), count: 2)),
+            .sealingKey(9, since: Self.time(3)),
+        ]
+        for fact in facts {
+            var ledger = marked
+            ledger.apply(fact)
+            #expect(!ledger.isEmpty, "\(fact)")
+        }
     }
 
     /// Everything that one batch may change.
@@ -113,7 +151,7 @@ struct PartitionLedgerTests {
         overlay[3].sealingKeys[9] = time(3)
         overlay[3].expired = [.challengeForgotten(digest(8)), .tokenForgotten(digest(9))]
         overlay[3].streamTime = time(50_000)
-        overlay[3].appliedOffset = 77
+        overlay[3].mark = PartitionMark(streamTime: time(50_000), appliedOffset: 77, delivery: .atLeastOnce)
         return overlay
     }
 
@@ -146,14 +184,17 @@ struct PartitionLedgerTests {
 
     @Test("the applied offset stands behind everything that was applied")
     func markStandsLast() {
-        let mark = LedgerChange.streamTime(Self.time(50_000), appliedOffset: 77)
+        let applied = PartitionMark(streamTime: Self.time(50_000), appliedOffset: 77, delivery: .atLeastOnce)
+        let mark = LedgerChange.mark(applied)
         let changes = Self.overlay.changes().map(\.change)
         #expect(changes.firstIndex(of: mark) == changes.count - 3)
         #expect(changes.suffix(2) == [.challengeForgotten(Self.digest(8)), .tokenForgotten(Self.digest(9))])
         // In a transaction everything counts at once.
         var whole = Self.overlay
-        whole[3].appliedOffset = nil
-        #expect(whole.changes().last?.change == .streamTime(Self.time(50_000), appliedOffset: nil))
+        whole[3].mark?.delivery = .transaction
+        #expect(whole.changes().last?.change == whole[3].mark.map { .mark($0) })
+        whole[3].mark = nil
+        #expect(whole.changes().last?.change == .mark(PartitionMark(streamTime: Self.time(50_000))))
         // Nothing forgotten, nothing applied: the stream time alone is not worth a record.
         var quiet = LedgerOverlay()
         quiet[0].streamTime = Self.time(1)
@@ -165,7 +206,7 @@ struct PartitionLedgerTests {
         var before = PartitionLedger()
         before.apply(.challenge(challenge, Self.consumed(10)))
         before.apply(.token(token, Self.consumed(10)))
-        before.apply(.streamTime(Self.time(5), appliedOffset: 70))
+        before.apply(.mark(PartitionMark(streamTime: Self.time(5), appliedOffset: 70)))
         var all = before
         all.apply(Self.overlay[3])
         let changes = Self.overlay.changes().map(\.change)

@@ -20,7 +20,7 @@ struct BatchIndependenceTests {
         let records = values.enumerated().map { index, value in
             RequestRecords.record(value, key: key, offset: Int64(index), id: "request-\(index)")
         }
-        let settings = PipelineSettings(registry: try RequestRecords.registry(), limits: limits)
+        let settings = PipelineSettings(registry: try RequestRecords.registry(clientDataHash: .any), limits: limits)
         func run(_ batch: Int, _ seed: UInt64) throws -> [Int64: String] {
             try LoopRun(records, settings: settings, ca: LoopTests.ca, seed: seed, batchRecords: batch).outcomes()
         }

@@ -33,7 +33,7 @@ struct CaptureLineTests {
         func commit(_ positions: [PartitionPosition], of generation: Generation) { self.positions = positions }
         var hasLedger: Bool { false }
         var isAtomic: Bool { true }
-        func beginRestore(_ partitions: [Int32], kept: Set<Int32>) -> Set<Int32> { [] }
+        func beginRestore(_ partitions: [Int32], kept: Set<Int32>) {}
         func restore(_ records: Int, waitMilliseconds: Int) -> RestoreRound {
             var round = RestoreRound()
             round.isComplete = true

@@ -42,14 +42,14 @@ struct OutputSizeTests {
             name: "a flood of empty headers",
             value: [],
             headers: (0..<9_000).map { _ in RecordHeader(name: [], value: []) },
-            expected: "[not-json]"
+            expected: "[bad-headers]"
         ),
         Case(name: "a huge key of a dead letter", key: huge, value: Array("x".utf8), expected: "[not-json]"),
         Case(name: "a huge key of a result", key: huge, value: small, expected: "unknown-method"),
         Case(
             name: "a huge path",
             value: Array("{\"path\":\"v1/projects/p/apps/\(String(repeating: "a", count: 12_000)):x\"}".utf8),
-            expected: "[too-large]"
+            expected: "malformed-request"
         ),
     ]
 

@@ -99,7 +99,7 @@ struct PoisonTests {
         func append(_ records: [OutboundRecord]) throws { throw SimulatedFault(.recordFault) }
         func commit(_ positions: [PartitionPosition], of generation: Generation) {}
         func abort() {}
-        func beginRestore(_ partitions: [Int32], kept: Set<Int32>) -> Set<Int32> { [] }
+        func beginRestore(_ partitions: [Int32], kept: Set<Int32>) {}
         func restore(_ records: Int, waitMilliseconds: Int) -> RestoreRound { RestoreRound() }
         func releaseRevoked() {}
         func close() {}
@@ -144,7 +144,7 @@ struct PoisonTests {
         }
         func abort() { read = committed }
         func begin() {}
-        func beginRestore(_ partitions: [Int32], kept: Set<Int32>) -> Set<Int32> { [] }
+        func beginRestore(_ partitions: [Int32], kept: Set<Int32>) {}
         func restore(_ records: Int, waitMilliseconds: Int) -> RestoreRound { RestoreRound() }
         func releaseRevoked() {}
         func close() {}

@@ -29,7 +29,7 @@ struct RevocationTests {
             return round
         }
 
-        func beginRestore(_ partitions: [Int32], kept: Set<Int32>) -> Set<Int32> { [] }
+        func beginRestore(_ partitions: [Int32], kept: Set<Int32>) {}
         func restore(_ records: Int, waitMilliseconds: Int) -> RestoreRound {
             var round = RestoreRound()
             round.isComplete = true

@@ -28,6 +28,12 @@ import Testing
             #expect(seed != nil, "\(sabotage) went by for \(Self.most) seeds")
         }
 
+        @Test("the simulation catches a producer that is kept after a hidden repeat")
+        func producer() throws {
+            let seed = try Self.firstCatch { $0.keepsRepeatedProducer = true }
+            #expect(seed != nil, "it went by for \(Self.most) seeds")
+        }
+
         @Test("the simulation catches a restore that stops at the LSO")
         func restore() throws {
             let seed = try Self.firstCatch { $0.restoreStopsAtLastStable = true }

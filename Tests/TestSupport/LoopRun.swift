@@ -1,5 +1,5 @@
 package import AppAttest
-internal import Crypto
+package import Crypto
 package import DeviceLab
 package import Pipeline
 
@@ -24,11 +24,12 @@ package struct LoopRun {
         batchRecords: Int = 16,
         chances: SimulatedLog.Chances = .init(),
         ledgers: [Int32: PartitionLedger] = [:],
-        now: EvaluationTime? = nil
+        now: EvaluationTime? = nil,
+        engine: any SignatureEngine = OpenSSLEngine()
     ) throws {
         let scratch = LaneScratch(
             verifier: ObjectVerifier(anchors: try ca.anchors(), limits: settings.objectLimits),
-            engine: OpenSSLEngine()
+            engine: engine
         )
         let lanes = SimulatedLanes(scratch: scratch, seed: seed)
         log = SimulatedLog(records: records, seed: seed, chances: chances)

@@ -73,6 +73,12 @@ package final class RealKafka: Sendable {
 
     package func deleteTopic(_ name: String) throws { try cluster.deleteTopic(name) }
 
+    /// Runs one of Kafka's own tools to its end. - Returns: what it printed.
+    @discardableResult
+    package func tool(_ className: String, _ arguments: [String]) throws -> String {
+        try cluster.tool(className, arguments)
+    }
+
     /// Stops the broker and deletes its folder.
     package func stop() { cluster.stop() }
 }

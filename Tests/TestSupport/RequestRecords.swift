@@ -13,6 +13,7 @@ package enum RequestRecords {
     /// One app that accepts these App IDs in production.
     package static func registry(
         appIDs: [String] = ["ABCDE12345.com.example.app"],
+        clientDataHash: ClientDataHashLength = .standard,
         adjust: (inout Expectations) -> Void = { _ in }
     ) throws -> Registry {
         var expectations = Expectations(appIDs: appIDs.map { AppID($0) })
@@ -22,7 +23,8 @@ package enum RequestRecords {
                 projectNumber: "123456789012",
                 projectID: "contract-test-1",
                 appID: "1:123456789012:ios:0123456789abcdef",
-                expectations: expectations
+                expectations: expectations,
+                clientDataHash: clientDataHash
             )
         ])
     }

@@ -98,7 +98,7 @@ package final class SimulatedLog: RecordLog {
     package var hasLedger: Bool { false }
     package var isAtomic: Bool { true }
 
-    package func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws -> Set<Int32> { [] }
+    package func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws {}
 
     package func restore(_ records: Int, waitMilliseconds: Int) throws -> RestoreRound {
         var round = RestoreRound()

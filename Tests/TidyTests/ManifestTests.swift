@@ -5,7 +5,7 @@ struct ManifestTests {
     /// Each module and what it may stand on.
     private static let house: [String: Set<String>] = [
         "attest-worker": ["Worker"],
-        "Worker": ["Kafka", "Pipeline", "DeviceLab", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON"],
+        "Worker": ["Kafka", "Pipeline", "DeviceLab", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON", "CCrashMark"],
         "Pipeline": ["AppCheck", "AppAttest", "Crypto", "CBOR", "JSON"],
         "AppCheck": ["AppAttest", "Crypto", "JSON"],
         "AppAttest": ["Crypto", "CBOR"],
@@ -16,7 +16,7 @@ struct ManifestTests {
         "JSON": [],
     ]
 
-    private static let libraries: Set<String> = ["COpenSSL", "CRdkafka", "CLibCBOR", "CBatchVerify"]
+    private static let libraries: Set<String> = ["COpenSSL", "CRdkafka", "CLibCBOR", "CBatchVerify", "CCrashMark"]
 
     private func manifest() throws -> Manifest { Manifest(text: try #require(SourceTree.text("Package.swift"))) }
 

@@ -86,6 +86,22 @@ struct RuleTests {
         #expect(Rules.exitHandlers(file(text, at: "Tests/A.swift")) == [])
     }
 
+    @Test(
+        "A String made of a record's bytes is found, wherever it is made",
+        arguments: [
+            ("let a = String(decoding: bytes, as: UTF8.self)", 1), ("let a = String(validating: b, as: UTF8.self)", 1),
+            ("guard let kid = header[a]?.string else { return }", 1), ("let a = nodes.map(\\.string)", 1),
+            ("let a = text.shown", 1), ("let a = node.stringBytes", 0), ("json.string(validUTF8: b)", 0),
+            ("if kind == .string { return }", 0), ("// String(decoding: bytes)", 0), ("let a = ExactText(bytes)", 0),
+        ]
+    )
+    func texts(text: String, count: Int) {
+        for module in ["JSON", "CBOR", "AppAttest", "AppCheck", "Pipeline"] {
+            #expect(Rules.textsOfRecords(file(text, at: "Sources/\(module)/A.swift")).count == count)
+        }
+        #expect(Rules.textsOfRecords(file(text, at: "Sources/Worker/A.swift")) == [])
+    }
+
     @Test("Promises are found in comments; unsafe code is found where none may be")
     func rest() {
         #expect(Rules.promises(file("// TO" + "DO: more")).count == 1)

@@ -32,6 +32,7 @@ enum Rules {
         "CBatchVerify": ["Sources/Crypto/", "Tests/CryptoTests/", "Benchmarks/"],
         "CLibCBOR": ["Sources/CBOR/", "Tests/CBORTests/"],
         "CRdkafka": ["Sources/Kafka/"],
+        "CCrashMark": ["Sources/Worker/Crash/"],
         "CLibFuzzer": ["Benchmarks/"],
         "Foundation": shell + ["Sources/DeviceLab/"],
         "FoundationEssentials": shell + ["Sources/DeviceLab/"],

@@ -38,6 +38,11 @@ struct TidyTests {
         expectNone(SourceTree.swiftFiles.flatMap(Rules.strayUnsafe))
     }
 
+    @Test("What a record says never becomes a String")
+    func texts() {
+        expectNone(SourceTree.swiftFiles.flatMap(Rules.textsOfRecords))
+    }
+
     @Test("The program ends without the handlers of exit")
     func exitHandlers() {
         expectNone(SourceTree.swiftFiles.flatMap(Rules.exitHandlers))

@@ -98,6 +98,24 @@ import Worker
         if let message { #expect(fault == message) }
     }
 
+    @Test("An app may not ask for more bytes than worker.json lets a hash have")
+    func hashLength() throws {
+        func fault(_ bytes: String, limit: Int) throws -> String? {
+            let app = #"{"appId":"a","clientDataHash":{"bytes":\#(bytes)}}"#
+            return try ConfigurationDirectory(
+                worker: #"{"anchors":{"attestation":["root.pem"]},"limits":{"clientDataHashBytes":\#(limit)}}"#,
+                apps: #"{"projects":[{"number":"1","apps":[\#(app)]}]}"#
+            ).fault()
+        }
+        #expect(try fault("64", limit: 64) == nil)
+        #expect(try fault(#""any""#, limit: 8) == nil)
+        #expect(
+            try fault("65", limit: 64)
+                == "apps.json: app a: clientDataHash.bytes is 65, and worker.json's limits.clientDataHashBytes allows 64: "
+                + "raise the limit or lower bytes."
+        )
+    }
+
     @Test(
         "A fault of apps.json names the key and what to do",
         arguments: [
@@ -117,6 +135,16 @@ import Worker
             (#""bundleVersions":{"allow":[1]}"#, "bundleVersions.allow: must be a list of strings"),
             (#""macOS":{"acl":"ignore"}"#, "macOS.acl: must be one of require, accept"), (#""macos":{}"#, nil),
             (#""receipt":"maybe""#, "receipt: must be one of report, require, ignore"),
+            (#""extensions":{"trust":"all"}"#, "extensions.trust: must be one of flagged, any"),
+            (#""extensions":"any""#, "extensions: must be an object"), (#""extensions":{"Trust":"any"}"#, nil),
+            (
+                #""clientDataHash":{"bytes":"all"}"#,
+                #"clientDataHash.bytes: must be an integer from 1 to 65536, or "any""#
+            ),
+            (#""clientDataHash":{"bytes":0}"#, nil), (#""clientDataHash":{"bytes":65537}"#, nil),
+            (#""clientDataHash":{"bytes":32.0}"#, nil), (#""clientDataHash":{"bytes":"32"}"#, nil),
+            (#""clientDataHash":{"bytes":null}"#, nil), (#""clientDataHash":32"#, "clientDataHash: must be an object"),
+            (#""clientDataHash":{"length":32}"#, nil),
             (#""unknownKeys":"accept""#, "unknownKeys: must be one of restore, refuse"),
             (#""attestationsPerSecond":-1"#, nil), (#""attestationsPerSecond":0.5"#, nil),
             (#""rollout":{"mode":"On"}"#, "rollout.mode: must be one of off, shadow, on"),

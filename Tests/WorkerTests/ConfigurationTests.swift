@@ -93,8 +93,9 @@ import Worker
               "tokenTtl": "7d", "tokenAlgorithm": "ES256", "sharedSessionTokens": true,
               "categories": {"allow": [2, 4, 4294967295], "whenMissing": "refuse"},
               "bundleVersions": {"allow": ["1.0"], "whenMissing": "accept"}, "macOS": {"acl": "accept"},
-              "receipt": "ignore", "unknownKeys": "refuse", "attestationsPerSecond": 80,
-              "rollout": {"mode": "shadow", "percent": 12.000001, "seed": "a-b_c.9"}}, {"appId": "second"}]},
+              "extensions": {"trust": "any"}, "clientDataHash": {"bytes": 21}, "receipt": "ignore", "unknownKeys": "refuse", "attestationsPerSecond": 80,
+              "rollout": {"mode": "shadow", "percent": 12.000001, "seed": "a-b_c.9"}},
+              {"appId": "second", "clientDataHash": {"bytes": "any"}, "extensions": {"trust": "flagged"}}]},
               {"number": "2"}]}
             """#
         let registry = try ConfigurationDirectory(apps: text).load().registry
@@ -112,6 +113,8 @@ import Worker
         #expect(app.tokens == TokenSettings(ttlMilliseconds: 604_800_000, algorithm: .es256, sharedSessionTokens: true))
         #expect(app.unknownKeys == .refuse && app.attestationsPerSecond == 80)
         #expect(app.rollout == Rollout(mode: .shadow, parts: 12_000_001, seed: "a-b_c.9"))
+        #expect(app.expectations.extensionTrust == .any && app.clientDataHash == .bytes(21))
+        #expect(registry.apps[1].expectations.extensionTrust == .flagged && registry.apps[1].clientDataHash == .any)
         #expect(registry.find(oauthClient: "c2") == 0)
     }
 
@@ -124,6 +127,7 @@ import Worker
         #expect(app.expectations.bundleVersions.whenMissing == .accept)
         #expect(app.expectations.macACL == .require && app.expectations.receipt == .report)
         #expect(app.tokens == TokenSettings(ttlMilliseconds: 3_600_000, algorithm: .rs256, sharedSessionTokens: false))
+        #expect(app.expectations.extensionTrust == .flagged && app.clientDataHash == .bytes(32))
         #expect(app.unknownKeys == .restore && app.attestationsPerSecond == 0 && app.rollout.mode == .off)
     }
 

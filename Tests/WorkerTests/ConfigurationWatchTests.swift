@@ -335,6 +335,8 @@ struct KeyHistoryTests {
         "What nothing needs any more may go, and a new order is none of its concern",
         arguments: [
             (#",{"kid": "p", "algorithm": "ES256", "file": "p.pem", "state": "published"}"#, ""),
+            (#""file": "a.pem"},"#, #""file": "a.pem", "state": "revoked"},"#),
+            (#""file": "a.pem"},"#, #""file": "gone.pem", "state": "revoked"},"#),
             (#", {"id": "c2", "file": "c2"}"#, ""),
             (
                 #""file": "a.pem"},{"kid": "p", "algorithm": "ES256", "file": "p.pem", "state": "published"}"#,

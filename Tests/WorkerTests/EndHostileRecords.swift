@@ -23,7 +23,7 @@ struct HostileRecord {
         verb: .verifyAssertion,
         object: [0xA0],
         keyID: keyID,
-        clientDataHash: [1]
+        clientDataHash: [UInt8](repeating: 1, count: 32)
     )
 
     static let all: [HostileRecord] = [

@@ -18,7 +18,8 @@ extension EndToEndTests {
         let time = EvaluationTime(milliseconds: 1_790_000_000_000)
         let consumed = ConsumedID(expiresAt: time, request: digest)
         let changes: [LedgerChange] = [
-            .challenge(digest, consumed), .token(digest, consumed), .streamTime(time, appliedOffset: 5),
+            .challenge(digest, consumed), .token(digest, consumed),
+            .mark(PartitionMark(streamTime: time, appliedOffset: 5)),
             .rate(app: "projects/1/apps/a", RateCount(start: time, count: 3)), .sealingKey(7, since: time),
         ]
         var records = changes.map { change in
@@ -49,7 +50,7 @@ extension EndToEndTests {
             #expect(cells.allSatisfy { $0[1] == "none" })
             #expect(cells.map { $0[2] } == targets.map(String.init))
             let live = cells.compactMap { Int($0[3]) }.reduce(0, +)
-            #expect(live == 15, "8 keys, 5 of the other kinds, 2 that nobody can read")
+            #expect(live == 17, "8 keys, 5 of the other kinds, the other marks of the import, 2 that nobody can read")
         }
         #expect(try workplace.records(of: workplace.topic(.ledger)) == before)
         #expect(try workplace.committed() == [nil, nil, nil])
@@ -63,7 +64,7 @@ extension EndToEndTests {
             unreadable.saysOneLine("attest-worker: the ledger topic's partition 2 has a record that cannot be read")
         )
         let reset = try workplace.done("reset", "--yes")
-        #expect(reset.output.hasSuffix("done: offsets moved, 15 ledger records forgotten\n"), "\(reset.output)")
+        #expect(reset.output.hasSuffix("done: offsets moved, 17 ledger records forgotten\n"), "\(reset.output)")
         #expect(try workplace.committed() == ends)
         #expect(try workplace.liveLedgerKeys() == [:])
         // Two that are gone could never be read: nobody asks for them any more.
@@ -88,7 +89,7 @@ extension EndToEndTests {
         )
         try workplace.putLedger([LedgerRecord(partition: 2, key: [99], value: nil)])
         let reset = try workplace.done("reset", "--yes")
-        #expect(reset.output.hasSuffix("done: offsets moved, 14 ledger records forgotten\n"), "\(reset.output)")
+        #expect(reset.output.hasSuffix("done: offsets moved, 16 ledger records forgotten\n"), "\(reset.output)")
         #expect(try workplace.committed() == ends)
         #expect(try workplace.liveLedgerKeys() == [:])
     }

@@ -20,12 +20,17 @@ final class WorkerProcess {
     private let process = Process()
     private let streams: String
 
-    /// - Parameter folder: where the streams' files are made.
-    init(_ arguments: [String], folder: String) throws {
+    /// - Parameters:
+    ///   - folder: where the streams' files are made.
+    ///   - environment: beside this process's own.
+    init(_ arguments: [String], folder: String, environment: [String: String] = [:]) throws {
         streams = folder + "/process-" + UUID().uuidString
         let program: URL = try #require(WorkerProgram.url, "the program is not built: swift build")
         process.executableURL = program
         process.arguments = arguments
+        if !environment.isEmpty {
+            process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        }
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = try Self.file(streams + ".out")
         process.standardError = try Self.file(streams + ".err")

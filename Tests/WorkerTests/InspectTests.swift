@@ -134,6 +134,53 @@ struct InspectTests {
         #expect(try bench.run(object, bench.all).output.hasSuffix("refused: \(reason)\n"))
     }
 
+    /// A field of the report as JSON.
+    private static func field(_ name: String, _ transcript: Transcript) throws -> String? {
+        let root = try JSONDocument(parsing: Array(transcript.output.utf8)).root
+        return root["fields"]?.members.first { $0.name == Array(name.utf8) }?.value.string
+    }
+
+    @Test("A report says whether the extension map counts, and why")
+    func extensions() throws {
+        for (shape, announced) in [(DeviceShape.ios27_0_1, true), (.ios27_0, false)] {
+            let bench = try Bench(shape)
+            func trust(_ object: [UInt8], _ arguments: [String]) throws -> String? {
+                try Self.field("extensions", bench.run(object, arguments + ["--json"]))
+            }
+            let attestation = bench.device.attest(clientDataHash: Self.hash, at: Self.time)
+            let assertion = bench.device.assertion(clientDataHash: Self.hash, counter: 7)
+            let byReceipt = "count: ED is clear, but the verified receipt has this client data hash"
+            let open = "count only where the verified receipt has the client data hash: ED is clear"
+            let clear = "do not count: ED is clear, and extensions.trust is flagged"
+            #expect(try trust(attestation, bench.all) == (announced ? "count: ED is set" : byReceipt))
+            #expect(try trust(attestation, bench.config) == (announced ? "count: ED is set" : open))
+            #expect(try trust(assertion, bench.all) == (announced ? "count: ED is set" : clear))
+            let forged = bench.device.attest(clientDataHash: Self.hash, at: Self.time, fault: .mapForged)
+            #expect(try trust(forged, bench.all) == open)
+            #expect(try bench.results(forged, bench.all)["receipt"] == "receipt:client-hash-mismatch")
+            let unvouched = bench.device.attest(clientDataHash: Self.hash, at: Self.time, fault: .mapUnvouched)
+            #expect(try trust(unvouched, bench.all)?.hasPrefix("do not count: ED is clear, and no verified") == true)
+            let old = bench.device.attest(clientDataHash: Self.hash, at: Self.time, fault: .mapOfOldSystem)
+            #expect(try bench.results(old, bench.all)["extension map"] == "extensions-not-expected")
+        }
+        let bench = try Bench(.ios26_3)
+        let attestation = bench.device.attest(clientDataHash: Self.hash, at: Self.time)
+        #expect(try Self.field("extensions", bench.run(attestation, bench.all + ["--json"])) == nil)
+    }
+
+    @Test("A hash that the app's requests may not have is told")
+    func hashLength() throws {
+        let bench = try Bench()
+        let hash = [UInt8](repeating: 7, count: 21)
+        let assertion = bench.device.assertion(clientDataHash: hash, counter: 7)
+        func note(_ hash: [UInt8]) throws -> String? {
+            let option = ["--client-data-hash", String(decoding: Base64.encode(hash), as: UTF8.self), "--json"]
+            return try Self.field("clientDataHash", bench.run(assertion, bench.config + option))
+        }
+        #expect(try note(hash)?.hasPrefix("21 bytes: without clientDataHash.bytes in apps.json") == true)
+        #expect(try note(Self.hash) == nil)
+    }
+
     @Test("Wrong arguments fail their checks")
     func wrongArguments() throws {
         let (bench, other) = (try Bench(), try Bench(.ios26_1))

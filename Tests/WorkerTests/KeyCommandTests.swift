@@ -46,7 +46,7 @@ struct JWKSTests {
         let empty = try KeyDirectory().run("jwks")
         #expect(empty.code == 2 && empty.output.isEmpty && empty.error.contains("lists no signing key"))
         let lost = try KeyDirectory.complete().run("jwks", "--output", "/nowhere/jwks.json")
-        #expect(lost.code == 1 && lost.error.contains("cannot make /nowhere/jwks.json"))
+        #expect(lost.code == 1 && lost.error.contains("cannot write /nowhere/jwks.json"))
     }
 }
 

@@ -77,7 +77,9 @@ struct KeyMergeTests {
     func memories() {
         func with(_ counter: UInt32, _ id: String?) -> KeyRecord {
             Self.record(counter) {
-                $0.lastRequest = id.map { LastRequest(id: $0, valueDigest: SHA256.hash([]), issuedAt: 1, expiresAt: 2) }
+                $0.lastRequest = id.map {
+                    LastRequest(id: ExactText($0), valueDigest: SHA256.hash([]), issuedAt: 1, expiresAt: 2)
+                }
                 $0.nonce = id.map { SHA256.hash(Array($0.utf8)) }
             }
         }
@@ -86,6 +88,24 @@ struct KeyMergeTests {
         #expect(KeyMerge(with(4, "old"), into: with(5, nil)) == .write(with(5, "old")))
         #expect(KeyMerge(with(4, "old"), into: with(5, "new")) == .unchanged)
         #expect(KeyMerge(with(5, "other"), into: with(5, "stored")) == .unchanged)
+    }
+
+    @Test("Of two attestations the one issued later counts, with its nonce, whatever the counters say")
+    func attestations() {
+        func with(_ counter: UInt32, _ nonce: UInt8, _ notBefore: Int64?, serial: Int64 = 1) -> KeyRecord {
+            Self.record(counter) {
+                $0.nonce = SHA256.hash([nonce])
+                $0.issued = notBefore.map { IssueTime(notBefore: EvaluationTime(milliseconds: $0), serial: serial) }
+            }
+        }
+        let written = KeyMerge.write
+        #expect(KeyMerge(with(5, 1, 1000), into: with(5, 2, 2000)) == .unchanged)
+        #expect(KeyMerge(with(6, 1, 1000), into: with(5, 2, 2000)) == written(with(6, 2, 2000)))
+        #expect(KeyMerge(with(4, 1, 3000), into: with(5, 2, 2000)) == written(with(5, 1, 3000)))
+        #expect(KeyMerge(with(5, 1, 2000, serial: 2), into: with(5, 2, 2000)) == written(with(5, 1, 2000, serial: 2)))
+        // A file of an earlier version takes nothing away, and the first that says it fills it in.
+        #expect(KeyMerge(with(5, 2, nil), into: with(5, 2, 2000)) == .unchanged)
+        #expect(KeyMerge(with(5, 2, 2000), into: with(5, 2, nil)) == written(with(5, 2, 2000)))
     }
 
     @Test("What only the ledger knows stays, and a second import changes nothing")

@@ -40,6 +40,10 @@ enum KeySamples {
         keys[1].app = app
         keys[2].environment = .development
         keys[3].nonce = SHA256.hash([3])
+        keys[3].issued = IssueTime(
+            notBefore: EvaluationTime(milliseconds: 1_790_000_000_000),
+            serial: 1_790_086_400_123
+        )
         keys[4].lastRequest = request("request\n\"4\"")
         keys[5].lastRequest = request("5", issuedAt: 1_790_000_000, expiresAt: 1_790_003_600)
         keys[6].publicKeyBytes = [4, 1, 2, 3]

@@ -94,6 +94,36 @@ struct NewKeysTests {
         #expect(signing.map(\.state) == [.active, .active], "each is the only one of its algorithm")
     }
 
+    @Test("RSA keys have 2048 bits, and more where that is asked for", arguments: [nil, 2048, 3072] as [Int?])
+    func rsaBits(bits: Int?) throws {
+        let directory = try KeyDirectory()
+        let asked = bits.map { ["--rsa-bits=\($0)"] } ?? []
+        let arguments = ["new-keys", "--config", directory.path, "--add", "--only", "signing"] + asked
+        #expect(AttestWorker.main(arguments, commands: AttestWorker.commands, console: Transcript().console) == 0)
+        let key = try #require(try directory.load().keys.rings.tokens.active(.rs256))
+        #expect(key.key.signatureBytes == (bits ?? 2048) / 8)
+    }
+
+    @Test("A revoked key is not activated, and stays revoked when another one is")
+    func revoked() throws {
+        let directory = try KeyDirectory.complete()
+        #expect(directory.run("new-keys", "--add", "--only", "signing").code == 0)
+        let before = try directory.load().configuration.signingKeys
+        let text = try directory.text("worker.json").replacing(#""active""#, with: #""revoked""#)
+        try directory.files.write("worker.json", text)
+        let (code, _, error) = directory.run("new-keys", "--activate", before[0].kid)
+        #expect(code == 2 && error.contains("is revoked: make another one"))
+        #expect(directory.run("new-keys", "--activate", before[1].kid).code == 0)
+        #expect(try directory.load().configuration.signingKeys.map(\.state) == [.revoked, .active])
+        // A key that is made where none is active is active at once.
+        try directory.files.write(
+            "worker.json",
+            directory.text("worker.json").replacing(#""active""#, with: #""revoked""#)
+        )
+        #expect(directory.run("new-keys", "--add", "--only", "signing").code == 0)
+        #expect(try directory.load().configuration.signingKeys.map(\.state) == [.revoked, .revoked, .active])
+    }
+
     @Test("Where the gateway makes the challenges no key for them is made")
     func external() throws {
         let directory = try KeyDirectory(#""challenges":{"mode":"external"}"#)
@@ -142,6 +172,10 @@ struct NewKeysTests {
             (["--activate", "nobody"], "worker.json lists no key nobody"),
             (["--activate", "x", "--add"], "--activate makes no key"),
             (["--early"], "--early goes with --activate only"),
+            (["--rsa-bits", "1024"], "--rsa-bits must be 2048, 3072 or 4096, not 1024"),
+            (["--rsa-bits", "3072", "--algorithm", "ES256"], "--rsa-bits is of RSA keys"),
+            (["--rsa-bits", "3072", "--only", "sealing"], "--rsa-bits is of signing keys"),
+            (["--activate", "x", "--rsa-bits", "3072"], "--activate makes no key"),
         ]
     )
     func usage(arguments: [String], expected: String) throws {

@@ -7,6 +7,7 @@ import JSON
 import Pipeline
 import TestSupport
 import Testing
+import Worker
 
 @Suite("replay")
 struct ReplayTests {
@@ -133,7 +134,10 @@ struct ReplayTests {
         )
     }
 
-    @Test("a line that is no record ends the replay with its number", arguments: ["{", "[]", "{\"payload\":\"x\"}"])
+    @Test(
+        "a line that is no record ends the replay with its number",
+        arguments: ["{\n", "[]", "{\"payload\":\"x\"}", "{}\n"]
+    )
     func badLine(line: String) throws {
         let fixture = try Self.fixture()
         try fixture.write(capture: Array(Self.records(Self.fleet(records: 14)).prefix(2)))
@@ -177,7 +181,7 @@ struct ReplayTests {
         let taken = fixture.replay(output: "capture.ndjson")
         #expect(taken.code == 1 && taken.error.contains("check what stands there"), "\(taken.error)")
         let summary = fixture.replay(["--summary", fixture.directory.path + "/none/summary.json"])
-        #expect(summary.code == 1 && summary.error.contains("check that its folder is there"), "\(summary.error)")
+        #expect(summary.code == 1 && summary.error.hasSuffix(": No such file or directory.\n"), "\(summary.error)")
         let folder = fixture.replay(capture: ".")
         #expect(folder.code == 1 && folder.error.hasSuffix(": Is a directory.\n"), "\(folder.error)")
     }
@@ -191,5 +195,79 @@ struct ReplayTests {
         #expect(fixture.replay().code == 0)
         #expect(fixture.replay(["--keys", "/absent"]).code == 1)
         #expect(fixture.replay(["--lanes", "0"]).code == 2)
+    }
+
+    /// A capture of five records that are judged, with bytes of the test's own in between or behind.
+    private static func write(to fixture: ReplayFixture, _ change: (inout [[UInt8]]) -> Void) throws {
+        var lines: [[UInt8]] = []
+        for record in records(fleet(devices: 2, records: 5)) {
+            var line: [UInt8] = []
+            CaptureCodec.encode(record, into: &line)
+            lines.append(line)
+        }
+        change(&lines)
+        try fixture.directory.write("capture.ndjson", lines.flatMap(\.self))
+    }
+
+    @Test("a last line that is cut off is left out with a warning", arguments: [1, 40, 300, -2])
+    func cutLine(bytes: Int) throws {
+        let fixture = try Self.fixture()
+        try Self.write(to: fixture) { $0[4] = Array($0[4].prefix(bytes < 0 ? $0[4].count + bytes : bytes)) }
+        let run = fixture.replay()
+        #expect(run.code == 0, "\(run.error)")
+        #expect(run.error.contains("the last line (5) is cut off and was left out"))
+        #expect(try fixture.outcomes().count == 4)
+    }
+
+    @Test("a whole last line without its newline counts")
+    func lastLineWithoutNewline() throws {
+        let fixture = try Self.fixture()
+        try Self.write(to: fixture) { $0[4].removeLast() }
+        let run = fixture.replay()
+        #expect(run.code == 0, "\(run.error)")
+        #expect(!run.error.contains("cut off"))
+        #expect(try fixture.outcomes().count == 5)
+    }
+
+    @Test("a bad line in the middle ends the replay, unless bad lines are to be left out; then they are counted")
+    func badLine() throws {
+        let fixture = try Self.fixture()
+        try Self.write(to: fixture) {
+            $0.insert(Array("{\"key\": 1}\n".utf8), at: 2)
+            $0.insert(Array("no json\n".utf8), at: 4)
+        }
+        let strict = fixture.replay()
+        #expect(strict.code == 1)
+        #expect(strict.error.contains("line 3 is no record of a capture"))
+        let lenient = fixture.replay(["--skip-bad-lines", "--summary", fixture.directory.path + "/summary.json"])
+        #expect(lenient.code == 0, "\(lenient.error)")
+        #expect(lenient.error.contains("2 lines are no records and were left out"))
+        #expect(try fixture.outcomes().count == 5)
+        let summary = try JSONDocument(parsing: fixture.bytes("summary.json")).root
+        #expect(summary["skippedLines"]?.integer == 2)
+        #expect(summary["requests"]?.integer == 5)
+    }
+
+    @Test("a summary that cannot be written is found before the work")
+    func summaryFirst() throws {
+        let fixture = try Self.fixture()
+        try Self.write(to: fixture) { _ in }
+        let run = fixture.replay(["--summary", fixture.directory.path + "/none/summary.json"])
+        #expect(run.code == 1)
+        #expect(run.error.contains("cannot write"))
+        #expect(!FileManager.default.fileExists(atPath: fixture.directory.path + "/out"))
+    }
+
+    @Test("standard input is read once")
+    func standardInputTwice() throws {
+        let fixture = try Self.fixture()
+        let transcript = Transcript()
+        let code = AttestWorker.main(
+            ["replay", "--config", fixture.directory.path, "--input", "-", "--keys", "-", "--output", "none"],
+            commands: AttestWorker.commands,
+            console: transcript.console
+        )
+        #expect(code == 2)
+        #expect(transcript.error.contains("--input and --keys cannot both be standard input"))
     }
 }

@@ -13,6 +13,7 @@ struct MadeEvent {
     var method = "exchangeAppAttestAttestation"
     var reason: String?
     var percent: String? = "10"
+    var device: String?
 
     var value: [UInt8] {
         var writer = JSONWriter()
@@ -34,6 +35,10 @@ struct MadeEvent {
             writer.value(7)
             writer.key("percent")
             writer.raw(Array(percent.utf8))
+        }
+        if let device {
+            writer.key("device")
+            writer.string(device)
         }
         writer.key("at")
         writer.string("2026-11-20T12:00:00.000Z")
@@ -120,6 +125,24 @@ struct RolloutTests {
         #expect(app["attestations"]?["decided"]?.integer == 300 && app["attestations"]?["failed"]?.integer == 2)
         #expect(app["mayGrow"]?.bool == true)
         #expect(app["why"]?.string == "0.67 % of 300 attestations failed")
+    }
+
+    @Test("A device that is refused again and again is one failure, whatever its reasons and their order")
+    func devices() throws {
+        func failure(_ reason: String, _ device: String?) -> MadeEvent {
+            MadeEvent(event: "AppAttestFailure", reason: reason, device: device)
+        }
+        let events = [
+            failure("b", "00000000000000aa"), failure("a", "00000000000000aa"), failure("b", "00000000000000aa"),
+            failure("b", "00000000000000bb"), failure("a", nil), failure("a", nil),
+            MadeEvent(device: "00000000000000aa"),
+        ]
+        for events in [events, events.reversed()] {
+            let app = try #require(try report(directory(Self.apps, events))["apps"]?.elements.first)
+            #expect(app["successes"]?.integer == 1 && app["failures"]?.integer == 4)
+            #expect(app["failuresByReason"]?["a"]?.integer == 3 && app["failuresByReason"]?["b"]?.integer == 1)
+            #expect(app["attestations"]?["decided"]?.integer == 5 && app["attestations"]?["failed"]?.integer == 4)
+        }
     }
 
     @Test(

@@ -239,7 +239,7 @@ struct SimulateTests {
         #expect(configuration.registry.apps[0].tokens.algorithm == .rs256)
         #expect(configuration.registry.apps[0].expectations.environments == [.production])
         let names = configuration.kafkaProperties.map(\.name)
-        #expect(names == ["bootstrap.servers", "group.id", "session.timeout.ms"])
+        #expect(names == ["bootstrap.servers", "group.id", "session.timeout.ms", "max.poll.interval.ms"])
         let ca = try NewConfiguration.authority(of: folder.path + "/config")
         #expect(configuration.anchors.attestation.map(\.pem) == [ca.attestationAnchorPEM])
         #expect(configuration.anchors.receipt.map(\.pem) == [ca.receiptAnchorPEM])

@@ -169,11 +169,13 @@ import Testing
 
     @Test(
         arguments: [
-            (-1, false), (0, true), (3_599_999, true), (3_600_000, false), (3_600_001, false),
+            (-10_001, false), (-10_000, true), (-1, true), (0, true), (3_599_999, true), (3_600_000, false),
+            (3_600_001, false),
             (-1_795_000_000_001, false),
         ] as [(Int64, Bool)]
     )
-    func `a token lives from its iat until just before its exp`(elapsed: Int64, isAlive: Bool) throws {
+    func `a token lives from ten seconds before its iat until just before its exp`(elapsed: Int64, isAlive: Bool) throws
+    {
         let ring = try TokenKeyRing([Exchange.rs256()])
         let token = TokenMinter.mint(Exchange.claims(), with: ring.keys[0])
         let time = EvaluationTime(milliseconds: now.milliseconds + elapsed)
@@ -244,7 +246,13 @@ import Testing
         let (key, other) = (KeyID(of: try Exchange.publicKey(1)), KeyID(of: try Exchange.publicKey(2)))
         let digest = SHA256.hash([1])
         func id(_ app: String = "a", _ sub: String = "s", _ request: String = "r", _ value: Digest? = nil) -> String {
-            text(TokenIDs(app: app, subject: sub).id(requestID: request, valueDigest: value ?? digest, keyID: key))
+            text(
+                TokenIDs(app: app, subject: sub).id(
+                    requestID: ExactText(request),
+                    valueDigest: value ?? digest,
+                    keyID: key
+                )
+            )
         }
         func text(_ id: TokenID) -> String { String(decoding: id.text, as: UTF8.self) }
         let ids = TokenIDs(app: "a", subject: "s")

@@ -195,7 +195,7 @@ struct ChaosExchangeReadingTests {
         let changes: [LedgerChange] = [
             .token(SHA256.hash([1]), consumed), .challenge(SHA256.hash([1]), consumed),
             .token(SHA256.hash([1]), consumed),
-            .challengeForgotten(SHA256.hash([1])), .streamTime(EvaluationTime(milliseconds: 9), appliedOffset: nil),
+            .challengeForgotten(SHA256.hash([1])), .mark(PartitionMark(streamTime: EvaluationTime(milliseconds: 9))),
         ]
         for (offset, change) in changes.enumerated() {
             let (key, value) = LedgerCodec.encode(change)

@@ -34,6 +34,21 @@ struct ChaosRunTests {
         #expect(report.findings.unchecked.isEmpty)
     }
 
+    /// What a library repeats inside a call, and whatever else comes late, twice or not at all.
+    @Test func `behind a bad network every request has one outcome, and no counter moves twice`() throws {
+        var settings = ChaosSettings()
+        (settings.brokers, settings.hasNetwork) = (3, true)
+        settings.kinds = ChaosFault.allCases.filter(\.isNetworks)
+        settings.faults = settings.kinds?.count ?? 0
+        settings.secondsBetweenFaults = 1.5
+        settings.requests = 6_000
+        let report = try run(settings)
+        #expect(report.passed, "\(report.lines.joined(separator: "\n"))")
+        // How many depends on how many transactions the machine gets through.
+        #expect(report.late.contains { $0.held > 0 }, "\(report.late)")
+        #expect(report.findings.unchecked.isEmpty)
+    }
+
     @Test func `a worker that delivers at least once is found out`() throws {
         var settings = ChaosSettings()
         settings.delivery = "at-least-once"

@@ -8,7 +8,10 @@ struct AssignedPartitionsTests {
     /// Partition 0 committed at 5, partition 1 never.
     private func assigned() -> AssignedPartitions {
         var partitions = AssignedPartitions()
-        partitions.replace([(0, 5), (1, nil)])
+        partitions.replace([
+            CommittedOffset(partition: 0, offset: 5, metadata: PartitionPositions.metadata),
+            CommittedOffset(partition: 1, offset: nil),
+        ])
         return partitions
     }
 
@@ -72,14 +75,37 @@ struct AssignedPartitionsTests {
         #expect(partitions.starts.map(\.offset) == [6, 1])
     }
 
-    @Test func `offsets that go back stop the worker`() throws {
+    @Test func `offsets that go back ask for an abort, and for the partition to be taken over anew`() throws {
         var partitions = assigned()
         try partitions.take(0, 8)
         for offset in [8, 5, 0, -1] as [Int64] {
             let fault = #expect(throws: KafkaFault.self) { try partitions.take(0, offset) }
-            #expect(fault?.isFatal == true)
+            #expect(fault?.isFatal == false && fault?.requiresAbort == true && fault?.isOffsetGone == true)
         }
         #expect(throws: KafkaFault.self) { try partitions.take(0, .max) }
+    }
+
+    @Test func `what was committed is known with whose it is`() {
+        let partitions = assigned()
+        #expect(partitions.found(0)?.offset == 5 && partitions.found(0)?.isOwn == true)
+        #expect(partitions.found(1)?.offset == nil && partitions.found(1)?.isOwn == false)
+        #expect(partitions.found(2) == nil)
+    }
+
+    @Test func `a reading that begins elsewhere says so, and a rewind goes back there`() throws {
+        var partitions = assigned()
+        let moved = partitions.begin(0, at: 5)
+        #expect(!moved)
+        let isMoved = partitions.begin(0, at: 9)
+        #expect(isMoved)
+        try partitions.take(0, 9)
+        partitions.rewind()
+        #expect(partitions.starts.map(\.offset) == [9, PartitionOffset.beginning])
+        #expect(throws: KafkaFault.self) { try partitions.check([position(0, 8)]) }
+        let stays = partitions.begin(1, at: nil)
+        #expect(!stays)
+        let starts = partitions.begin(1, at: 0)
+        #expect(starts, "offset 0 is no wish for whatever is oldest")
     }
 
     @Test func `a record of a foreign partition is not taken`() {

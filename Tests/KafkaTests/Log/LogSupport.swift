@@ -48,8 +48,14 @@ final class LogDriver {
     private(set) var changes: [AssignmentChange] = []
     /// What each restore that came to its end gave.
     private(set) var restored: [[StoredRecord]] = []
-    /// Of each restore that was begun: kept ledgers that were to be dropped.
-    private(set) var dropped: [Set<Int32>] = []
+    /// Kept ledgers that were to be dropped.
+    private(set) var dropped: Set<Int32> = []
+    /// Partitions whose ledgers were restored, in that order.
+    private(set) var completed: [Int32] = []
+    /// What the last start of each partition has said.
+    private(set) var starts: [Int32: PartitionStart.Report] = [:]
+    private(set) var held: [Int32: String] = [:]
+    private var marks: [Int32: PartitionMark] = [:]
     /// What was ridden out.
     private(set) var faults: [KafkaFault] = []
     /// Partitions whose ledgers are still here.
@@ -60,6 +66,9 @@ final class LogDriver {
     /// An assignment whose restore could not be begun yet.
     private var unanswered: [Int32]?
     private var needsAbort = false
+    private var assigned: [Int32] = []
+    /// Partitions whose ledgers are not restored.
+    private var unread: Set<Int32> = []
 
     init(_ log: KafkaRecordLog) { self.log = log }
 
@@ -73,7 +82,11 @@ final class LogDriver {
         do {
             if needsAbort { try abortOnce() }
             if let partitions = unanswered { try begin(partitions) }
-            if reading != nil { return try restore(waitMilliseconds) }
+            if reading != nil {
+                try restore(waitMilliseconds)
+                // Those that are restored are read while others are not.
+                if reading != nil, unread.count == assigned.count { return LogBatch() }
+            }
             let round = try log.poll(limits, waitMilliseconds: waitMilliseconds)
             #expect(round.change == nil || round.records.isEmpty, "either records or a change")
             #expect(round.records.count <= limits.records)
@@ -87,20 +100,44 @@ final class LogDriver {
         }
     }
 
-    private func restore(_ waitMilliseconds: Int) throws -> LogBatch {
+    private func restore(_ waitMilliseconds: Int) throws {
         let round = try log.restore(10_000, waitMilliseconds: waitMilliseconds)
         if let change = round.change {
             reading = nil
-            try take(change)
-            return LogBatch()
+            return try take(change)
         }
         reading?.append(contentsOf: round.records)
-        if round.isComplete, let reading {
+        dropped.formUnion(round.dropped)
+        for partition in round.dropped { marks[partition] = nil }
+        for partition in round.completed {
+            completed.append(partition)
+            unread.remove(partition)
+            try start(partition)
+        }
+        if unread.isEmpty, let reading {
             #expect(round.remaining == 0)
             restored.append(reading)
             self.reading = nil
         }
-        return LogBatch()
+    }
+
+    /// By the mark that was read last, of what is kept too.
+    private func start(_ partition: Int32) throws {
+        let records = (reading ?? []).filter { $0.partition == partition }
+        for record in records where record.key == [4] {
+            guard case .mark(let mark) = try LedgerCodec.decode(key: [4], value: record.value) else {
+                marks[partition] = nil
+                continue
+            }
+            marks[partition] = mark
+        }
+        let isEmpty = records.allSatisfy { $0.key == [4] } && !kept.contains(partition)
+        switch try log.start(partition, mark: marks[partition], ledgerIsEmpty: isEmpty) {
+        case .started(let report): starts[partition] = report
+        case .held(let sentence):
+            held[partition] = sentence
+            try log.hold(partition)
+        }
     }
 
     private func take(_ change: AssignmentChange) throws {
@@ -116,7 +153,12 @@ final class LogDriver {
     }
 
     private func begin(_ partitions: [Int32]) throws {
-        dropped.append(try log.beginRestore(partitions, kept: kept.intersection(partitions)))
+        try log.beginRestore(partitions, kept: kept.intersection(partitions))
+        (assigned, unread) = (partitions, Set(partitions))
+        for partition in partitions {
+            if !kept.contains(partition) { marks[partition] = nil }
+            (starts[partition], held[partition]) = (nil, nil)
+        }
         unanswered = nil
         reading = []
     }

@@ -77,8 +77,8 @@ extension Consumer {
         switch change {
         case .assigned(let partitions):
             let committed = try committed(partitions, timeoutMilliseconds: 10_000)
-            let starts = committed.map { partition, offset in
-                PartitionOffset(partition: partition, offset: offset ?? PartitionOffset.beginning)
+            let starts = committed.map {
+                PartitionOffset(partition: $0.partition, offset: $0.offset ?? PartitionOffset.beginning)
             }
             try assign(starts)
         case .revoked, .lost:

@@ -14,14 +14,15 @@ struct RealFixture {
     let names: TopicNames
     let properties: [(String, String)]
 
-    init(_ prefix: String) throws {
-        let broker = try #require(RealKafkaTrait.broker)
+    /// - Parameter servers: nil = the suite's broker.
+    init(_ prefix: String, servers: String? = nil) throws {
+        let servers = try servers ?? #require(RealKafkaTrait.broker).bootstrapServers
         names = TopicNames(
             requests: "\(prefix).requests",
             outputs: Dictionary(uniqueKeysWithValues: OutputStream.allCases.map { ($0, "\(prefix).\($0.rawValue)") })
         )
         properties = [
-            ("bootstrap.servers", broker.bootstrapServers), ("group.id", prefix), ("session.timeout.ms", "6000"),
+            ("bootstrap.servers", servers), ("group.id", prefix), ("session.timeout.ms", "6000"),
             ("heartbeat.interval.ms", "200"), ("log_level", "0"),
         ]
     }
@@ -40,7 +41,15 @@ struct RealFixture {
     }
 
     func settings(_ instance: String, _ membership: GroupMembership = .dynamic) -> BrokerSettings {
-        BrokerSettings(properties: properties, topics: names, instanceName: instance, membership: membership)
+        var settings = BrokerSettings(
+            properties: properties,
+            topics: names,
+            instanceName: instance,
+            membership: membership
+        )
+        // What these tests commit is no worker's: no marks stand in their ledgers.
+        settings.guardsPositions = false
+        return settings
     }
 
     /// The values that an output topic holds, as a reader of this isolation level sees them, partition by partition.
@@ -63,7 +72,15 @@ struct RealFixture {
     }
 
     /// What the group will read next of each partition; nil for nothing committed.
+    /// Offsets in a transaction whose markers are being written are asked for again.
     func committed() throws -> [Int64?] {
+        for _ in 0..<50 {
+            do { return try askCommitted() } catch let fault as KafkaFault where fault.isRetriable { usleep(100_000) }
+        }
+        return try askCommitted()
+    }
+
+    private func askCommitted() throws -> [Int64?] {
         try Admin(KafkaProperties(properties)).committedOffsets(
             ofGroup: KafkaProperties(properties)["group.id"] ?? "",
             topic: names.requests,

@@ -9,12 +9,19 @@ struct TransactionFixture {
     let output: String
     let properties: [(String, String)]
 
-    /// - Parameter settings: of the output topic.
-    init(_ prefix: String, partitions: Int = 1, settings: [(name: String, value: String)] = []) throws {
-        let broker = try #require(RealKafkaTrait.broker)
+    /// - Parameters:
+    ///   - settings: of the output topic.
+    ///   - servers: other brokers than the suite's.
+    init(
+        _ prefix: String,
+        partitions: Int = 1,
+        settings: [(name: String, value: String)] = [],
+        servers: String? = nil
+    ) throws {
+        let servers = try servers ?? #require(RealKafkaTrait.broker).bootstrapServers
         (input, output) = ("\(prefix).in", "\(prefix).out")
         properties = [
-            ("bootstrap.servers", broker.bootstrapServers), ("group.id", prefix), ("session.timeout.ms", "6000"),
+            ("bootstrap.servers", servers), ("group.id", prefix), ("session.timeout.ms", "6000"),
             ("heartbeat.interval.ms", "200"), ("log_level", "0"),
         ]
         let created = try admin().createTopics([

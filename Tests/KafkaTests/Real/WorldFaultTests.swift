@@ -27,19 +27,20 @@ struct WorldFaultTests {
 
     @Test func `an output that the broker finds too large costs its own request a dead letter, and no other`() throws {
         let workplace = try workplace("oversize") { options in
-            options.topics["results"] = [("max.message.bytes", "20000")]
+            options.topics["results"] = [("max.message.bytes", "5000")]
             // Only a batch of its own is refused for one record's sake.
-            options.kafka = [("batch.size", "8000")]
+            options.kafka = [("batch.size", "2000")]
         }
         try workplace.publish(200)
-        let path = "v1/projects/1/apps/" + String(repeating: "a", count: 30_000) + ":noSuchMethod"
+        // Copied to every output.
+        let trace = KafkaHeader(name: Array("tracestate".utf8), value: [UInt8](repeating: 0x61, count: 6_000))
         let producer = try Producer(workplace.properties)
         try producer.produce(
             topic: workplace.requests,
             partition: 1,
             key: nil,
-            value: Array(#"{"path": "\#(path)", "body": {}}"#.utf8),
-            headers: [KafkaHeader(name: Array("request-id".utf8), value: Array("oversize".utf8))]
+            value: Array(#"{"path": "v1/projects/1/apps/a:noSuchMethod", "body": {}}"#.utf8),
+            headers: [KafkaHeader(name: Array("request-id".utf8), value: Array("oversize".utf8)), trace]
         )
         try producer.flush(timeoutMilliseconds: 30_000)
         try workplace.publish(200, seed: 2)

@@ -70,7 +70,7 @@ import Testing
         #expect(try rig.send(good).verdict == "accepted")
     }
 
-    @Test(arguments: ["bit", "short", "long", "empty", "other app", "unknown key", "bare bytes"])
+    @Test(arguments: ["bit", "short", "long", "other app", "unknown key", "bare bytes"])
     func `only a challenge that was sealed for the app is one`(fault: String) throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
         let device = FakeDevice(ExchangeKit.model, seed: 3)
@@ -79,7 +79,6 @@ import Testing
         case "bit": challenge[20] ^= 1
         case "short": challenge.removeLast()
         case "long": challenge.append(0)
-        case "empty": challenge = []
         case "unknown key": challenge[2] ^= 1
         case "bare bytes": challenge = [UInt8](repeating: 7, count: 32)
         default: break
@@ -88,6 +87,21 @@ import Testing
         #expect(answers.reason == "challenge-invalid")
         #expect(answers.code == 403)
         #expect(rig.key(device) == nil)
+    }
+
+    @Test(arguments: [true, false])
+    func `an empty challenge is malformed, whoever judges challenges`(isSealed: Bool) throws {
+        var settings = try ExchangeKit.settings()
+        settings.exchange.sealsChallenges = isSealed
+        let rig = try ExchangeRig(settings)
+        var device = FakeDevice(ExchangeKit.model, seed: 3)
+        let artifact = [1] + device.keyID.bytes + [UInt8](repeating: 0, count: 64)
+        let requests = [
+            ExchangeRequest.attestation(of: device, challenge: []),
+            .assertion(of: &device, artifact: artifact, challenge: []),
+        ]
+        for answers in try rig.send(requests) { #expect(answers.reason == "malformed-request" && answers.code == 400) }
+        #expect(try rig.send(.attestation(of: device, challenge: [7])).reason != "malformed-request")
     }
 
     @Test func `challenge keys rotate: the new one seals, the old one's challenges live`() throws {

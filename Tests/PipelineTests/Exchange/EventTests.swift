@@ -17,7 +17,9 @@ import Testing
         let request = ExchangeRequest.attestation(of: device, challenge: try rig.challenge()).with(id: "r-1")
         let attested = try rig.send(request)
         #expect(
-            Self.members(attested) == ["event", "app", "method", "requestId", "limitedUse", "bucket", "percent", "at"]
+            Self.members(attested) == [
+                "event", "app", "method", "requestId", "limitedUse", "bucket", "percent", "device", "at",
+            ]
         )
         let event = try #require(attested.event)
         #expect(event["app"]?.string == ExchangeKit.name)
@@ -28,7 +30,7 @@ import Testing
         #expect(event["at"]?.string == attested.result?["evaluatedAt"]?.string)
         let artifact = try #require(attested.artifact)
         let asserted = try rig.refresh(&device, artifact, limitedUse: true)
-        #expect(Self.members(asserted) == ["event", "app", "method", "requestId", "limitedUse", "at"])
+        #expect(Self.members(asserted) == ["event", "app", "method", "requestId", "limitedUse", "device", "at"])
         #expect(asserted.event?["method"]?.string == "exchangeAppAttestAssertion")
         #expect(asserted.event?["limitedUse"]?.bool == true)
     }
@@ -38,16 +40,76 @@ import Testing
         let device = FakeDevice(ExchangeKit.model, seed: 3)
         let challenge = try rig.challenge()
         let bad = try rig.send(.attestation(of: device, challenge: challenge, limitedUse: true, fault: .nonceFlipped))
-        #expect(Self.members(bad) == ["event", "app", "method", "reason", "requestId", "limitedUse", "at"])
+        #expect(Self.members(bad) == ["event", "app", "method", "reason", "requestId", "limitedUse", "device", "at"])
         #expect(bad.eventName == "AppAttestFailure" && bad.event?["reason"]?.string == "nonce-mismatch")
         #expect(bad.event?["limitedUse"]?.bool == true)
         let path = "v1/\(ExchangeKit.resource):exchangeAppAttestAttestation"
         let shapeless = try rig.send(ExchangeRequest(ExchangeRequest.value(path, body: Array("{}".utf8))))
         #expect(shapeless.eventName == "AppAttestFailure")
         #expect(shapeless.event?["reason"]?.string == "malformed-request")
-        var misplaced = ExchangeRequest.attestation(of: device, challenge: challenge)
-        misplaced.key = Array("elsewhere".utf8)
-        #expect(try rig.send(misplaced).event?["reason"]?.string == "key-mismatch")
+    }
+
+    @Test(arguments: ["key-mismatch", "too-old", "from-future"])
+    func `what is answered with 503 is no failure of the device's`(reason: String) throws {
+        let rig = try ExchangeRig(ExchangeKit.settings())
+        let device = FakeDevice(ExchangeKit.model, seed: 3)
+        var request = ExchangeRequest.attestation(of: device, challenge: try rig.challenge())
+        switch reason {
+        case "key-mismatch": request.key = Array("elsewhere".utf8)
+        case "too-old": request.timestamp = rig.time - 97 * 3_600_000
+        default: request.timestamp = rig.time + 301_000
+        }
+        let answers = try rig.send(request)
+        #expect(answers.reason == reason && answers.code == 503 && answers.event == nil)
+        #expect(rig.loop.tally.refused[reason] == 1)
+    }
+
+    @Test func `a device has one name in all its events: by its installation, else by its key`() throws {
+        let rig = try ExchangeRig(ExchangeKit.settings())
+        let header = [RecordHeader("installation-id", "i-1")]
+        func device(_ seed: UInt64, _ headers: [RecordHeader]) throws -> String? {
+            let device = FakeDevice(ExchangeKit.model, seed: seed)
+            let request = ExchangeRequest.attestation(of: device, challenge: try rig.challenge(), fault: .nonceFlipped)
+            return try rig.send(request.with(headers: headers)).event?["device"]?.string
+        }
+        let installed = try device(3, header)
+        #expect(try device(4, header) == installed)
+        // SHA-256 of "i-1", by sha256sum.
+        #expect(installed == "f105b11df43d5d32")
+        let keyed = try device(3, [])
+        #expect(try device(3, []) == keyed && device(4, []) != keyed && keyed != installed)
+        #expect(keyed?.count == 16)
+    }
+
+    @Test func `what has no event is counted by app, verb and reason`() throws {
+        let rig = try ExchangeRig(ExchangeKit.settings { $0.rollout = Rollout(mode: .on, parts: 0) })
+        let device = FakeDevice(ExchangeKit.model, seed: 3)
+        let handshake = [RecordHeader("handshake", "attestation"), RecordHeader("installation-id", "i")]
+        func call(_ path: String) -> ExchangeRequest {
+            ExchangeRequest(ExchangeRequest.value(path, body: Array("{}".utf8)))
+        }
+        let answers = try rig.send([
+            ExchangeRequest.challenge().with(headers: handshake), .challenge(),
+            .attestation(of: device, challenge: [7], resource: "projects/x/apps/y"),
+            call("v1/\(ExchangeKit.resource):exchangeDebugToken"),
+            call("v1/\(ExchangeKit.resource):exchangeDebugToken"),
+            .verification(of: "a.e30.b", key: Array("j".utf8)),
+        ])
+        #expect(
+            answers.map(\.summary) == [
+                "rollout-not-admitted", "accepted", "unknown-app", "unknown-method", "unknown-method", "token-invalid",
+            ]
+        )
+        #expect(answers.allSatisfy { $0.event == nil })
+        typealias Key = RefusalCounts.Key
+        let counts: [(Key, Int)] = [
+            (Key(app: ExchangeKit.name, verb: .generateAppAttestChallenge, reason: .rolloutNotAdmitted), 1),
+            (Key(app: nil, verb: .exchangeAppAttestAttestation, reason: .unknownApp), 1),
+            (Key(app: ExchangeKit.name, verb: nil, reason: .unknownMethod), 2),
+            (Key(app: nil, verb: .verifyAppCheckToken, reason: .tokenInvalid), 1),
+        ]
+        for (key, count) in counts { #expect(rig.loop.tally.refusals[key] == count, "\(key)") }
+        #expect(rig.loop.tally.refusals.counts.count == counts.count)
     }
 
     @Test func `other verbs, apps that nobody registered, duplicates and dead letters have no event`() throws {

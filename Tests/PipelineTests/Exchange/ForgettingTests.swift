@@ -129,7 +129,7 @@ import Testing
         try rig.restart()
         let offsets = try rig.log.ledger[written...].compactMap { record -> Int64? in
             let change = try LedgerCodec.decode(key: record.key, value: record.value)
-            if case .streamTime(_, let offset) = change { return offset }
+            if case .mark(let mark) = change { return mark.appliedOffset }
             return nil
         }
         #expect(!offsets.isEmpty && offsets.allSatisfy { $0 == end })

@@ -23,7 +23,7 @@ import Testing
     /// An id whose bucket under seed s1 is at or below, or above, `parts`.
     private static func installation(within parts: Int64, _ isWithin: Bool) throws -> String {
         let ids = (0..<10_000).map { "installation-\($0)" }
-        return try #require(ids.first { (Rollout.bucket(seed: "s1", id: $0) <= parts) == isWithin })
+        return try #require(ids.first { (Rollout.bucket(seed: "s1", id: ExactText($0)) <= parts) == isWithin })
     }
 
     private static func attest(
@@ -62,7 +62,7 @@ import Testing
         #expect(answers.summary == (isWithin ? "accepted" : "rollout-not-admitted"))
         #expect(answers.code == (isWithin ? 200 : 429))
         #expect(answers.eventName == (isWithin ? "AppAttestSuccess" : "AppAttestNotAdmitted"))
-        #expect(answers.event?["bucket"]?.integer == Rollout.bucket(seed: "s1", id: id))
+        #expect(answers.event?["bucket"]?.integer == Rollout.bucket(seed: "s1", id: ExactText(id)))
         #expect(Self.percent(answers) == "12.500001")
         #expect((rig.key(device) != nil) == isWithin)
     }
@@ -71,7 +71,10 @@ import Testing
         let rig = try ExchangeRig(Self.settings(.on, 50_000_000))
         for seed in UInt64(0)..<6 {
             let device = FakeDevice(ExchangeKit.model, seed: seed)
-            let bucket = Rollout.bucket(seed: "s1", id: String(decoding: device.keyID.recordKey, as: UTF8.self))
+            let bucket = Rollout.bucket(
+                seed: "s1",
+                id: ExactText(String(decoding: device.keyID.recordKey, as: UTF8.self))
+            )
             let answers = try Self.attest(rig, device, nil)
             #expect(answers.event?["bucket"]?.integer == bucket)
             #expect(answers.summary == (bucket <= 50_000_000 ? "accepted" : "rollout-not-admitted"))

@@ -58,14 +58,6 @@ import Testing
         #expect(try bench.rig.send(requests).map(Self.consumed) == [false, true, true, true, true])
     }
 
-    @Test func `a session token cannot be consumed`() throws {
-        var bench = try Bench()
-        let token = try bench.token(limitedUse: false)
-        let answers = try bench.rig.send(.verification(of: token))
-        #expect(answers.reason == "token-invalid" && answers.code == 403)
-        #expect(answers.result?["status"]?["status"]?.string == "PERMISSION_DENIED")
-    }
-
     @Test(arguments: ["expired", "project", "signature", "foreign key", "retired key"])
     func `a token that does not verify is invalid, used or not`(fault: String) throws {
         var bench = try Bench()
@@ -158,7 +150,7 @@ import Testing
 enum LedgerTypes {
     static let challenge = type(.challengeForgotten(SHA256.hash([])))
     static let token = type(.tokenForgotten(SHA256.hash([])))
-    static let streamTime = type(.streamTime(nil, appliedOffset: nil))
+    static let streamTime = type(.mark(PartitionMark()))
     static let rate = type(.rate(app: "", RateCount(start: EvaluationTime(milliseconds: 0), count: 0)))
     static let sealingKey = type(.sealingKeyForgotten(0))
 

@@ -14,11 +14,46 @@ package enum ChaosFault: String, Sendable, CaseIterable {
     case killAllBrokers = "kill -9 of all brokers"
     /// What the worker has sent by then arrives after its death.
     case killWorkerInPause = "kill -9 of a worker while no broker answers"
+    case lateEnd = "late EndTxn"
+    case lateOffsets = "late TxnOffsetCommit"
+    case lateAddOffsets = "late AddOffsetsToTxn"
+    case lateAddPartitions = "late AddPartitionsToTxn"
+    case cutBefore = "connection cut before a request arrives"
+    case cutBeforeAnswer = "connection cut before an answer"
+    case cutBehindAnswer = "connection cut behind an answer"
+    case cutAll = "every connection cut"
+    case delayed = "requests and answers delayed"
+    case swallowed = "a request or an answer swallowed"
+    case throttled = "way throttled"
+    case requestsOnly = "requests pass, answers do not"
+    case answersOnly = "answers pass, requests do not"
+    case blackHole = "nothing passes"
 
     package var isBrokers: Bool {
         switch self {
         case .restartBroker, .killBroker, .pauseBroker, .killAllBrokers, .killWorkerInPause: true
         default: false
+        }
+    }
+
+    /// The key whose requests arrive late; nil = none do.
+    package var lateKey: APIKey? {
+        switch self {
+        case .lateEnd: .endTransaction
+        case .lateOffsets: .transactionOffsetCommit
+        case .lateAddOffsets: .addOffsetsToTransaction
+        case .lateAddPartitions: .addPartitionsToTransaction
+        default: nil
+        }
+    }
+
+    /// Done by the network between workers and brokers.
+    package var isNetworks: Bool {
+        switch self {
+        case .cutBefore, .cutBeforeAnswer, .cutBehindAnswer, .cutAll, .delayed, .swallowed, .throttled, .requestsOnly,
+            .answersOnly, .blackHole:
+            true
+        default: lateKey != nil
         }
     }
 }

@@ -8,6 +8,8 @@ package struct ChaosReport: Sendable {
     package var uncertain = 0
     package var outcomes = 0
     package var faults: [ChaosFault: Int] = [:]
+    /// Frames that the network held, by key.
+    package var late: [LateFrames] = []
     package var findings = ChaosFindings()
     /// From the end of the last fault until every request was answered; nil when that did not happen.
     package var drainSeconds: Double?
@@ -38,6 +40,7 @@ package struct ChaosReport: Sendable {
             "\(faults.values.reduce(0, +)) faults: " + counts.joined(separator: ", "),
             "\(requests) requests and \(closing) that close, \(outcomes) outcomes; \(unseen) aborted records and marks kept from readers",
         ]
+        lines += late.map(\.description)
         if uncertain > 0 { lines.append("\(uncertain) requests were not acknowledged to the fake devices") }
         lines += findings.lines
         lines += exchange.sorted { $0.key < $1.key }.map { "  \($0.value) × \($0.key)" }

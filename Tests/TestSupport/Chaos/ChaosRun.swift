@@ -12,6 +12,7 @@ package final class ChaosRun {
     private let producer: ChaosProducer
     private let crew: ChaosCrew
     private let brokers: ChaosBrokers
+    private let network: ChaosNetwork?
     private var report: ChaosReport
     private var lastFault = ContinuousClock.now
 
@@ -29,9 +30,13 @@ package final class ChaosRun {
     ) throws {
         (self.settings, self.print) = (settings, print)
         var ofCluster = ClusterSettings(brokers: settings.brokers)
+        ofCluster.hasNetwork = settings.hasNetwork
         ofCluster.folder = settings.keep.map { URL(fileURLWithPath: $0) }
         cluster = try RealCluster(installation, ofCluster)
-        workplace = try ProgramWorkplace(servers: cluster.bootstrapServers, settings.workplace)
+        workplace = try ProgramWorkplace(
+            servers: cluster.bootstrapServers,
+            settings.workplace(servers: cluster.network?.bootstrapServers)
+        )
         try ChaosKeys.setChallengeLife(workplace.config, seconds: settings.challengeSeconds)
         producer = ChaosProducer(
             workplace.properties,
@@ -44,6 +49,7 @@ package final class ChaosRun {
         let log = { (line: String) in print("\((ContinuousClock.now - start).text)  \(line)") }
         crew = ChaosCrew(settings, workplace, log: log)
         brokers = ChaosBrokers(cluster, log: log)
+        network = cluster.network.map { ChaosNetwork($0) }
     }
 
     deinit {
@@ -117,6 +123,10 @@ package final class ChaosRun {
     }
 
     private func apply(_ planned: PlannedFault) throws -> String? {
+        if planned.fault.isNetworks {
+            guard let network else { throw ClusterFault(description: "\(planned.fault) needs a network") }
+            return network.apply(planned)
+        }
         if planned.fault.isBrokers {
             let done = try brokers.apply(planned)
             guard done != nil, planned.fault == .killWorkerInPause else { return done }
@@ -133,12 +143,13 @@ package final class ChaosRun {
 
     private func tick() throws {
         let (crewHealed, brokersHealed) = (try crew.tick(), try brokers.tick())
-        if crewHealed || brokersHealed { lastFault = .now }
+        if crewHealed || brokersHealed || network?.tick() == true { lastFault = .now }
         usleep(Self.tickMicroseconds)
     }
 
     /// Waits until nothing is down, paused or ending.
     private func heal() throws {
+        network?.clear()
         let deadline = ContinuousClock.now + Self.patience
         while !(crew.isWhole && brokers.isWhole) {
             try tick()
@@ -203,6 +214,7 @@ package final class ChaosRun {
         report.note(reading.evidence)
         for place in reading.open { report.findings.add(.openTransaction, place) }
         report.ends = crew.findings + brokers.findings
+        report.late = network?.late ?? []
         report.longestEndingSeconds = crew.longestEnding / .seconds(1)
         report.producerRenewals = producer.status.renewals
         report.producerFault = producer.status.fault

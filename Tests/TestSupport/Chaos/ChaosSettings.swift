@@ -31,6 +31,8 @@ package struct ChaosSettings: Sendable {
     package var drainSeconds = 60.0
     /// More members of worker.json, each with a comma behind it.
     package var workerMembers = ""
+    /// Puts a network between workers and brokers that does harm of its own.
+    package var hasNetwork = false
     /// Where everything stays; nil = nothing stays.
     package var keep: String?
 
@@ -41,10 +43,14 @@ package struct ChaosSettings: Sendable {
     /// markers out, which no client can mend.
     package var faultKinds: [ChaosFault] {
         let endings = [ChaosFault.killBroker, .killAllBrokers, .restartBroker]
-        return kinds ?? ChaosFault.allCases.filter { brokers > 1 || !endings.contains($0) }
+        return kinds
+            ?? ChaosFault.allCases.filter { kind in
+                (brokers > 1 || !endings.contains(kind)) && (hasNetwork || !kind.isNetworks)
+            }
     }
 
-    var workplace: ProgramWorkplace.Options {
+    /// - Parameter servers: where the workers come to; nil = to the brokers themselves.
+    func workplace(servers: String?) -> ProgramWorkplace.Options {
         var options = ProgramWorkplace.Options()
         (options.partitions, options.delivery, options.membership) = (partitions, delivery, membership)
         (options.members, options.keep) = (workerMembers, keep)
@@ -52,6 +58,10 @@ package struct ChaosSettings: Sendable {
             ("session.timeout.ms", String(sessionMilliseconds)),
             ("transaction.timeout.ms", String(transactionMilliseconds)),
         ]
+        if let servers {
+            // What is swallowed is missed after this time.
+            options.kafka += [("bootstrap.servers", servers), ("socket.timeout.ms", "10000")]
+        }
         return options
     }
 

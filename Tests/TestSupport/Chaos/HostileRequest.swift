@@ -10,7 +10,8 @@ enum HostileRequest {
 
     static func any(_ random: inout SeededRandom) -> ChaosRequest {
         let key = KeyID(SHA256.hash(random.bytes(8)))
-        let request = RequestRecords.value(verb: .verifyAssertion, object: [0xA0], keyID: key, clientDataHash: [1])
+        let hash = [UInt8](repeating: 1, count: 32)
+        let request = RequestRecords.value(verb: .verifyAssertion, object: [0xA0], keyID: key, clientDataHash: hash)
         let id = [RecordHeader("request-id", "hostile-\(random.next())")]
         let noText: [UInt8] = [0xFF, 0xC0, 0x00, 0x80]
         switch random.next() % kinds {

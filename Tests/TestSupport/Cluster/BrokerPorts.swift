@@ -4,17 +4,26 @@ internal import Foundation
 ///
 /// They lie below those that the system hands out by itself: a client that tries the port of a broker that is down
 /// could be given that very port for its own end, and the broker could not come back.
-struct BrokerPorts: Sendable {
+package struct BrokerPorts: Sendable {
     var plain: UInt16
     var controller: UInt16
     var sasl: UInt16
+    /// Where the broker serves what comes through a network, and where it tells such clients to come.
+    var via: UInt16
+    var advertised: UInt16
 
     static func free() throws -> BrokerPorts {
-        try BrokerPorts(plain: freePort(), controller: freePort(), sasl: freePort())
+        try BrokerPorts(
+            plain: freePort(),
+            controller: freePort(),
+            sasl: freePort(),
+            via: freePort(),
+            advertised: freePort()
+        )
     }
 
     /// A loopback port that nobody used a moment ago.
-    static func freePort() throws -> UInt16 {
+    package static func freePort() throws -> UInt16 {
         for _ in 0..<1000 {
             let port = UInt16.random(in: range)
             if canBind(port) { return port }

@@ -44,12 +44,14 @@ extension RealCluster {
         let voters = brokerIDs.map { "\($0)@127.0.0.1:\(ports[$0 - 1].controller)" }.joined(separator: ",")
         var clients = "PLAINTEXT://127.0.0.1:\(mine.plain)"
         if hasUsers { clients += ",SASL_PLAINTEXT://127.0.0.1:\(mine.sasl)" }
+        let via = settings.hasNetwork ? [mine.via, mine.advertised].map { ",VIA://127.0.0.1:\($0)" } : ["", ""]
         return [
             ("node.id", String(id)), ("controller.quorum.voters", voters), ("log.dirs", "\(folder.path)/\(id)/data"),
-            ("listeners", "\(clients),CONTROLLER://127.0.0.1:\(mine.controller)"), ("advertised.listeners", clients),
+            ("listeners", "\(clients)\(via[0]),CONTROLLER://127.0.0.1:\(mine.controller)"),
+            ("advertised.listeners", clients + via[1]),
             (
                 "listener.security.protocol.map",
-                "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT"
+                "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT,VIA:PLAINTEXT"
             ),
         ]
     }

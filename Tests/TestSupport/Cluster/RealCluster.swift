@@ -14,6 +14,8 @@ package struct ClusterSettings: Sendable {
     /// Where everything lies, and stays; nil = a temporary folder that goes with the cluster.
     package var folder: URL?
     package var heapMegabytes = 320
+    /// Puts a ``NetworkProxy`` before each broker; see ``RealCluster/network``.
+    package var hasNetwork = false
 
     package init(brokers: Int = 1) {
         precondition(brokers == 1 || brokers == 3, "a cluster has one broker or three")
@@ -43,6 +45,8 @@ package final class RealCluster: @unchecked Sendable {
     package let bootstrapServers: String
     /// Of the SASL listener; there are users only where the settings name some.
     package let saslServers: String
+    /// What clients pass that bootstrap from its ``NetworkProxy/bootstrapServers``; nil where the settings ask for none.
+    package let network: NetworkProxy?
     package let folder: URL
     let installation: KafkaInstallation
     let ports: [BrokerPorts]
@@ -57,6 +61,8 @@ package final class RealCluster: @unchecked Sendable {
         ports = try (0..<settings.brokers).map { _ in try BrokerPorts.free() }
         bootstrapServers = ports.map { "127.0.0.1:\($0.plain)" }.joined(separator: ",")
         saslServers = ports.map { "127.0.0.1:\($0.sasl)" }.joined(separator: ",")
+        network =
+            settings.hasNetwork ? try NetworkProxy(ports.map { .init(listen: $0.advertised, broker: $0.via) }) : nil
         let base = settings.folder ?? FileManager.default.temporaryDirectory
         folder = base.appendingPathComponent("kafka-\(UUID().uuidString)")
         for id in 1...settings.brokers {
@@ -80,6 +86,7 @@ package final class RealCluster: @unchecked Sendable {
 
     /// Stops every broker at once and deletes the folder, unless the settings keep it.
     package func stop() {
+        network?.stop()
         guard keeper.isRunning else { return }
         try? leash.fileHandleForWriting.close()
         keeper.waitUntilExit()

@@ -26,6 +26,11 @@ package final class MemoryLog: RecordLog {
     /// Appends a record to the requests topic.
     package func add(_ record: InboundRecord) { input[record.partition, default: []].append(record) }
 
+    /// Appends a record to the ledger topic's first partition, for the next loop to restore.
+    package func addLedger(key: [UInt8], value: [UInt8]?) {
+        ledger.append(StoredRecord(partition: 0, key: key, value: value))
+    }
+
     /// The offset that the next record of a partition has.
     package func end(of partition: Int32) -> Int64 { Int64(input[partition]?.count ?? 0) }
 
@@ -87,9 +92,8 @@ package final class MemoryLog: RecordLog {
 
     package func abort() throws { (pending, read) = ([], committed) }
 
-    package func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws -> Set<Int32> {
+    package func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws {
         restoring = compacted.filter { partitions.contains($0.partition) && !kept.contains($0.partition) }
-        return []
     }
 
     package func restore(_ records: Int, waitMilliseconds: Int) throws -> RestoreRound {

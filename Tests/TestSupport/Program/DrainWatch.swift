@@ -22,7 +22,8 @@ package final class DrainWatch {
         do throws(KafkaFault) {
             let reader = if let reader { reader } else { try Consumer(properties, topic: topic) }
             self.reader = reader
-            for (partition, offset) in try reader.committed(Array(0..<partitions), timeoutMilliseconds: 5_000) {
+            for committed in try reader.committed(Array(0..<partitions), timeoutMilliseconds: 5_000) {
+                let (partition, offset) = (committed.partition, committed.offset)
                 let end = try reader.watermarks(of: partition, timeoutMilliseconds: 5_000).high
                 guard (offset ?? 0) >= end else {
                     obstacle = "partition \(partition): \(offset ?? 0) of \(end) are committed"

@@ -64,6 +64,10 @@ package struct FleetCheck {
         self.calm = calm
         reading = try FleetReading(fleet.broker)
         complaints = fleet.breakdowns + fleet.broker.violations
+        // Nobody has touched the positions.
+        for (partition, sentence) in fleet.holds.sorted(by: { $0.key < $1.key }) {
+            complaints.append("partition \(partition) is held: \(sentence)")
+        }
         checkOutputs()
         try checkCounters()
         checkLedgers()

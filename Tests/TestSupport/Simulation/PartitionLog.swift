@@ -51,6 +51,12 @@ package struct PartitionLog: Sendable {
         entries.count { $0.record != nil && $0.transaction.map(aborted.contains) == true }
     }
 
+    /// Takes away the last record that `stays` does not hold for, and all that follows. No transaction may be open.
+    package mutating func cutBehindLast(where stays: (OutboundRecord) -> Bool) {
+        guard let last = entries.lastIndex(where: { $0.record.map { !stays($0) } ?? false }) else { return }
+        entries.removeSubrange(last...)
+    }
+
     /// Keeps the last value of each key, below the LSO only.
     ///
     /// - Parameter dropsTombstones: whether a key whose last value is a tombstone goes altogether.

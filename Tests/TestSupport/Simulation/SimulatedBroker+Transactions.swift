@@ -75,6 +75,7 @@ extension SimulatedBroker {
             transactions[transaction].topics.append(topic)
         }
         logs[topic, default: PartitionLog()].append(record, transaction: transaction)
+        deliverLate(of: name, ends: true)
     }
 
     private func isRefused(_ record: OutboundRecord) -> Bool {
@@ -93,6 +94,7 @@ extension SimulatedBroker {
         let transaction = try open(name, epoch)
         guard group.accepts(stamp) else { throw .staleGeneration }
         for position in positions { transactions[transaction].offsets[position.partition] = position.offset }
+        deliverLate(of: name, ends: false)
     }
 
     /// OffsetCommit, of at-least-once delivery.

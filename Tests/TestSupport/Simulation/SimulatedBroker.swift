@@ -28,19 +28,27 @@ package final class SimulatedBroker: @unchecked Sendable {
     /// Requests whose results are never taken, as one that is too large would not be; their dead letters are.
     package let refused: Set<RecordPlace>
     package let counts: FaultCounts
-    let input: [Int32: [InboundRecord]]
+    var input: [Int32: [InboundRecord]]
     var random: SeededRandom
     package private(set) var now: Int64 = 0
     package var group: SimulatedGroup
     package internal(set) var logs: [Topic: PartitionLog] = [:]
     package internal(set) var committed: [Int32: Int64] = [:]
+    /// Partitions whose offset was committed by a worker: beside it stands the worker's text.
+    package internal(set) var ownOffsets: Set<Int32> = []
+    /// What starts of partitions have counted as taken away unread.
+    package internal(set) var skipped: Int64 = 0
+    /// `group.id`.
+    package internal(set) var groupName = "fleet"
     /// How many requests of a partition can be read already.
-    package private(set) var available: [Int32: Int] = [:]
+    package internal(set) var available: [Int32: Int] = [:]
     /// What no broker should ever have seen.
     package internal(set) var violations: [String] = []
     var producers: [String: Producer] = [:]
     var transactions: [Transaction] = []
     var delayed: [DelayedEnd] = []
+    /// Copies of requests that were answered already, still on their way.
+    var late: [LateRequest] = []
 
     /// - Parameter records: per partition in offset order.
     package init(
@@ -102,9 +110,12 @@ package final class SimulatedBroker: @unchecked Sendable {
     package func end(_ partition: Int32) -> Int64 { (input[partition]?.last?.offset ?? -1) + 1 }
 
     /// Whether every request's position is committed and no transaction is under way.
-    package var isDrained: Bool {
-        partitions.allSatisfy { committed[$0, default: 0] == end($0) } && transactions.allSatisfy(\.isDone)
-            && !group.isRebalancing
+    package var isDrained: Bool { isDrained(but: []) }
+
+    /// As ``isDrained``, where nobody reads some of the partitions.
+    package func isDrained(but held: Set<Int32>) -> Bool {
+        partitions.allSatisfy { held.contains($0) || committed[$0, default: 0] == end($0) }
+            && transactions.allSatisfy(\.isDone) && !group.isRebalancing
     }
 
     /// All that read_committed readers of a stream see, by partition.
@@ -121,10 +132,8 @@ package final class SimulatedBroker: @unchecked Sendable {
     /// The offset up to which at-least-once delivery has applied a partition, as its ledger says.
     func appliedOffset(_ partition: Int32) -> Int64 {
         let mark = log(.ledger, partition).visible.last { $0.key == [4] }
-        guard let mark, case .streamTime(_, let offset?) = try? LedgerCodec.decode(key: [4], value: mark.value) else {
-            return 0
-        }
-        return offset
+        guard let mark, case .mark(let read) = try? LedgerCodec.decode(key: [4], value: mark.value) else { return 0 }
+        return read.skipsBefore
     }
 
     func log(_ stream: OutputStream, _ partition: Int32) -> PartitionLog {
@@ -137,6 +146,7 @@ package final class SimulatedBroker: @unchecked Sendable {
                 violations.append("partition \(partition) went back from \(committed[partition] ?? 0) to \(offset)")
             }
             committed[partition] = offset
+            ownOffsets.insert(partition)
         }
     }
 }

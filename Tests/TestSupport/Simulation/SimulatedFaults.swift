@@ -7,7 +7,8 @@ package enum FaultKind: String, CaseIterable, Sendable {
     case retriable, abortable, fatal, produceFault, recordFault
     case indefiniteCommitted, indefiniteLost, indefiniteDelayed
     case fencedProducer, fencedGeneration, fencedInstance, sessionExpired, transactionTimeout, staticTakeover
-    case revoked, lost, restoreInterrupted, restoreWaited, restoredTail, announcedAnew, unstableOffsets
+    case revoked, lost, restoreInterrupted, restoreWaited, startedWhileRestoring, restoredTail, announcedAnew
+    case unstableOffsets, hiddenRepeat, lateRefused
     case slowMarkers, concurrentTransactions, compaction, redelivered, appliedSkipped, halfFlushed
 }
 
@@ -62,6 +63,8 @@ package struct FaultChances: Sendable {
     package var produceFault = 0.0
     /// Of a commit.
     package var indefinite = 0.0
+    /// Of EndTxn and TxnOffsetCommit: the library asked twice, and the first copy is still on its way.
+    package var hiddenRepeat = 0.0
 
     package static let none = FaultChances()
     package init() {}

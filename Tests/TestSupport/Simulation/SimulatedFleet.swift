@@ -16,6 +16,8 @@ package struct SimulationPlan: Sendable {
     package var limits = SimulatedBroker.Limits()
     package var refused: Set<RecordPlace> = []
     package var restoreStopsAtLastStable = false
+    package var keepsRepeatedProducer = false
+    package var leavesRowsOut = false
     #if DEBUG
         package var sabotage: Sabotage?
     #endif
@@ -43,6 +45,7 @@ package struct SimulationPlan: Sendable {
         plan.call.crash = 0.004 * roughness
         plan.call.produceFault = 0.05 * roughness
         plan.call.indefinite = 0.1 * roughness
+        plan.call.hiddenRepeat = delivery == .exactlyOnce ? 0.1 * roughness : 0
         plan.mischief = 0.012 * roughness
         plan.limits.slowMarkers = Double.random(in: 0...0.7, using: &random)
         // Without transactions nothing fences a process that sleeps in the middle of a flush.
@@ -125,8 +128,22 @@ package final class SimulatedFleet {
 
     /// Everything committed, nobody busy, each partition in one pair of hands.
     private var isSettled: Bool {
-        guard broker.isDrained, workers.allSatisfy({ $0.isSettled }) else { return false }
+        guard broker.isDrained(but: held), workers.allSatisfy({ $0.isSettled }) else { return false }
         return workers.flatMap { $0.member.settled ?? [] }.sorted() == broker.partitions
+    }
+
+    /// Partitions that some worker holds.
+    package var held: Set<Int32> { Set(holds.keys) }
+
+    /// Why, by partition.
+    package var holds: [Int32: String] {
+        workers.reduce(into: [:]) { $0.merge($1.loop.held) { $1 } }
+    }
+
+    /// Every process is gone, and the group has noticed.
+    package func stopAll() {
+        (workers, restarts) = ([], [])
+        for _ in 0..<3 { broker.advance(by: 60_000) }
     }
 
     func newName() -> String {
@@ -144,6 +161,8 @@ package final class SimulatedFleet {
             chances: isChaotic ? plan.call : .none
         )
         member.restoreStopsAtLastStable = plan.restoreStopsAtLastStable
+        member.keepsRepeatedProducer = plan.keepsRepeatedProducer
+        member.leavesRowsOut = plan.leavesRowsOut
         let lanes = SimulatedLanes(scratch: scratch, seed: random.next())
         var options = BatchLoop.Options()
         options.batch.records = plan.batchRecords

@@ -1,22 +1,21 @@
 package import Pipeline
 
 extension SimulatedMember {
-    package func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws -> Set<Int32> {
+    package func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws {
         try strike()
         guard let owned, owned.partitions == partitions else { preconditionFailure("restored is what was assigned") }
         restoring = [:]
-        var lost: Set<Int32> = []
+        dropped = []
         for partition in partitions {
             let log = broker.log(.ledger, partition)
             var start = kept.contains(partition) ? ledgerPositions[partition, default: 0] : 0
             if start > log.highWatermark {
-                lost.insert(partition)
+                dropped.insert(partition)
                 start = 0
             }
             if start > 0 { broker.counts.add(.restoredTail) }
             restoring[partition] = (start, restoreStopsAtLastStable ? log.lastStable : log.highWatermark)
         }
-        return lost
     }
 
     package func restore(_ records: Int, waitMilliseconds: Int) throws -> RestoreRound {
@@ -27,15 +26,58 @@ extension SimulatedMember {
             round.change = change
             return round
         }
+        if !dropped.isEmpty {
+            // Before the first record of theirs.
+            (round.dropped, dropped) = (dropped, [])
+            return round
+        }
         var left = min(records, Int.random(in: 1...12, using: &random))
         for partition in restoring.keys.sorted() { read(partition, &left, into: &round) }
         round.remaining = restoring.values.reduce(0) { $0 + Int64(max(0, $1.end - $1.next)) }
-        guard round.remaining == 0 else { return round }
-        for (partition, state) in restoring { ledgerPositions[partition] = state.next }
-        restoring = [:]
-        owned?.isRestored = true
-        round.isComplete = true
+        for (partition, state) in restoring.sorted(by: { $0.key < $1.key }) where state.next >= state.end {
+            ledgerPositions[partition] = state.next
+            restoring[partition] = nil
+            round.completed.append(partition)
+        }
         return round
+    }
+
+    package func start(_ partition: Int32, mark: PartitionMark?, ledgerIsEmpty: Bool) throws -> PartitionStart {
+        try strike()
+        if !restoring.isEmpty { broker.counts.add(.startedWhileRestoring) }
+        var known = PartitionPositions(
+            partition,
+            committed: found.offsets[partition],
+            isOwn: found.own.contains(partition),
+            group: group ?? []
+        )
+        known.groupHasOffsets = !found.offsets.isEmpty
+        (known.mark, known.ledgerIsEmpty, known.ends) = (mark, ledgerIsEmpty, broker.requestEnds(partition))
+        let believed = PartitionPositions.Decision.start(known.committed, PartitionStart.Report())
+        switch leavesRowsOut ? believed : known.decision {
+        case .hold(let sentence):
+            broker.counts.note("\(name): \(sentence)")
+            return .held(sentence)
+        case .start(let offset, var report):
+            if report.isUncommitted, let offset, let stamp = owned?.stamp {
+                try refusing {
+                    try broker.commitOffsets([PartitionPosition(partition: partition, offset: offset)], stamp)
+                }
+                report.hasCommitted = true
+            }
+            let start = offset ?? broker.requestEnds(partition).low
+            if !isAtomic, start > found.offsets[partition] ?? 0 { broker.counts.add(.appliedSkipped) }
+            broker.skipped += report.skippedAtMost
+            (positions[partition], committed[partition]) = (start, start)
+            owned?.started.insert(partition)
+            return .started(report)
+        }
+    }
+
+    package func hold(_ partition: Int32) throws {
+        try strike()
+        owned?.started.remove(partition)
+        owned?.held.insert(partition)
     }
 
     /// Reads a partition on, up to the LSO: what lies behind it is waited for.

@@ -41,15 +41,29 @@ extension SimulatedMember {
         // A partition's mark (04) stands where it was appended: last, or before what is forgotten.
         let late = isAtomic ? [] : changes.filter { $0.value == nil }
         let early = isAtomic ? changes : changes.filter { $0.value != nil }
-        return records.filter { $0.stream != .ledger } + early + ledger.filter { $0.key == [4] } + late
+        // So does a partition's first one, where it has two.
+        var (first, last): ([OutboundRecord], [OutboundRecord]) = ([], [])
+        for mark in ledger.filter({ $0.key == [4] }).reversed() {
+            if last.contains(where: { $0.partition == mark.partition }) {
+                first.append(mark)
+            } else {
+                last.append(mark)
+            }
+        }
+        return records.filter { $0.stream != .ledger } + first + early + last.reversed() + late
     }
 
     package func commit(_ positions: [PartitionPosition], of generation: Generation) throws {
         precondition(isUnitOpen, "committed after begin")
         try strike()
+        #if DEBUG
+            // Of a group without any member nothing is fresh.
+            if generation == .fresh, freshStamp == nil { try fail(.fencedGeneration) }
+        #endif
         guard let stamp = stamp(generation) else { preconditionFailure("a batch names the generation it was given") }
         if isAtomic { try commitTransaction(positions, stamp) } else { try flush(positions, stamp) }
         isUnitOpen = false
+        discardRepeated()
         for position in positions { committed[position.partition] = position.offset }
         for partition in owned?.partitions ?? [] {
             ledgerPositions[partition] = broker.log(.ledger, partition).highWatermark
@@ -63,9 +77,11 @@ extension SimulatedMember {
     private func commitTransaction(_ positions: [PartitionPosition], _ stamp: SimulatedGroup.Stamp) throws {
         guard let epoch else { return try fail(.fencedProducer) }
         try refusing { try broker.addOffsets(name, epoch: epoch, positions, stamp) }
+        repeatHidden(.offsets(positions, stamp))
         try strike()
         guard chance(chances.indefinite) else {
-            return try refusing { try broker.endTransaction(name, epoch: epoch, commit: true) }
+            try refusing { try broker.endTransaction(name, epoch: epoch, commit: true) }
+            return repeatHidden(.end(commit: true))
         }
         mustRenew = true
         switch Int.random(in: 0..<3, using: &random) {
@@ -104,7 +120,7 @@ extension SimulatedMember {
     }
 
     /// What the broker refuses, as the loop sees it.
-    private func refusing(_ call: () throws -> Void) throws {
+    func refusing(_ call: () throws -> Void) throws {
         do { try call() } catch let refusal as BrokerRefusal {
             switch refusal {
             case .fencedProducer:
@@ -122,6 +138,7 @@ extension SimulatedMember {
         if isAtomic, !mustRenew, isUnitOpen, let epoch {
             do throws(BrokerRefusal) {
                 try broker.endTransaction(name, epoch: epoch, commit: false)
+                repeatHidden(.end(commit: false))
             } catch {
                 // An abort that fails for good is an ordinary way out.
                 broker.counts.add(.fencedProducer)
@@ -133,8 +150,24 @@ extension SimulatedMember {
             owned?.isDue = true
             mustRenew = false
         }
+        discardRepeated()
         (isUnitOpen, buffer) = (false, [])
         rewind()
+    }
+
+    /// The library has sent a request twice inside the call; the broker answered one copy, and the other is late.
+    private func repeatHidden(_ request: SimulatedBroker.LateRequest.Content) {
+        guard let epoch, chance(chances.hiddenRepeat) else { return }
+        hasRepeated = true
+        broker.counts.add(.hiddenRepeat)
+        broker.late.append(.init(producer: name, epoch: epoch, content: request, transaction: broker.transactionCount))
+    }
+
+    /// After a commit and after an abort: a new epoch, which late copies do not have.
+    private func discardRepeated() {
+        guard hasRepeated else { return }
+        hasRepeated = false
+        if !keepsRepeatedProducer { epoch = broker.initProducer(name) }
     }
 
     var freshStamp: SimulatedGroup.Stamp? {

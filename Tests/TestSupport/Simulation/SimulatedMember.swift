@@ -20,6 +20,10 @@ package final class SimulatedMember: RecordLog {
     package var interlude: ((Interlude) -> Void)?
     /// A planted bug: a restore ends at the LSO.
     package var restoreStopsAtLastStable = false
+    /// A planted bug: a producer works on although a copy of one of its requests is still on its way.
+    package var keepsRepeatedProducer = false
+    /// A planted bug: the group's offset is believed, whatever the ledger's mark says.
+    package var leavesRowsOut = false
 
     /// The partitions that the group has given us, and the generation.
     struct Ownership {
@@ -29,7 +33,11 @@ package final class SimulatedMember: RecordLog {
         var isKnown = false
         /// Whether it must hear (again) before anything is read.
         var isDue = true
-        var isRestored = false
+        /// Those whose ledgers are restored: records of these come.
+        var started: Set<Int32> = []
+        /// Those of which nothing is read.
+        var held: Set<Int32> = []
+        var isRestored: Bool { started.count + held.count == partitions.count }
     }
 
     var memberID: Int?
@@ -37,17 +45,23 @@ package final class SimulatedMember: RecordLog {
     var isReleasing = false
     private var stamps: [SimulatedGroup.Stamp] = []
     /// Where reading goes on, and what is known to be committed.
-    private var positions: [Int32: Int64] = [:]
+    var positions: [Int32: Int64] = [:]
+    /// What the group had committed of our partitions when they were taken over, and which of it workers had.
+    var found: (offsets: [Int32: Int64], own: Set<Int32>) = ([:], [])
     var committed: [Int32: Int64] = [:]
     /// The highest offset that was handed out: what comes again is redelivered.
     private var handedOut: [Int32: Int64] = [:]
     /// How far the ledger topic is known to the loop as of the last commit or restore here.
     var ledgerPositions: [Int32: Int] = [:]
     var restoring: [Int32: (next: Int, end: Int)] = [:]
+    /// Partitions whose ledgers end before what the loop knows.
+    var dropped: Set<Int32> = []
 
     var epoch: Int?
     /// The outcome of the last unit is not known, or the producer is fenced.
     var mustRenew = false
+    /// A request of the open unit was sent twice, though every call returned OK.
+    var hasRepeated = false
     var isUnitOpen = false
     /// At-least-once: what waits for the flush.
     var buffer: [OutboundRecord] = []
@@ -70,6 +84,7 @@ package final class SimulatedMember: RecordLog {
     }
 
     package var hasLedger: Bool { true }
+    package var group: [UInt8]? { Array(broker.groupName.utf8) }
     package var isAtomic: Bool { delivery == .exactlyOnce }
 
     /// What the group knows this member by; nil = it does not.
@@ -92,9 +107,8 @@ package final class SimulatedMember: RecordLog {
         }
         guard let owned else { return round }
         if owned.isDue { return announce(owned) }
-        precondition(owned.isRestored, "records come after the restore")
         round.generation = Generation(stamps.count)
-        round.records = records(owned.partitions, most: limits.records).map { .record($0) }
+        round.records = records(owned.started.sorted(), most: limits.records).map { .record($0) }
         return round
     }
 
@@ -116,8 +130,6 @@ package final class SimulatedMember: RecordLog {
 
     private func noteRedelivered(_ record: InboundRecord) {
         broker.counts.add(.redelivered)
-        guard !isAtomic, record.offset < broker.appliedOffset(record.partition) else { return }
-        broker.counts.add(.appliedSkipped)
     }
 
     /// What the group says has changed; nil = nothing.
@@ -169,9 +181,16 @@ package final class SimulatedMember: RecordLog {
         if owned.isKnown { broker.counts.add(.announcedAnew) }
         self.owned?.isKnown = true
         self.owned?.isDue = false
-        self.owned?.isRestored = false
+        self.owned?.started = []
+        self.owned?.held = []
+        found = (broker.committed, broker.ownOffsets)
         round.change = .assigned(owned.partitions)
         return round
+    }
+
+    package func serve() throws -> AssignmentChange? {
+        guard !isReleasing else { return nil }
+        return try groupChange()
     }
 
     package func releaseRevoked() throws {

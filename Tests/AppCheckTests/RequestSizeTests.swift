@@ -1,0 +1,76 @@
+import AppAttest
+import AppCheck
+import Testing
+
+/// What a request may hold, beyond its bytes: whatever costs time has a small cap.
+@Suite struct RequestSizeTests {
+    private static func members(_ count: Int) -> String { (0..<count).map { "\"m\($0)\":0" }.joined(separator: ",") }
+
+    private static func decoded(body: String) throws -> RequestDecoding {
+        try Samples.decoder().decode(
+            Samples.request(body: String(Samples.body(Samples.assertionBody).dropLast()) + body)
+        )
+    }
+
+    /// Path, body and the three members of an assertion are there already.
+    @Test(arguments: [(19, true), (20, false), (5_000, false)])
+    func `a request has 24 members at most`(count: Int, isFine: Bool) throws {
+        let decoding = try Self.decoded(body: ",\(Self.members(count))}")
+        #expect((decoding.request != nil) == isFine)
+        #expect(decoding.refusal == (isFine ? nil : .malformedRequest))
+        #expect(decoding.refusedPath == (isFine ? nil : Samples.path))
+    }
+
+    @Test(arguments: [("a", 64, true), ("a", 65, false), ("\\u0061", 60, true), ("\\u0061", 66, false)])
+    func `a member's name has 64 bytes at most, as it is written`(unit: String, bytes: Int, isFine: Bool) throws {
+        let name = String(repeating: unit, count: bytes / unit.utf8.count)
+        #expect((try Self.decoded(body: ",\"\(name)\":0}").request != nil) == isFine)
+    }
+
+    @Test(arguments: [(2, true), (3, false)])
+    func `two names may have escapes`(count: Int, isFine: Bool) throws {
+        let names = (0..<count).map { "\"\\u0061\($0)\":0" }.joined(separator: ",")
+        #expect((try Self.decoded(body: ",\(names)}").request != nil) == isFine)
+    }
+
+    @Test(arguments: [(13, true), (14, true), (15, false)])
+    func `values nest no deeper than 16`(depth: Int, isFine: Bool) throws {
+        let value = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+        #expect((try Self.decoded(body: ",\"x\":\(value)}").request != nil) == isFine)
+    }
+
+    @Test func `a request of many values is refused under its path, and without one is no request`() throws {
+        let zeros = Array(repeating: "0", count: 10_000).joined(separator: ",")
+        let late = "{\"body\":{\"x\":[\(zeros)]},\"path\":\"\(Samples.path)\"}"
+        #expect(try Self.decoded(body: ",\"x\":[\(zeros)]}").refusedPath == Samples.path)
+        #expect(try Samples.decoder().decode(late).deadLetter == .noPath)
+    }
+
+    @Test(arguments: [(1_024, Reason.unknownApp), (1_025, .malformedRequest)])
+    func `a path has 1,024 bytes at most`(count: Int, reason: Reason) throws {
+        let frame = "v1/projects/p/apps/:verifyAssertion"
+        let name = String(repeating: "a", count: count - frame.utf8.count)
+        let path = "v1/projects/p/apps/\(name):verifyAssertion"
+        let decoding = try Samples.decoder().decode(Samples.request(path: path))
+        #expect(decoding.refusal == reason && decoding.refusedPath == (count > 1_024 ? "" : path))
+    }
+
+    @Test func `a token of dots is no token`() throws {
+        let token = String(repeating: ".", count: 60_000)
+        let path = Samples.path(.verifyAppCheckToken)
+        let decoding = try Samples.decoder().decode(
+            Samples.request(path: path, body: "{\"appCheckToken\":\"\(token)\"}")
+        )
+        #expect(decoding.refusal == .tokenInvalid)
+    }
+
+    @Test func `names are compared with their escapes resolved`() throws {
+        let escaped = "k" + "\\u0065" + "yId"
+        let twice = try Self.decoded(body: ",\"\(escaped)\":0}")
+        #expect(twice.refusal == .malformedRequest)
+        let body = Samples.body(Samples.assertionBody).replacing("keyId", with: escaped)
+        #expect(try Samples.decoder().decode(Samples.request(body: body)).request != nil)
+        let longer = Samples.body(Samples.assertionBody).replacing("keyId", with: escaped + "x")
+        #expect(try Samples.decoder().decode(Samples.request(body: longer)).refusal == .malformedRequest)
+    }
+}

@@ -1,0 +1,109 @@
+internal import AppAttest
+internal import Crypto
+internal import DeviceLab
+internal import Testing
+
+/// Maps whose ED flag is clear, as iOS 27.0 and macOS 27.0 write them: the receipt says whether they are the device's.
+@Suite struct ReceiptTrustTests {
+    private static func verdict(
+        _ device: FakeDevice,
+        fault: AttestationFault? = nil,
+        receiptFault: ReceiptFault? = nil,
+        _ change: (inout Expectations) -> Void = { _ in }
+    ) throws -> Result<AttestationEvidence, Refusal> {
+        var expectations = device.expectations
+        change(&expectations)
+        return try Lab.verifier().prepareAttestation(
+            device.attest(clientDataHash: Lab.clientDataHash, at: Lab.noon, fault: fault, receiptFault: receiptFault),
+            clientDataHash: Lab.clientDataHash,
+            keyID: device.keyID,
+            expectations: expectations,
+            at: Lab.noon
+        ).verified(by: OpenSSLEngine())
+    }
+
+    private static let unflagged: [DeviceShape] = [.ios27_0, .macos27_0]
+    /// Faults of the receipt's age alone: what it says is Apple's word all the same.
+    private static let ages: Set<ReceiptRefusal> = [.fromFuture, .tooOld, .expired]
+
+    @Test(arguments: unflagged)
+    func `a map counts where the verified receipt has the hash, and for no other receipt`(shape: DeviceShape) throws {
+        let device = Lab.device(shape)
+        let good = try Self.verdict(device).get()
+        #expect(good.validationCategory == device.category && !good.ignoresExtensions)
+        for fault in ReceiptFault.allCases where fault != .otherClientHash && fault.applies(to: .attest, isAlone: false)
+        {
+            let evidence = try Self.verdict(device, receiptFault: fault).get()
+            let counts = Self.ages.contains(fault.expected)
+            #expect(evidence.validationCategory == (counts ? device.category : nil), "\(fault.rawValue)")
+            #expect(evidence.ignoresExtensions == !counts, "\(fault.rawValue)")
+            let strict = try Self.verdict(device, receiptFault: fault) { $0.categories.whenMissing = .refuse }
+            #expect(reason(strict) == (counts ? nil : "category-missing"), "\(fault.rawValue)")
+        }
+    }
+
+    @Test(arguments: unflagged) func `a map counts for nothing where receipts are ignored`(shape: DeviceShape) throws {
+        let device = Lab.device(shape)
+        let ignored = try Self.verdict(device) { $0.receipt = .ignore }.get()
+        #expect(ignored.validationCategory == nil && ignored.ignoresExtensions)
+        let refused = try Self.verdict(device) {
+            $0.receipt = .ignore
+            $0.categories.whenMissing = .refuse
+        }
+        #expect(reason(refused) == "category-missing")
+    }
+
+    @Test(arguments: DeviceShape.allCases.filter { $0.hasReceipt })
+    func `a map that an app gave its device to sign is refused, or missing without receipts`(
+        shape: DeviceShape
+    ) throws {
+        let device = Lab.device(shape)
+        #expect(reason(try Self.verdict(device, fault: .mapForged)) == "receipt:client-hash-mismatch")
+        let ignored = try Self.verdict(device, fault: .mapForged) { $0.receipt = .ignore }.get()
+        #expect(ignored.validationCategory == nil && ignored.ignoresExtensions)
+        let stripped = try Self.verdict(device, fault: .mapUnvouched).get()
+        #expect(stripped.validationCategory == nil && stripped.ignoresExtensions)
+    }
+
+    /// The reverse: what a device signed as a map is moved into the hash.
+    @Test(arguments: DeviceShape.allCases.filter { $0.hasCategory })
+    func `a map that was moved into the hash is refused`(shape: DeviceShape) throws {
+        var device = Lab.device(shape)
+        let map = device.extensionMap
+        let attestation = device.attest(clientDataHash: Lab.clientDataHash, at: Lab.noon, fault: .mapMoved)
+        let verdict = try Lab.verifier().prepareAttestation(
+            attestation,
+            clientDataHash: map + Lab.clientDataHash,
+            keyID: device.keyID,
+            expectations: device.expectations,
+            at: Lab.noon
+        ).verified(by: OpenSSLEngine())
+        #expect(reason(verdict) == (shape.setsEDFlag ? "malformed-attestation" : "receipt:client-hash-mismatch"))
+        let assertion = device.assert(clientDataHash: Lab.clientDataHash, fault: .mapMoved)
+        let moved = try Lab.verifier().prepareAssertion(
+            assertion,
+            clientDataHash: map + Lab.clientDataHash,
+            key: device.publicKey,
+            expectations: device.expectations
+        ).verified(by: OpenSSLEngine())
+        // Where ED is clear only the hash's length tells, which requests are judged by first.
+        #expect(reason(moved) == (shape.setsEDFlag ? "malformed-assertion" : nil))
+    }
+
+    @Test(arguments: DeviceShape.allCases.filter { $0.hasCategory && !$0.setsEDFlag })
+    func `an assertion's map without ED counts where the app trusts any`(shape: DeviceShape) throws {
+        var device = Lab.device(shape)
+        for trust in ExtensionTrust.allCases {
+            var expectations = device.expectations
+            expectations.extensionTrust = trust
+            let evidence = try Lab.verifier().prepareAssertion(
+                device.assert(clientDataHash: Lab.clientDataHash),
+                clientDataHash: Lab.clientDataHash,
+                key: device.publicKey,
+                expectations: expectations
+            ).verified(by: OpenSSLEngine()).get()
+            #expect(evidence.validationCategory == (trust == .any ? device.category : nil))
+            #expect(evidence.ignoresExtensions == (trust == .flagged))
+        }
+    }
+}

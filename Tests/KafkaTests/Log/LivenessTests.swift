@@ -1,0 +1,123 @@
+import Glibc
+import Kafka
+import Pipeline
+import Testing
+import Worker
+
+/// The group is served whatever a member waits for, and nothing that comes meanwhile is lost.
+@Suite(.timeLimit(.minutes(20)))
+struct LivenessTests {
+    private func withTopics(_ body: (MockCluster, BrokerSettings) throws -> Void) throws {
+        let fixture = try MockFixture()
+        try withExtendedLifetime(fixture) {
+            for name in TopicCheckTests.names.all { try fixture.cluster.createTopic(name, partitions: 4) }
+            var settings = BrokerSettings(
+                properties: fixture.properties(),
+                topics: TopicCheckTests.names,
+                instanceName: "one",
+                membership: .dynamic
+            )
+            settings.commitsOffsetsAside = true
+            settings.guardsPositions = false
+            try body(fixture.cluster, settings)
+        }
+    }
+
+    /// In Kafka's protocol, with an answer that a client is to ask again after.
+    private static let (offsetFetch, initProducer): (Int16, Int16) = (9, 22)
+    private static let coordinatorLoading: Int32 = 14
+
+    /// Serves while another member joins and takes its share.
+    private func shares(
+        _ settings: BrokerSettings,
+        _ serve: () throws -> Void
+    ) throws -> (other: Consumer, isShared: Bool) {
+        let other = try Consumer(KafkaProperties(settings.properties), topic: settings.topics.requests)
+        try other.subscribe()
+        let deadline = ContinuousClock.now + .seconds(40)
+        while ContinuousClock.now < deadline {
+            if case .change(.assigned(let partitions))? = try other.poll(timeoutMilliseconds: 50) {
+                return (other, partitions.count == 2)
+            }
+            try serve()
+        }
+        return (other, false)
+    }
+
+    /// Before, it polled without answering, and held its group for as long as it asked.
+    @Test(arguments: [true, false])
+    func `a member whose questions are not answered gives a joining one its share`(asksOffsets: Bool) throws {
+        try withTopics { cluster, settings in
+            cluster.failRequests(
+                asksOffsets ? Self.offsetFetch : Self.initProducer,
+                with: Array(repeating: Self.coordinatorLoading, count: 100_000)
+            )
+            let driver = try LogDriver(.exactlyOnce, settings)
+            let isAnswered = try driver.steps { _ in driver.log.isAsking }
+            #expect(isAnswered && driver.changes.isEmpty)
+            let (other, isShared) = try shares(settings) { try driver.step(waitMilliseconds: 50) }
+            #expect(isShared, "\(driver.changes)")
+            #expect(driver.changes.contains(.revoked([0, 1, 2, 3])), "\(driver.changes)")
+            try other.close()
+            try driver.log.close()
+        }
+    }
+
+    @Test(arguments: Delivery.allCases)
+    func `a member that takes no records gives a joining one its share`(delivery: Delivery) throws {
+        try withTopics { _, settings in
+            #expect(try LogDriver.publish(40, to: "requests", settings.properties).isComplete)
+            let driver = try LogDriver(delivery, settings)
+            #expect(try driver.records(40).records.count == 40)
+            #expect(try LogDriver.publish(40, to: "requests", settings.properties).isComplete)
+            var revoked: [AssignmentChange] = []
+            let (other, isShared) = try shares(settings) {
+                guard let change = try driver.log.serve() else { return }
+                revoked.append(change)
+                if case .revoked = change { try driver.log.releaseRevoked() }
+            }
+            #expect(isShared && revoked.first == .revoked([0, 1, 2, 3]), "\(revoked)")
+            try other.close()
+            try driver.log.close()
+        }
+    }
+
+    @Test func `records that come while the group is served are handed out in order, each once`() throws {
+        try withTopics { _, settings in
+            #expect(try LogDriver.publish(4, to: "requests", settings.properties).isComplete)
+            let driver = try LogDriver(.exactlyOnce, settings)
+            var batch = try driver.records(4)
+            #expect(try LogDriver.publish(60, to: "requests", settings.properties).isComplete)
+            for _ in 0..<8 {
+                #expect(try driver.log.serve() == nil)
+                usleep(260_000)
+            }
+            batch.records += try driver.records(60).records
+            #expect(batch.records.count == 64 && batch.places.count == 64)
+            for partition in 0..<4 as Range<Int32> {
+                let offsets = batch.records.filter { $0.partition == partition }.map(\.offset)
+                #expect(offsets == Array(0..<Int64(offsets.count)))
+            }
+            try driver.commit(batch, batch.outputs(.results))
+            try driver.log.close()
+        }
+    }
+
+    @Test func `what was kept for an aborted batch's next one comes again from where it was committed`() throws {
+        try withTopics { _, settings in
+            #expect(try LogDriver.publish(40, to: "requests", settings.properties).isComplete)
+            let driver = try LogDriver(.exactlyOnce, settings)
+            let first = try driver.records(10, limits: BatchLimits(records: 10))
+            for _ in 0..<4 {
+                #expect(try driver.log.serve() == nil)
+                usleep(260_000)
+            }
+            try driver.log.begin()
+            try driver.log.append(first.outputs(.results))
+            try driver.abort()
+            let again = try driver.records(40)
+            #expect(again.records.count == 40 && again.places.count == 40)
+            try driver.log.close()
+        }
+    }
+}

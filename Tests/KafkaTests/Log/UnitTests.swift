@@ -1,0 +1,130 @@
+import Kafka
+import Pipeline
+import Testing
+import Worker
+
+/// How a batch's outputs, ledger records and offsets become one unit, on a broker whose answers are made up.
+@Suite(.timeLimit(.minutes(20)))
+struct UnitTests {
+    /// Kafka's protocol numbers.
+    private static let (produce, initProducerID, addOffsets, endTransaction): (Int16, Int16, Int16, Int16) =
+        (0, 22, 25, 26)
+    private static let (disconnect, requestTimedOut, groupRefused, idRefused): (Int32, Int32, Int32, Int32) =
+        (-195, 7, 30, 53)
+
+    /// A log with a batch of 20 records that has committed once, so that everything is known that it asks for.
+    private func withBatch(
+        _ change: (inout BrokerSettings) -> Void = { _ in },
+        _ body: (MockCluster, LogDriver, LogBatch) throws -> Void
+    ) throws {
+        let fixture = try MockFixture()
+        try withExtendedLifetime(fixture) {
+            for name in TopicCheckTests.names.all { try fixture.cluster.createTopic(name, partitions: 4) }
+            var settings = BrokerSettings(
+                properties: fixture.properties(),
+                topics: TopicCheckTests.names,
+                instanceName: "one",
+                membership: .dynamic
+            )
+            settings.commitsOffsetsAside = true
+            change(&settings)
+            #expect(try LogDriver.publish(20, to: "requests", settings.properties).isComplete)
+            let driver = try LogDriver(.exactlyOnce, settings)
+            let batch = try driver.records(20)
+            let empty = LogBatch(generation: batch.generation)
+            try driver.commit(empty, [LogDriver.output(.results, for: batch.records[0])])
+            try body(fixture.cluster, driver, batch)
+            try driver.log.close()
+        }
+    }
+
+    enum End: CaseIterable, Sendable {
+        case commit, abort
+    }
+
+    private func end(_ end: End, _ driver: LogDriver, _ batch: LogBatch) throws {
+        switch end {
+        case .commit: try driver.commit(batch, batch.outputs(.results))
+        case .abort:
+            try driver.log.begin()
+            try driver.log.append(batch.outputs(.results))
+            try driver.log.abort()
+        }
+    }
+
+    /// Whether the next unit asks for the transactional id: an answer that refuses it waits for whoever asks.
+    private func asksForID(_ cluster: MockCluster, _ driver: LogDriver) throws -> Bool {
+        cluster.failRequests(Self.initProducerID, with: [Self.idRefused])
+        do {
+            try driver.log.begin()
+            return false
+        } catch let fault as KafkaFault where fault.code == Self.idRefused {
+            return true
+        }
+    }
+
+    @Test(arguments: End.allCases)
+    func `after a hidden repeat the next unit has a producer of its own, and otherwise the same`(end: End) throws {
+        try withBatch { cluster, driver, batch in
+            try self.end(end, driver, batch)
+            #expect(try !asksForID(cluster, driver))
+        }
+        try withBatch { cluster, driver, batch in
+            cluster.failRequests(Self.endTransaction, with: [Self.disconnect])
+            try self.end(end, driver, batch)
+            #expect(try asksForID(cluster, driver))
+        }
+    }
+
+    #if DEBUG
+        @Test func `a producer that is kept after a hidden repeat is noticed`() throws {
+            try withBatch {
+                $0.sabotage = .producerKeptAfterRepeat
+            } _: { cluster, driver, batch in
+                cluster.failRequests(Self.endTransaction, with: [Self.disconnect])
+                try end(.commit, driver, batch)
+                #expect(try !asksForID(cluster, driver))
+            }
+        }
+    #endif
+
+    /// The fault of a commit whose outputs are not acknowledged while its offsets would be refused.
+    private func fault(_ change: @escaping (inout BrokerSettings) -> Void = { _ in }) throws -> KafkaFault? {
+        var result: KafkaFault?
+        try withBatch {
+            $0.commitMilliseconds = 1_500
+            change(&$0)
+        } _: { cluster, driver, batch in
+            cluster.failRequests(Self.produce, with: Array(repeating: Self.requestTimedOut, count: 1_000))
+            cluster.failRequests(Self.addOffsets, with: [Self.groupRefused])
+            result = #expect(throws: KafkaFault.self) { try driver.commit(batch, batch.outputs(.results)) }
+        }
+        return result
+    }
+
+    @Test func `offsets are not sent before every output is acknowledged, and the fault says how many were`() throws {
+        let late = try #require(try fault())
+        #expect(late.isTimeout && late.isRecoverable && late.requiresAbort)
+        #expect(late.acknowledgedShare == 0)
+        #if DEBUG
+            let planted = try fault { $0.sabotage = .offsetsBeforeFlush }
+            #expect(planted?.code == Self.groupRefused && planted?.acknowledgedShare == nil)
+        #endif
+    }
+
+    @Test func `a unit has the transaction's time, or half of what may pass between two polls`() throws {
+        var settings = BrokerSettings(
+            properties: [("group.id", "g")],
+            topics: TopicCheckTests.names,
+            instanceName: "one",
+            membership: .static
+        )
+        #expect(try settings.unitMilliseconds() == 30_000)
+        settings.properties += [("transaction.timeout.ms", "20000")]
+        #expect(try settings.unitMilliseconds() == 20_000)
+        settings.properties += [("max.poll.interval.ms", "30000")]
+        #expect(try settings.unitMilliseconds() == 15_000)
+        settings.commitMilliseconds = 700
+        #expect(try settings.unitMilliseconds() == 700)
+    }
+}

@@ -1,0 +1,130 @@
+import Kafka
+import Testing
+
+/// Requests that librdkafka repeats inside a call that succeeds: the first copy may still lie in the network.
+@Suite(.timeLimit(.minutes(20)))
+struct HiddenRepeatTests {
+    /// Their numbers in Kafka's protocol.
+    enum Request: Int16, CaseIterable, Sendable {
+        case addPartitions = 24
+        case addOffsets = 25
+        case endTransaction = 26
+        case offsetCommit = 28
+    }
+
+    enum End: CaseIterable, Sendable {
+        case commit, abort
+    }
+
+    /// The mock closes the connection instead of answering.
+    private static let disconnect: Int32 = -195
+
+    private func transaction(
+        _ producer: TransactionalProducer,
+        _ metadata: GroupMetadata,
+        _ end: End = .commit,
+        offset: Int64 = 7
+    ) throws {
+        try producer.begin()
+        try producer.produceRecord("record", partition: 0)
+        try producer.flush(timeoutMilliseconds: 20_000)
+        try producer.sendOffsets(
+            [PartitionOffset(partition: 0, offset: offset)],
+            topic: MockFixture.topic,
+            metadata,
+            timeoutMilliseconds: 20_000
+        )
+        switch end {
+        case .commit: try producer.commit(timeoutMilliseconds: 20_000)
+        case .abort: try producer.abort(timeoutMilliseconds: 20_000)
+        }
+    }
+
+    // One member for all of them: a join takes the mock three seconds.
+
+    @Test func `a request whose connection broke before its answer is seen, although the call succeeds`() throws {
+        try withMock { fixture in
+            let (consumer, metadata) = try fixture.member()
+            for request in Request.allCases {
+                for end in End.allCases {
+                    let producer = try fixture.transactional()
+                    try transaction(producer, metadata)
+                    #expect(!producer.mayHaveRepeats)
+                    fixture.cluster.failRequests(request.rawValue, with: [Self.disconnect])
+                    try transaction(producer, metadata, end, offset: 8)
+                    #expect(producer.mayHaveRepeats, "\(request), \(end)")
+                    // It stays so: the copy is not called back by transactions that go well.
+                    try transaction(producer, metadata, offset: 9)
+                    #expect(producer.mayHaveRepeats, "\(request), \(end)")
+                }
+            }
+            try consumer.close()
+        }
+    }
+
+    /// What brokers answer while they are busy or have moved: the library asks again, and every copy is accounted for.
+    private static let busy: [(Request, Int32)] = [
+        (.endTransaction, 14), (.endTransaction, 15), (.endTransaction, 16), (.addPartitions, 14), (.addPartitions, 51),
+        (.addOffsets, 14), (.addOffsets, 51), (.offsetCommit, 14), (.offsetCommit, 15),
+    ]
+
+    @Test func `a request that was answered with an error and asked again is no repeat`() throws {
+        try withMock { fixture in
+            let (consumer, metadata) = try fixture.member()
+            let producer = try fixture.transactional()
+            for (request, code) in Self.busy {
+                fixture.cluster.failRequests(request.rawValue, with: [code, code])
+                try transaction(producer, metadata)
+                #expect(!producer.mayHaveRepeats, "\(request), \(code)")
+            }
+            try consumer.close()
+        }
+    }
+
+    @Test func `hundreds of commits and aborts that go well raise no alarm`() throws {
+        try withMock { fixture in
+            let producer = try fixture.transactional()
+            let (consumer, metadata) = try fixture.member()
+            for round in 0..<400 as Range<Int64> {
+                try transaction(producer, metadata, round % 5 == 4 ? .abort : .commit, offset: round)
+                #expect(!producer.mayHaveRepeats, "round \(round)")
+            }
+            try consumer.close()
+        }
+    }
+
+    @Test func `a call that is resumed while its answer is on its way sends nothing again`() throws {
+        try withMock { fixture in
+            let producer = try fixture.transactional()
+            let (consumer, metadata) = try fixture.member()
+            try transaction(producer, metadata)
+            try fixture.cluster.setRoundTrip(1, milliseconds: 1_000)
+            try producer.begin()
+            try producer.produceRecord("record", partition: 0)
+            var slices = 0
+            while true {
+                do {
+                    try producer.commit(timeoutMilliseconds: 200)
+                    break
+                } catch let fault as KafkaFault where fault.isRetriable {
+                    slices += 1
+                }
+            }
+            #expect(slices > 1)
+            #expect(!producer.mayHaveRepeats)
+            try consumer.close()
+        }
+    }
+
+    @Test func `a request for the transactional id that was not answered is remembered`() throws {
+        try withMock { fixture in
+            let clean = try fixture.transactional()
+            #expect(clean.unansweredInits == 0)
+            let initProducerID: Int16 = 22
+            fixture.cluster.failRequests(initProducerID, with: [Self.disconnect])
+            let repeated = try fixture.transactional()
+            #expect(repeated.unansweredInits == 1)
+            #expect(!repeated.mayHaveRepeats)
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import Kafka
+import TestSupport
+import Testing
+
+private let behindNetwork: ClusterSettings = {
+    var settings = ClusterSettings()
+    settings.hasNetwork = true
+    return settings
+}()
+
+/// What a network does to transactions, on a real broker.
+@Suite(
+    .enabled(if: KafkaInstallation.found != nil, Comment(rawValue: KafkaInstallation.whyMissing)),
+    .cluster(behindNetwork),
+    .serialized,
+    .timeLimit(.minutes(5))
+)
+struct RealNetworkTests {
+    private func network() throws -> NetworkProxy {
+        let cluster: RealCluster = try #require(RealClusterTrait.cluster)
+        return try #require(cluster.network)
+    }
+
+    @Test(arguments: [true, false])
+    func `a held EndTxn is repeated inside the call, and after a new init the late one is refused`(
+        commits: Bool
+    ) throws {
+        let network = try network()
+        let fixture = try TransactionFixture("held-\(commits)", servers: network.bootstrapServers)
+        let before = network.news
+        var deed = NetworkDeed(.hold(.byHand), .endTransaction)
+        (deed.isCommit, deed.transactionalID) = (commits, "\(fixture.input).id")
+        let number = network.plan(deed)
+        let producer = try fixture.producer()
+        try producer.begin()
+        try producer.produce(["first"], to: fixture.output)
+        try producer.flush(timeoutMilliseconds: 30_000)
+        if commits {
+            try producer.commit(timeoutMilliseconds: 30_000)
+        } else {
+            try producer.abort(timeoutMilliseconds: 30_000)
+        }
+        let news = network.news
+        #expect(news.done.contains(number))
+        // The call returned OK, and asked twice.
+        let (asked, answered) = (news.requests[.endTransaction] ?? 0, news.answers[.endTransaction] ?? 0)
+        #expect(asked - (before.requests[.endTransaction] ?? 0) == 2)
+        #expect(answered - (before.answers[.endTransaction] ?? 0) == 1)
+        let next = try fixture.producer()
+        try next.begin()
+        try next.produce(["second"], to: fixture.output)
+        try next.flush(timeoutMilliseconds: 30_000)
+        network.deliver(number)
+        #expect(network.wait { $0.held.contains { $0.deed == number && $0.answer != nil } })
+        let held = try #require(network.news.held.first { $0.deed == number })
+        // INVALID_PRODUCER_EPOCH
+        #expect(held.metLaterTransaction && held.errorCode == 47, "\(held)")
+        #expect(try fixture.outputs() == (commits ? ["first"] : []))
+        try next.commit(timeoutMilliseconds: 30_000)
+        #expect(try fixture.outputs() == (commits ? ["first", "second"] : ["second"]))
+    }
+
+    @Test func `clients that come through the network stay behind it`() throws {
+        let network = try network()
+        let fixture = try TransactionFixture("stay", servers: network.bootstrapServers)
+        let producer = try fixture.producer()
+        try producer.begin()
+        try producer.produce(["a"], to: fixture.output)
+        try producer.commit(timeoutMilliseconds: 30_000)
+        #expect((network.news.requests[.produce] ?? 0) > 0)
+        network.set(.blackHole)
+        try producer.begin()
+        try producer.produce(["b"], to: fixture.output)
+        let fault = #expect(throws: KafkaFault.self) { try producer.flush(timeoutMilliseconds: 1_000) }
+        #expect(fault?.isRetriable == true)
+        network.set(.clear)
+        try producer.commit(timeoutMilliseconds: 30_000)
+        #expect(try fixture.outputs() == ["a", "b"])
+    }
+}

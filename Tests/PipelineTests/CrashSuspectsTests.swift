@@ -1,0 +1,84 @@
+import Testing
+
+@testable import Pipeline
+
+@Suite("Records that crashed the process")
+struct CrashSuspectsTests {
+    private static func item(_ offset: Int64, partition: Int32 = 0) -> WorkItem {
+        WorkItem(place: RecordPlace(partition: partition, offset: offset), timestamp: 100 + offset)
+    }
+
+    /// Work as a slot showed it when the process crashed.
+    private static func crash(_ offsets: [Int64], alone: Bool) throws -> Work {
+        let slot = WorkSlot()
+        let seen = slot.during(.verifying, alone: alone) { () -> Work? in
+            for offset in offsets {
+                slot.note(
+                    InboundRecord(
+                        topic: "t",
+                        partition: 0,
+                        offset: offset,
+                        timestamp: 100 + offset,
+                        key: nil,
+                        value: nil
+                    )
+                )
+            }
+            if offsets.count > 1 { slot.noteAll() }
+            return slot.look()
+        }
+        return try #require(seen)
+    }
+
+    @Test(
+        "A record is convicted by three crashes, of which it was alone in all but the first",
+        arguments: [
+            ([], false), ([(1, true)], false), ([(1, true), (1, true)], false),
+            ([(1, false), (1, true), (1, true)], true), ([(1, true), (1, true), (1, true)], true),
+            ([(1, false), (1, false), (1, false)], false), ([(1, false), (1, false), (1, true)], false),
+            ([(3, false), (1, true), (1, true)], true), ([(3, false), (3, false), (3, false)], false),
+        ] as [([(Int, Bool)], Bool)]
+    )
+    func conviction(crashes: [(Int, Bool)], isConvicted: Bool) throws {
+        var suspects = CrashSuspects()
+        for (count, alone) in crashes { suspects.add(try Self.crash((5..<5 + Int64(count)).map { $0 }, alone: alone)) }
+        #expect(suspects.isConvicted(Self.item(5)) == isConvicted)
+        #expect(!suspects.isConvicted(Self.item(6)), "a record that was near is innocent")
+    }
+
+    @Test("Another record at the same place is innocent")
+    func otherRecord() throws {
+        var suspects = CrashSuspects()
+        for _ in 0..<3 { suspects.add(try Self.crash([5], alone: true)) }
+        let other = WorkItem(place: Self.item(5).place, timestamp: 99)
+        #expect(suspects.isConvicted(Self.item(5)) && !suspects.isConvicted(other))
+    }
+
+    @Test("What positions have passed is forgotten, and nothing else")
+    func passed() {
+        let counts = [Self.item(5), Self.item(6), Self.item(5, partition: 1)].map {
+            ($0, CrashSuspects.Count(total: 1))
+        }
+        var suspects = CrashSuspects(Dictionary(uniqueKeysWithValues: counts))
+        #expect(suspects.passed([PartitionPosition(partition: 0, offset: 5)]) == [])
+        #expect(suspects.passed([PartitionPosition(partition: 0, offset: 6)]) == [Self.item(5)])
+        #expect(Set(suspects.counts.keys) == [Self.item(6), Self.item(5, partition: 1)])
+    }
+
+    @Test("A round is cut around its suspects, and not at all without one")
+    func split() throws {
+        let records = (0..<6 as Range<Int64>).map {
+            InboundRecord(topic: "t", partition: 0, offset: $0, timestamp: 100 + $0, key: nil, value: nil)
+        }
+        func pieces(_ suspected: [Int64]) -> [[Int64]]? {
+            let counts = suspected.map { (Self.item($0), CrashSuspects.Count(total: 1)) }
+            return CrashSuspects(Dictionary(uniqueKeysWithValues: counts)).split(records.map { .record($0) })?
+                .map { piece in
+                    piece.compactMap { if case .record(let record) = $0 { record.offset } else { nil } }
+                }
+        }
+        #expect(pieces([]) == nil && pieces([9]) == nil)
+        #expect(pieces([3]) == [[0, 1, 2], [3], [4, 5]])
+        #expect(pieces([0, 1, 5]) == [[0], [1], [2, 3, 4], [5]])
+    }
+}

@@ -1,0 +1,138 @@
+import AppAttest
+import AppCheck
+import DeviceLab
+import JSON
+import Pipeline
+import TestSupport
+import Testing
+
+/// verifyAppCheckToken of session tokens: what each app says of them, and how many are remembered.
+@Suite struct SessionTokenUseTests {
+    private struct Bench {
+        let rig: ExchangeRig
+        private var device = FakeDevice(ExchangeKit.model, seed: 3)
+        private let artifact: [UInt8]
+
+        init(limit: Int? = nil, adjust: (inout RegisteredApp) -> Void = { _ in }) throws {
+            var settings = try ExchangeKit.settings(adjust: adjust)
+            if let limit { settings.limits.sessionTokens = limit }
+            rig = try ExchangeRig(settings)
+            artifact = try rig.register(device)
+        }
+
+        mutating func token(limitedUse: Bool = false, resource: String = ExchangeKit.resource) throws -> String {
+            try #require(rig.refresh(&device, artifact, limitedUse: limitedUse, resource: resource).tokenText)
+        }
+    }
+
+    private static func consumed(_ answers: ExchangeAnswers) -> Bool? {
+        guard answers.verdict == "accepted", let response = answers.result?["response"] else { return nil }
+        return response["alreadyConsumed"]?.bool ?? false
+    }
+
+    /// A token of the worker's own key with a life of so many seconds.
+    private static func made(life: Int64, at time: Int64, _ id: String) throws -> String {
+        let claims = TokenClaims(
+            subject: ExchangeKit.appID,
+            projectNumber: ExchangeKit.projectNumber,
+            projectID: ExchangeKit.projectID,
+            issuedAt: time / 1000,
+            expiresAt: time / 1000 + life,
+            id: id
+        )
+        return String(decoding: TokenMinter.mint(claims, with: try ExchangeKit.rs256()), as: UTF8.self)
+    }
+
+    @Test func `a session token is used up once, and remembered until it expires, over restarts too`() throws {
+        var bench = try Bench { $0.tokens.ttlMilliseconds = 604_800_000 }
+        let token = try bench.token()
+        let first = ExchangeRequest.verification(of: token).with(id: "v1")
+        #expect(try Self.consumed(bench.rig.send(first)) == false)
+        #expect(try Self.consumed(bench.rig.send(.verification(of: token))) == true)
+        #expect(bench.rig.loop.tally.sessionTokensUsed == 1)
+        bench.rig.time += 604_799_000
+        try bench.rig.restart()
+        #expect(try Self.consumed(bench.rig.send(.verification(of: token))) == true)
+        #expect(try Self.consumed(bench.rig.send(first)) == false)
+        bench.rig.time += 1_000
+        #expect(try bench.rig.send(.verification(of: token)).reason == "token-invalid")
+        bench.rig.time += 20_000
+        _ = try bench.rig.challenge()
+        #expect(bench.rig.loop.ledgers[0]?.tokens.count == 0)
+    }
+
+    @Test(arguments: [true, false])
+    func `where the app says so, or shares its session tokens, they are refused by a reason of their own`(
+        isShared: Bool
+    ) throws {
+        var bench = try Bench { app in
+            if isShared { app.tokens.sharedSessionTokens = true } else { app.tokens.sessionTokens = .refuse }
+        }
+        let answers = try bench.rig.send(.verification(of: bench.token()))
+        #expect(answers.reason == "session-token" && answers.code == 403 && answers.event == nil)
+        #expect(answers.result?["status"]?["status"]?.string == "PERMISSION_DENIED")
+        #expect(bench.rig.loop.ledgers[0]?.tokens.count == 0)
+        #expect(try Self.consumed(bench.rig.send(.verification(of: bench.token(limitedUse: true)))) == false)
+    }
+
+    @Test func `the app of the token's subject decides, for its OAuth clients too`() throws {
+        let client = "oauthClients/\(ExchangeKit.client)"
+        for policy in SessionTokenPolicy.allCases {
+            let rig = try ExchangeRig(ExchangeKit.settings { $0.tokens.sessionTokens = policy })
+            var (own, other) = (FakeDevice(ExchangeKit.model, seed: 3), FakeDevice(ExchangeKit.model, seed: 4))
+            let artifact = try rig.register(own, resource: client)
+            let clients = try #require(rig.refresh(&own, artifact, resource: client).tokenText)
+            #expect(
+                try rig.send(.verification(of: clients)).summary == (policy == .accept ? "accepted" : "session-token")
+            )
+            let foreign = try rig.register(other, resource: ExchangeKit.otherResource)
+            let others = try #require(rig.refresh(&other, foreign, resource: ExchangeKit.otherResource).tokenText)
+            #expect(try rig.send(.verification(of: others)).summary == "accepted")
+        }
+    }
+
+    @Test(arguments: [299, 301, 1799, 604_801, Int64.max - 2_000_000_000])
+    func `a life that no session token has is invalid, whoever signed it`(life: Int64) throws {
+        let rig = try ExchangeRig(ExchangeKit.settings())
+        func summary(_ life: Int64) throws -> String? {
+            try rig.send(.verification(of: Self.made(life: life, at: rig.time, "made-\(life)"))).summary
+        }
+        #expect(try summary(life) == "token-invalid")
+        #expect(try summary(1800) == "accepted" && summary(604_800) == "accepted")
+    }
+
+    @Test func `beyond the limit a session token is refused, not forgotten; limited-use tokens are taken all the same`()
+        throws
+    {
+        var bench = try Bench(limit: 2)
+        let tokens = try (0..<3).map { _ in try bench.token() }
+        let answers = try bench.rig.send(tokens.map { .verification(of: $0) })
+        #expect(answers.map(\.summary) == ["accepted", "accepted", "session-token"])
+        #expect(bench.rig.loop.tally.sessionTokensUsed == 2 && bench.rig.loop.tally.sessionTokensOverLimit == 1)
+        #expect(try Self.consumed(bench.rig.send(.verification(of: tokens[0]))) == true)
+        #expect(try Self.consumed(bench.rig.send(.verification(of: bench.token(limitedUse: true)))) == false)
+        // As soon as one expires there is room again.
+        bench.rig.time += 3_600_000 + 10_000
+        #expect(try Self.consumed(bench.rig.send(.verification(of: bench.token()))) == false)
+    }
+
+    @Test func `at the limit no answer depends on where batches end`() throws {
+        func summaries(_ most: Int) throws -> [String?] {
+            var settings = try ExchangeKit.settings()
+            settings.limits.sessionTokens = 3
+            let rig = try ExchangeRig(settings)
+            // Some of what was used is past its time when the rest comes.
+            let times = (0..<12).map { 7_000 * Int64($0) } + (0..<6).map { 1_800_000 + 9_000 * Int64($0) }
+            let requests = try times.enumerated().map { index, time in
+                let token = try Self.made(life: index % 4 == 3 ? 300 : 1800, at: ExchangeKit.start + time, "t\(index)")
+                return ExchangeRequest.verification(of: token).at(ExchangeKit.start + time)
+            }
+            rig.time += 2_000_000
+            rig.log.mostRecords = most
+            return try rig.send(requests).map(\.summary)
+        }
+        let expected = try summaries(.max)
+        for most in [1, 2, 3, 7] { #expect(try summaries(most) == expected) }
+        #expect(Set(expected) == ["accepted", "session-token"])
+    }
+}

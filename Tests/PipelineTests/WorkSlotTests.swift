@@ -1,0 +1,73 @@
+import Testing
+
+@testable import Pipeline
+
+@Suite("A slot says what its thread works at")
+struct WorkSlotTests {
+    private func record(_ offset: Int64, partition: Int32 = 3) -> InboundRecord {
+        InboundRecord(topic: "t", partition: partition, offset: offset, timestamp: 7_000 + offset, key: nil, value: nil)
+    }
+
+    private func item(_ offset: Int64) -> WorkItem {
+        WorkItem(place: RecordPlace(partition: 3, offset: offset), timestamp: 7_000 + offset)
+    }
+
+    @Test("The record that is touched is named, and none of those before it")
+    func exact() throws {
+        let slot = WorkSlot()
+        #expect(slot.look() == nil)
+        let seen = slot.during(.decoding, alone: false) { () -> Work? in
+            for offset in 0..<5 { slot.note(record(Int64(offset))) }
+            return slot.look()
+        }
+        let work = try #require(seen)
+        #expect(work.items == [item(4)])
+        #expect(work.stage == .decoding && !work.isAlone)
+        #expect(slot.look() == nil, "nobody works there any more")
+    }
+
+    @Test("Where records are touched together, all of the grain are named")
+    func together() throws {
+        let slot = WorkSlot()
+        let seen = slot.during(.verifying, alone: true) { () -> Work? in
+            for offset in 0..<3 { slot.note(record(Int64(offset))) }
+            slot.noteAll()
+            return slot.look()
+        }
+        let work = try #require(seen)
+        #expect(work.items == [item(0), item(1), item(2)])
+        #expect(work.isAlone)
+    }
+
+    @Test("Work longer than a grain names its latest record", arguments: [63, 64, 65, 1_000])
+    func long(count: Int) throws {
+        let slot = WorkSlot()
+        let seen = slot.during(.admitting, alone: false) { () -> Work? in
+            for offset in 0..<count { slot.note(record(Int64(offset))) }
+            return slot.look()
+        }
+        #expect(try #require(seen).items == [item(Int64(count - 1))])
+    }
+
+    @Test("Each grain has another number, and forgets the records before it")
+    func numbers() throws {
+        let slot = WorkSlot()
+        let first = slot.during(.decoding, alone: false) { () -> Work? in
+            slot.note(record(1))
+            return slot.look()
+        }
+        let second = slot.during(.encoding, alone: false) { slot.look() }
+        #expect(try #require(first).number != #require(second).number)
+        #expect(second?.items == [])
+    }
+
+    @Test(
+        "Words that are none of a slot name nothing",
+        arguments: [WorkSlot.Word.stage, WorkSlot.Word.count, WorkSlot.Word.current]
+    )
+    func damaged(word damaged: Int) {
+        func words(_ index: Int) -> Int64 { index == damaged ? 1_000_000 : index == WorkSlot.Word.current ? 0 : 1 }
+        #expect(Work(words: words) == nil)
+        #expect(Work { $0 == WorkSlot.Word.current ? 0 : 1 } != nil, "the same words, undamaged")
+    }
+}

@@ -1,0 +1,118 @@
+import AppAttest
+import Pipeline
+import TestSupport
+import Testing
+
+/// What a loop does with records that earlier processes crashed at.
+@Suite("Crashes")
+struct CrashTests {
+    private static let traffic = Result { try FleetTraffic(.imitated) }
+
+    private final class Passed: @unchecked Sendable {
+        var items: [WorkItem] = []
+    }
+
+    private struct Outcome {
+        var letters: [RecordPlace: String] = [:]
+        var results = 0
+        var passed: [WorkItem] = []
+        var commits = 0
+    }
+
+    private static func records() throws -> [InboundRecord] { try traffic.get().records(40, partitions: 2, seed: 8) }
+
+    private static func item(_ record: InboundRecord) -> WorkItem {
+        WorkItem(
+            place: RecordPlace(partition: record.partition, offset: record.offset),
+            timestamp: record.timestamp
+        )
+    }
+
+    private static func run(_ suspects: [WorkItem: CrashSuspects.Count], seed: UInt64) throws -> Outcome {
+        let traffic = try traffic.get()
+        let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: seed)
+        let passed = Passed()
+        var chances = SimulatedLog.Chances()
+        (chances.commitFault, chances.callFault, chances.rebalance) = (0.1, 0.05, 0.02)
+        chances.faults = [.nothingDone]
+        let log = SimulatedLog(records: try records(), seed: seed, chances: chances)
+        var options = BatchLoop.Options()
+        options.batch.records = 16
+        options.suspects = CrashSuspects(suspects)
+        options.passed = { passed.items += $0 }
+        let loop = BatchLoop(
+            log: log,
+            settings: traffic.settings,
+            lanes: lanes,
+            options: options,
+            post: lanes.post,
+            wallClock: { EvaluationTime(milliseconds: RequestRecords.time) }
+        )
+        #expect(try lanes.run(loop))
+        var outcome = Outcome(passed: passed.items, commits: log.commits)
+        for record in log.visible {
+            if record.stream == .results { outcome.results += 1 }
+            guard record.stream == .deadLetters else { continue }
+            let reason = record.headers.first { $0.name == Array("dlq.reason".utf8) }?.value ?? []
+            let place = RecordPlace(partition: record.partition, offset: record.sourceOffset)
+            #expect(outcome.letters.updateValue(String(decoding: reason, as: UTF8.self), forKey: place) == nil)
+        }
+        return outcome
+    }
+
+    @Test(
+        "a convicted record becomes an internal dead letter, and all others are answered once",
+        arguments: 1...8 as ClosedRange<UInt64>
+    )
+    func convicted(seed: UInt64) throws {
+        let records = try Self.records()
+        let without = try Self.run([:], seed: seed)
+        let (guilty, suspect) = (Self.item(records[7]), Self.item(records[20]))
+        let counts = [
+            guilty: CrashSuspects.Count(total: 3, alone: 2), suspect: CrashSuspects.Count(total: 2, alone: 1),
+        ]
+        let outcome = try Self.run(counts, seed: seed)
+        #expect(outcome.letters[guilty.place] == "internal")
+        #expect(outcome.letters.filter { $0.key != guilty.place } == without.letters.filter { $0.key != guilty.place })
+        #expect(outcome.letters.count + outcome.results == records.count)
+        #expect(Set(outcome.passed) == [guilty, suspect], "both are behind us")
+    }
+
+    @Test(
+        "a suspect is alone in flight while it is touched, and no other record is",
+        arguments: 1...8 as ClosedRange<UInt64>
+    )
+    func alone(seed: UInt64) throws {
+        let (traffic, records) = (try Self.traffic.get(), try Self.records())
+        let suspect = Self.item(records[20])
+        let scratch = try traffic.scratch()
+        let loopWork = WorkSlot()
+        let seen = Passed()
+        #if DEBUG
+            for slot in [scratch.work, loopWork] {
+                slot.sabotage = { [weak slot] _, items in
+                    guard let work = slot?.look() else { return }
+                    if items.contains(suspect) {
+                        #expect(work.isAlone && items == [suspect])
+                        seen.items += items
+                    }
+                }
+            }
+            let lanes = SimulatedLanes(scratch: scratch, seed: seed)
+            var options = BatchLoop.Options()
+            options.batch.records = 16
+            options.work = loopWork
+            options.suspects = CrashSuspects([suspect: CrashSuspects.Count(total: 1)])
+            let loop = BatchLoop(
+                log: SimulatedLog(records: records, seed: seed),
+                settings: traffic.settings,
+                lanes: lanes,
+                options: options,
+                post: lanes.post,
+                wallClock: { EvaluationTime(milliseconds: RequestRecords.time) }
+            )
+            #expect(try lanes.run(loop))
+            #expect(seen.items.count >= 4, "decoded, resolved, verified and judged")
+        #endif
+    }
+}

@@ -1,0 +1,156 @@
+import Pipeline
+import TestSupport
+import Testing
+
+/// Positions that disagree: a fleet has worked, an operator was careless, and a fleet comes again.
+@Suite("What an operator does to the positions")
+struct PositionDeedTests {
+    private static let traffic = Result { try FleetTraffic(.imitated) }
+
+    /// A fleet that has answered the first half of its requests and is gone.
+    private struct World {
+        let fleet: SimulatedFleet
+        let late: [InboundRecord]
+        let answered: [RecordPlace: Int]
+
+        init(_ seed: UInt64, _ delivery: SimulatedMember.Delivery, leavesRowsOut: Bool = false) throws {
+            let traffic = try PositionDeedTests.traffic.get()
+            let records = traffic.records(40, partitions: 3, seed: 90 + seed)
+            var plan = SimulationPlan.rough(seed: seed, delivery: delivery)
+            (plan.chaosSteps, plan.leavesRowsOut) = (120, leavesRowsOut)
+            late = Array(records[20...])
+            fleet = SimulatedFleet(
+                plan,
+                records: Array(records[..<20]),
+                settings: traffic.settings,
+                scratch: try traffic.scratch()
+            )
+            let ended = fleet.run()
+            #expect(ended, "seed \(seed)")
+            #expect(fleet.held.isEmpty, "seed \(seed): \(fleet.holds)")
+            #expect(fleet.breakdowns.isEmpty, "seed \(seed): \(fleet.breakdowns)")
+            fleet.stopAll()
+            answered = Self.answers(fleet)
+        }
+
+        /// How often each request was answered.
+        static func answers(_ fleet: SimulatedFleet) -> [RecordPlace: Int] {
+            let outputs = [OutputStream.results, .deadLetters].flatMap { fleet.broker.visible($0).values.joined() }
+            return outputs.reduce(into: [:]) {
+                $0[RecordPlace(partition: $1.partition, offset: $1.sourceOffset), default: 0] += 1
+            }
+        }
+
+        /// The late requests of a partition, in a topic of their own.
+        func fresh(_ partition: Int32) -> [InboundRecord] {
+            late.filter { $0.partition == partition }.enumerated().map { index, record in
+                var record = record
+                record.offset = Int64(index)
+                return record
+            }
+        }
+
+        /// The deed, more requests, and a fleet again, until it has nothing to do.
+        func goOn(after deed: Deed) -> Bool {
+            fleet.broker.perform(deed, on: 0, fresh: fresh(0))
+            let endsThere = deed == .requestsRemade || deed == .requestsTruncated
+            fleet.broker.add(late.filter { !endsThere || $0.partition != 0 })
+            if deed.isCounted { fleet.broker.offerAll() }
+            if deed == .retentionOvertook { fleet.broker.retainOnly(0, fromIndex: 1) }
+            return fleet.run()
+        }
+    }
+
+    @Test(
+        "nothing of the partition is answered until somebody has looked, everything of the others is, and then the rest",
+        arguments: Deed.allCases.filter { !$0.isCounted },
+        [SimulatedMember.Delivery.exactlyOnce, .atLeastOnce]
+    )
+    func holds(deed: Deed, delivery: SimulatedMember.Delivery) throws {
+        for seed in 1...8 as ClosedRange<UInt64> {
+            let world = try World(seed, delivery)
+            let (fleet, broker) = (world.fleet, world.fleet.broker)
+            let offset = try #require(broker.committed[0])
+            #expect(world.goOn(after: deed), "seed \(seed)")
+            let held: Set<Int32> = deed == .groupRenamed ? Set(broker.partitions) : [0]
+            #expect(fleet.held == held, "seed \(seed)")
+            let meanwhile = World.answers(fleet)
+            for partition in broker.partitions {
+                let late = world.late.filter { $0.partition == partition }
+                let count = meanwhile.filter { $0.key.partition == partition }.count
+                let before = world.answered.filter { $0.key.partition == partition }.count
+                #expect(count == before + (held.contains(partition) ? 0 : late.count), "seed \(seed): \(partition)")
+            }
+            expectOnce(meanwhile, delivery, seed)
+            try goOn(world, deed, offset, delivery, seed)
+        }
+    }
+
+    /// The way out that the sentence names.
+    private func goOn(
+        _ world: World,
+        _ deed: Deed,
+        _ offset: Int64,
+        _ delivery: SimulatedMember.Delivery,
+        _ seed: UInt64
+    ) throws {
+        let (fleet, broker) = (world.fleet, world.fleet.broker)
+        fleet.stopAll()
+        let before = World.answers(fleet)
+        let isNew = deed == .requestsRemade || deed == .requestsTruncated
+        for partition in broker.partitions where deed == .groupRenamed || partition == 0 {
+            let applied = world.fleet.broker.markedOffset(partition) ?? offset
+            let isLost = deed == .ledgerEmptied || deed == .ledgerTruncated
+            broker.reset(partition, to: isNew ? broker.requestEnds(partition).low : isLost ? offset : applied)
+        }
+        let ended = fleet.run()
+        #expect(ended && fleet.breakdowns.isEmpty, "seed \(seed): \(fleet.breakdowns)")
+        #expect(fleet.held.isEmpty, "seed \(seed): \(fleet.holds)")
+        let after = World.answers(fleet)
+        let expected = broker.requestCount(0)
+        if isNew {
+            let total = after.filter { $0.key.partition == 0 }.values.reduce(0, +)
+            let known = before.filter { $0.key.partition == 0 }.values.reduce(0, +)
+            #expect(delivery == .atLeastOnce ? total - known >= expected : total - known == expected, "seed \(seed)")
+        } else {
+            #expect(after.filter { $0.key.partition == 0 }.count == expected, "seed \(seed)")
+            expectOnce(after, delivery, seed)
+        }
+    }
+
+    private func expectOnce(_ answers: [RecordPlace: Int], _ delivery: SimulatedMember.Delivery, _ seed: UInt64) {
+        guard delivery == .exactlyOnce else { return }
+        #expect(answers.values.allSatisfy { $0 == 1 }, "seed \(seed): \(answers.filter { $0.value > 1 })")
+    }
+
+    @Test(
+        "what retention or a moved offset took is counted, and nothing is held",
+        arguments: Deed.allCases.filter(\.isCounted),
+        [SimulatedMember.Delivery.exactlyOnce, .atLeastOnce]
+    )
+    func counts(deed: Deed, delivery: SimulatedMember.Delivery) throws {
+        for seed in 1...8 as ClosedRange<UInt64> {
+            let world = try World(seed, delivery)
+            #expect(world.goOn(after: deed) && world.fleet.held.isEmpty, "seed \(seed)")
+            #expect(world.fleet.broker.skipped > 0, "seed \(seed)")
+            let answers = World.answers(world.fleet)
+            expectOnce(answers, delivery, seed)
+            for partition in world.fleet.broker.partitions where partition != 0 {
+                let late = world.late.filter { $0.partition == partition }
+                #expect(late.allSatisfy { answers[RecordPlace(partition: partition, offset: $0.offset)] != nil })
+            }
+        }
+    }
+
+    @Test("where rows of the table are left out, requests are answered twice or swallowed")
+    func sabotage() throws {
+        var (twice, started) = (0, 0)
+        for deed in [Deed.offsetsExpired, .offsetMovedBack, .groupRenamed, .ledgerEmptied] {
+            let world = try World(3, .exactlyOnce, leavesRowsOut: true)
+            _ = world.goOn(after: deed)
+            if World.answers(world.fleet).values.contains(where: { $0 > 1 }) { twice += 1 }
+            if world.fleet.held.isEmpty { started += 1 }
+        }
+        #expect(twice >= 3 && started == 4)
+    }
+}

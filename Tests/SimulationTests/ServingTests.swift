@@ -1,0 +1,165 @@
+import AppAttest
+import TestSupport
+import Testing
+
+@testable import Pipeline
+
+/// The loop asks its log for changes of the group whatever else it waits for, and partitions do not wait for each other.
+@Suite("Serving the group")
+struct ServingTests {
+    private static let traffic = Result { try FleetTraffic(.imitated) }
+
+    enum Wait: CaseIterable {
+        /// As many batches as may be are with lanes that do not come back.
+        case lanesFull
+        case breakerOpen
+        /// A ledger is being read, and lanes do not give its records back.
+        case restoring
+    }
+
+    /// Gives records as long as it is polled; the group wants the partition back, which only ``serve()`` says.
+    private final class QuietLog: RecordLog {
+        private var offset: Int64 = 0
+        private var isAssigned = false
+        private let wait: Wait
+        private(set) var commits = 0
+        private(set) var isReleased = false
+        var wantsBack = false
+
+        init(_ wait: Wait) { self.wait = wait }
+
+        func poll(_ limits: BatchLimits, waitMilliseconds: Int) -> PollRound {
+            var round = PollRound()
+            guard isAssigned else {
+                isAssigned = true
+                round.change = .assigned([0])
+                return round
+            }
+            // At most three batches, so that a loop that polls on shows.
+            guard offset < 3 else { return round }
+            round.records = [.record(RequestRecords.record(Array("junk".utf8), key: nil, offset: offset))]
+            offset += 1
+            return round
+        }
+
+        func serve() -> AssignmentChange? {
+            guard wantsBack else { return nil }
+            wantsBack = false
+            return .revoked([0])
+        }
+
+        func beginRestore(_ partitions: [Int32], kept: Set<Int32>) {}
+        func restore(_ records: Int, waitMilliseconds: Int) -> RestoreRound {
+            var round = RestoreRound()
+            if wait == .restoring {
+                round.records = [StoredRecord(partition: 0, key: [4], value: nil)]
+            } else {
+                round.completed = [0]
+            }
+            return round
+        }
+        func begin() {}
+        func append(_ records: [OutboundRecord]) {}
+        func commit(_ positions: [PartitionPosition], of generation: Generation) { commits += 1 }
+        func abort() {}
+        func releaseRevoked() { isReleased = true }
+        func close() {}
+        var hasLedger: Bool { true }
+        var isAtomic: Bool { true }
+    }
+
+    /// The worker's clock, moved by the test. Confined to the test's thread.
+    private final class Clock: @unchecked Sendable {
+        var milliseconds = RequestRecords.time
+    }
+
+    private static func loop(_ log: any RecordLog, _ clock: Clock) throws -> (BatchLoop, SimulatedLanes) {
+        let traffic = try traffic.get()
+        let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
+        let loop = BatchLoop(
+            log: log,
+            settings: traffic.settings,
+            lanes: lanes,
+            post: lanes.post,
+            wallClock: { EvaluationTime(milliseconds: clock.milliseconds) }
+        )
+        return (loop, lanes)
+    }
+
+    @Test(
+        "partitions that the group wants back are given back while lanes hang, the breaker is open or ledgers are read",
+        arguments: Wait.allCases
+    )
+    func waits(wait: Wait) throws {
+        let (log, clock) = (QuietLog(wait), Clock())
+        let (loop, lanes) = try Self.loop(log, clock)
+        if wait == .breakerOpen {
+            loop.breaker.add(records: 100, internal: 100, at: EvaluationTime(milliseconds: clock.milliseconds))
+        }
+        // No job of the lanes is run: what they have stays with them.
+        _ = lanes
+        for _ in 0..<50 { _ = try loop.tick(waitMilliseconds: 0) }
+        #expect(!log.isReleased)
+        log.wantsBack = true
+        for _ in 0..<5 { _ = try loop.tick(waitMilliseconds: 0) }
+        // The oldest batch has two seconds.
+        clock.milliseconds += 2_001
+        for _ in 0..<5 { _ = try loop.tick(waitMilliseconds: 0) }
+        #expect(log.isReleased && log.commits == 0)
+    }
+
+    /// Two partitions: the ledger of one is there, that of the other does not come to its end.
+    private final class HalfRestoredLog: RecordLog {
+        private var step = 0
+        private var isTold = false
+        private(set) var started: [Int32] = []
+        private(set) var committed: [PartitionPosition] = []
+        var isWhole = false
+
+        func poll(_ limits: BatchLimits, waitMilliseconds: Int) -> PollRound {
+            var round = PollRound()
+            step += 1
+            if step == 1 { round.change = .assigned([0, 1]) }
+            if step == 2 {
+                round.records = [.record(RequestRecords.record(Array("junk".utf8), key: nil, offset: 0))]
+            }
+            return round
+        }
+
+        func beginRestore(_ partitions: [Int32], kept: Set<Int32>) {}
+        func restore(_ records: Int, waitMilliseconds: Int) -> RestoreRound {
+            var round = RestoreRound()
+            if !isTold { round.completed = [0] }
+            isTold = true
+            if isWhole { round.completed = [1] }
+            return round
+        }
+        func start(_ partition: Int32, mark: PartitionMark?, ledgerIsEmpty: Bool) -> PartitionStart {
+            started.append(partition)
+            return .started(PartitionStart.Report())
+        }
+        func begin() {}
+        func append(_ records: [OutboundRecord]) {}
+        func commit(_ positions: [PartitionPosition], of generation: Generation) { committed += positions }
+        func abort() {}
+        func releaseRevoked() {}
+        func close() {}
+        var hasLedger: Bool { true }
+        var isAtomic: Bool { true }
+    }
+
+    @Test("a partition whose ledger is whole is judged while another's is still read")
+    func halfRestored() throws {
+        let log = HalfRestoredLog()
+        let (loop, lanes) = try Self.loop(log, Clock())
+        for _ in 0..<50 {
+            _ = try loop.tick(waitMilliseconds: 0)
+            _ = lanes.finishOne()
+        }
+        #expect(log.started == [0] && loop.restoring != nil)
+        #expect(log.committed == [PartitionPosition(partition: 0, offset: 1)])
+        log.isWhole = true
+        for _ in 0..<5 { _ = try loop.tick(waitMilliseconds: 0) }
+        #expect(log.started == [0, 1] && loop.restoring == nil)
+    }
+}

@@ -1,0 +1,68 @@
+import AppAttest
+import Pipeline
+import TestSupport
+import Testing
+
+/// A loop whose wall clock contradicts the brokers' waits, and judges all once they agree.
+@Suite("A wrong wall clock")
+struct WrongClockTests {
+    private static let traffic = Result { try FleetTraffic(.imitated) }
+
+    /// A clock that is set right after it was asked so often.
+    private final class Clock: @unchecked Sendable {
+        private var asked = 0
+        private(set) var notices: [String] = []
+        let behind: Int64
+        let wrongFor: Int
+        init(behind: Int64, wrongFor: Int) { (self.behind, self.wrongFor) = (behind, wrongFor) }
+
+        func now() -> EvaluationTime {
+            asked += 1
+            return EvaluationTime(milliseconds: RequestRecords.time + 60_000 - (asked <= wrongFor ? behind : 0))
+        }
+
+        func note(_ fault: any LogFault) { notices.append(String(describing: fault)) }
+    }
+
+    private static func run(_ clock: Clock, logAppend: Bool) throws -> (LoopTally, BatchLoop) {
+        let traffic = try traffic.get()
+        let records = traffic.records(40, partitions: 2, seed: 8).map { record in
+            var record = record
+            record.hasLogAppendTime = logAppend
+            return record
+        }
+        let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
+        let loop = BatchLoop(
+            log: SimulatedLog(records: records, seed: 1),
+            settings: traffic.settings,
+            lanes: lanes,
+            post: lanes.post,
+            wallClock: clock.now,
+            uptime: { 1_000 },
+            notice: clock.note
+        )
+        #expect(try lanes.run(loop))
+        return (loop.tally, loop)
+    }
+
+    @Test(
+        "A worker whose clock is behind refuses nobody: it waits, says so once, and judges all when the clock is right"
+    )
+    func waits() throws {
+        let right = try Self.run(Clock(behind: 0, wrongFor: 0), logAppend: true).0
+        let clock = Clock(behind: 86_400_000, wrongFor: 500)
+        let (tally, loop) = try Self.run(clock, logAppend: true)
+        #expect(tally.refused == right.refused && tally.accepted == right.accepted)
+        #expect(tally.refused["from-future"] == nil)
+        #expect(clock.notices.count == 1 && clock.notices[0].contains("clocks is wrong"), "\(clock.notices)")
+        #expect(loop.clockDoubt == nil)
+    }
+
+    @Test("Where senders choose the time, a record from the future is refused, and nobody waits")
+    func createTime() throws {
+        let clock = Clock(behind: 86_400_000, wrongFor: .max)
+        let (tally, _) = try Self.run(clock, logAppend: false)
+        #expect(tally.refused["from-future"] ?? 0 > 20)
+        #expect(clock.notices.isEmpty)
+    }
+}

@@ -1,0 +1,40 @@
+/// Bytes of a connection, taken apart into frames: four bytes of length and as many as they say.
+struct FrameBuffer {
+    private var bytes: [UInt8] = []
+    private var start = 0
+
+    /// More than any request or answer of these tests; what claims to be longer is no Kafka.
+    static let maxFrame = 128 << 20
+
+    /// What has come and is in no frame yet.
+    var count: Int { bytes.count - start }
+
+    mutating func append(_ chunk: ArraySlice<UInt8>) {
+        if start > 65_536, start > bytes.count / 2 {
+            bytes.removeFirst(start)
+            start = 0
+        }
+        bytes.append(contentsOf: chunk)
+    }
+
+    enum Next: Equatable {
+        case frame([UInt8])
+        case incomplete
+        case nonsense
+    }
+
+    /// The next frame with its length.
+    mutating func next() -> Next {
+        guard count >= 4 else { return .incomplete }
+        let length = bytes[start..<start + 4].reduce(0) { $0 << 8 | Int($1) }
+        guard length >= 4, length <= Self.maxFrame else { return .nonsense }
+        guard count >= 4 + length else { return .incomplete }
+        let frame = Array(bytes[start..<start + 4 + length])
+        start += frame.count
+        if start == bytes.count {
+            bytes.removeAll(keepingCapacity: bytes.capacity <= 1 << 20)
+            start = 0
+        }
+        return .frame(frame)
+    }
+}

@@ -1,0 +1,138 @@
+internal import Foundation
+internal import Pipeline
+
+/// The network between clients and brokers: it reads Kafka's frames and harms those that it is told to.
+///
+/// A listener for each broker at the port that the broker advertises, one thread for all. Only on loopback, for
+/// brokers without TLS and without SASL on that listener.
+package final class NetworkProxy: Sendable {
+    /// From a port where clients come to the broker's.
+    package struct Route: Sendable {
+        package let listen: UInt16
+        package let broker: UInt16
+
+        package init(listen: UInt16, broker: UInt16) { (self.listen, self.broker) = (listen, broker) }
+    }
+
+    enum Order: Sendable {
+        case plan(Int, NetworkDeed)
+        case forget(Int?)
+        case weather(NetworkWeather, broker: Int?)
+        case deliver(Int)
+        case cutAll(broker: Int?)
+    }
+
+    /// What the thread and its users share.
+    struct Shared: Sendable {
+        var orders: [Order] = []
+        var news = NetworkNews()
+        var deeds = 0
+        /// Orders given, and obeyed.
+        var given = 0
+        var obeyed = 0
+        var isStopping = false
+        var hasEnded = false
+    }
+
+    private let shared = Locked(Shared())
+    private let bell: NetworkBell
+    package let routes: [Route]
+
+    /// - Throws: a ``ClusterFault`` where a port is taken.
+    package init(_ routes: [Route]) throws {
+        // All that throws comes before the last property: an object that is not made has no thread to stop.
+        let bell = try NetworkBell()
+        let loop = try ProxyLoop(routes, shared, bell)
+        (self.routes, self.bell) = (routes, bell)
+        let thread = Thread { loop.run() }
+        thread.name = "network"
+        thread.start()
+    }
+
+    deinit { stop() }
+
+    /// Cuts every connection and waits until the thread has ended.
+    package func stop() {
+        shared.withLock { $0.isStopping = true }
+        bell.ring()
+        while !shared.withLock({ $0.hasEnded }) { usleep(1_000) }
+    }
+
+    /// Where clients come to, as `bootstrap.servers`.
+    package var bootstrapServers: String { routes.map { "127.0.0.1:\($0.listen)" }.joined(separator: ",") }
+
+    package var news: NetworkNews { shared.withLock { $0.news } }
+
+    /// Does a deed to the next request that fits. Of several deeds that fit the oldest is done.
+    ///
+    /// - Returns: its number in ``NetworkNews/done`` and ``HeldFrame/deed``.
+    @discardableResult
+    package func plan(_ deed: NetworkDeed) -> Int {
+        let number = shared.withLock { shared in
+            shared.deeds += 1
+            return shared.deeds
+        }
+        order(.plan(number, deed))
+        return number
+    }
+
+    /// Forgets a deed that is not done yet; nil = all.
+    package func forget(_ deed: Int? = nil) { order(.forget(deed)) }
+
+    /// - Parameter broker: from 1 on; nil = all.
+    package func set(_ weather: NetworkWeather, broker: Int? = nil) { order(.weather(weather, broker: broker)) }
+
+    /// Lets a held frame go, by the number of the deed that holds it.
+    package func deliver(_ deed: Int) { order(.deliver(deed)) }
+
+    /// Cuts every connection to a broker; nil = to all.
+    package func cutAll(broker: Int? = nil) { order(.cutAll(broker: broker)) }
+
+    /// Waits until the news are such. - Returns: false when they are not in time.
+    package func wait(_ seconds: Int = 30, until condition: (NetworkNews) -> Bool) -> Bool {
+        Patience.wait(seconds) { condition(news) }
+    }
+
+    /// Returns once it is obeyed: what comes from now on meets it.
+    private func order(_ order: Order) {
+        let number = shared.withLock { shared in
+            shared.orders.append(order)
+            shared.given += 1
+            return shared.given
+        }
+        bell.ring()
+        while shared.withLock({ $0.obeyed < number && !$0.hasEnded }) { usleep(200) }
+    }
+}
+
+/// Wakes the thread from its wait.
+final class NetworkBell: Sendable {
+    let reading: Int32
+    private let writing: Int32
+
+    init() throws {
+        var ends: [Int32] = [-1, -1]
+        // Room for the two descriptors.
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        let code = unsafe ends.withUnsafeMutableBufferPointer { unsafe socketpair(AF_UNIX, kind, 0, $0.baseAddress) }
+        guard code == 0 else { throw ClusterFault(description: "no socket pair: errno \(errno)") }
+        (reading, writing) = (ends[0], ends[1])
+    }
+
+    deinit {
+        close(reading)
+        close(writing)
+    }
+
+    func ring() {
+        let byte: [UInt8] = [1]
+        // One byte of an array that lives on; a full pipe wakes the reader just as well.
+        _ = unsafe byte.withUnsafeBytes { unsafe write(writing, $0.baseAddress, 1) }
+    }
+
+    func hush() {
+        var bytes = [UInt8](repeating: 0, count: 256)
+        // An array's own bytes and their count.
+        while unsafe bytes.withUnsafeMutableBytes({ unsafe read(reading, $0.baseAddress, $0.count) }) == 256 {}
+    }
+}

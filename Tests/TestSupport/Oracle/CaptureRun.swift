@@ -1,0 +1,206 @@
+package import AppAttest
+internal import AppCheck
+internal import Crypto
+internal import DeviceLab
+package import Pipeline
+
+/// How a capture is cut: what must never change an answer.
+package struct CaptureLayout: Sendable, CustomStringConvertible {
+    /// Records per batch; nil = all in one.
+    package let batch: Int?
+    package let lanes: Int
+    package var description: String { "batches of \(batch.map(String.init) ?? "all"), \(lanes) lanes" }
+
+    package init(batch: Int?, lanes: Int) { (self.batch, self.lanes) = (batch, lanes) }
+
+    package static let all: [CaptureLayout] = [1, 2, 3, 7, nil].flatMap { batch in
+        [1, 2, 4].map { CaptureLayout(batch: batch, lanes: $0) }
+    }
+}
+
+/// What a capture gave under one layout.
+package struct CaptureRun: Equatable {
+    /// Results, tokens, events and dead letters, each stream in its order.
+    package let outputs: [OutputStream: [OutboundRecord]]
+    package let keys: [Int32: [KeyID: KeyRecord]]
+    /// Everything else that the ledger topic's last records say and time has not taken away.
+    package let state: [String]
+
+    package init(_ capture: RandomCapture, _ layout: CaptureLayout, seed: UInt64 = 1) throws {
+        let log = CutLog(capture.records, ledger: capture.ledger, batch: layout.batch)
+        let anchors = try RandomCapture.ca.anchors()
+        let lanes = GrainLanes(
+            (0..<layout.lanes).map { _ in
+                LaneScratch(
+                    verifier: ObjectVerifier(anchors: anchors, limits: capture.settings.objectLimits),
+                    engine: OracleEngine()
+                )
+            },
+            seed: seed
+        )
+        let now = capture.now
+        var options = BatchLoop.Options()
+        options.batch.records = Int.max
+        let loop = BatchLoop(
+            log: log,
+            settings: capture.settings,
+            lanes: lanes,
+            options: options,
+            post: { $0() },
+            wallClock: { now }
+        )
+        guard try lanes.run(loop) else { throw LoopRun.Unfinished() }
+        outputs = Dictionary(grouping: log.outputs.filter { $0.stream != .ledger }, by: \.stream)
+        var (keys, state): ([Int32: [KeyID: KeyRecord]], [String]) = ([:], [])
+        for (partition, ledger) in loop.ledgers {
+            ledger.keys.forEach { keys[partition, default: [:]][$0] = $1 }
+            state += try Self.state(of: partition, log, at: ledger.streamTime)
+        }
+        (self.keys, self.state) = (keys, state.sorted())
+    }
+
+    /// What a restore would read beside the keys. When an id that has expired is forgotten is the batches' affair.
+    private static func state(of partition: Int32, _ log: CutLog, at time: EvaluationTime) throws -> [String] {
+        var lines: [String] = ["\(partition) \(time.milliseconds)"]
+        for record in log.compacted where record.partition == partition {
+            switch try LedgerCodec.decode(key: record.key, value: record.value) {
+            case .challenge(let id, let used) where used.expiresAt > time:
+                lines.append("\(partition) \(id.bytes) \(used)")
+            case .token(let id, let used) where used.expiresAt > time: lines.append("\(partition) \(id.bytes) \(used)")
+            case .rate(let app, let rate): lines.append("\(partition) \(app) \(rate)")
+            case .sealingKey(let id, let since): lines.append("\(partition) \(id) \(since)")
+            default: break
+            }
+        }
+        return lines
+    }
+
+    /// The first difference, in words; nil = none.
+    package func difference(from other: CaptureRun) -> String? {
+        for stream in OutputStream.allCases {
+            let (own, others) = (outputs[stream] ?? [], other.outputs[stream] ?? [])
+            for (mine, theirs) in zip(own, others) where mine != theirs {
+                return "\(stream) \(mine.partition)/\(mine.sourceOffset):\n\(Self.text(theirs))\n\(Self.text(mine))"
+            }
+            if own.count != others.count { return "\(stream): \(own.count) records, not \(others.count)" }
+        }
+        if keys != other.keys { return "keys differ" }
+        return state == other.state ? nil : "state: \(Set(state).symmetricDifference(other.state).sorted())"
+    }
+
+    private static func text(_ record: OutboundRecord) -> String {
+        String(decoding: record.value ?? [], as: UTF8.self)
+    }
+}
+
+/// A capture as a log: batches of one size, and a ledger topic.
+private final class CutLog: RecordLog {
+    private let records: [InboundRecord]
+    private let batch: Int
+    private var read = 0
+    private var isAssigned = false
+    private var stored: [StoredRecord]
+    private var restoring: [StoredRecord] = []
+    private var pending: [OutboundRecord] = []
+    private(set) var outputs: [OutboundRecord] = []
+
+    init(_ records: [InboundRecord], ledger: [StoredRecord], batch: Int?) {
+        (self.records, stored, self.batch) = (records, ledger, batch ?? max(1, records.count))
+    }
+
+    /// The last value of each key of the ledger topic.
+    var compacted: [StoredRecord] {
+        var last: [[UInt8]: StoredRecord] = [:]
+        for record in stored { last[[UInt8(record.partition)] + record.key] = record }
+        return last.values.filter { $0.value != nil }
+    }
+
+    func poll(_ limits: BatchLimits, waitMilliseconds: Int) throws -> PollRound {
+        var round = PollRound()
+        guard isAssigned else {
+            isAssigned = true
+            round.change = .assigned(Array(0..<RandomCapture.partitions))
+            return round
+        }
+        let end = min(read + batch, records.count)
+        round.records = records[read..<end].map { .record($0) }
+        read = end
+        round.ended = end == records.count
+        return round
+    }
+
+    func begin() throws { pending = [] }
+    func append(_ records: [OutboundRecord]) throws { pending += records }
+
+    func commit(_ positions: [PartitionPosition], of generation: Generation) throws {
+        outputs += pending
+        for record in pending where record.stream == .ledger {
+            stored.append(StoredRecord(partition: record.partition, key: record.key ?? [], value: record.value))
+        }
+        pending = []
+    }
+
+    func abort() throws { preconditionFailure("nothing fails here") }
+
+    func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws { restoring = stored }
+
+    func restore(_ records: Int, waitMilliseconds: Int) throws -> RestoreRound {
+        var round = RestoreRound()
+        (round.records, restoring) = (restoring, [])
+        round.isComplete = true
+        return round
+    }
+
+    func releaseRevoked() throws {}
+    func close() throws {}
+    var hasLedger: Bool { true }
+    var isAtomic: Bool { true }
+}
+
+/// Several lanes on one thread: small grains, each on a lane and in an order that the seed chooses.
+private final class GrainLanes: LaneRunner, @unchecked Sendable {
+    // Confined to the test's thread.
+    private var random: SeededRandom
+    private let scratches: [LaneScratch]
+    private var jobs: [() -> Void] = []
+
+    init(_ scratches: [LaneScratch], seed: UInt64) {
+        self.scratches = scratches
+        random = SeededRandom(seed: seed)
+    }
+
+    func run<Output: Sendable>(
+        count: Int,
+        grain: Int,
+        priority: LanePriority,
+        _ body: @escaping @Sendable (Range<Int>, LaneScratch) -> [Output],
+        completion: @escaping @Sendable ([Output]) -> Void
+    ) {
+        jobs.append { [self] in
+            let size = scratches.count == 1 ? grain : 1 + Int.random(in: 0..<6, using: &random)
+            let starts = Array(stride(from: 0, to: count, by: size))
+            var outputs: [Int: [Output]] = [:]
+            for start in starts.shuffled(using: &random) {
+                let scratch = scratches[Int.random(in: 0..<scratches.count, using: &random)]
+                outputs[start] = body(start..<min(start + size, count), scratch)
+            }
+            completion(starts.flatMap { outputs[$0] ?? [] })
+        }
+    }
+
+    func run(_ loop: BatchLoop) throws -> Bool {
+        for _ in 0..<100_000 {
+            if !jobs.isEmpty, Bool.random(using: &random) { finishOne() }
+            switch try loop.tick(waitMilliseconds: 0) {
+            case .worked, .backOff: continue
+            case .waiting: finishOne()
+            case .finished: return true
+            }
+        }
+        return false
+    }
+
+    private func finishOne() {
+        if !jobs.isEmpty { jobs.remove(at: Int.random(in: 0..<jobs.count, using: &random))() }
+    }
+}

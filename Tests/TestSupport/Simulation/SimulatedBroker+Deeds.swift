@@ -1,0 +1,89 @@
+package import Pipeline
+
+/// What a careless operator does to a group that has stopped.
+package enum Deed: String, CaseIterable, Sendable {
+    case offsetsExpired, ledgerEmptied, ledgerTruncated, requestsRemade, requestsTruncated
+    case offsetMovedBack, offsetMovedForward, groupRenamed, retentionOvertook
+
+    /// Whether workers go on all the same, and count what they cannot read.
+    package var isCounted: Bool { self == .offsetMovedForward || self == .retentionOvertook }
+}
+
+extension SimulatedBroker {
+    /// - Parameter fresh: what the requests topic holds once it was made again.
+    package func perform(_ deed: Deed, on partition: Int32, fresh: [InboundRecord]) {
+        let offset = committed[partition, default: 0]
+        switch deed {
+        case .offsetsExpired: setOffset(nil, of: partition)
+        case .ledgerEmptied: logs[Topic(.ledger, partition)] = PartitionLog()
+        case .ledgerTruncated: logs[Topic(.ledger, partition)]?.cutBehindLast(where: { $0.key != [4] })
+        case .requestsRemade:
+            setOffset(nil, of: partition)
+            remake(partition, fresh)
+        case .requestsTruncated: remake(partition, Array((input[partition] ?? []).prefix(1)))
+        case .offsetMovedBack: setOffset(offset - 1, of: partition)
+        case .offsetMovedForward: setOffset(offset + 1, of: partition)
+        case .groupRenamed:
+            groupName += " renamed"
+            for partition in partitions { setOffset(nil, of: partition) }
+        // More comes before the oldest of it goes: see ``retainOnly(_:fromIndex:)``.
+        case .retentionOvertook: remake(partition, (input[partition] ?? []).filter { $0.offset >= offset })
+        }
+    }
+
+    /// A stock tool sets an offset and leaves no text beside it.
+    package func setOffset(_ offset: Int64?, of partition: Int32) {
+        committed[partition] = offset
+        ownOffsets.remove(partition)
+    }
+
+    /// What `reset --offsets-only` does.
+    package func reset(_ partition: Int32, to offset: Int64) {
+        setOffset(offset, of: partition)
+        let mark = PartitionMark(appliedOffset: offset, group: Array(groupName.utf8), delivery: .transaction)
+        let (key, value) = LedgerCodec.encode(.mark(mark))
+        let record = OutboundRecord(
+            stream: .ledger,
+            partition: partition,
+            sourceOffset: -1,
+            sourceTimestamp: -1,
+            key: key,
+            value: value
+        )
+        logs[Topic(.ledger, partition), default: PartitionLog()].append(record, transaction: nil)
+    }
+
+    /// More requests for each partition, behind those that there are.
+    package func add(_ records: [InboundRecord]) {
+        for record in records { input[record.partition, default: []].append(record) }
+    }
+
+    /// Retention takes the oldest requests of a partition.
+    package func retainOnly(_ partition: Int32, fromIndex index: Int) {
+        remake(partition, Array((input[partition] ?? []).dropFirst(index)))
+    }
+
+    package func requestCount(_ partition: Int32) -> Int { input[partition]?.count ?? 0 }
+
+    /// What the ledger's last mark says; nil = it has none.
+    package func markedOffset(_ partition: Int32) -> Int64? { lastMark(partition)?.appliedOffset }
+
+    private func lastMark(_ partition: Int32) -> PartitionMark? {
+        let last = log(.ledger, partition).visible.last { $0.key == [4] }
+        guard let last, case .mark(let mark)? = try? LedgerCodec.decode(key: [4], value: last.value) else { return nil }
+        return mark
+    }
+
+    private func remake(_ partition: Int32, _ records: [InboundRecord]) {
+        input[partition] = records
+        available[partition] = records.count
+    }
+
+    /// The oldest request, and the offset after the newest that can be read.
+    package func requestEnds(_ partition: Int32) -> (low: Int64, high: Int64) {
+        let records = (input[partition] ?? []).prefix(available[partition, default: 0])
+        // A topic whose records are gone goes on counting where it was.
+        let low = records.first?.offset ?? committed[partition, default: 0]
+        return (low, records.last.map { $0.offset + 1 } ?? low)
+    }
+}

@@ -1,0 +1,41 @@
+internal import Pipeline
+
+extension SimulatedBroker {
+    /// A request that the library has repeated inside a call: the repeat was answered, the first copy comes late.
+    struct LateRequest {
+        enum Content {
+            case end(commit: Bool)
+            case offsets([PartitionPosition], SimulatedGroup.Stamp)
+
+            var isEnd: Bool { if case .end = self { true } else { false } }
+        }
+
+        let producer: String
+        let epoch: Int
+        let content: Content
+        /// The transactions that there were; any above is a later one.
+        let transaction: Int
+    }
+
+    var transactionCount: Int { transactions.count }
+
+    /// Late copies arrive in the producer's next transaction, where they do most harm: an EndTxn behind a record, a
+    /// TxnOffsetCommit behind that transaction's own. Who has a new epoch is safe from them.
+    func deliverLate(of name: String, ends: Bool) {
+        guard let open = producers[name]?.open else { return }
+        let due = late.filter { $0.producer == name && $0.content.isEnd == ends && $0.transaction <= open }
+        guard !due.isEmpty else { return }
+        late.removeAll { $0.producer == name && $0.content.isEnd == ends && $0.transaction <= open }
+        for request in due {
+            do throws(BrokerRefusal) {
+                switch request.content {
+                case .end(let commit): try endTransaction(name, epoch: request.epoch, commit: commit)
+                case .offsets(let positions, let stamp):
+                    try addOffsets(name, epoch: request.epoch, positions, stamp)
+                }
+            } catch {
+                counts.add(.lateRefused)
+            }
+        }
+    }
+}

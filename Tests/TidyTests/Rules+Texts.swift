@@ -1,0 +1,58 @@
+/// What a record says stays bytes: Swift compares and hashes `String` by what Unicode takes for equal, which finds one
+/// text under many spellings and costs milliseconds for texts that are made for it.
+extension Rules {
+    /// The modules that a record's bytes go through.
+    private static let recordModules = ["JSON", "CBOR", "AppAttest", "AppCheck", "Pipeline"].map { "Sources/\($0)/" }
+
+    /// Who may make a `String` of bytes all the same, and why it does no harm.
+    private static let textMakers = [
+        // The one door, for what is shown to people.
+        "Sources/AppAttest/Bytes/ExactText.swift", "Sources/AppAttest/Inspection/",
+        // Accessors for configuration files, and output that is repaired.
+        "Sources/JSON/JSONNode.swift", "Sources/JSON/UTF8Text.swift",
+        // Claims and names that the worker itself has signed, sealed or written, verified before they are read.
+        "Sources/AppCheck/Token/TokenVerifier.swift", "Sources/AppCheck/Artifact/Artifact.swift",
+        "Sources/Pipeline/Ledger/LedgerCodec+Decode.swift",
+        // A group's name out of the ledger, to be shown.
+        "Sources/Pipeline/Positions/PartitionPositions.swift",
+        // A topic's name, which is compared as bytes.
+        "Sources/Pipeline/CaptureLine.swift",
+    ]
+
+    private static let makers = [
+        "String(decoding", "String(validating", "String(cString", "String(validatingCString", "String(bytes",
+        "String(data",
+        "String(copying", "String(unsafeUninitialized", "String(utf8String", "String(describing", "String(reflecting",
+        "String(Substring", "Substring(decoding", "Character(",
+    ]
+    /// Properties that give a `String` of a record's bytes: a JSON node's, and an exact text's.
+    private static let properties = [".string", ".numberText", ".shown"]
+
+    static func textsOfRecords(_ file: SourceFile) -> [Breach] {
+        guard file.isSwift, file.isUnder(recordModules), !file.isUnder(textMakers) else { return [] }
+        return file.code.enumerated().compactMap { index, line in
+            let found = makers.first { makes($0, in: line) } ?? properties.first { reads($0, in: line) }
+            return found.map { Breach(path: file.path, line: index + 1, text: "makes a String of bytes: \($0)") }
+        }
+    }
+
+    /// Whether a property is read: no call (`.string(…)`), no longer name (`.stringBytes`), no case that is matched or told.
+    private static func reads(_ property: String, in line: String) -> Bool {
+        line.ranges(of: property).contains { range in
+            guard range.lowerBound > line.startIndex else { return false }
+            let before = line[line.index(before: range.lowerBound)]
+            let after = range.upperBound == line.endIndex ? " " : line[range.upperBound]
+            guard before.isLetter || before.isNumber || "_)]?!\\".contains(before) else { return false }
+            return !(after.isLetter || after.isNumber || after == "_" || after == "(" || after == ":")
+                && !line[range.upperBound...].drop(while: { $0 == " " }).hasPrefix("= {")
+        }
+    }
+
+    /// Not the end of a longer name.
+    private static func makes(_ maker: String, in line: String) -> Bool {
+        line.ranges(of: maker).contains { range in
+            guard let before = line[..<range.lowerBound].last else { return true }
+            return !before.isLetter && !before.isNumber && before != "_"
+        }
+    }
+}

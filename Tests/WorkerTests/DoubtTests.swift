@@ -1,0 +1,82 @@
+internal import AppAttest
+internal import AppCheck
+internal import DeviceLab
+internal import Foundation
+internal import Testing
+
+@testable internal import Worker
+
+@Suite("Doubts about a configuration")
+struct DoubtTests {
+    @Test(
+        "An empty list that accepts nothing is told by its place, an absent or a full one is not",
+        arguments: [
+            (#""appleAppIds":[]"#, "apps.json: projects[0].apps[0].appleAppIds is empty: no device is accepted"),
+            (
+                #""appleAppIds":["T.b"],"categories":{"allow":[]}"#,
+                "apps.json: projects[0].apps[0].categories.allow is empty"
+            ),
+            (
+                #""appleAppIds":["T.b"],"bundleVersions":{"allow":[]}"#,
+                "apps.json: projects[0].apps[0].bundleVersions.allow is empty"
+            ),
+            (#""appleAppIds":["T.b"],"categories":{"allow":[2]},"bundleVersions":{}"#, nil),
+            (#""appleAppIds":["T.b"],"oauthClientIds":[]"#, nil),
+        ] as [(String, String?)]
+    )
+    func lists(app: String, warning: String?) throws {
+        let warnings = try KeyDirectory(app: app).load().warnings(now: 0)
+        #expect(warnings.count == (warning == nil ? 0 : 1))
+        if let warning { #expect(warnings[0].hasPrefix(warning), "\(warnings)") }
+    }
+
+    @Test(
+        "A project without apps and a file without projects are told",
+        arguments: [
+            (#"{"projects":[]}"#, ["projects"]),
+            (#"{"projects":[{"number":"1","apps":[]},{"number":"2","apps":[{"appId":"a"}]}]}"#, ["projects[0].apps"]),
+            (#"{"projects":[{"number":"2","apps":[{"appId":"a"}]}]}"#, []),
+        ]
+    )
+    func projects(apps: String, places: [String]) throws {
+        #expect(try ConfigurationDirectory(apps: apps).load().emptyLists == places)
+    }
+
+    @Test("A lab authority's root is told by its list, another root is not")
+    func labAnchors() {
+        let lab = LabCA(seed: 7)
+        func file(_ pem: [UInt8]) -> AnchorSettings.File { AnchorSettings.File(path: "a.pem", pem: pem) }
+        let apple = file(Array(AppleRoots.attestationPEM.utf8))
+        let both = AnchorSettings(
+            attestation: [apple, file(lab.attestationAnchorPEM)],
+            receipt: [file(lab.receiptAnchorPEM)]
+        )
+        let warnings = LabAnchors.warnings(both)
+        #expect(warnings.count == 2)
+        #expect(warnings.first?.hasPrefix("worker.json: anchors.attestation: a.pem is a lab authority's root") == true)
+        #expect(LabAnchors.warnings(AnchorSettings(attestation: [apple])) == [])
+    }
+
+    @Test("Session tokens are taken, or refused where apps.json says so; other words are faults")
+    func sessionTokens() throws {
+        func policy(_ members: String) throws -> Bool? {
+            try KeyDirectory(app: members).load().configuration.registry.apps.first?.tokens.consumesSessionTokens
+        }
+        #expect(try policy(#""appleAppIds":["T.b"]"#) == true)
+        #expect(try policy(#""replayProtection":{}"#) == true)
+        #expect(try policy(#""replayProtection":{"sessionTokens":"accept"}"#) == true)
+        #expect(try policy(#""replayProtection":{"sessionTokens":"refuse"}"#) == false)
+        #expect(try policy(#""sharedSessionTokens":true,"replayProtection":{"sessionTokens":"accept"}"#) == false)
+        let fault = try KeyDirectory(app: #""replayProtection":{"sessionTokens":"on"}"#).fault()
+        #expect(
+            fault == "apps.json: projects[0].apps[0].replayProtection.sessionTokens: must be one of accept, refuse."
+        )
+    }
+
+    @Test("The limit of remembered tokens is configured with the other limits")
+    func limit() throws {
+        #expect(try KeyDirectory().load().configuration.limits.sessionTokens == 1_000_000)
+        #expect(try KeyDirectory(#""limits":{"sessionTokens":5}"#).load().configuration.limits.sessionTokens == 5)
+        #expect(try KeyDirectory(#""limits":{"sessionTokens":-1}"#).fault()?.contains("limits.sessionTokens") == true)
+    }
+}

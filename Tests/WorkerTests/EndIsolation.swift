@@ -1,0 +1,92 @@
+import Foundation
+import Kafka
+import Pipeline
+import TestSupport
+import Testing
+
+/// One bad record, or one bad batch on a disk, stays one.
+extension EndToEndTests {
+    #if DEBUG
+        @Test func `a record that crashes the worker becomes a dead letter after three tries, and costs no other`()
+            throws
+        {
+            let workplace = try Workplace("crashing")
+            try workplace.publish(devices: 10, records: 60)
+            let before = try workplace.records(of: workplace.requests)
+            let guilty = try #require(before.last { $0.partition == 0 })
+            let crash = "verifying/0/\(guilty.offset)/\(SIGSEGV)"
+            for attempt in 1...3 {
+                let worker = try WorkerProcess(
+                    ["run", "--config", workplace.config, "--instance", "one"],
+                    folder: workplace.path,
+                    environment: ["ATTEST_WORKER_CRASH": crash, "SWIFT_BACKTRACE": "enable=no"]
+                )
+                try #require(wait(60) { !worker.isRunning }, "\(worker.error)")
+                if attempt > 1 {
+                    #expect(worker.error.contains("partition 0, offset \(guilty.offset)"), "\(worker.error)")
+                }
+            }
+            let last = try workplace.work(until: 60)
+            #expect(last.error.contains("ended this program 3 times"), "\(last.error)")
+            let outcomes = try Outcomes(of: workplace)
+            #expect(outcomes.counts == ["accepted": 59, "[internal]": 1])
+            #expect(outcomes.summaries[Place(partition: 0, offset: guilty.offset)] == "[internal]")
+            #expect(
+                !(try workplace.work(until: 60)).error.contains("ended this program"),
+                "it is forgotten once it is done"
+            )
+        }
+    #endif
+
+    @Test func `damage on the broker's disk holds its partition, in the ledger as in the requests; the third goes on`()
+        throws
+    {
+        let workplace = try Workplace("damaged")
+        try workplace.publish(devices: 20, records: 120)
+        _ = try workplace.work(until: 120)
+        try workplace.publish(devices: 20, records: 120, seed: 2)
+        let all = try workplace.records(of: workplace.requests)
+        let sound = all.count { $0.partition == 0 }
+        try #require(sound > 10)
+        try Self.damage(workplace.topic(.ledger), partition: 1)
+        try Self.damage(workplace.requests, partition: 2)
+        let worker = try workplace.run("run", "--instance", "one")
+        #expect(worker.waits(until: "partition 1 is held"), "\(worker.error)")
+        #expect(worker.waits(until: "partition 2 is held"), "\(worker.error)")
+        #expect(
+            worker.error.contains("reset --partitions 1") && worker.error.contains("--partitions 2"),
+            "\(worker.error)"
+        )
+        let answered = try wait(60) {
+            try workplace.records(of: workplace.topic(.results)).count { $0.partition == 0 } >= sound
+        }
+        #expect(answered && worker.isRunning, "\(worker.error)")
+        worker.signal(SIGTERM)
+        #expect(worker.exitCode() == 0, "\(worker.error)")
+        let results = try workplace.records(of: workplace.topic(.results))
+        #expect(results.count { $0.partition == 0 } == sound, "each once")
+    }
+
+    /// Flips a bit in the newest batch of a partition, behind its header: the checksum is wrong from then on.
+    private static func damage(_ topic: String, partition: Int32) throws {
+        let broker = try #require(RealKafkaTrait.broker)
+        let files = FileManager.default.enumerator(atPath: broker.folder.path)?.compactMap { $0 as? String } ?? []
+        let name = try #require(files.first { $0.hasSuffix("/\(topic)-\(partition)/00000000000000000000.log") })
+        let file = try FileHandle(forUpdating: broker.folder.appending(path: name))
+        let end = try file.seekToEnd()
+        try file.seek(toOffset: 0)
+        let bytes = [UInt8](try file.read(upToCount: Int(end)) ?? Data())
+        // A batch: base offset (8), length (4), then as many bytes. Markers are batches of their own, of 78 bytes.
+        var (start, newest) = (0, 0)
+        while start + 12 <= bytes.count {
+            let length = bytes[(start + 8)..<(start + 12)].reduce(0) { $0 << 8 | Int($1) }
+            if length > 100 { newest = start }
+            start += 12 + length
+        }
+        let place = newest + 80
+        try #require(place < bytes.count)
+        try file.seek(toOffset: UInt64(place))
+        try file.write(contentsOf: Data([bytes[place] ^ 1]))
+        try file.close()
+    }
+}

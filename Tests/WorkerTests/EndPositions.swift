@@ -1,0 +1,146 @@
+import Foundation
+import Kafka
+import Pipeline
+import TestSupport
+import Testing
+
+/// Positions that a careless operator has made disagree, and the way out that the worker names.
+extension EndToEndTests {
+    /// A workplace whose 40 requests are answered, with the group empty.
+    private func worked(_ prefix: String) throws -> Workplace {
+        let workplace = try Workplace(prefix)
+        try workplace.publish(devices: 6, records: 40)
+        _ = try workplace.work(until: 40)
+        #expect(try workplace.waitsForMembers(0))
+        return workplace
+    }
+
+    /// Runs the worker until it holds all partitions: nothing is answered meanwhile.
+    private func holds(_ workplace: Workplace, _ reason: String, outcomes: Int) throws {
+        let worker = try workplace.run("run", "--instance", "one")
+        let areHeld = wait(60) {
+            let lines = worker.error.split(separator: "\n").filter { $0.contains(" is held, the others go on: ") }
+            return lines.count { $0.contains(reason) } >= Int(Workplace.partitions) || !worker.isRunning
+        }
+        #expect(areHeld && worker.isRunning, "\(worker.error)")
+        worker.signal(SIGTERM)
+        #expect(worker.exitCode() == 0, "\(worker.error)")
+        #expect(worker.output.contains("0 requests: "), "\(worker.output)")
+        #expect(try answered(workplace) == outcomes)
+        #expect(try workplace.waitsForMembers(0))
+    }
+
+    private func answered(_ workplace: Workplace) throws -> Int {
+        try workplace.records(of: workplace.topic(.results)).count
+            + workplace.records(of: workplace.topic(.deadLetters)).count
+    }
+
+    private func groups(_ workplace: Workplace, _ arguments: String...) throws {
+        let broker = try #require(RealKafkaTrait.broker)
+        try broker.tool(
+            "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand",
+            ["--bootstrap-server", broker.bootstrapServers, "--group", workplace.prefix] + arguments
+        )
+    }
+
+    @Test func `what is committed carries our text, and each partition's mark says how far it is, refusals alone too`()
+        throws
+    {
+        let workplace = try Workplace("marked")
+        try workplace.put([PutRecord(key: Array("nobody".utf8), value: Array("no request".utf8), partition: 1)])
+        _ = try workplace.work(until: 1)
+        let admin = try Admin(workplace.properties)
+        let found = try admin.committedOffsets(ofGroup: "marked", topic: workplace.requests, partitions: [0, 1, 2])
+        #expect(found.map(\.offset) == [nil, 1, nil])
+        #expect(found[1].metadata == Array("attest-worker/1".utf8) && found[0].metadata.isEmpty)
+        let ledger = try workplace.records(of: workplace.topic(.ledger))
+        let marks = try ledger.map { try LedgerCodec.decode(key: $0.key ?? [], value: $0.value) }
+        let group = Array("marked".utf8)
+        guard case .mark(let mark)? = marks.first, marks.count == 1 else {
+            Issue.record("\(marks)")
+            return
+        }
+        #expect(mark.appliedOffset == 1 && mark.group == group && mark.delivery == .transaction)
+    }
+
+    @Test func `offsets that were deleted hold their partitions until the ledger's are taken`() throws {
+        let workplace = try worked("deleted")
+        try groups(workplace, "--delete-offsets", "--topic", workplace.requests)
+        try workplace.publish(devices: 6, records: 10, seed: 9)
+        try holds(workplace, "the group has no offset", outcomes: 40)
+        let plan = try workplace.done("reset", "--offsets-only", "--to-applied")
+        #expect(plan.output.hasSuffix("nothing was changed; --yes does it\n"), "\(plan.output)")
+        let keys = try workplace.exported()
+        let reset = try workplace.done("reset", "--offsets-only", "--to-applied", "--yes")
+        #expect(reset.output.hasSuffix("done: offsets moved, 3 marks set, the ledger is kept\n"), "\(reset.output)")
+        #expect(try workplace.exported() == keys && !keys.isEmpty)
+        _ = try workplace.work(until: 50)
+        #expect(try Outcomes(of: workplace).counts == ["accepted": 50])
+    }
+
+    @Test func `an offset that was moved back by hand holds its partition`() throws {
+        let workplace = try worked("moved")
+        try groups(workplace, "--reset-offsets", "--topic", workplace.requests, "--to-offset", "1", "--execute")
+        try workplace.publish(devices: 6, records: 10, seed: 9)
+        let worker = try workplace.run("run", "--instance", "one")
+        #expect(worker.waits(until: "the group's offset was moved back to 1, ", seconds: 60), "\(worker.error)")
+        worker.signal(SIGTERM)
+        #expect(worker.exitCode() == 0, "\(worker.error)")
+        #expect(try answered(workplace) < 50, "a partition that had but one request may go on")
+        #expect(try workplace.waitsForMembers(0))
+        try workplace.done("reset", "--offsets-only", "--partitions", "0-2", "--to-applied", "--yes")
+        _ = try workplace.work(until: 50)
+        #expect(try Outcomes(of: workplace).counts == ["accepted": 50])
+    }
+
+    @Test func `requests that were made again are neither swallowed nor read before somebody has looked`() throws {
+        let workplace = try worked("again")
+        try RealKafkaTrait.broker?.deleteTopic(workplace.requests)
+        #expect(wait(30) { (try? workplace.run("create-topics", "--partitions", "3"))?.exitCode() == 0 })
+        try workplace.publish(devices: 6, records: 10, seed: 9)
+        try holds(workplace, "the requests were made again", outcomes: 40)
+        try workplace.done("reset", "--offsets-only", "--to-beginning", "--yes")
+        _ = try workplace.work(until: 50)
+        #expect(try answered(workplace) == 50)
+    }
+
+    @Test func `a ledger that was emptied accepts nothing again`() throws {
+        let workplace = try worked("emptied")
+        let keys = try workplace.exported()
+        try workplace.write(keys, to: "keys.ndjson")
+        try RealKafkaTrait.broker?.deleteTopic(workplace.topic(.ledger))
+        #expect(wait(30) { (try? workplace.run("create-topics", "--partitions", "3"))?.exitCode() == 0 })
+        // A capture of old requests, published again.
+        try workplace.publish(devices: 6, records: 40)
+        try holds(workplace, "the ledger has lost what belongs to it", outcomes: 40)
+        try workplace.done("import-keys", "--input", workplace.file("keys.ndjson"))
+        try workplace.done("reset", "--offsets-only", "--to-committed", "--yes")
+        #expect(try workplace.exported() == keys)
+        _ = try workplace.work(until: 80)
+        #expect(try answered(workplace) == 80)
+    }
+
+    @Test func `a renamed group goes on only where its ledger says`() throws {
+        let workplace = try worked("renamed")
+        try workplace.publish(devices: 6, records: 10, seed: 9)
+        try workplace.rewrite("kafka.properties") { $0.replacing("group.id=renamed", with: "group.id=renamed-once") }
+        let worker = try workplace.run("run", "--instance", "one")
+        #expect(worker.waits(until: "group renamed has written this ledger", seconds: 60), "\(worker.error)")
+        worker.signal(SIGTERM)
+        #expect(worker.exitCode() == 0)
+        #expect(try answered(workplace) == 40)
+        sleep(7)
+        try workplace.done("reset", "--offsets-only", "--to-applied", "--yes")
+        _ = try workplace.work(until: 50)
+        #expect(try Outcomes(of: workplace).counts == ["accepted": 50])
+    }
+
+    @Test func `keys are imported and then worked with, and nothing is held`() throws {
+        let workplace = try Workplace("imported-first")
+        #expect(try workplace.importKeys(KeySamples.file(KeySamples.variety)).exitCode() == 0)
+        try workplace.publish(devices: 6, records: 20)
+        let worker = try workplace.work(until: 20)
+        #expect(!worker.error.contains("is held"), "\(worker.error)")
+        #expect(try Outcomes(of: workplace).counts == ["accepted": 20])
+    }
+}

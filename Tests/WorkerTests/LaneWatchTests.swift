@@ -1,0 +1,87 @@
+import Pipeline
+import TestSupport
+import Testing
+
+@testable import Pipeline
+@testable import Worker
+
+@Suite("Lanes that hang")
+struct LaneWatchTests {
+    private static let start = ContinuousClock.now
+
+    /// Looks ten times a second. - Returns: what was found first, and after how many seconds.
+    private static func look(
+        _ watch: inout LaneWatch,
+        seconds: Int,
+        between: (Int) -> Void = { _ in }
+    ) -> (hung: HungWork, after: Duration)? {
+        for tick in 1...seconds * 10 {
+            between(tick)
+            let passed = Duration.milliseconds(100 * tick)
+            if let hung = watch.look(at: start + passed) { return (hung, passed) }
+        }
+        return nil
+    }
+
+    private static func record(_ offset: Int64) -> InboundRecord {
+        RequestRecords.record(Array("{}".utf8), key: nil, offset: offset)
+    }
+
+    @Test("a lane that works at the same grain for the limit is found, with its records' places")
+    func hangs() throws {
+        let (idle, slot) = (WorkSlot(), WorkSlot())
+        var watch = LaneWatch([idle, slot], limit: .seconds(3), at: Self.start)
+        let found = slot.during(.verifying, alone: false) {
+            for offset in 7...9 as ClosedRange<Int64> { slot.note(Self.record(offset)) }
+            slot.noteAll()
+            return Self.look(&watch, seconds: 5)
+        }
+        let hung = try #require(found)
+        #expect(hung.after >= .seconds(3) && hung.after < .milliseconds(3_300))
+        let sentence = hung.hung.sentence(topic: "requests")
+        #expect(sentence.contains("verifying has not come to its end for 3 s"))
+        #expect(sentence.contains("requests/0/7, requests/0/8, requests/0/9;"), "\(sentence)")
+    }
+
+    @Test("of a grain with one record at a time that one is named, of many only some")
+    func names() throws {
+        let slot = WorkSlot()
+        var watch = LaneWatch([slot], limit: .seconds(1), at: Self.start)
+        let one = slot.during(.decoding, alone: false) {
+            slot.note(Self.record(1))
+            slot.note(Self.record(2))
+            return Self.look(&watch, seconds: 3)
+        }
+        #expect(try #require(one).hung.sentence(topic: "r").contains("at r/0/2;"))
+        watch = LaneWatch([slot], limit: .seconds(1), at: Self.start)
+        let many = slot.during(.verifying, alone: false) {
+            for offset in 0..<20 as Range<Int64> { slot.note(Self.record(offset)) }
+            slot.noteAll()
+            return Self.look(&watch, seconds: 3)
+        }
+        #expect(try #require(many).hung.sentence(topic: "r").contains("r/0/7 and 12 more;"))
+    }
+
+    @Test("a lane that goes from grain to grain, or has nothing to do, hangs at nothing")
+    func works() {
+        let slot = WorkSlot()
+        var watch = LaneWatch([slot], limit: .seconds(2), at: Self.start)
+        #expect(Self.look(&watch, seconds: 5) == nil)
+        let hung = Self.look(&watch, seconds: 10) { _ in
+            slot.during(.decoding, alone: false) { slot.note(Self.record(1)) }
+        }
+        #expect(hung == nil)
+    }
+
+    @Test("time in which nobody looked, as of a process that was stopped, counts for a second")
+    func stopped() {
+        let slot = WorkSlot()
+        var watch = LaneWatch([slot], limit: .seconds(60), at: Self.start)
+        slot.during(.verifying, alone: false) {
+            slot.note(Self.record(1))
+            #expect(watch.look(at: Self.start + .seconds(1)) == nil)
+            #expect(watch.look(at: Self.start + .seconds(4_000)) == nil)
+            #expect(watch.look(at: Self.start + .seconds(8_000)) == nil)
+        }
+    }
+}

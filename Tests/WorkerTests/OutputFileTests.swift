@@ -1,0 +1,180 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Worker
+
+@Suite("output files")
+struct OutputFileTests {
+    private let directory: ConfigurationDirectory
+
+    init() throws { directory = try ConfigurationDirectory(worker: "{}", apps: "{}") }
+
+    private var path: String { directory.path + "/out" }
+
+    private func write(
+        _ text: String,
+        _ placement: OutputFile.Placement,
+        holds content: OutputFile.Content = .plain
+    )
+        throws
+    {
+        let file = try OutputFile(path, placement, holds: content)
+        try file.write(Array(text.utf8))
+        try file.close()
+    }
+
+    private func content(of path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
+
+    private func mode(of path: String) throws -> mode_t {
+        var status = stat()
+        try #require(unsafe lstat(path, &status) == 0)
+        return status.st_mode
+    }
+
+    @Test("a regular file holds what was written, and nothing is left beside it", arguments: [false, true])
+    func regular(whole: Bool) throws {
+        try write("old and longer", whole ? .whole : .inPlace)
+        try write("new", whole ? .whole : .inPlace)
+        #expect(try content(of: path) == "new")
+        let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+        #expect(!names.contains { $0.hasSuffix(".new") })
+    }
+
+    @Test("a whole file keeps its old bytes until it is closed, and for good where it never is")
+    func abandoned() throws {
+        try write("old", .whole)
+        do {
+            let file = try OutputFile(path, .whole)
+            try file.write(Array("half".utf8))
+            #expect(try content(of: path) == "old")
+        }
+        #expect(try content(of: path) == "old")
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: directory.path).filter { $0.hasPrefix("out") } == [
+                "out"
+            ]
+        )
+    }
+
+    @Test("a link stays a link, and its target gets the bytes", arguments: [false, true], [false, true])
+    func link(whole: Bool, exists: Bool) throws {
+        let target = directory.path + "/target"
+        if exists { try Data("old and longer".utf8).write(to: URL(filePath: target)) }
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target)
+        try write("new", whole ? .whole : .inPlace)
+        #expect(try mode(of: path) & S_IFMT == S_IFLNK)
+        #expect(try content(of: target) == "new")
+    }
+
+    @Test("a FIFO stays a FIFO, and its reader gets the bytes", arguments: [false, true])
+    func fifo(whole: Bool) throws {
+        try #require(unsafe mkfifo(path, 0o600) == 0)
+        // Opened for both ways, so that neither end waits for the other.
+        let reader = unsafe open(path, O_RDWR | O_NONBLOCK)
+        defer { close(reader) }
+        try write("new", whole ? .whole : .inPlace)
+        #expect(try mode(of: path) & S_IFMT == S_IFIFO)
+        var bytes = [UInt8](repeating: 0, count: 16)
+        let count = unsafe read(reader, &bytes, bytes.count)
+        #expect(Array(bytes.prefix(max(0, count))) == Array("new".utf8))
+    }
+
+    @Test("a device stays a device", arguments: [false, true])
+    func device(whole: Bool) throws {
+        let before = try mode(of: "/dev/null")
+        let file = try OutputFile("/dev/null", whole ? .whole : .inPlace, holds: .secret)
+        try file.write([1, 2, 3])
+        try file.close()
+        #expect(try mode(of: "/dev/null") == before)
+        #expect(before & S_IFMT == S_IFCHR)
+    }
+
+    @Test("secrets are for their owner alone, also in a file that was open to others", arguments: [false, true])
+    func secret(whole: Bool) throws {
+        try Data("old".utf8).write(to: URL(filePath: path))
+        try #require(unsafe chmod(path, 0o644) == 0)
+        try write("new", whole ? .whole : .inPlace, holds: .secret)
+        #expect(try mode(of: path) & 0o777 == 0o600)
+    }
+
+    @Test("a full disk and a missing folder are a line with the system's reason")
+    func faults() throws {
+        let full = try OutputFile("/dev/full")
+        #expect(throws: CommandFault("cannot write /dev/full: No space left on device.")) { try full.write([1]) }
+        let missing = directory.path + "/none/out"
+        #expect(throws: CommandFault("cannot write \(missing): No such file or directory.")) {
+            _ = try OutputFile(missing, .whole)
+        }
+    }
+}
+
+@Suite("standard output")
+struct StandardOutputTests {
+    private static let isBuilt = WorkerBinary.url != nil
+
+    /// Commands that succeed where their output arrives.
+    static let commands = [
+        ["jwks", "--config", "lab"],
+        ["rollout", "--config", "lab", "--input", "events"],
+        ["rollout", "--config", "lab", "--input", "events", "--json"],
+        ["challenge", "--config", "lab", "--app", "projects/lab-project/apps/1:123456789012:ios:0123456789abcdef"],
+        ["new-keys", "--config", "lab", "--add"], ["--version"], ["help"],
+        ["replay", "--config", "lab", "--input", "capture", "--output", "out"],
+        ["simulate", "--config", "lab", "--devices", "2", "--records", "4", "--output", "-"],
+    ]
+
+    private func workplace() throws -> String {
+        let folder = NSTemporaryDirectory() + "attest-output-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try WorkerBinary.done(
+            ["simulate", "--config", "lab", "--new-config", "--devices", "1", "--records", "2", "--output", "capture"]
+                .map { ["lab", "capture"].contains($0) ? "\(folder)/\($0)" : $0 },
+            in: folder
+        )
+        try Data().write(to: URL(filePath: folder + "/events"))
+        return folder
+    }
+
+    private func run(
+        _ arguments: [String],
+        in folder: String,
+        into place: String
+    ) throws -> (code: Int32, error: String) {
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/sh")
+        let program = try #require(WorkerBinary.url).path()
+        process.arguments = ["-c", "\"$0\" \"$@\" \(place)", program] + arguments
+        process.currentDirectoryURL = URL(filePath: folder)
+        let error = Pipe()
+        process.standardError = error
+        try process.run()
+        let text = String(decoding: error.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        return (process.terminationStatus, text)
+    }
+
+    @Test("a full disk behind standard output is a line and exit code 1", .enabled(if: isBuilt))
+    func fullDisk() throws {
+        let folder = try workplace()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        for command in Self.commands {
+            #expect(try run(command, in: folder, into: "> /dev/null").code == 0, "\(command)")
+            let full = try run(command, in: folder, into: "> /dev/full")
+            #expect(full.code == 1, "\(command): \(full)")
+            #expect(
+                full.error.contains("cannot write to standard output: No space left on device."),
+                "\(command): \(full)"
+            )
+        }
+    }
+
+    @Test("a reader that goes away costs no word", .enabled(if: isBuilt))
+    func brokenPipe() throws {
+        let folder = try workplace()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        for command in Self.commands {
+            #expect(try run(command, in: folder, into: "| true").error.contains("cannot") == false, "\(command)")
+        }
+    }
+}

@@ -1,0 +1,32 @@
+import Testing
+
+@testable import Worker
+
+@Suite("Pauses before something is tried again")
+struct RetryPauseTests {
+    private static let now = ContinuousClock.now
+
+    @Test("a pause doubles with each failure in a row, from 200 ms to 5 s, and begins anew after a success")
+    func grows() {
+        var pause = RetryPause()
+        #expect(pause.left(at: Self.now) == 0)
+        var lengths: [Int] = []
+        for _ in 0..<7 {
+            pause.fail(at: Self.now)
+            lengths.append(pause.left(at: Self.now) - 1)
+        }
+        #expect(lengths == [200, 400, 800, 1_600, 3_200, 5_000, 5_000])
+        pause.succeed()
+        #expect(pause.left(at: Self.now) == 0)
+        pause.fail(at: Self.now)
+        #expect(pause.left(at: Self.now) - 1 == 200)
+    }
+
+    @Test("a pause is over when its time has passed, not before")
+    func ends() {
+        var pause = RetryPause()
+        pause.fail(at: Self.now)
+        #expect(pause.left(at: Self.now + .milliseconds(199)) > 0)
+        #expect(pause.left(at: Self.now + .milliseconds(200)) == 0)
+    }
+}

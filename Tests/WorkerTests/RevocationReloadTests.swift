@@ -1,0 +1,60 @@
+internal import AppCheck
+internal import Foundation
+internal import JSON
+internal import Testing
+
+@testable internal import Worker
+
+@Suite("Revoked keys in worker.json")
+struct RevokedKeyFileTests {
+    private static func entry(_ kid: String, _ state: String, file: String = "k.pem") -> String {
+        #"{"kid":"\#(kid)","algorithm":"ES256","file":"\#(file)","state":"\#(state)"}"#
+    }
+
+    private static func list(_ entries: String...) -> String { #""signingKeys":[\#(entries.joined(separator: ","))]"# }
+
+    @Test("A revoked key is in no ring and no key set, and its file is not needed")
+    func ring() throws {
+        let directory = try KeyDirectory(
+            Self.list(Self.entry("old", "revoked", file: "gone.pem"), Self.entry("new", "active"))
+        )
+        try directory.write("k.pem", KeyText.p256)
+        let tokens = try directory.load().keys.rings.tokens
+        #expect(tokens.keys.map(\.kid) == ["new"] && tokens.isRevoked("old") && !tokens.isRevoked("new"))
+        let set = try JSONDocument(parsing: Array(directory.run("jwks").output.utf8)).root["keys"]
+        #expect(set?.elements.map { $0["kid"]?.string } == ["new"])
+    }
+
+    @Test("Where every key is revoked the key set is empty, and without any key there is none")
+    func empty() throws {
+        let directory = try KeyDirectory(Self.list(Self.entry("old", "revoked")))
+        let (code, output, _) = directory.run("jwks")
+        #expect(code == 0 && output == "{\"keys\":[]}\n")
+        #expect(try KeyDirectory().run("jwks").code == 2)
+    }
+
+    @Test("A revoked key under another kid is refused")
+    func twin() throws {
+        let directory = try KeyDirectory(Self.list(Self.entry("old", "revoked"), Self.entry("new", "active")))
+        try directory.write("k.pem", KeyText.p256)
+        #expect(
+            directory.fault() == "worker.json: signing key old: DIR/k.pem is revoked, and is key new too; make another."
+        )
+    }
+
+    @Test("An active key that is taken off its list is missed, and the way out is named")
+    func history() throws {
+        let directory = try KeyDirectory(Self.list(Self.entry("a", "active")))
+        try directory.write("k.pem", KeyText.p256)
+        let running = try directory.load()
+        func reload(_ members: String) throws -> String? {
+            try directory.files.write("worker.json", ConfigurationDirectory.worker(members))
+            do throws(ConfigurationFault) {
+                _ = try Reload(ConfigurationFiles(directory: directory.path), after: running)
+                return nil
+            } catch { return error.message }
+        }
+        #expect(try reload(Self.list(Self.entry("a", "revoked"))) == nil)
+        #expect(try reload(Self.list())?.contains(#"or say "state": "revoked""#) == true)
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("run without a broker that answers", .enabled(if: WorkerBinary.url != nil))
+struct RunSignalTests {
+    /// Takes connections and never says a word.
+    private final class SilentListener {
+        private let listener: FileHandle
+        let port: UInt16
+
+        init() throws {
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            listener = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr = in_addr(s_addr: UInt32(0x7f00_0001).bigEndian)
+            var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+            // A socket address of the stated size, alive during the calls.
+            let isBound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+                unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    unsafe bind(descriptor, $0, size) == 0 && listen(descriptor, 16) == 0
+                        && getsockname(descriptor, $0, &size) == 0
+                }
+            }
+            try #require(isBound)
+            port = UInt16(bigEndian: address.sin_port)
+        }
+
+        func acceptOne() { _ = accept(listener.fileDescriptor, nil, nil) }
+    }
+
+    private func folder() throws -> String {
+        let folder = NSTemporaryDirectory() + "attest-signal-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try WorkerBinary.done(
+            [
+                "simulate", "--config", folder + "/lab", "--new-config", "--devices", "1", "--records", "1", "--output",
+                folder + "/unused",
+            ],
+            in: folder
+        )
+        return folder
+    }
+
+    private func change(_ file: String, _ edit: (String) -> String) throws {
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+        try edit(text).write(toFile: file, atomically: true, encoding: .utf8)
+    }
+
+    @Test("a signal while the first answer is awaited is an end in order", arguments: [SIGTERM, SIGINT])
+    func signalBeforeTheFirstAnswer(number: Int32) throws {
+        let folder = try folder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let listener = try SilentListener()
+        try change(folder + "/lab/kafka.properties") { _ in
+            "bootstrap.servers=127.0.0.1:\(listener.port)\ngroup.id=silent\n"
+        }
+        let worker = try ProgramProcess(["run", "--config", folder + "/lab"], streams: folder + "/run")
+        // The worker asks its broker: from here on it waits.
+        listener.acceptOne()
+        worker.signal(number)
+        #expect(worker.waitForEnd(seconds: 30) == .exit(0), "\(worker.error)")
+        #expect(worker.error.contains("asked to end before the broker has answered: nothing was begun"))
+        #expect(!worker.error.contains("without the last commit"))
+    }
+
+    @Test("a run with an embedded broker says where that listens")
+    func embeddedAddress() throws {
+        let folder = try folder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try change(folder + "/lab/worker.json") {
+            $0.replacing("{", with: "{\"embeddedBroker\": true,", maxReplacements: 1)
+        }
+        let worker = try ProgramProcess(["run", "--config", folder + "/lab"], streams: folder + "/run")
+        #expect(worker.says("the embedded broker listens on 127.0.0.1:"), "\(worker.error)")
+        worker.signal(SIGTERM)
+        #expect(worker.waitForEnd(seconds: 60) == .exit(0), "\(worker.error)")
+    }
+}

@@ -1,0 +1,32 @@
+import AppAttest
+import AppCheck
+import DeviceLab
+import Testing
+
+@testable import Worker
+
+@Suite("Fake devices are what an app accepts")
+struct SimulatedAppTests {
+    private static func shapes(_ change: (inout Expectations) -> Void) -> Set<DeviceShape> {
+        var expectations = Expectations(appIDs: [AppID("T.a")])
+        change(&expectations)
+        let app = RegisteredApp(projectNumber: "1", projectID: nil, appID: "a", expectations: expectations)
+        return Set(SimulatedApp(app)?.shapes ?? [])
+    }
+
+    private static let flagged = Set(DeviceShape.allCases.filter { $0.setsEDFlag && $0.hasCategory })
+    private static let unflagged: Set<DeviceShape> = [.ios27_0, .macos27_0]
+
+    @Test("Where the category must be there, devices have one that counts in both objects")
+    func category() {
+        #expect(Self.shapes { _ in } == Set(DeviceShape.allCases))
+        #expect(Self.shapes { $0.categories.whenMissing = .refuse } == Self.flagged)
+        let trusting = Self.shapes { ($0.categories.whenMissing, $0.extensionTrust) = (.refuse, .any) }
+        #expect(trusting == Self.flagged.union(Self.unflagged))
+        let withoutReceipts = Self.shapes {
+            ($0.categories.whenMissing, $0.extensionTrust, $0.receipt) = (.refuse, .any, .ignore)
+        }
+        #expect(withoutReceipts == Self.flagged)
+        #expect(Self.shapes { $0.categories.allow = [] }.isDisjoint(with: Self.flagged.union(Self.unflagged)))
+    }
+}
