@@ -10,9 +10,11 @@ package struct RealKafkaTrait: SuiteTrait, TestScoping {
         performing function: @Sendable () async throws -> Void
     ) async throws {
         guard let installation = KafkaInstallation.found else { return try await function() }
-        let broker = try RealKafka(installation)
-        defer { broker.stop() }
-        try await Self.$broker.withValue(broker) { try await function() }
+        try await BrokerTurn.run(weight: 1) {
+            let broker = try RealKafka(installation)
+            defer { broker.stop() }
+            try await Self.$broker.withValue(broker) { try await function() }
+        }
     }
 }
 

@@ -31,6 +31,12 @@ struct EventShelf {
 
     mutating func dropRecords() { (records, index) = ([], 0) }
 
+    /// Drops the change, and with it what was read before it.
+    mutating func dropChange() {
+        change = nil
+        dropRecords()
+    }
+
     /// The next fault or change.
     mutating func nextNews() -> ConsumerEvent? {
         if !faults.isEmpty { return .notice(faults.removeFirst()) }

@@ -49,18 +49,14 @@ extension KafkaRecordLog {
     }
 
     /// A member whose request to join was answered too late is taken for another process with its name, and its consumer
-    /// is of no use any more. A new one joins in its place.
+    /// is of no use any more. A new one takes its place, and joins once the loop has let go of the old one's partitions:
+    /// an assignment that came before that would be dropped with them.
     private func renewConsumer(after fault: KafkaFault) -> ConsumerEvent? {
-        guard fencings.note() else { return nil }
+        guard fencings.note(), let fresh = try? Consumer(settings.consumerProperties(), topic: topic) else { return nil }
         trouble(fault)
-        do {
-            try? consumer.close()
-            let fresh = try Consumer(settings.consumerProperties(), topic: topic)
-            try fresh.subscribe()
-            consumer = fresh
-        } catch {
-            return nil
-        }
+        try? consumer.close()
+        consumer = fresh
+        isJoinPending = true
         (arrival, member) = (nil, nil)
         shelf = EventShelf()
         return .change(.lost(partitions.numbers))
@@ -133,7 +129,7 @@ extension KafkaRecordLog {
         do {
             // Partitions that are being taken away are read by their next owner.
             let starts = partitions.starts(partitions.readable)
-            if !isRevoked { try consumer.seek(starts, timeoutMilliseconds: Self.rewindMilliseconds) }
+            if !isRevoked, !shelf.hasChange { try consumer.seek(starts, timeoutMilliseconds: Self.rewindMilliseconds) }
             isRewindPending = false
             return nil
         } catch {

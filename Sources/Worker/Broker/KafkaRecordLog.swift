@@ -41,6 +41,8 @@ package final class KafkaRecordLog: RecordLog {
     var judged: Set<Int32> = []
     /// A revocation was handed to the loop that ``releaseRevoked()`` has not answered yet.
     var isRevoked = false
+    /// The consumer is a new one, which joins the group by ``releaseRevoked()``.
+    var isJoinPending = false
     /// Reading has to go back to where ``partitions`` stands before any record counts again.
     var isRewindPending = false
     var damages = Damages()
@@ -177,11 +179,13 @@ package final class KafkaRecordLog: RecordLog {
         isRevoked = false
         isRewindPending = false
         (restore, arrival, member) = (nil, nil, nil)
-        shelf = EventShelf()
+        // A fault that ends the member comes once: it stays.
+        shelf.dropChange()
         bell.isRinging = false
         (started, judged) = ([], [])
         partitions.clear()
-        try consumer.unassign()
+        if isJoinPending { try consumer.subscribe() } else { try consumer.unassign() }
+        isJoinPending = false
     }
 
     package func close() throws {

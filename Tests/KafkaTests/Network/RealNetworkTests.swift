@@ -1,7 +1,9 @@
 import Foundation
 import Kafka
+import Pipeline
 import TestSupport
 import Testing
+import Worker
 
 private let behindNetwork: ClusterSettings = {
     var settings = ClusterSettings()
@@ -77,5 +79,28 @@ struct RealNetworkTests {
         network.set(.clear)
         try producer.commit(timeoutMilliseconds: 30_000)
         #expect(try fixture.outputs() == ["a", "b"])
+    }
+
+    /// The consumer that takes the fenced one's place must not be assigned anything before the loop has let go.
+    @Test func `a member that a namesake fences while its commit waits gets its partitions again`() throws {
+        let network = try network()
+        let fixture = try RealFixture("namesake", servers: network.bootstrapServers)
+        _ = try fixture.create()
+        #expect(try LogDriver.publish(30, to: fixture.names.requests, fixture.properties).isComplete)
+        let settings = fixture.settings("one", .static)
+        let driver = try LogDriver(.exactlyOnce, settings)
+        let batch = try driver.records(30)
+        let namesake = try LogDriver(.atLeastOnce, settings)
+        #expect(try namesake.steps { _ in !namesake.changes.isEmpty })
+        try namesake.log.close()
+        network.plan(NetworkDeed(.delayAnswer(.seconds(8)), .produce))
+        #expect(throws: KafkaFault.self) { try driver.commit(batch, batch.outputs(.results, .ledger)) }
+        try driver.abort()
+        let again = try driver.records(30)
+        #expect(again.places == batch.places)
+        #expect(driver.changes.contains { if case .lost = $0 { true } else { false } }, "\(driver.changes)")
+        try driver.commit(again, again.outputs(.results, .ledger))
+        #expect(try fixture.values(of: .results).count == 30)
+        try driver.log.close()
     }
 }

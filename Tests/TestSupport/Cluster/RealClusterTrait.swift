@@ -13,9 +13,11 @@ package struct RealClusterTrait: SuiteTrait, TestScoping {
     ) async throws {
         let cannotMount = settings.diskMegabytes != nil && !RealCluster.canMountDisks
         guard let installation = KafkaInstallation.found, !cannotMount else { return try await function() }
-        let cluster = try RealCluster(installation, settings)
-        defer { cluster.stop() }
-        try await Self.$cluster.withValue(cluster) { try await function() }
+        try await BrokerTurn.run(weight: settings.brokers > 1 ? 2 : 1) {
+            let cluster = try RealCluster(installation, settings)
+            defer { cluster.stop() }
+            try await Self.$cluster.withValue(cluster) { try await function() }
+        }
     }
 }
 
