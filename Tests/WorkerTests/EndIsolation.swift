@@ -54,7 +54,7 @@ extension EndToEndTests {
         #expect(worker.waits(until: "partition 1 is held"), "\(worker.error)")
         #expect(worker.waits(until: "partition 2 is held"), "\(worker.error)")
         #expect(
-            worker.error.contains("reset --partitions 1") && worker.error.contains("--partitions 2"),
+            worker.error.contains("import-keys") && worker.error.contains("reset --offsets-only --partitions 2"),
             "\(worker.error)"
         )
         let answered = try wait(60) {

@@ -34,7 +34,8 @@ extension EndToEndTests {
             #expect(missing.saysOneLine("attest-worker: no such topic: missing.requests, "))
             #expect(missing.error.contains("attest-worker create-topics --config DIR --partitions N"))
         }
-        let odd = NewTopic(name: workplace.topic(.tokens), partitions: 2)
+        let short = [(name: "retention.ms", value: "3600000")]
+        let odd = NewTopic(name: workplace.topic(.tokens), partitions: 2, settings: short)
         #expect(try Admin(workplace.properties).createTopics([odd]) == [.created])
         let create = try workplace.run("create-topics", "--partitions", "3")
         #expect(create.exitCode() == 1)

@@ -13,9 +13,9 @@ package struct PartitionDamage: Sendable, Equatable {
     var sentence: String {
         let way =
             isLedger
-            ? "the ledger topic is made again and filled from an export: attest-worker import-keys"
-            : "it is skipped with reset --offsets-only --partitions \(partition) --to-offset N"
-        return "\(cause): bytes on the broker's disk are damaged; put the replica right from another one, or \(way)"
+            ? "recreate the ledger topic and fill it from an export with attest-worker import-keys"
+            : "skip them with attest-worker reset --offsets-only --partitions \(partition) --to-offset N"
+        return "\(cause): bytes on the broker's disk are damaged; restore the replica from another one, or \(way)"
     }
 }
 

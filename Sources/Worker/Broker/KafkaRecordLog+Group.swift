@@ -106,7 +106,14 @@ extension KafkaRecordLog {
         isRewindPending = true
         // What is not started yet is asked for its ends, and sought, anyway.
         if let partition, !started.contains(partition) { return }
-        if arrival == nil, restore == nil, !isRevoked, !shelf.hasChange { arrival = Arrival(partitions.numbers) }
+        if restore == nil { takeOverAgain() }
+    }
+
+    /// Assigns the partitions once more, and has all questions asked that an assignment brings.
+    private func takeOverAgain() {
+        guard arrival == nil, !isRevoked, !shelf.hasChange else { return }
+        arrival = Arrival(partitions.numbers)
+        restore = nil
     }
 
     /// - Returns: what is damaged beyond a doubt; nil where reading it once more may help.
@@ -131,9 +138,12 @@ extension KafkaRecordLog {
             let starts = partitions.starts(partitions.readable)
             if !isRevoked, !shelf.hasChange { try consumer.seek(starts, timeoutMilliseconds: Self.rewindMilliseconds) }
             isRewindPending = false
+            stuck = StuckRewind()
             return nil
         } catch {
             try rideOut(error)
+            if stuck.isOver() { takeOverAgain() }
+            if arrival != nil { return PollRound() }
         }
         // Reading has not begun yet, or is about to be taken away: what comes meanwhile is read again later.
         return try nextEvent(Self.rewindPauseMilliseconds).map { try round(of: $0) } ?? PollRound()

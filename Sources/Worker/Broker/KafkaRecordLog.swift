@@ -45,6 +45,7 @@ package final class KafkaRecordLog: RecordLog {
     var isJoinPending = false
     /// Reading has to go back to where ``partitions`` stands before any record counts again.
     var isRewindPending = false
+    var stuck = StuckRewind()
     var damages = Damages()
     /// Where the requests of assigned partitions begin and end, as of their restore.
     var requestEnds: [Int32: Watermarks] = [:]

@@ -1,3 +1,4 @@
+import Foundation
 import Kafka
 import Pipeline
 import TestSupport
@@ -46,6 +47,57 @@ extension RealKafkaTests {
         #expect(fault?.endsLoop == true)
         #expect(fault?.message.contains("transaction.max.timeout.ms; lower it") == true, "\(fault as Any)")
         #expect(driver.faults.isEmpty)
+        try driver.log.close()
+    }
+
+    /// The library reads no further behind an offset that is gone; partitions have to be taken over again.
+    @Test func `reading goes on behind expired requests while another partition's ledger waits`() throws {
+        let fixture = try RealFixture("expired")
+        _ = try fixture.create()
+        let (topic, broker) = (fixture.names.requests, try #require(RealKafkaTrait.broker))
+        let publish = { _ = try LogDriver.publish(60, to: topic, fixture.properties) }
+        let owner = try TransactionalProducer(KafkaProperties(fixture.properties), transactionalID: "expired-other")
+        try owner.initTransactions(timeoutMilliseconds: 30_000)
+        try owner.begin()
+        try owner.produce(
+            topic: try #require(fixture.names.outputs[.ledger]),
+            partition: 1,
+            key: bytes("key"),
+            value: bytes("value")
+        )
+        try owner.flush(timeoutMilliseconds: 30_000)
+        try publish()
+        try publish()
+        let expired = try PartitionEnds(KafkaProperties(fixture.properties))
+            .watermarks(of: topic, 0, timeoutMilliseconds: 30_000).high
+        try publish()
+        var settings = fixture.settings("one")
+        // One batch of the log at a time is fetched, so that the second expires before it is.
+        settings.properties += [("queued.min.messages", "1"), ("fetch.message.max.bytes", "64")]
+        let driver = try LogDriver(.exactlyOnce, settings)
+        var first: Int64?
+        #expect(
+            try driver.steps(30, BatchLimits(records: 1)) { round in
+                first = round.records.first { $0.partition == 0 }?.offset
+                return first != nil
+            }
+        )
+        #expect(first == 0)
+        let request = #"{"partitions": [{"topic": "\#(topic)", "partition": 0, "offset": \#(expired)}], "version": 1}"#
+        let file = broker.folder.appending(path: "expired.json")
+        try Data(request.utf8).write(to: file)
+        try broker.tool(
+            "org.apache.kafka.tools.DeleteRecordsCommand",
+            ["--bootstrap-server", broker.bootstrapServers, "--offset-json-file", file.path]
+        )
+        var offsets: [Int64] = []
+        let goesOn = try driver.steps { round in
+            offsets += round.records.filter { $0.partition == 0 }.map(\.offset)
+            return offsets.last.map { $0 >= expired } ?? false
+        }
+        #expect(goesOn && offsets.contains(expired), "\(offsets) \(driver.faults) \(driver.changes)")
+        #expect(!offsets.contains(expired - 1), "it expired before it was read")
+        try owner.commit(timeoutMilliseconds: 30_000)
         try driver.log.close()
     }
 }

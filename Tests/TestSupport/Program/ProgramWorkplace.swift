@@ -81,6 +81,7 @@ package final class ProgramWorkplace {
         let topics = Self.streams.map { name in
             var own: [(name: String, value: String)] = []
             if name == "requests" { own = [("message.timestamp.type", "LogAppendTime")] }
+            if name == "tokens" { own = [("retention.ms", "3600000"), ("segment.ms", "600000")] }
             if name == "ledger" {
                 own = [("cleanup.policy", "compact"), ("segment.ms", "2000"), ("min.cleanable.dirty.ratio", "0.01")]
             }

@@ -1,0 +1,13 @@
+import Testing
+
+@testable import Worker
+
+struct StuckRewindTests {
+    @Test func `partitions that cannot be sought are assigned again, less often each time`() {
+        var stuck = StuckRewind()
+        let start = ContinuousClock.now
+        var takeovers: [Int] = []
+        for second in 0..<240 where stuck.isOver(at: start + .seconds(second)) { takeovers.append(second) }
+        #expect(takeovers == [2, 7, 16, 33, 66, 127, 188])
+    }
+}
