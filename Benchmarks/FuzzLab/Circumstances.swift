@@ -4,7 +4,7 @@ internal import DeviceLab
 /// What surrounds an object: the request's client data, the time, and an app's policy under which the device is
 /// accepted.
 struct Circumstances {
-    let clientDataHash: [UInt8]
+    var clientDataHash: [UInt8]
     /// When Apple issued leaf and receipt.
     let issued: EvaluationTime
     /// When the object is judged: some minutes later at most, as the receipt's age allows.

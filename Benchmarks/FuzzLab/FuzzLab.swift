@@ -77,6 +77,7 @@ struct FuzzLab {
         for (reason, count) in tally.reasons.sorted(by: { $0.key < $1.key }) { print("\(count)\t\(reason)") }
         print("\(tally.inputs) inputs, seed \(seed), \(lanes) lanes: \(Int(Double(tally.inputs) / seconds)) inputs/s")
         print("\(tally.crossChecked) with real signatures; \(tally.mutatedAccepted) damaged where nothing is signed")
+        print("\(tally.resignedAccepted) damaged, signed again and accepted with the same evidence")
         for mistake in tally.mistakes { print("MISTAKE: \(mistake)") }
         let rare = Self.reasons.filter { tally.reasons[$0, default: 0] < least }
         for reason in rare { print("TOO RARE: \(reason), \(tally.reasons[reason, default: 0]) of \(least)") }

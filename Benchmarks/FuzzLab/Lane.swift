@@ -53,9 +53,11 @@ final class Lane {
         _ way: Judge.Way
     ) {
         let inputs = AttestationInputs(judge: judge, device: device, realDevice: real)
-        let (kind, fault) = (random.below(10), attestationFaults[device.shape]?.draw(&random))
+        let (kind, fault) = (random.below(11), attestationFaults[device.shape]?.draw(&random))
         switch (kind, fault) {
         case (1...3, _): inputs.damaged(&random, &tally, way)
+        case (10, _):
+            ResignedInputs(judge: judge, device: device, realDevice: real).attestation(&random, &tally, way)
         case (4, _) where device.shape.hasReceipt:
             inputs.faultyReceipt(embeddedReceiptFaults.draw(&random), &random, &tally, way)
         case (4..., let fault?): inputs.faulty(fault, &random, &tally, way)
@@ -71,9 +73,12 @@ final class Lane {
         _ way: Judge.Way
     ) {
         let inputs = AssertionInputs(judge: judge, device: device, realDevice: real)
-        let (kind, fault) = (random.below(10), assertionFaults[device.shape]?.draw(&random))
+        let (kind, fault) = (random.below(12), assertionFaults[device.shape]?.draw(&random))
+        let resigned = ResignedInputs(judge: judge, device: device, realDevice: real)
         switch (kind, fault) {
         case (1...3, _): inputs.damaged(&random, &tally, way)
+        case (10, _): resigned.assertion(&random, &tally, way)
+        case (11, _): resigned.movedBoundary(&random, &tally, way)
         case (4..., let fault?): inputs.faulty(fault, &random, &tally, way)
         default: inputs.valid(&random, &tally, way)
         }

@@ -5,6 +5,7 @@ struct Tally: Sendable {
     var crossChecked = 0
     private(set) var reasons: [String: Int] = [:]
     private(set) var mutatedAccepted = 0
+    private(set) var resignedAccepted = 0
     private(set) var mistakes: [String] = []
 
     mutating func count(_ reason: String) {
@@ -15,6 +16,9 @@ struct Tally: Sendable {
     /// Damage to bytes that nothing signs: the object says the same as before.
     mutating func countHarmless() { mutatedAccepted += 1 }
 
+    /// Damage that was signed again and changes nothing that counts.
+    mutating func countResigned() { resignedAccepted += 1 }
+
     mutating func mistake(_ sentence: String) {
         if mistakes.count < 10 { mistakes.append(sentence) }
     }
@@ -23,6 +27,7 @@ struct Tally: Sendable {
         inputs += other.inputs
         crossChecked += other.crossChecked
         mutatedAccepted += other.mutatedAccepted
+        resignedAccepted += other.resignedAccepted
         reasons.merge(other.reasons, uniquingKeysWith: +)
         mistakes += other.mistakes.prefix(max(0, 10 - mistakes.count))
     }

@@ -124,6 +124,9 @@ package final class BatchLoop: @unchecked Sendable {
     /// Whether nothing is with the lanes.
     package var isIdle: Bool { inFlight.isEmpty && restoration?.mayRead ?? true }
 
+    /// Whether a stop left a batch behind whose commit had failed.
+    package var endedWithoutCommit: Bool { stopping && needsAbort }
+
     /// How far the restore of newly assigned partitions is; nil = none is under way.
     package var restoring: RestoreProgress? {
         restoration.map { RestoreProgress(records: $0.applied, remaining: $0.remaining) }
@@ -142,7 +145,7 @@ package final class BatchLoop: @unchecked Sendable {
     /// - Throws: a fault of the world that the log could not ride out, or of a capture that cannot be read.
     package func tick(waitMilliseconds: Int) throws -> Progress {
         do {
-            // What was under way is dead and uncommitted: whoever comes next does it again.
+            // What was under way is dead and uncommitted: the next owner repeats it.
             if needsAbort, stopping { return .finished }
             if needsAbort { try abort() }
             return try move(waitMilliseconds: waitMilliseconds)

@@ -52,7 +52,8 @@ extension KafkaRecordLog {
     /// is of no use any more. A new one takes its place, and joins once the loop has let go of the old one's partitions:
     /// an assignment that came before that would be dropped with them.
     private func renewConsumer(after fault: KafkaFault) -> ConsumerEvent? {
-        guard fencings.note(), let fresh = try? Consumer(settings.consumerProperties(), topic: topic) else { return nil }
+        guard fencings.note() else { return nil }
+        guard let fresh = try? Consumer(settings.consumerProperties(), topic: topic) else { return nil }
         trouble(fault)
         try? consumer.close()
         consumer = fresh

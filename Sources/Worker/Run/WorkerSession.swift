@@ -13,6 +13,8 @@ final class WorkerSession {
     private static let lastPatience = 10_000
     /// After a signal: longer than a commit takes, shorter than the five seconds that whoever sent it may wait.
     private static let stopSeconds = 4.5
+    private static let leavingEarly =
+        "leaving without the last commit; nothing is lost, the next owner of the partitions repeats it"
 
     private let directory: String
     private let loaded: LoadedConfiguration
@@ -117,6 +119,8 @@ final class WorkerSession {
             throw CommandFault("\(fault); raise max.message.bytes of the dead-letter topic.")
         }
         progress.finish()
+        for line in notices.take() { console.printError("\(AttestWorker.name): \(line)") }
+        if loop.endedWithoutCommit { Self.tell(Self.leavingEarly) }
         try log.close()
         if let line = RunAccount.withoutEvents(loop.tally) { console.print(line) }
         console.print(RunAccount.line(loop.tally))
@@ -162,10 +166,7 @@ final class WorkerSession {
             stopped.set()
             driver.stop()
             shutdown.limit(seconds: Self.stopSeconds) {
-                Self.tell(
-                    "the broker does not answer: leaving without the last commit; nothing is lost, whoever takes the "
-                        + "partitions over does it again"
-                )
+                Self.tell("the broker does not answer: \(Self.leavingEarly)")
             }
         }
     }

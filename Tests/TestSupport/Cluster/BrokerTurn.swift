@@ -39,7 +39,7 @@ extension Trait where Self == BrokerTurn {
 private actor BrokerTurns {
     static let shared = BrokerTurns()
 
-    private var free = 4
+    private var free = 6
     private var waiting: [(weight: Int, continuation: CheckedContinuation<Void, Never>)] = []
 
     func enter(_ weight: Int) async {
