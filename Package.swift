@@ -94,7 +94,11 @@ let tests: [Target] = [
         exclude: ["verify_tokens.py"],
         swiftSettings: strict
     ),
-    .testTarget(name: "TidyTests", dependencies: ["Worker", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+        name: "TidyTests",
+        dependencies: ["Worker", "AppCheck", "AppAttest", "TestSupport"],
+        swiftSettings: strict
+    ),
 ]
 
 let benchmarks: [Target] = [

@@ -1,0 +1,47 @@
+/// A page of the documentation catalog.
+struct Page: Sendable {
+    static let folder = "Sources/attest-worker/Documentation.docc/"
+    static let names = [
+        "attest-worker", "Architecture", "Records", "Reasons", "Configuration", "CommandLine", "ExactlyOnce", "Operating",
+        "Sizing", "ThreatModel", "Testing", "Decisions", "Changelog", "Contributing",
+    ]
+
+    let name: String
+    let lines: [Substring]
+
+    /// - Returns: nil where there is no such page.
+    init?(_ name: String) {
+        guard let text = SourceTree.text(Self.folder + name + ".md") else { return nil }
+        self.init(name, text: text)
+    }
+
+    init(_ name: String, text: String) {
+        self.name = name
+        lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    }
+
+    var text: String { lines.joined(separator: "\n") }
+
+    /// What stands in backticks at the start of each table row, in order.
+    var terms: [String] { Self.terms(lines) }
+
+    /// The terms of each section of the second level, by its heading.
+    var sections: [(heading: String, terms: [String])] {
+        var found: [(heading: String, lines: [Substring])] = []
+        for line in lines {
+            if line.hasPrefix("## ") {
+                found.append((String(line.dropFirst(3)), []))
+            } else if !found.isEmpty {
+                found[found.count - 1].lines.append(line)
+            }
+        }
+        return found.map { ($0.heading, Self.terms($0.lines)) }
+    }
+
+    private static func terms(_ lines: [Substring]) -> [String] {
+        lines.compactMap { line in
+            guard line.hasPrefix("| `") else { return nil }
+            return String(line.dropFirst(3).prefix { $0 != "`" })
+        }
+    }
+}

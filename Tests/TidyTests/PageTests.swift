@@ -1,0 +1,98 @@
+internal import AppAttest
+internal import AppCheck
+internal import Foundation
+internal import Testing
+internal import Worker
+
+@Suite("The pages speak of the program as it is")
+struct PageTests {
+    private static let pages = Page.names.compactMap { Page($0) }
+
+    @Test("Every page is there, and the root page lists it")
+    func pages() throws {
+        let folder = SourceTree.root.appending(path: Page.folder).path
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".md") }
+        #expect(files.sorted() == Page.names.map { $0 + ".md" }.sorted())
+        let root = try #require(Page("attest-worker"))
+        #expect(root.text.contains("@TechnologyRoot"))
+        for name in Page.names.dropFirst() { #expect(root.text.contains("- <doc:\(name)>"), "\(name)") }
+    }
+
+    @Test("Reasons lists each reason that a result or dead letter can have, and no other")
+    func reasons() throws {
+        let page = try #require(Page("Reasons"))
+        let codes = try Self.codes(in: "AppAttest/Evidence/Refusal") + Self.codes(in: "AppCheck/Answer/Reason")
+        let roles = Refusal.CertificateRole.allCases.map { Refusal.expiredOrNotYetValid($0).code }
+        let receipts = ReceiptRefusal.allCases.map { Refusal.receipt($0).code }
+        #expect(codes.count > 45)
+        let all = codes + roles + receipts + DeadLetterReason.allCases.map(\.rawValue)
+        #expect(page.terms.sorted() == all.sorted())
+    }
+
+    /// The names that a `code` property gives without any part of a case's value.
+    private static func codes(in file: String) throws -> [String] {
+        let text = try #require(SourceTree.text("Sources/\(file).swift"))
+        return text.split(separator: "\n").compactMap { line in
+            guard let start = line.firstRange(of: ": \""), line.hasSuffix("\""), line.contains("case .") else {
+                return nil
+            }
+            let code = line[start.upperBound...].dropLast()
+            return code.contains("\\(") ? nil : String(code)
+        }
+    }
+
+    @Test("CommandLine lists each command with each of its options, and no other")
+    func commands() throws {
+        let page = try #require(Page("CommandLine"))
+        let notCommands = ["Overview", "Exit codes"]
+        let sections = page.sections.filter { !notCommands.contains($0.heading) }
+        #expect(sections.map(\.heading).sorted() == AttestWorker.commands.map(\.name).sorted())
+        for command in AttestWorker.commands {
+            let terms = sections.first { $0.heading == command.name }?.terms ?? []
+            #expect(terms.sorted() == command.options.map(\.name).sorted(), "\(command.name)")
+        }
+    }
+
+    @Test("Records lists the events that are written")
+    func events() throws {
+        let page = try #require(Page("Records"))
+        let encoder = try #require(SourceTree.text("Sources/Pipeline/Emit/EventEncoder.swift"))
+        let written = Set(encoder.matches(of: /"(AppAttest[A-Za-z]+)"/).map { String($0.1) })
+        #expect(written.count == 3)
+        #expect(page.terms.filter { $0.hasPrefix("AppAttest") }.sorted() == written.sorted())
+    }
+
+    @Test("A command line in a page has options of its command", arguments: pages.map(\.name))
+    func commandLines(name: String) throws {
+        let page = try #require(Page(name))
+        #expect(ReadmeTests.mistakes(in: page.text, commands: AttestWorker.commands) == [])
+    }
+
+    @Test(
+        "Pages and README are written in lines of 140 characters and in plain words",
+        arguments: pages.map(\.name) + ["README"]
+    )
+    func words(name: String) throws {
+        let readme = SourceTree.text("README.md").map { Page(name, text: $0) }
+        let page = try #require(name == "README" ? readme : Page(name))
+        // A command that is to be copied stays whole.
+        let long = page.lines.filter { $0.count > 140 && !$0.hasPrefix("|") && !$0.hasPrefix("$(") }
+        #expect(long == [])
+        for word in ["anew", "whoever", "mended", "for ever", "is told", "are told", "nobody", "somebody"] {
+            let found = page.lines.filter { $0.lowercased().contains(word) }
+            #expect(found == [], "\(word)")
+        }
+    }
+
+    @Test("The README is short, and its links lead somewhere")
+    func readme() throws {
+        let text = try #require(SourceTree.text("README.md"))
+        #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count <= 121)
+        let links = text.matches(of: /\]\(([^)]+)\)/).map { String($0.1) }
+        #expect(links.count >= Page.names.count)
+        for link in links where !link.contains("://") {
+            #expect(FileManager.default.fileExists(atPath: SourceTree.root.appending(path: link).path), "\(link)")
+        }
+        for name in Page.names.dropFirst() { #expect(links.contains(Page.folder + name + ".md"), "\(name)") }
+    }
+}

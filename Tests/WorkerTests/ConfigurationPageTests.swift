@@ -1,0 +1,90 @@
+import Foundation
+import Testing
+import Worker
+
+/// The Configuration page against the readers of the files: every key, and every default.
+@Suite("The Configuration page")
+struct ConfigurationPageTests {
+    private struct Row: CustomTestStringConvertible {
+        let key: String
+        let type: String
+        let standard: String
+
+        var testDescription: String { key }
+
+        /// `projects[].apps[].rollout.percent` is `rollout.percent` of an app.
+        var names: [String] { key.split(separator: ".").map(String.init) }
+    }
+
+    /// The rows of the JSON files: those of kafka.properties and of the environment have fewer columns.
+    private static let rows: [Row] = {
+        let root = (0..<3).reduce(URL(filePath: #filePath)) { path, _ in path.deletingLastPathComponent() }
+        let page = root.appending(path: "Sources/attest-worker/Documentation.docc/Configuration.md")
+        let text = (try? String(contentsOf: page, encoding: .utf8)) ?? ""
+        return text.split(separator: "\n").compactMap { line in
+            let cells = line.replacing("\\|", with: "/").split(separator: "|", omittingEmptySubsequences: false)
+                .map { $0.trimmingCharacters(in: .whitespaces) }
+            guard cells.count == 8, cells[1].hasPrefix("`") else { return nil }
+            return Row(key: cells[1].replacing("`", with: ""), type: cells[2], standard: cells[3])
+        }
+    }()
+
+    /// An object at a place of the two files that has one member, `member`, beside what its parents must have.
+    private static func directory(_ place: [String], _ member: String) throws -> ConfigurationDirectory {
+        var text = "{\(member)}"
+        for name in place.reversed() {
+            let value = name.hasSuffix("[]") ? "[\(text)]" : text
+            let required = ["projects[]": #""number": "1", "id": "one", "#, "apps[]": #""appId": "a", "#][name] ?? ""
+            let inner = required.isEmpty ? value : "[{\(required)\(text.dropFirst())]"
+            text = "{\"\(name.replacing("[]", with: ""))\": \(inner)}"
+        }
+        if place.first == "projects[]" || member.hasPrefix("\"projects\"") {
+            return try ConfigurationDirectory(apps: text)
+        }
+        guard place.first != "anchors" else { return try ConfigurationDirectory(worker: text) }
+        return try ConfigurationDirectory(worker: ConfigurationDirectory.worker(String(text.dropFirst().dropLast())))
+    }
+
+    /// Every object of the files: worker.json's own, and those that keys stand in.
+    private static let places: [[String]] = {
+        var places: Set<[String]> = [[]]
+        for row in rows {
+            for count in 1..<max(1, row.names.count) { places.insert(Array(row.names.prefix(count))) }
+            if row.type == "object" { places.insert(row.names) }
+        }
+        return places.sorted { $0.joined(separator: ".") < $1.joined(separator: ".") }
+    }()
+
+    @Test func `there are rows and places to compare`() {
+        #expect(Self.rows.count > 60 && Self.places.count > 15)
+    }
+
+    @Test(arguments: places)
+    func `lists the keys that the reader knows, and no other`(place: [String]) throws {
+        let fault = try #require(try Self.directory(place, #""nothing": 1"#).fault())
+        let marker = "unknown key; known here: "
+        let start = try #require(fault.firstRange(of: marker)?.upperBound, "\(fault)")
+        let known = fault[start...].split(separator: ".")[0].split(separator: ", ").map(String.init)
+        let named = Self.rows.filter { $0.names.starts(with: place) && $0.names.count > place.count }
+            .map { $0.names[place.count].replacing("[]", with: "") }
+        let expected = place.isEmpty ? Set(named).subtracting(["projects"]) : Set(named)
+        #expect(expected == Set(known).subtracting(["none"]))
+    }
+
+    @Test(arguments: rows.filter { $0.standard.hasPrefix("`") && !$0.type.hasPrefix("list") && $0.type != "object" })
+    private func `states the default that the reader takes`(row: Row) throws {
+        let standard = String(row.standard.dropFirst().prefix { $0 != "`" })
+        let isBare = ["integer", "number", "boolean", "integer or `any`"].contains(row.type)
+        let text = isBare || standard == "\"\"" ? standard : "\"\(standard)\""
+        let place = Array(row.names.dropLast())
+        let name = row.names.last ?? ""
+        let given = try Self.directory(place, "\"\(name)\": \(text)").load()
+        let absent = try Self.directory(Array(place.prefix { $0.hasSuffix("[]") }), Self.nothing(place)).load()
+        #expect(String(describing: given) == String(describing: absent))
+    }
+
+    /// A member that changes nothing, for the object that holds a place.
+    private static func nothing(_ place: [String]) -> String {
+        place.first == "projects[]" ? #""attestationsPerSecond": 0"# : #""lanes": 0"#
+    }
+}
