@@ -2,8 +2,8 @@
 struct Page: Sendable {
     static let folder = "Sources/attest-worker/Documentation.docc/"
     static let names = [
-        "attest-worker", "Architecture", "Records", "Reasons", "Configuration", "CommandLine", "ExactlyOnce", "Operating",
-        "Sizing", "ThreatModel", "Testing", "Decisions", "Changelog", "Contributing",
+        "attest-worker", "Architecture", "Records", "Reasons", "Configuration", "CommandLine", "ExactlyOnce",
+        "Operating", "Sizing", "ThreatModel", "Testing", "Decisions", "Changelog", "Contributing",
     ]
 
     let name: String

@@ -29,20 +29,23 @@ struct ConfigurationPageTests {
         }
     }()
 
-    /// An object at a place of the two files that has one member, `member`, beside what its parents must have.
-    private static func directory(_ place: [String], _ member: String) throws -> ConfigurationDirectory {
-        var text = "{\(member)}"
+    /// What an element of a list must have.
+    private static let required = [
+        "projects[]": #""number": "1", "id": "one""#, "apps[]": #""appId": "a""#,
+        "signingKeys[]": #""kid": "k", "file": "root.pem""#,
+    ]
+
+    /// A configuration with an object at a place of the two files that has `member` beside what must be there.
+    private static func directory(_ place: [String], _ member: String = "") throws -> ConfigurationDirectory {
+        var text = member
         for name in place.reversed() {
-            let value = name.hasSuffix("[]") ? "[\(text)]" : text
-            let required = ["projects[]": #""number": "1", "id": "one", "#, "apps[]": #""appId": "a", "#][name] ?? ""
-            let inner = required.isEmpty ? value : "[{\(required)\(text.dropFirst())]"
-            text = "{\"\(name.replacing("[]", with: ""))\": \(inner)}"
+            let members = [required[name] ?? "", text].filter { !$0.isEmpty }.joined(separator: ", ")
+            let value = name.hasSuffix("[]") ? "[{\(members)}]" : "{\(members)}"
+            text = "\"\(name.replacing("[]", with: ""))\": \(value)"
         }
-        if place.first == "projects[]" || member.hasPrefix("\"projects\"") {
-            return try ConfigurationDirectory(apps: text)
-        }
-        guard place.first != "anchors" else { return try ConfigurationDirectory(worker: text) }
-        return try ConfigurationDirectory(worker: ConfigurationDirectory.worker(String(text.dropFirst().dropLast())))
+        if place.first == "projects[]" { return try ConfigurationDirectory(apps: "{\(text)}") }
+        if place.first == "anchors" { return try ConfigurationDirectory(worker: "{\(text)}") }
+        return try ConfigurationDirectory(worker: ConfigurationDirectory.worker(text.isEmpty ? #""lanes": 0"# : text))
     }
 
     /// Every object of the files: worker.json's own, and those that keys stand in.
@@ -77,14 +80,17 @@ struct ConfigurationPageTests {
         let isBare = ["integer", "number", "boolean", "integer or `any`"].contains(row.type)
         let text = isBare || standard == "\"\"" ? standard : "\"\(standard)\""
         let place = Array(row.names.dropLast())
-        let name = row.names.last ?? ""
-        let given = try Self.directory(place, "\"\(name)\": \(text)").load()
-        let absent = try Self.directory(Array(place.prefix { $0.hasSuffix("[]") }), Self.nothing(place)).load()
-        #expect(String(describing: given) == String(describing: absent))
+        let given = try Self.directory(place, "\"\(row.names.last ?? "")\": \(text)")
+        // The list's element has to be there in both.
+        let element = place.lastIndex { $0.hasSuffix("[]") }.map { Array(place[...$0]) } ?? []
+        let absent = try Self.directory(element)
+        let difference = try Self.values(given).symmetricDifference(Self.values(absent))
+        #expect(difference == [])
     }
 
-    /// A member that changes nothing, for the object that holds a place.
-    private static func nothing(_ place: [String]) -> String {
-        place.first == "projects[]" ? #""attestationsPerSecond": 0"# : #""lanes": 0"#
+    /// Everything that a configuration says, in no order: a set's is another each time.
+    private static func values(_ directory: ConfigurationDirectory) throws -> Set<Substring> {
+        let text = String(describing: try directory.load()).replacing(directory.path, with: "")
+        return Set(text.split { ", ()[]".contains($0) })
     }
 }

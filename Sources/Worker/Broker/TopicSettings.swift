@@ -1,4 +1,5 @@
 internal import AppCheck
+internal import Kafka
 internal import Pipeline
 
 /// What a worker's limits ask of its topics, in bytes.
@@ -222,9 +223,6 @@ extension TopicCheck {
 
 /// Settings of the brokers that a worker depends on.
 enum BrokerCheck {
-    /// The shipped time-out of a transaction where kafka.properties says none.
-    static let transactionMilliseconds: Int64 = 60_000
-
     /// - Parameter settings: a broker's, as far as it told them.
     static func judge(_ settings: [String: String], transactionTimeout: Int64?) -> [TopicFinding] {
         var found: [TopicFinding] = []
@@ -238,7 +236,7 @@ enum BrokerCheck {
                 )
             )
         }
-        let timeout = transactionTimeout ?? transactionMilliseconds
+        let timeout = transactionTimeout ?? Int64(TransactionalProducer.defaultTimeoutMilliseconds)
         if let most = settings["transaction.max.timeout.ms"].flatMap({ Int64($0) }), timeout > most {
             found.append(
                 TopicFinding(

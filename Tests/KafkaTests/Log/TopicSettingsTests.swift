@@ -114,7 +114,8 @@ struct TopicSettingsTests {
             (["transaction.partition.verification.enable": "true"], nil, []),
             (["transaction.max.timeout.ms": "900000"], 900_000, []),
             (["transaction.max.timeout.ms": "900000"], 900_001, [.problem]),
-            (["transaction.max.timeout.ms": "59999"], nil, [.problem]), ([:], 900_001, []),
+            (["transaction.max.timeout.ms": "29999"], nil, [.problem]),
+            (["transaction.max.timeout.ms": "30000"], nil, []), ([:], 900_001, []),
         ] as [([String: String], Int64?, [TopicFinding.Severity])]
     )
     func `the broker's settings are judged as far as it tells them`(
