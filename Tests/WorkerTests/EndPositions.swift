@@ -9,7 +9,8 @@ extension EndToEndTests {
     /// A workplace whose 40 requests are answered, with the group empty.
     private func worked(_ prefix: String) throws -> Workplace {
         let workplace = try Workplace(prefix)
-        try workplace.publish(devices: 6, records: 40)
+        // So many keys that no partition is without one: their ids are other ones in each run.
+        try workplace.publish(devices: 30, records: 40)
         _ = try workplace.work(until: 40)
         #expect(try workplace.waitsForMembers(0))
         return workplace
@@ -111,7 +112,7 @@ extension EndToEndTests {
         try RealKafkaTrait.broker?.deleteTopic(workplace.topic(.ledger))
         #expect(wait(30) { (try? workplace.run("create-topics", "--partitions", "3"))?.exitCode() == 0 })
         // A capture of old requests, published again.
-        try workplace.publish(devices: 6, records: 40)
+        try workplace.publish(devices: 30, records: 40)
         try holds(workplace, "the ledger has lost what belongs to it", outcomes: 40)
         try workplace.done("import-keys", "--input", workplace.file("keys.ndjson"))
         try workplace.done("reset", "--offsets-only", "--to-committed", "--yes")
