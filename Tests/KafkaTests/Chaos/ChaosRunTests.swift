@@ -6,7 +6,7 @@ import Testing
 /// Short forms of what ChaosLab does for hours: several processes of the program, real brokers, fake devices, faults.
 @Suite(
     .enabled(if: KafkaInstallation.found != nil, Comment(rawValue: KafkaInstallation.whyMissing)),
-    .brokerTurn,
+    .brokersAlone,
     .serialized,
     .timeLimit(.minutes(20))
 )

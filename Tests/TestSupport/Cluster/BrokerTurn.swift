@@ -5,7 +5,7 @@ package import Testing
 ///
 /// Their tests block, so they run on threads of their own and leave the pool to the tests that compute.
 package struct BrokerTurn: SuiteTrait, TestScoping {
-    /// 1 for a broker, 2 for a cluster of three.
+    /// 1 for a broker, 2 for a cluster of three, all there is for tests that measure time.
     let weight: Int
 
     package func provideScope(
@@ -31,19 +31,20 @@ package struct BrokerTurn: SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == BrokerTurn {
-    /// For a suite whose tests start clusters themselves; see ``BrokerTurn``.
-    package static var brokerTurn: Self { BrokerTurn(weight: 2) }
+    /// For a suite whose tests start clusters themselves and measure time: it runs alone; see ``BrokerTurn``.
+    package static var brokersAlone: Self { BrokerTurn(weight: BrokerTurns.most) }
 }
 
-/// Admits suites in the order in which they came, up to a total weight.
+/// Admits suites up to a total weight: the first that fits, so a heavy one runs after the light ones.
 private actor BrokerTurns {
     static let shared = BrokerTurns()
+    static let most = 4
 
-    private var free = 6
+    private var free = most
     private var waiting: [(weight: Int, continuation: CheckedContinuation<Void, Never>)] = []
 
     func enter(_ weight: Int) async {
-        if waiting.isEmpty, free >= weight {
+        if free >= weight {
             free -= weight
             return
         }
@@ -52,9 +53,9 @@ private actor BrokerTurns {
 
     func leave(_ weight: Int) {
         free += weight
-        while let next = waiting.first, free >= next.weight {
-            free -= next.weight
-            waiting.removeFirst().continuation.resume()
+        while let next = waiting.firstIndex(where: { $0.weight <= free }) {
+            free -= waiting[next].weight
+            waiting.remove(at: next).continuation.resume()
         }
     }
 }
