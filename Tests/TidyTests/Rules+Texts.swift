@@ -36,7 +36,7 @@ extension Rules {
         }
     }
 
-    /// Whether a property is read: no call (`.string(…)`), no longer name (`.stringBytes`), no case that is matched or told.
+    /// Whether a property is read: no call (`.string(…)`), no longer name (`.stringBytes`), no enum case.
     private static func reads(_ property: String, in line: String) -> Bool {
         line.ranges(of: property).contains { range in
             guard range.lowerBound > line.startIndex else { return false }

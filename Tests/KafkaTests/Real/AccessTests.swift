@@ -46,7 +46,7 @@ struct AccessTests {
         return try ProgramWorkplace(servers: cluster.bootstrapServers, options)
     }
 
-    /// All that the worker needs on these names, as the README lists it.
+    /// All that the worker needs on these names, as the Operating page lists it.
     private static func rules(_ user: String, _ workplace: ProgramWorkplace) -> [AccessRule] {
         let outputs = ["results", "tokens", "events", "dead-letters", "ledger"].map(workplace.topic)
         let (requests, ledger) = (workplace.requests, workplace.topic("ledger"))

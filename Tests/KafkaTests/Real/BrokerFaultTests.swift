@@ -14,7 +14,7 @@ extension RealCluster {
 }
 
 /// One broker of three fails or restarts in the middle of the work. (A single one may forget what its coordinator has
-/// decided, as the README says.)
+/// decided, as the Operating page says.)
 @Suite(
     .enabled(if: KafkaInstallation.found != nil, Comment(rawValue: KafkaInstallation.whyMissing)),
     .cluster(ClusterSettings(brokers: 3)),
