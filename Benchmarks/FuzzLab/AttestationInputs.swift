@@ -34,8 +34,8 @@ struct AttestationInputs {
         }
     }
 
-    /// A faulty receipt refuses the attestation where the policy requires receipts or the receipt names another hash, and
-    /// is only reported elsewhere.
+    /// A faulty receipt refuses the attestation where the policy requires receipts or the receipt names another hash;
+    /// elsewhere it is only reported.
     func faultyReceipt(_ fault: ReceiptFault, _ random: inout SeededRandom, _ tally: inout Tally, _ way: Judge.Way) {
         var circumstances = Circumstances(device, &random).atOnce
         let isAsked = random.below(2) == 0

@@ -3,7 +3,7 @@ internal import DeviceLab
 
 /// The cost fuzzer: no refusal may cost more than three times what an accepted record of its verb and length does.
 ///
-/// CPU time of one thread, the lowest of several runs; what seems too dear is measured again, and again, beside the
+/// CPU time of one thread, the lowest of several runs; what seems too expensive is measured again and again beside the
 /// accepted record, before it alarms.
 struct CostLab {
     static let alarm = 3.0

@@ -3,8 +3,8 @@ import Pipeline
 import TestSupport
 import Testing
 
-/// Several real loops on one simulated Kafka, thousands of times over. `SIM_SEED=n` runs one seed and tells what
-/// happened; `SIM_SEEDS=n` runs that many instead of the usual number.
+/// Several real loops on one simulated Kafka, thousands of times over. `SIM_SEED=n` runs one seed and prints what
+/// happened; `SIM_SEEDS=n` runs n seeds for every 2,000 usual ones.
 @Suite("A fleet under a seed")
 struct FleetTests {
     private static let imitated = Result { try FleetTraffic(.imitated) }

@@ -132,7 +132,7 @@ extension SimulatedMember {
         }
     }
 
-    /// Replaces a producer whose last outcome is unknown, and assigns again, so that the loop looks at the ledger again.
+    /// Replaces a producer whose last outcome is unknown, and assigns again, so that the loop looks at the ledger.
     package func abort() throws {
         try strike()
         if isAtomic, !mustRenew, isUnitOpen, let epoch {
