@@ -57,7 +57,7 @@ extension SimulatedFleet {
         return worker
     }
 
-    /// Starts a process that has died again, under the same name or another, unless it was replaced.
+    /// Restarts a process that has died, under the same name or another, unless it was replaced.
     private func restart(_ worker: SimulatedWorker) {
         counts.note("\(broker.now) \(worker.name) died")
         guard !worker.isReplaced else { return }
