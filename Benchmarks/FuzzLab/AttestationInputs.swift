@@ -34,8 +34,8 @@ struct AttestationInputs {
         }
     }
 
-    /// A faulty receipt refuses the attestation where the policy asks for receipts or it names another hash, and is only
-    /// told elsewhere.
+    /// A faulty receipt refuses the attestation where the policy requires receipts or the receipt names another hash;
+    /// elsewhere it is only reported.
     func faultyReceipt(_ fault: ReceiptFault, _ random: inout SeededRandom, _ tally: inout Tally, _ way: Judge.Way) {
         var circumstances = Circumstances(device, &random).atOnce
         let isAsked = random.below(2) == 0
@@ -73,7 +73,7 @@ struct AttestationInputs {
         tally.countHarmless()
         (evidence.receipt, original.receipt) = (nil, nil)
         if evidence.ignoresExtensions {
-            // The damaged receipt vouches for the map no more.
+            // The damaged receipt no longer vouches for the map.
             original.ignoresExtensions = true
             (original.validationCategory, original.bundleVersion) = (nil, nil)
         }

@@ -28,7 +28,7 @@ struct CostInputs {
         )
     }
 
-    /// The record that is accepted, padded to `length` with a member that nobody reads.
+    /// The record that is accepted, padded to `length` with a member that is never read.
     func accepted(_ method: Method, length: Int) -> CostInput {
         let bare = record(method, members(method))
         let padding = length - bare.value.count - 8
@@ -130,7 +130,7 @@ extension CostInputs {
         } else {
             input.value = input.value.dropLast() + Array(",\(junk)}".utf8)
         }
-        // Two of one name: the request is refused for certain, whatever the junk.
+        // Two members of one name: the request is certainly refused, whatever the junk.
         if random.below(2) == 0 { input.value = input.value.dropLast() + Array(",\"q\":0,\"q\":0}".utf8) }
         input.family = "JSON \(kind) at \(place), \(count) of \(name.prefix(8)), \(length) of \(text.prefix(6))"
         return input

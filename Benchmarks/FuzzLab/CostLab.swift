@@ -3,11 +3,11 @@ internal import DeviceLab
 
 /// The cost fuzzer: no refusal may cost more than three times what an accepted record of its verb and length does.
 ///
-/// CPU time of one thread, the lowest of several runs; what seems too dear is measured again, and again, beside the
+/// CPU time of one thread, the lowest of several runs; what seems too expensive is measured again and again beside the
 /// accepted record, before it alarms.
 struct CostLab {
     static let alarm = 3.0
-    /// In nanoseconds: more than the cheapest signature. Nobody gains by sending what costs less.
+    /// In nanoseconds: more than the cheapest signature. An attacker gains nothing by sending what costs less.
     private static let floor = 100_000.0
 
     private let inputs: CostInputs
@@ -54,7 +54,7 @@ struct CostLab {
         guard first.answer != "accepted" else { return }
         var ratio = try first.cost / baseline(method, input.length)
         guard ratio > worst[method]?.ratio ?? 0 else { return }
-        // A machine that does something else makes both slow: the lowest of many, in turns, tells.
+        // Other load on the machine slows down both: the lowest of many runs, in turns, counts.
         var (refused, accepted) = (first.cost, Double.infinity)
         let beside = inputs.accepted(method, length: input.length)
         for _ in 0..<(ratio > Self.alarm / 2 ? 40 : 6) {

@@ -7,7 +7,7 @@ internal import Pipeline
 
 /// The real pipeline on one thread, for what one record costs it: from poll to commit, in CPU time of the thread.
 final class CostRig {
-    /// Records of one batch: so many that what a batch costs by itself hardly counts.
+    /// Records of one batch: so many that the fixed cost of a batch hardly counts.
     static let copies = 16
     static let start: Int64 = 1_795_000_000_000
 

@@ -1,6 +1,6 @@
 internal import DeviceLab
 
-/// Texts that are dear to some reader.
+/// Texts that are expensive for some reader.
 enum Hostile {
     /// Up to `most` bytes: combining marks in the wrong order, long characters, one letter, or noise.
     static func text(_ most: Int, _ random: inout SeededRandom) -> [UInt8] {

@@ -1,6 +1,6 @@
 internal import DeviceLab
 
-/// Random damage to bytes, by somebody who cannot sign.
+/// Random damage to bytes, as by an attacker who cannot sign.
 enum Mutation {
     /// One to three of: flip a bit, set a byte, delete, insert or copy a run, swap two runs, cut the end.
     static func damage(_ bytes: [UInt8], _ random: inout SeededRandom) -> [UInt8] {

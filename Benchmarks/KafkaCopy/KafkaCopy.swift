@@ -4,7 +4,7 @@ internal import Pipeline
 internal import Worker
 
 /// The Kafka side of `run` without the verification: polls requests, writes each one's value as its result, commits, all
-/// through the worker's own exactly-once log. Tells records per second from the first commit to the last.
+/// through the worker's own exactly-once log. Prints records per second from the first commit to the last.
 @main
 struct KafkaCopy {
     static func main() throws {

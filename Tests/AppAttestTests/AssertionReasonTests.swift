@@ -3,7 +3,7 @@ import Testing
 
 @testable import AppAttest
 
-/// One thing wrong at a time, each with its reason; the signature is answered by the test.
+/// One fault at a time, each with its reason; the test itself answers the signature check.
 @Suite struct AssertionReasonTests {
     struct Made {
         var signature = DER.sequence(DER.integer([1]), DER.integer([1]))

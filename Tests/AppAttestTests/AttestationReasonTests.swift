@@ -3,7 +3,7 @@ import Testing
 
 @testable import AppAttest
 
-/// One thing wrong at a time, each with its reason; the leaf's signature is answered by the test.
+/// One fault at a time, each with its reason; the test itself answers the leaf's signature check.
 @Suite struct AttestationReasonTests {
     typealias Change = @Sendable (inout MadeAttestation) -> Void
 

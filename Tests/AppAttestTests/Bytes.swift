@@ -1,4 +1,4 @@
-/// DER by hand: what the tests need to say something wrong on purpose.
+/// DER by hand, so that tests can write wrong bytes on purpose.
 enum DER {
     static func element(_ tag: [UInt8], _ content: [UInt8]...) -> [UInt8] {
         let content = content.flatMap { $0 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AppAttest
 
-/// What is signed is authenticator data and hash as one: where one ends and the other begins, the flags and the receipt say.
+/// The signature covers authenticator data ‖ hash: only the flags and the receipt say where the boundary lies.
 @Suite(.enabled(if: Vectors.arePresent, Vectors.absence)) struct MovedBoundaryTests {
     /// Apple's bytes with the extension map taken out of the authenticator data and put before the hash.
     private struct Moved {
@@ -86,11 +86,11 @@ import Testing
         }
         #expect(try code(nil, nil) == "category-not-allowed")
         #expect(try code(moved.object, moved.hash) == "malformed-assertion")
-        // With a key that nobody knows, too.
+        // The check of the shape needs no key.
         #expect(verifier.assertionShape(moved.object, clientDataHash: moved.hash) == .malformedAssertion)
     }
 
-    /// Its signature holds however the two are cut; the length of the hash, which Decode judges, is what tells.
+    /// Its signature holds wherever the two are cut; only the hash's length, which Decode judges, shows the cut.
     @Test func `an assertion whose ED is clear has the same category however it is cut: none`() throws {
         let moved = try Self.movedAssertion("ast-hellas-macos27.json")
         let verifier = try Vectors.appleVerifier()
@@ -116,7 +116,7 @@ import Testing
     }
 }
 
-/// Single faults in what a map is trusted by; the leaf's signature is answered by the test.
+/// Single faults in what makes a map trusted; the test itself answers the leaf's signature check.
 @Suite struct ExtensionTrustTests {
     private static let map = CBORText.map([("apple_validation_category_01", CBORText.bytes([4, 0, 0, 0]))])
 
@@ -134,7 +134,7 @@ import Testing
         ("27.0", "valid"), ("27", "valid"), ("27.0.1", "valid"), ("28.1", "valid"), ("100.0", "valid"),
         ("26.9.9", "extensions-not-expected"), ("26", "extensions-not-expected"), ("14.0", "extensions-not-expected"),
         ("9.3", "extensions-not-expected"), ("0", "extensions-not-expected"),
-        // What cannot be read says nothing.
+        // A version that cannot be read refuses nothing.
         ("", "valid"), (".26", "valid"), ("26a.1", "valid"), ("99999", "valid"), ("\u{0662}.1", "valid"),
     ])
     func `a map is refused where the leaf names a system before 27`(_ version: String, _ code: String) throws {
@@ -160,7 +160,7 @@ import Testing
         )
         #expect(try Self.attestation("27.0").verdict(strict).code == "valid")
         #expect(try Self.attestation("27.0", flags: 0x40).verdict(strict).code == "category-missing")
-        // Trust in assertions says nothing of attestations, which have a receipt.
+        // Trust in assertions does not extend to attestations, which have a receipt.
         var any = strict
         any.extensionTrust = .any
         #expect(try Self.attestation("27.0", flags: 0x40).verdict(any).code == "category-missing")

@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    /// The receipt's bytes are left alone here: without a look at the receipt nothing depends on them.
+    /// The receipt's bytes are not changed here: with receipts ignored nothing depends on them.
     @Test(arguments: attestations) func `a changed attestation is refused`(_ vector: RealVector) throws {
         let verifier = try Vectors.appleVerifier()
         func prepared(_ object: [UInt8]) throws -> Prepared<AttestationEvidence> {
@@ -40,7 +40,7 @@ import Testing
         #expect(genuine.verified(by: OpenSSLEngine()).code == "valid")
         let engine = GenuineEngine(genuine.checks)
         let receipt = parts.receipt ?? 0..<0
-        // The member's name and head lie before its value: a receipt that is called otherwise is none.
+        // The member's name and head lie before its value: under another name it is no receipt.
         let receiptMember = max(0, receipt.lowerBound - 11)..<receipt.upperBound
         for index in bytes.indices where !receipt.contains(index) {
             // A changed intermediate costs an OpenSSL parser and a P-384 verification: one bit of some bytes will do.
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    /// With a receipt required there is nothing left that a changed byte could pass by.
+    /// With a receipt required, no changed byte of it goes unnoticed.
     @Test(arguments: attestations.prefix(2))
     func `a changed receipt is refused where one is required`(_ vector: RealVector) throws {
         let verifier = try Vectors.appleVerifier()
@@ -98,7 +98,7 @@ import Testing
     }
 }
 
-/// Holds only for the signatures of the untouched object: what a real engine says, at no cost.
+/// Accepts only the untouched object's signatures, as a real engine does, but at no cost.
 private final class GenuineEngine: SignatureEngine {
     private let genuine: Set<String>
 

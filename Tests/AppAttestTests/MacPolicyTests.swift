@@ -3,7 +3,7 @@ import Testing
 
 @testable import AppAttest
 
-/// The access control list of a Mac's key (leaf extension 8.6), and what tells a Mac (8.5, 8.7).
+/// The access control list of a Mac's key (leaf extension 8.6), and what identifies a Mac (8.5, 8.7).
 @Suite struct MacPolicyTests {
     private static let macOS = MadeLeaf.apple(7, DER.sequence(DER.explicit(1026, DER.text("macosx"))))
     private static let iOS = MadeLeaf.apple(7, DER.sequence(DER.explicit(1026, DER.text("iphoneos"))))

@@ -2,7 +2,7 @@ import Crypto
 
 @testable import AppAttest
 
-/// A leaf certificate part by part, right unless a test says otherwise. Its signature is none: the tests that use it
+/// A leaf certificate part by part, right unless a test changes it. It has no real signature: the tests that use it
 /// answer the signature check themselves.
 struct MadeLeaf {
     static let ecdsaWithSHA256 = AlgorithmIdentifier.ecdsaWithSHA256
@@ -81,7 +81,7 @@ extension TestAuthority {
     )
 }
 
-/// An attestation part by part, right unless a test says otherwise.
+/// An attestation part by part, right unless a test changes it.
 struct MadeAttestation {
     static let appID = AppID("ABCDE12345.com.example.app")
     static let clientDataHash = SHA256.hash(Array("challenge".utf8)).bytes
@@ -154,7 +154,7 @@ struct MadeAttestation {
 }
 
 extension Result where Failure == Refusal {
-    /// `valid` or the reason's code: what a verdict is compared by.
+    /// `valid` or the reason's code, for comparing verdicts.
     var code: String {
         switch self {
         case .success: "valid"

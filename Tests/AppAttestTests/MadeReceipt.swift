@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import DeviceLab
 
-/// A receipt put together part by part, so that each part can be wrong; unless told, the lab's own chain signs it.
+/// A receipt put together part by part, so that each part can be wrong; by default the lab's own chain signs it.
 struct MadeReceipt {
     static let ca = LabCA(seed: 7)
     static let time = EvaluationTime(milliseconds: 1_800_000_000_000)
@@ -98,7 +98,7 @@ struct MadeReceipt {
         isIndefinite ? [tag, 0x80] + content + [0, 0] : DER.element([tag], content)
     }
 
-    /// Its verdict where all that is expected agrees with the fields as they are by default.
+    /// Its verdict under expectations that agree with the default fields.
     func verdict(_ change: (inout ReceiptExpectations) -> Void = { _ in }) throws -> ReceiptVerdict {
         try Self.verdict(of: bytes, change)
     }

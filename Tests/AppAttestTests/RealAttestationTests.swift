@@ -108,7 +108,7 @@ import Testing
     }
 }
 
-/// Answers true to all: for what is judged once the signatures hold.
+/// Accepts every signature, for the checks that come after the signatures.
 final class LeafTrustingEngine: SignatureEngine {
     func verify(_ checks: [SignatureCheck]) -> [Bool] { checks.map { _ in true } }
 }

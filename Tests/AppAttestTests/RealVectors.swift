@@ -12,14 +12,14 @@ extension Vectors {
 }
 
 extension RealVector {
-    /// The App ID, or the hash of it where nobody published it.
+    /// The App ID, or its hash where the App ID was not published.
     var matchingAppID: AppID? {
         appID.map { AppID($0) } ?? rpIDHashBytes.flatMap { Digest($0) }.map { AppID(unnamed: $0) }
     }
 
     /// Expectations that fit the vector.
     func expectations() throws -> Expectations {
-        // Assertions do not tell their environment, and some have none that is known.
+        // Assertions do not carry their environment, and for some it is unknown.
         let environment = environment.flatMap { Environment(rawValue: $0) }
         let environments = environment.map { [$0] } ?? Environment.allCases
         return Expectations(appIDs: [try #require(matchingAppID)], environments: Set(environments))
@@ -33,7 +33,7 @@ extension RealVector {
         return try #require(key)
     }
 
-    /// What an assertion's signature covers beside its data: the hash as given, else that of the client data.
+    /// The hash that an assertion's signature covers: as given, else the client data's.
     func assertionHash() throws -> [UInt8] {
         try clientDataHashBytes ?? SHA256.hash(try #require(clientDataBytes)).bytes
     }

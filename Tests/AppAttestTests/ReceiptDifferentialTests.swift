@@ -4,7 +4,7 @@ import Testing
 
 @testable import AppAttest
 
-/// Our reading of receipts against OpenSSL's CMS, on Apple's receipts and on what can be made of them.
+/// Our reading of receipts against OpenSSL's CMS, on Apple's receipts and on altered copies of them.
 @Suite(.enabled(if: Vectors.arePresent, Vectors.absence)) struct ReceiptDifferentialTests {
     private static let roots = CACertificate.readPEM(Vectors.appleReceiptRoot)
 
@@ -22,7 +22,7 @@ import Testing
         _ verifier: ReceiptVerifier,
         at time: EvaluationTime
     ) throws -> Bool {
-        // Refused for what it says at the latest, so the reason tells how far it came.
+        // These expectations refuse any content, so the reason shows how far verification got.
         let nothing = ReceiptExpectations(appIDs: [], environments: [])
         let prepared = verifier.prepareReceipt(bytes, expectations: nothing, at: time)
         switch try prepared.verified(by: OpenSSLEngine()).get().refusal {
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    /// No byte is free: every flip of a receipt is refused, the certificate of the root included.
+    /// Every byte is covered: each flip in a receipt is refused, the certificate of the root included.
     @Test(arguments: samples) func `no flipped bit is accepted`(_ vector: RealVector) throws {
         let verifier = ReceiptVerifier(roots: Self.roots)
         let bytes = vector.objectBytes
@@ -102,7 +102,7 @@ import Testing
             #expect(!isValid || isLaxlyValid)
             if isValid { accepted += 1 }
         }
-        // A byte written over itself now and then; more would mean that bytes are free.
+        // Now and then a byte is overwritten by itself; more acceptances would mean that some bytes are not covered.
         #expect(accepted < 10)
     }
 

@@ -38,7 +38,7 @@ extension Prepared<ReceiptVerdict> {
         #expect(verdict.notBefore == vector.notBeforeTime)
         #expect(verdict.expiresAt == vector.expiresTime)
         #expect(verdict.riskMetric == vector.riskMetric.map { ExactText(String($0)) })
-        // Without its signature a receipt is nothing.
+        // A receipt whose signature fails is refused.
         if !prepared.checks.isEmpty { #expect(try prepared.conclude([false]).get().refusal == .signature) }
     }
 

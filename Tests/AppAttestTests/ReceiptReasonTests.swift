@@ -4,7 +4,7 @@ import Testing
 @testable import AppAttest
 @testable import DeviceLab
 
-/// One thing wrong at a time in a receipt that is signed anew, each with its reason.
+/// One fault at a time in a receipt that is signed again over it, each with its reason.
 @Suite struct ReceiptReasonTests {
     typealias Change = @Sendable (inout MadeReceipt) -> Void
 
@@ -94,7 +94,7 @@ import Testing
         (.chain, { $0.certificates.remove(at: 1) }),
         (.chain, { $0.certificates.append($0.certificates[0]) }),
         (.chain, { $0.certificates.append($0.certificates[1]) }),
-        // A certificate of another chain, which nobody asked for.
+        // An extra certificate, of another chain.
         (.chain, { $0.certificates.append(MadeReceipt.ca.attestationRoot) }),
         (.chain, { $0.signerID = DER.sequence(MadeReceipt.intermediate.name, [0x02, 0x01, 0x01]) }),
         (.chain, { $0.signerID = DER.sequence(MadeReceipt.signer.name, MadeReceipt.serial(MadeReceipt.signer)) }),

@@ -23,7 +23,7 @@ internal import Testing
     }
 
     private static let unflagged: [DeviceShape] = [.ios27_0, .macos27_0]
-    /// Faults of the receipt's age alone: what it says is Apple's word all the same.
+    /// Faults of the receipt's age alone: its content is still signed by Apple.
     private static let ages: Set<ReceiptRefusal> = [.fromFuture, .tooOld, .expired]
 
     @Test(arguments: unflagged)
@@ -86,7 +86,7 @@ internal import Testing
             key: device.publicKey,
             expectations: device.expectations
         ).verified(by: OpenSSLEngine())
-        // Where ED is clear only the hash's length tells, which requests are judged by first.
+        // Where ED is clear only the hash's length shows the move; requests are checked for it first.
         #expect(reason(moved) == (shape.setsEDFlag ? "malformed-assertion" : nil))
     }
 

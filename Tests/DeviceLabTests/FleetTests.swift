@@ -41,7 +41,7 @@ internal import Testing
         #expect(forwards == backwards.reversed())
     }
 
-    /// Captures made by one build must come out of the next: a change here changes every one of them.
+    /// Every build must make the same captures: a change here changes all of them.
     @Test func `A plan's bytes are the same in every process`() {
         let lane = FakeFleet(Self.plan()).lane()
         let bytes = (0..<300).flatMap { lane.record($0).object }
@@ -56,7 +56,7 @@ internal import Testing
         #expect(abs(Double(faulty.count) / 8000 - share) < 0.03)
     }
 
-    /// What a worker must do with such traffic, in its simplest form: verify, then compare counters.
+    /// A worker's job with such traffic in its simplest form: verify, then compare counters.
     @Test func `A verifier with counters accepts what is right and refuses the rest for the reason given`() throws {
         let fleet = FakeFleet(Self.plan())
         let (lane, verifier, engine) = (fleet.lane(), try Lab.verifier(), OpenSSLEngine())

@@ -29,7 +29,7 @@ internal import Testing
             #expect(reason(verdict(.require)) == Refusal.receipt(fault.expected).code, "\(fault.rawValue)")
             #expect(reason(verdict(.ignore)) == nil, "\(fault.rawValue)")
             guard fault != .otherClientHash else {
-                // Apple's word that another hash was attested is no matter of the receipt alone.
+                // A receipt for another client hash refuses the attestation even where receipts are only reported.
                 #expect(reason(verdict(.report)) == "receipt:client-hash-mismatch")
                 continue
             }

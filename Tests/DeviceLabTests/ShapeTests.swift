@@ -73,7 +73,7 @@ internal import Testing
         for oid in [OID.keyProperties, OID.accessControl, OID.extendedKeyUsage] {
             #expect(Self.value(oid, in: mine) == Self.value(oid, in: vector.objectBytes))
         }
-        // Versions apart, what is told of the system has the same members.
+        // Except for versions, the system information has the same members.
         let system = [mine, vector.objectBytes].map { Self.tags(in: Self.value(OID.osInformation, in: $0) ?? []) }
         #expect(system[0] == system[1] && !system[0].isEmpty)
         #expect(Self.order(mine) == Self.order(vector.objectBytes))

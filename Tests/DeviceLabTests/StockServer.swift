@@ -3,7 +3,7 @@ import Crypto
 import DeviceLab
 import JSON
 
-/// What a stock client's tests share: a client, its fake worker's answers, and what stands in its calls.
+/// Shared by the stock client's tests: a client, its fake worker's answers, and the content of its calls.
 enum StockServer {
     static let appID = "1:123456789012:ios:0123456789abcdef"
     static let resource = StockClient.resource(projectID: "contract-test-1", appID: appID)
@@ -35,7 +35,7 @@ enum StockServer {
         }
     }
 
-    /// Answers calls with success until there is none; the calls, and all outcomes.
+    /// Answers calls with success until none is left. - Returns: the calls, and all outcomes.
     static func serve(
         _ client: inout StockClient,
         _ first: StockReply,

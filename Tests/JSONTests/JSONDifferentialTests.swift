@@ -104,7 +104,7 @@ private struct SeededGenerator: RandomNumberGenerator {
         for _ in 0..<100 {
             let text = maker.text()
             let node = try #require(ours(Array(text.utf8)), "refused: \(text)")
-            // Which of two members of one name is kept is each reader's own affair.
+            // The readers may differ in which of two members of one name they keep.
             if anyDuplicates(node) { continue }
             let theirs = try JSONDecoder().decode(Tree.self, from: Data(text.utf8))
             #expect(Tree(node) == theirs, "\(text)")

@@ -196,7 +196,7 @@ struct LedgerCodecTests {
     private func digestOf(_ seed: UInt64) -> Digest { SHA256.hash([UInt8(truncatingIfNeeded: seed)]) }
 }
 
-/// What cannot be read is refused with a reason: judging on without it would forget.
+/// Records that cannot be read are refused with a reason: judging without them would forget what they hold.
 @Suite("Ledger records that cannot be read")
 struct LedgerCodecRefusalTests {
     private static let (key, value) = LedgerCodec.encode(

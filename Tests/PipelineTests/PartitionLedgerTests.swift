@@ -50,7 +50,7 @@ struct PartitionLedgerTests {
         #expect(ids.expired(at: Self.time(10_000), limit: 10) == [Self.digest(1)])
         #expect(ids.expired(at: Self.time(19_999), limit: 10) == [Self.digest(1)])
         #expect(Set(ids.expired(at: Self.time(30_000), limit: 10)) == Set([1, 2, 3].map(Self.digest)))
-        // Told until they are removed: an abort takes back what was to be forgotten.
+        // Returned until they are removed: an abort undoes the forgetting.
         ids.remove(Self.digest(1))
         ids.sweep(before: Self.time(20_000))
         #expect(ids.expired(at: Self.time(20_000), limit: 10) == [Self.digest(2)])
@@ -189,7 +189,7 @@ struct PartitionLedgerTests {
         let changes = Self.overlay.changes().map(\.change)
         #expect(changes.firstIndex(of: mark) == changes.count - 3)
         #expect(changes.suffix(2) == [.challengeForgotten(Self.digest(8)), .tokenForgotten(Self.digest(9))])
-        // In a transaction everything counts at once.
+        // In a transaction everything takes effect at once.
         var whole = Self.overlay
         whole[3].mark?.delivery = .transaction
         #expect(whole.changes().last?.change == whole[3].mark.map { .mark($0) })
@@ -213,7 +213,7 @@ struct PartitionLedgerTests {
         for count in 0...changes.count {
             var topic = before
             for change in changes.prefix(count) { topic.apply(change) }
-            // What is still there is told again with the next batch.
+            // An id that is still there comes again with the next batch.
             let told = topic.expired(at: Self.time(50_000), limit: 10)
             for (isThere, change) in [
                 (topic.challenges[challenge] != nil, LedgerChange.challengeForgotten(challenge)),

@@ -6,7 +6,7 @@ import Pipeline
 import TestSupport
 import Testing
 
-/// Corners where what stands beside a record in its batch could have changed what is said of it.
+/// Corner cases where other records of the batch could have changed a record's answer.
 @Suite("A record's answer does not depend on its batch")
 struct BatchIndependenceTests {
     /// Outcomes with everything in one batch, and with every record in a batch of its own.

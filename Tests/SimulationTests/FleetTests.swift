@@ -3,15 +3,15 @@ import Pipeline
 import TestSupport
 import Testing
 
-/// Several real loops on one simulated Kafka, thousands of times over. `SIM_SEED=n` runs one seed and tells what
-/// happened; `SIM_SEEDS=n` runs that many instead of the usual number.
+/// Several real loops on one simulated Kafka, thousands of times over. `SIM_SEED=n` runs one seed and prints what
+/// happened; `SIM_SEEDS=n` runs n seeds for every 2,000 usual ones.
 @Suite("A fleet under a seed")
 struct FleetTests {
     private static let imitated = Result { try FleetTraffic(.imitated) }
     private static let real = Result { try FleetTraffic(.real) }
     private static let shards: UInt64 = 4
 
-    /// What only at-least-once delivery goes through, and what only transactions do.
+    /// Faults that only at-least-once delivery meets, and those that only transactions meet.
     private static let onlyAtLeastOnce: Set<FaultKind> = [.halfFlushed, .appliedSkipped]
     private static let onlyExactlyOnce: Set<FaultKind> = [
         .indefiniteCommitted, .indefiniteLost, .indefiniteDelayed, .fencedProducer, .transactionTimeout,
@@ -21,7 +21,7 @@ struct FleetTests {
 
     static var oneSeed: UInt64? { ProcessInfo.processInfo.environment["SIM_SEED"].flatMap { UInt64($0) } }
 
-    /// How many seeds a campaign runs: `usual`, or as many more or less as `SIM_SEEDS` asks for of all.
+    /// How many seeds a campaign runs: `usual`, or `SIM_SEEDS` for every 2,000 usual ones, but at least one a shard.
     static func seeds(_ usual: UInt64) -> UInt64 {
         let asked = ProcessInfo.processInfo.environment["SIM_SEEDS"].flatMap { UInt64($0) }
         return asked.map { max(shards, usual * $0 / 2_000) } ?? usual

@@ -5,12 +5,12 @@ import Pipeline
 import TestSupport
 import Testing
 
-/// Restores that are interrupted: what the simulation found once, told in short.
+/// Interrupted restores: short forms of what the simulation once found.
 @Suite("Restores")
 struct RestoreTests {
     private static let traffic = Result { try FleetTraffic(.imitated) }
 
-    /// Hands the loop what a test has written down, in order; a restore reads `topic` from its beginning.
+    /// Hands the loop a test's script, in order; a restore reads `topic` from its beginning.
     private final class ScriptedLog: RecordLog {
         enum Answer { case change(AssignmentChange), fault, damaged(PartitionDamage) }
 

@@ -3,7 +3,7 @@ import Pipeline
 import TestSupport
 import Testing
 
-/// The group waits for whoever has to give partitions back: the oldest batch may be finished, but not for ever.
+/// The group waits for a member that has to give partitions back: it has two seconds to finish the oldest batch.
 @Suite("Revocations")
 struct RevocationTests {
     private static let traffic = Result { try FleetTraffic(.imitated) }
@@ -90,7 +90,7 @@ struct RevocationTests {
         clock.milliseconds += 1
         for _ in 0..<3 { _ = try loop.tick(waitMilliseconds: 0) }
         #expect(log.isReleased && log.commits.isEmpty)
-        // What lanes bring back later belongs to nobody.
+        // Results that lanes bring back later are not committed.
         while lanes.finishOne() { _ = try loop.tick(waitMilliseconds: 0) }
         #expect(log.commits.isEmpty)
     }

@@ -3,7 +3,7 @@ import Pipeline
 import TestSupport
 import Testing
 
-/// The simulated Kafka does what Kafka does: else the simulation proves something of another world.
+/// The simulated Kafka does what Kafka does: otherwise the simulation proves nothing about Kafka.
 @Suite("The simulated broker")
 struct SimulatedBrokerTests {
     private static let ledger = SimulatedBroker.Topic(.ledger, 0)

@@ -6,7 +6,7 @@ import Pipeline
 import TestSupport
 import Testing
 
-/// What costs much is done only when everything cheaper holds that would refuse the request all the same.
+/// Costly checks run only after every cheaper check that could refuse the request has passed.
 @Suite("The order of verification")
 struct VerificationOrderTests {
     private final class CountingEngine: SignatureEngine {

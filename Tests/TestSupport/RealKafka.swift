@@ -23,7 +23,7 @@ package struct KafkaInstallation: Sendable {
             .first { FileManager.default.isExecutableFile(atPath: $0.path) }
     }
 
-    /// 4 of `kafka_2.13-4.3.1.jar`; nil where the name says nothing.
+    /// 4 of `kafka_2.13-4.3.1.jar`; nil where the name has no version.
     package var majorVersion: Int? {
         let files = (try? FileManager.default.contentsOfDirectory(atPath: home.path + "/libs")) ?? []
         let jar = files.first { $0.hasPrefix("kafka_2") && $0.hasSuffix(".jar") }
@@ -55,7 +55,7 @@ package final class RealKafka: Sendable {
         cluster = try RealCluster(installation, seconds: seconds)
     }
 
-    /// Stops the broker's clock: connections stay open and nobody answers, until ``resume()``.
+    /// Stops the broker's clock: connections stay open without an answer, until ``resume()``.
     package func pause() throws { try cluster.pause() }
 
     package func resume() throws { try cluster.resume() }

@@ -2,7 +2,7 @@ internal import Foundation
 package import Kafka
 package import Pipeline
 
-/// Reads whole topics, without a group's part in it.
+/// Reads whole topics, without joining a group.
 package enum TopicDump {
     /// How far a partition reaches for this reader, and for one that sees open transactions too.
     package struct Ends: Sendable, Equatable {
@@ -11,7 +11,7 @@ package enum TopicDump {
         /// Records, and marks of transactions, below the end that a reader of committed records does not get.
         package var unseen = 0
 
-        /// Whether a transaction that nobody has ended keeps readers back.
+        /// Whether an open transaction holds readers back.
         package var isOpen: Bool { committed < all }
     }
 
@@ -62,7 +62,7 @@ package enum TopicDump {
 
     /// All of a topic as a capture file, as `kcat -C -J` would write it.
     ///
-    /// - Parameter each: told of each record that was written.
+    /// - Parameter each: called with each record that was written.
     /// - Returns: each partition's ends.
     package static func capture(
         _ topic: String,

@@ -1,10 +1,10 @@
-/// What a record says stays bytes: Swift compares and hashes `String` by what Unicode takes for equal, which finds one
-/// text under many spellings and costs milliseconds for texts that are made for it.
+/// Text from records stays bytes: Swift compares and hashes `String` by Unicode equivalence, which finds one
+/// text under many spellings and costs milliseconds for texts that are made to be slow.
 extension Rules {
     /// The modules that a record's bytes go through.
     private static let recordModules = ["JSON", "CBOR", "AppAttest", "AppCheck", "Pipeline"].map { "Sources/\($0)/" }
 
-    /// Who may make a `String` of bytes all the same, and why it does no harm.
+    /// Files that may make a `String` of bytes all the same, and why it does no harm.
     private static let textMakers = [
         // The one door, for what is shown to people.
         "Sources/AppAttest/Bytes/ExactText.swift", "Sources/AppAttest/Inspection/",
@@ -36,7 +36,7 @@ extension Rules {
         }
     }
 
-    /// Whether a property is read: no call (`.string(…)`), no longer name (`.stringBytes`), no case that is matched or told.
+    /// Whether a property is read: no call (`.string(…)`), no longer name (`.stringBytes`), no enum case.
     private static func reads(_ property: String, in line: String) -> Bool {
         line.ranges(of: property).contains { range in
             guard range.lowerBound > line.startIndex else { return false }

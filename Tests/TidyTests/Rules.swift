@@ -26,7 +26,7 @@ enum Rules {
 
     // MARK: Imports
 
-    /// Who may import a module; modules that are not listed may be imported anywhere.
+    /// The folders that may import a module; modules that are not listed may be imported anywhere.
     static let importers: [String: [String]] = [
         "COpenSSL": ["Sources/Crypto/"],
         "CBatchVerify": ["Sources/Crypto/", "Tests/CryptoTests/", "Benchmarks/"],
@@ -100,7 +100,7 @@ enum Rules {
     /// Spelled in halves, since this file is checked too.
     private static let promiseWords = ["TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK", "to be " + "built"]
 
-    /// What is left to do is not written into the code.
+    /// Open work is not noted in the code.
     static func promises(_ file: SourceFile) -> [Breach] {
         breaches(file, file.lines) { line in promiseWords.first { line.contains($0) } }
     }

@@ -2,7 +2,7 @@ internal import Testing
 
 @testable internal import Worker
 
-/// A console that keeps what it is told.
+/// A console that keeps what is written to it.
 final class Transcript {
     private var outputBytes: [UInt8] = []
     private var errorBytes: [UInt8] = []

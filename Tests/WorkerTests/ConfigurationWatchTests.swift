@@ -11,9 +11,9 @@ private final class WatchBench {
     var lines: [String] = []
     var applied: [(Configuration, KeyRings)] = []
     var isAsked = false
-    /// Why the loop keeps what it has; nil = it takes what it is handed.
+    /// Why the loop refuses a change; nil = it accepts the change.
     var refusal: String?
-    /// Whether it tells at once.
+    /// Whether the loop answers at once.
     var answers = true
     private(set) var taken: (@Sendable (String?) -> Void)?
     private var elapsed = Duration.zero
@@ -101,7 +101,7 @@ struct ConfigurationWatchTests {
         bench.settle()
         #expect(bench.applied.count == 1)
         #expect(bench.lines == [Self.gone + "a key is missing"])
-        // The new key has sealed nothing: it may go again.
+        // The new key has sealed nothing: it may be removed again.
         bench.refusal = nil
         try directory.files.write("worker.json", worker)
         bench.settle()

@@ -42,7 +42,7 @@ struct ProgramTests {
         #expect(try capture("third", "--seed", "2") != first)
     }
 
-    /// A port that nobody may listen on without being root, and nobody does.
+    /// A port that only root may listen on, and where nothing listens.
     private static let nobody = "group.id=alone\nbootstrap.servers=127.0.0.1:1\n"
 
     @Test func `without a broker check fails with one line, and a run waits until a signal comes`() throws {
@@ -73,7 +73,7 @@ struct ProgramTests {
             run.signal(SIGTERM)
             return run
         }
-        // Before the program has taken the signal over, the system ends it: that is an end too.
+        // Before the program handles the signal itself, the system ends it: that is an end too.
         #expect(wait(30) { runs.allSatisfy { !$0.isRunning } })
     }
 

@@ -47,7 +47,7 @@ extension EndToEndTests {
         try #require(isThere, "the clients did not come so far: \(fleet.tally.calls) calls, \(fleet.tally.refused)")
     }
 
-    /// Fresh keys of each kind into use, with calls on their way. Each is known to the worker before it is used.
+    /// Brings fresh keys of each kind into use while calls are on their way. The worker knows each one before its use.
     private func rotate(_ workplace: Workplace, _ worker: WorkerProcess, _ fleet: StockFleet) throws {
         let before = try keyIDs(workplace)
         try workplace.done("new-keys", "--add")
@@ -109,7 +109,7 @@ extension EndToEndTests {
         #expect(kids.count == 2 && kids.contains(oldKid), "tokens of the old key and of the new one: \(kids)")
     }
 
-    /// What a token is made of stands on no topic but the tokens and, where the backend sends it, the requests.
+    /// No part of a token stands on a topic other than tokens and, where the backend sends it, requests.
     private func expectSecret(_ tokens: [String], _ workplace: Workplace) throws {
         let signatures = tokens.compactMap { $0.split(separator: ".").last.map { String($0.prefix(40)) } }
         for stream in [Pipeline.OutputStream.results, .events, .deadLetters, .ledger] {

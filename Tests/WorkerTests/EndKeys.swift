@@ -29,7 +29,7 @@ extension Workplace {
         return wait(30) { (try? admin.group(prefix))?.members == count }
     }
 
-    /// Puts records onto the ledger topic as nobody's.
+    /// Puts records onto the ledger topic without a worker.
     func putLedger(_ records: [LedgerRecord]) throws {
         let producer = try Producer(properties)
         for record in records {

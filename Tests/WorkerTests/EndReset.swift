@@ -67,13 +67,13 @@ extension EndToEndTests {
         #expect(reset.output.hasSuffix("done: offsets moved, 17 ledger records forgotten\n"), "\(reset.output)")
         #expect(try workplace.committed() == ends)
         #expect(try workplace.liveLedgerKeys() == [:])
-        // Two that are gone could never be read: nobody asks for them any more.
+        // The two unreadable records are gone too, so the export works.
         #expect(try workplace.exported() == "")
         let records = try workplace.records(of: workplace.topic(.ledger)).count
         let again = try workplace.done("reset", "--yes")
         #expect(again.output.hasSuffix("nothing to do\n"))
         #expect(try workplace.records(of: workplace.topic(.ledger)).count == records)
-        // To the beginning, and with a ledger that knows something again.
+        // To the beginning, and with a ledger that holds a key again.
         #expect(try workplace.importKeys(KeySamples.file([KeySamples.key(1)])).exitCode() == 0)
         let back = try workplace.done("reset", "--to-beginning", "--yes")
         #expect(back.output.hasSuffix("done: offsets moved, 1 ledger records forgotten\n"), "\(back.output)")
@@ -83,7 +83,7 @@ extension EndToEndTests {
 
     @Test func `a reset that was cut short is finished by the next one`() throws {
         let (workplace, ends) = try occupied("halfway")
-        // What a crash behind the offsets leaves, with the first of the tombstones.
+        // As after a crash of reset: the offsets are moved, and the first tombstone is written.
         try workplace.access.setRequestOffsets(
             ends.enumerated().map { PartitionOffset(partition: Int32($0), offset: $1) }
         )

@@ -122,7 +122,7 @@ struct KeyFileTests {
         try FileManager.default.createDirectory(atPath: "\(directory.path)/s.key", withIntermediateDirectories: true)
         #expect(directory.fault() == "worker.json: sealing key s1: DIR/s.key is no file.")
         try FileManager.default.removeItem(atPath: "\(directory.path)/s.key")
-        // A pipe without a writer would hold up whoever opens it as a file.
+        // A pipe without a writer would block a process that opens it as a file.
         let made = unsafe mkfifo("\(directory.path)/s.key", 0o600)
         #expect(made == 0)
         #expect(directory.fault() == "worker.json: sealing key s1: DIR/s.key is no file.")

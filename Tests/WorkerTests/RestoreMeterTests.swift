@@ -4,7 +4,7 @@ import Testing
 @testable import Pipeline
 @testable import Worker
 
-/// What is told of a restore, on a clock of the test's own.
+/// The progress lines of a restore, on a clock of the test's own.
 struct RestoreMeterTests {
     /// What was printed after updates, each at its second.
     private func lines(_ updates: [(second: Int, progress: RestoreProgress?, total: Int)]) -> [String] {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("run without a broker that answers", .enabled(if: WorkerBinary.url != nil))
 struct RunSignalTests {
-    /// Takes connections and never says a word.
+    /// Accepts connections and never answers.
     private final class SilentListener {
         private let listener: FileHandle
         let port: UInt16

@@ -64,7 +64,7 @@ extension EndToEndTests {
             try broker.pause()
             defer { try? broker.resume() }
             worker.signal(SIGTERM)
-            // 1 where a call to the broker had to be left behind.
+            // 1 where the program ended during a call to the broker.
             #expect([0, 1].contains(worker.exitCode(seconds: 10)))
             #expect(worker.error.contains("leaving without the last commit"), "\(worker.error)")
         }
@@ -80,7 +80,7 @@ extension EndToEndTests {
         try workplace.publish(devices: 20, records: 3_000)
         let worker = try workplace.run("run")
         #expect(try workplace.waits(for: 1, of: worker))
-        // Nobody answers any more: what is in flight can neither be written nor committed.
+        // The broker answers no more: batches in flight can neither be written nor committed.
         try broker.pause()
         defer { try? broker.resume() }
         worker.signal(SIGTERM)

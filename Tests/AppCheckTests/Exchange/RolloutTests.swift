@@ -104,7 +104,7 @@ import Testing
         (1, 100),
     ])
     func `under pressure all partitions together admit exactly the limit in every second`(limit: Int, partitions: Int) {
-        // The first seconds may spend what a quiet past has left open, where there are more partitions than places.
+        // With more partitions than places, the first seconds may use places left over from a quiet past.
         let warmUp = limit < partitions ? partitions / limit + 1 : 0
         let start = 1_795_000_000 as Int64
         let seconds = admissions(

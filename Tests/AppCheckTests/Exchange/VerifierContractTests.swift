@@ -4,7 +4,7 @@ import Crypto
 import Foundation
 import Testing
 
-/// The cases that firebase_admin was tried with, one by one.
+/// The cases that were tried on firebase_admin, one by one.
 @Suite struct VerifierContractTests {
     /// What a case changes in a good session token.
     struct Change: Sendable {
@@ -124,7 +124,7 @@ import Testing
         let (name, contract) = (Self.cases[index]["case"].string, Self.cases[index]["contract"].bool)
         let change = try #require(Self.changes[name], "\(name)")
         let isAccepted = try Self.verify(Self.token(change)) != nil
-        // What firebase_admin merely lets through is refused, but for a claim that nobody reads.
+        // Cases that firebase_admin merely lets through are refused, except a claim that is never read.
         let expected = contract ?? (name == "app_id claim that disagrees with sub")
         #expect(isAccepted == Self.differences[name]?.accepted ?? expected, "\(name)")
     }

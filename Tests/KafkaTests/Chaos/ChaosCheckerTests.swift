@@ -53,7 +53,7 @@ private struct Sample {
         return outcome
     }
 
-    /// What the checker counts, without what it does not find.
+    /// The checker's counts; kinds without a finding are left out.
     var counts: [ChaosFindings.Kind: Int] {
         let evidence = ChaosEvidence(requests: requests, outcomes: outcomes, replayed: replayed, ledger: ledger)
         return ChaosChecker.check(evidence).counts

@@ -28,14 +28,14 @@ struct ChaosRunTests {
         settings.secondsBetweenFaults = 3
         let report = try run(settings)
         #expect(report.passed, "\(report.lines.joined(separator: "\n"))")
-        // A load producer that a fault has broken takes what it held with it.
+        // A load producer that a fault has broken loses what it held.
         let sent = (settings.requests - report.uncertain)...settings.requests
         #expect(sent.contains(report.requests), "\(report.uncertain) were not acknowledged")
         #expect(report.exchange.keys.contains { $0.hasSuffix("challenge-consumed") }, "\(report.exchange)")
         #expect(report.findings.unchecked.isEmpty)
     }
 
-    /// What a library repeats inside a call, and whatever else comes late, twice or not at all.
+    /// Requests that the library repeats inside a call, and others that come late, twice or not at all.
     @Test func `behind a bad network every request has one outcome, and no counter moves twice`() throws {
         var settings = ChaosSettings()
         (settings.brokers, settings.hasNetwork) = (3, true)

@@ -4,7 +4,7 @@ import Pipeline
 import Testing
 import Worker
 
-/// The group is served whatever a member waits for, and nothing that comes meanwhile is lost.
+/// A member serves its group whatever it waits for, and loses nothing that comes meanwhile.
 @Suite(.timeLimit(.minutes(20)))
 struct LivenessTests {
     private func withTopics(_ body: (MockCluster, BrokerSettings) throws -> Void) throws {
@@ -23,7 +23,7 @@ struct LivenessTests {
         }
     }
 
-    /// In Kafka's protocol, with an answer that a client is to ask again after.
+    /// Kafka's protocol numbers, and an error after which a client asks again.
     private static let (offsetFetch, initProducer): (Int16, Int16) = (9, 22)
     private static let coordinatorLoading: Int32 = 14
 
@@ -44,7 +44,7 @@ struct LivenessTests {
         return (other, false)
     }
 
-    /// Before, it polled without answering, and held its group for as long as it asked.
+    /// Earlier versions polled without answering, and held up the group for as long as they asked.
     @Test(arguments: [true, false])
     func `a member whose questions are not answered gives a joining one its share`(asksOffsets: Bool) throws {
         try withTopics { cluster, settings in

@@ -46,19 +46,19 @@ final class LogDriver {
     let log: KafkaRecordLog
     /// In the order in which they came.
     private(set) var changes: [AssignmentChange] = []
-    /// What each restore that came to its end gave.
+    /// The records of each finished restore.
     private(set) var restored: [[StoredRecord]] = []
     /// Kept ledgers that were to be dropped.
     private(set) var dropped: Set<Int32> = []
     /// Partitions whose ledgers were restored, in that order.
     private(set) var completed: [Int32] = []
-    /// What the last start of each partition has said.
+    /// The report of each partition's last start.
     private(set) var starts: [Int32: PartitionStart.Report] = [:]
     private(set) var held: [Int32: String] = [:]
     private var marks: [Int32: PartitionMark] = [:]
-    /// What was ridden out.
+    /// Faults that did not end the loop.
     private(set) var faults: [KafkaFault] = []
-    /// Partitions whose ledgers are still here.
+    /// Partitions whose ledgers are kept.
     var kept: Set<Int32> = []
     /// Whether a revocation is answered at once.
     var releases = true
@@ -84,7 +84,7 @@ final class LogDriver {
             if let partitions = unanswered { try begin(partitions) }
             if reading != nil {
                 try restore(waitMilliseconds)
-                // Those that are restored are read while others are not.
+                // Restored partitions are read while others are still being restored.
                 if reading != nil, unread.count == assigned.count { return LogBatch() }
             }
             let round = try log.poll(limits, waitMilliseconds: waitMilliseconds)
@@ -121,7 +121,7 @@ final class LogDriver {
         }
     }
 
-    /// By the mark that was read last, of what is kept too.
+    /// Uses the last mark that was read, also in an earlier restore: a kept ledger's is not read again.
     private func start(_ partition: Int32) throws {
         let records = (reading ?? []).filter { $0.partition == partition }
         for record in records where record.key == [4] {
@@ -198,14 +198,14 @@ final class LogDriver {
         try log.commit(batch.positions, of: batch.generation)
     }
 
-    /// A restore that was under way begins anew with the next assignment.
+    /// A restore that was under way starts again with the next assignment.
     private func abortOnce() throws {
         try log.abort()
         needsAbort = false
         reading = nil
     }
 
-    /// Aborts what the log refused, for as long as it takes.
+    /// Aborts, and tries again after each fault that does not end the loop, for `seconds` at most.
     func abort(seconds: Int = 30) throws {
         needsAbort = true
         let deadline = ContinuousClock.now + .seconds(seconds)

@@ -35,7 +35,7 @@ struct MockLogTests {
             let half = first.filter { $0.partition < 2 }
             try driver.commit(half, half.outputs(.results, .ledger))
 
-            // The other half is given up, and only that comes again.
+            // The other half is aborted, and only that half is delivered again.
             let rest = first.filter { $0.partition >= 2 }
             try driver.log.begin()
             try driver.log.append(rest.outputs(.results))
@@ -52,7 +52,7 @@ struct MockLogTests {
             let next = try LogDriver(delivery, settings)
             let resumed = try next.records(rest.records.count)
             #expect(resumed.places == rest.places)
-            // The mock cluster knows no aborts, so nothing else may have been in the way of the restore.
+            // The mock cluster shows aborted records too, and the aborted units wrote none to the ledger.
             #expect(next.restored.map(\.count) == [half.records.count])
             try next.log.close()
             try check(half.records, in: "results", settings)
@@ -134,7 +134,7 @@ struct MockLogTests {
             #expect(fault?.isRecoverable == true)
             try cluster.setBroker(1, isUp: true)
             try driver.abort()
-            // The clients come back in their own time.
+            // The clients reconnect in their own time.
             var isCommitted = false
             for _ in 0..<50 where !isCommitted {
                 let again = try driver.records(20)
@@ -151,7 +151,7 @@ struct MockLogTests {
         }
     }
 
-    /// EndTxn in Kafka's protocol, and what a broker answers there to a producer that is over.
+    /// EndTxn in Kafka's protocol, and a broker's answer to a producer whose epoch is over.
     private static let (endTransaction, invalidProducerEpoch): (Int16, Int32) = (26, 47)
 
     /// The one chance to see a change behind the records of a round: a member that joins while the round is collected.
@@ -179,7 +179,7 @@ struct MockLogTests {
             try driver.log.begin()
             try driver.log.append(batch.outputs(.results))
             if delivery == .exactlyOnce {
-                // Whether the batch was committed is not known then, as it never is at least once.
+                // It is then unknown whether the batch was committed, as it always is at least once.
                 cluster.failRequests(Self.endTransaction, with: [Self.invalidProducerEpoch])
                 #expect(throws: KafkaFault.self) { try driver.log.commit(batch.positions, of: batch.generation) }
             }
@@ -205,7 +205,7 @@ struct MockLogTests {
             #expect(try LogDriver.publish(100, to: "requests", settings.properties).isComplete)
             let driver = try LogDriver(.exactlyOnce, settings)
             #expect(try driver.steps { _ in driver.restored.count == 1 })
-            // Partitions are paused meanwhile: here they are not, so that records do come.
+            // Partitions are paused during a restore; here they are not, so that records do come.
             for _ in 0..<10 {
                 try driver.log.beginRestore([0, 1, 2, 3], kept: [])
                 var completed: [Int32] = []

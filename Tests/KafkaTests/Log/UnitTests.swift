@@ -52,7 +52,7 @@ struct UnitTests {
         }
     }
 
-    /// Whether the next unit asks for the transactional id: an answer that refuses it waits for whoever asks.
+    /// Whether the next unit asks for the transactional id: the mock refuses the next such request.
     private func asksForID(_ cluster: MockCluster, _ driver: LogDriver) throws -> Bool {
         cluster.failRequests(Self.initProducerID, with: [Self.idRefused])
         do {

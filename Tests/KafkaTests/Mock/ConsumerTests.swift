@@ -38,7 +38,7 @@ struct ConsumerTests {
     @Test func `nothing is committed that was not asked for`() throws {
         try withMock(partitions: 1) { fixture in
             try filled(fixture, perPartition: 10, partitions: 1)
-            // Not even where somebody asks for it by name.
+            // Not even where the caller sets enable.auto.commit.
             let first = try fixture.consumer([("enable.auto.commit", "true"), ("auto.commit.interval.ms", "10")])
             try first.subscribe()
             #expect(try first.records(10).count == 10)

@@ -53,7 +53,7 @@ struct HiddenRepeatTests {
                     fixture.cluster.failRequests(request.rawValue, with: [Self.disconnect])
                     try transaction(producer, metadata, end, offset: 8)
                     #expect(producer.mayHaveRepeats, "\(request), \(end)")
-                    // It stays so: the copy is not called back by transactions that go well.
+                    // It stays true: transactions that go well do not call the copy back.
                     try transaction(producer, metadata, offset: 9)
                     #expect(producer.mayHaveRepeats, "\(request), \(end)")
                 }

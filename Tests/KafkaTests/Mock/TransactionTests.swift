@@ -45,7 +45,7 @@ struct TransactionTests {
                 try producer.produce(topic: topic, partition: partition, key: nil, value: nil)
             }
             #expect(refusal?.requiresAbort == true && refusal?.isFatal == false)
-            // Not even where later records go well.
+            // The commit fails even where later records go well.
             try producer.produceRecord("kept", partition: 0)
             let fault = #expect(throws: KafkaFault.self) { try producer.commit(timeoutMilliseconds: 20_000) }
             #expect(fault?.requiresAbort == true && fault?.isFatal == false && fault?.message == refusal?.message)
@@ -125,7 +125,7 @@ struct TransactionTests {
             #expect(fault?.isRetriable == true && fault?.requiresAbort == false && fault?.isFatal == false)
             let refusal = #expect(throws: KafkaFault.self) { try producer.commit(timeoutMilliseconds: 5_000) }
             #expect(refusal?.requiresAbort == true)
-            // Other offsets do not stand in for them.
+            // Other offsets do not replace them.
             try send(8, 20_000)
             #expect(producer.commitObstacle != nil)
             try send(7, 20_000)
@@ -275,7 +275,7 @@ extension MockFixture {
         return producer
     }
 
-    /// A member of the group with its partitions, and who it is.
+    /// A member of the group with its partitions, and its group metadata.
     func member() throws -> (Consumer, GroupMetadata) {
         let consumer = try consumer()
         try consumer.subscribe()

@@ -60,7 +60,7 @@ struct LateFrameTests {
         var settings = fixture.settings("one")
         // All of a batch in one request, so that the late frame comes behind all of it.
         settings.properties.append(("linger.ms", "100"))
-        // The library takes a moment to repeat the request: an abort that is given up has a new producer anyway.
+        // The library takes a moment to repeat the request; an abort that times out gets a new producer anyway.
         settings.abortMilliseconds = 20_000
         change(&settings)
         let driver = try LogDriver(.exactlyOnce, settings)
@@ -74,7 +74,7 @@ struct LateFrameTests {
         #expect(network.wait { $0.done.contains(number) }, "one request was held")
         switch late {
         case .commit:
-            // This unit is given up, as one of a worker that dies.
+            // This unit is never committed, like that of a worker that dies.
             try driver.log.begin()
             try driver.log.append(rest.outputs(.results))
             #expect(network.wait { $0.delivered.contains { $0.deed == number } }, "it arrived late")
@@ -107,14 +107,14 @@ struct LateFrameTests {
         try producer.flush(timeoutMilliseconds: 30_000)
     }
 
-    /// A unit whose outputs arrive and are dropped in order.
+    /// Writes a unit's outputs, then aborts it in order.
     private func drop(_ batch: LogBatch, _ driver: LogDriver) throws {
         try driver.log.begin()
         try driver.log.append(batch.outputs(.results))
         try driver.abort()
     }
 
-    /// Does what the group says is not done.
+    /// Commits the requests that the group has not committed yet.
     private func finish(_ driver: LogDriver, _ fixture: RealFixture) throws {
         for _ in 0..<3 {
             let left = Self.requests - Int(try fixture.committed().first.flatMap(\.self) ?? 0)

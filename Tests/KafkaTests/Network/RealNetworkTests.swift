@@ -45,7 +45,7 @@ struct RealNetworkTests {
         }
         let news = network.news
         #expect(news.done.contains(number))
-        // The call returned OK, and asked twice.
+        // The call returned OK although the library asked twice.
         let (asked, answered) = (news.requests[.endTransaction] ?? 0, news.answers[.endTransaction] ?? 0)
         #expect(asked - (before.requests[.endTransaction] ?? 0) == 2)
         #expect(answered - (before.answers[.endTransaction] ?? 0) == 1)

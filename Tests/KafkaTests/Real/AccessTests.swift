@@ -9,7 +9,7 @@ private let settings: ClusterSettings = {
     return settings
 }()
 
-/// The program on a broker that asks for names and passwords and has rules about who may do what.
+/// The program on a broker that asks for names and passwords and has access rules.
 @Suite(
     .enabled(if: KafkaInstallation.found != nil, Comment(rawValue: KafkaInstallation.whyMissing)),
     .cluster(settings),
@@ -26,7 +26,7 @@ struct AccessTests {
 
     private func cluster() throws -> RealCluster { try #require(RealClusterTrait.cluster) }
 
-    /// A workplace whose worker comes by the listener that asks for a name.
+    /// A workplace whose worker connects to the listener that asks for a name.
     private func workplace(
         _ prefix: String,
         user: String = "worker",
@@ -46,7 +46,7 @@ struct AccessTests {
         return try ProgramWorkplace(servers: cluster.bootstrapServers, options)
     }
 
-    /// All that the worker needs on these names, as the README lists it.
+    /// All that the worker needs on these names, as the Operating page lists it.
     private static func rules(_ user: String, _ workplace: ProgramWorkplace) -> [AccessRule] {
         let outputs = ["results", "tokens", "events", "dead-letters", "ledger"].map(workplace.topic)
         let (requests, ledger) = (workplace.requests, workplace.topic("ledger"))
@@ -58,7 +58,7 @@ struct AccessTests {
         ]
     }
 
-    /// The same by the beginning of the names, for a user with more than one workplace.
+    /// The same rules by name prefix, for a user with more than one workplace.
     private static func rules(_ user: String, prefix: String) -> [AccessRule] {
         var rules = [
             AccessRule(user, ["Read", "Write", "DescribeConfigs"], on: [.topic(prefix)]),
@@ -104,7 +104,7 @@ struct AccessTests {
         }
     }
 
-    /// A right that is withheld, and the word that the worker's last line must have.
+    /// A right that is withheld, and how the worker's last line must name it.
     struct Missing: Sendable, CustomTestStringConvertible {
         var operations: [String]
         var resource: @Sendable (ProgramWorkplace) -> AccessRule.Resource

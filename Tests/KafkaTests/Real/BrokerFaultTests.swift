@@ -13,8 +13,8 @@ extension RealCluster {
     }
 }
 
-/// A broker among three is hurt in the middle of the work. (A single one may forget what its coordinator has decided, as
-/// the README says.)
+/// One broker of three fails or restarts in the middle of the work. (A single one may forget what its coordinator has
+/// decided, as the Operating page says.)
 @Suite(
     .enabled(if: KafkaInstallation.found != nil, Comment(rawValue: KafkaInstallation.whyMissing)),
     .cluster(ClusterSettings(brokers: 3)),
@@ -36,7 +36,7 @@ struct BrokerFaultTests {
         case .restart: try cluster.terminate(fault.rawValue)
         case .pause: try cluster.pause(fault.rawValue)
         }
-        // Longer than the others wait for it: its partitions and its coordinators are led by somebody else.
+        // Longer than the others wait for it: other brokers take over its partitions and its coordinators.
         sleep(8)
         if fault == .pause { try cluster.resume(fault.rawValue) } else { try cluster.start(fault.rawValue) }
         try workplace.expectOrder(of: worker)
@@ -70,7 +70,7 @@ struct FullDiskTests {
         let worker = try workplace.start("run", "--instance", "one")
         #expect(worker.says("in order"), "\(worker.error)")
         try cluster.fillDisk()
-        // The broker gives up when it cannot write; what it held stays as it was.
+        // The broker ends when it cannot write; its data stays as it was.
         #expect(Patience.wait(60) { !cluster.isRunning(1) }, "\(cluster.logTail())")
         #expect(worker.isRunning, "\(worker.error)")
         try cluster.clearDisk()

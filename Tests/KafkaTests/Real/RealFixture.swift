@@ -47,7 +47,7 @@ struct RealFixture {
             instanceName: instance,
             membership: membership
         )
-        // What these tests commit is no worker's: no marks stand in their ledgers.
+        // These tests commit without a worker: their ledgers hold no marks.
         settings.guardsPositions = false
         return settings
     }

@@ -48,7 +48,7 @@ struct RealKafkaTests {
         #expect(findings.filter { $0.severity == .warning }.count == 2, "\(findings)")
     }
 
-    /// As with a broker that has just come back and does not know all of its partitions yet.
+    /// As when a broker has just come back and does not know all of its partitions yet.
     @Test func `a client that was told of no such partition asks anew`() throws {
         let fixture = try RealFixture("anew")
         let broker = try #require(RealKafkaTrait.broker)
@@ -186,7 +186,7 @@ struct RealKafkaTests {
         let end = try #require(ends.first, "they fence each other for ever: \(drivers.map(\.faults))")
         #expect(end.message.contains("fenced-same") && end.message.contains("--instance"), "\(end)")
         for driver in drivers { try? driver.log.close() }
-        // A moment of two owners did no harm.
+        // A moment with two owners doubled no result.
         let results = try fixture.values(of: .results)
         #expect(Set(results).count == results.count)
     }

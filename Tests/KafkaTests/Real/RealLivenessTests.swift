@@ -35,7 +35,7 @@ extension RealKafkaTests {
         try driver.log.close()
     }
 
-    /// Before, it was retried without a pause: 2,100 producers in 9 s.
+    /// Earlier versions retried it without a pause: 2,100 producers in 9 s.
     @Test func `a transaction time-out that the broker does not allow ends the worker with a line that says so`() throws
     {
         let fixture = try RealFixture("time-out")
@@ -50,7 +50,7 @@ extension RealKafkaTests {
         try driver.log.close()
     }
 
-    /// The library reads no further behind an offset that is gone; partitions have to be taken over again.
+    /// Behind an offset that is gone the library reads no further; partitions have to be taken over again.
     @Test func `reading goes on behind expired requests while another partition's ledger waits`() throws {
         let fixture = try RealFixture("expired")
         _ = try fixture.create()

@@ -137,7 +137,7 @@ extension RealKafkaTests {
         try second.log.close()
         #expect(try first.steps { _ in first.restored.count == 3 }, "\(first.changes)")
         #expect(first.restored.last?.count == more.records.count, "only what the other wrote")
-        // Who has kept nothing reads everything.
+        // A member that has kept nothing reads everything.
         let third = try LogDriver(.exactlyOnce, fixture.settings("three"))
         try first.log.close()
         #expect(
@@ -155,13 +155,13 @@ extension RealKafkaTests {
         let batch = try driver.records(60)
         try driver.commit(batch, batch.outputs(.results, .ledger))
         driver.kept = [0, 1, 2]
-        // As after an unclean election: the topic ends before what is known, and somebody has written since.
+        // As after an unclean election: the topic ends before what is known, and another owner has written since.
         try RealKafkaTrait.broker?.deleteTopic(ledger)
         #expect(try fixture.create().lines.contains { $0.hasPrefix("created") })
         let owner = try Owner("other", fixture)
         try owner.write(9, "others")
         try owner.commit()
-        // Another member comes and leaves: all partitions are assigned anew.
+        // Another member comes and leaves: all partitions are assigned again.
         let second = try LogDriver(.exactlyOnce, fixture.settings("two"))
         let isShared = try driver.steps { _ in
             try second.step(waitMilliseconds: 20)

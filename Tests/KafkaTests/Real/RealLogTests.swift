@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Worker
 
-/// What only a log shows that delivers exactly once, and how it differs from one that delivers at least once.
+/// Behaviour of an exactly-once log alone, and how it differs from an at-least-once log.
 extension RealKafkaTests {
     private func fixture(_ prefix: String, requests: Int = 30) throws -> RealFixture {
         let fixture = try RealFixture(prefix)
@@ -85,7 +85,7 @@ extension RealKafkaTests {
     func `a member that the group has given up commits nothing, and comes back`(delivery: Delivery) throws {
         let fixture = try fixture("given-up-\(delivery)")
         var settings = fixture.settings("one")
-        // Who does not poll for so long is taken for dead.
+        // The group drops a member that does not poll for so long.
         settings.properties += [("max.poll.interval.ms", "6000")]
         let driver = try LogDriver(delivery, settings)
         let batch = try driver.records(30)

@@ -20,7 +20,7 @@ extension RealTransactionTests {
         let end = try reader.highWatermark(of: 0, timeoutMilliseconds: 30_000)
         #expect(end == 6)
         #expect(try fixture.admin().watermarks(of: fixture.output, partitions: [0]).first?.watermarks.high == 6)
-        // Any other client is told less.
+        // An ordinary consumer gets the end before the open transaction.
         let consumer = try Consumer(KafkaProperties(fixture.properties), topic: fixture.output)
         #expect(try consumer.watermarks(of: 0, timeoutMilliseconds: 30_000).high == 3)
         try reader.start(Self.starts)

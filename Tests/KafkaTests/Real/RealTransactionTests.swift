@@ -20,7 +20,7 @@ struct RealTransactionTests {
         try producer.flush(timeoutMilliseconds: 30_000)
         #expect(try fixture.outputs() == [])
         #expect(try fixture.outputs("read_uncommitted") == ["a", "b", "c"])
-        // The offsets are pending: who asks waits, and no longer than told.
+        // The offsets are pending: a request for them waits for its time-out, and no longer.
         let pending = #expect(throws: KafkaFault.self) { try consumer.committed([0], timeoutMilliseconds: 500) }
         #expect(pending?.isRetriable == true)
         try producer.commit(timeoutMilliseconds: 30_000)
@@ -90,7 +90,7 @@ struct RealTransactionTests {
         }
         #expect(fault?.isFatal == true && fault?.isFenced == true)
         #expect(older.fatalFault?.isFenced == true)
-        // Every call says so now, and none of them waits.
+        // Every call fails with it now, and none of them waits.
         for call in [older.begin, { try older.produce(["late"], to: fixture.output) }] {
             let late = #expect(throws: KafkaFault.self) { try call() }
             #expect(late?.isFatal == true)
@@ -167,7 +167,7 @@ struct RealTransactionTests {
             "\(fault as Any)"
         )
         try producer.abort(timeoutMilliseconds: 30_000)
-        // A producer of its own goes on at once; the one that was refused misses sequence numbers for a while.
+        // A new producer goes on at once; the one that was refused misses sequence numbers for a while.
         let next = try fixture.producer()
         try next.begin()
         try next.produce(["small"], to: fixture.output)

@@ -44,7 +44,7 @@ struct TransactionFixture {
         return producer
     }
 
-    /// A member of the group with an assignment, and who it was then.
+    /// A member of the group with an assignment, and its group metadata as of then.
     func member() throws -> (Consumer, GroupMetadata) {
         let consumer = try Consumer(KafkaProperties(properties), topic: input)
         try consumer.subscribe()

@@ -4,7 +4,7 @@ import Kafka
 import TestSupport
 import Testing
 
-/// What the world does to a worker: each ends in recovery or in one clear line, and no request is lost.
+/// Faults from outside the worker: each ends in recovery or in one clear line, and no request is lost.
 @Suite(
     .enabled(if: KafkaInstallation.found != nil, Comment(rawValue: KafkaInstallation.whyMissing)),
     .cluster(ClusterSettings()),
@@ -28,7 +28,7 @@ struct WorldFaultTests {
     @Test func `an output that the broker finds too large costs its own request a dead letter, and no other`() throws {
         let workplace = try workplace("oversize") { options in
             options.topics["results"] = [("max.message.bytes", "5000")]
-            // Only a batch of its own is refused for one record's sake.
+            // The broker refuses whole batches: small ones, so that the large record is alone in its own.
             options.kafka = [("batch.size", "2000")]
         }
         try workplace.publish(200)

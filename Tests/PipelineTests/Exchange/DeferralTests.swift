@@ -38,14 +38,14 @@ import Testing
             ExchangeRequest.attestation(of: fresh, challenge: first).with(id: "a"),
             ExchangeRequest.assertion(of: &device, artifact: artifact, challenge: second).with(id: "b"),
         ]
-        // A new worker: a running one would not let the sealing keys go.
+        // A new worker: a running one would refuse to drop the sealing keys.
         let without = try ExchangeRig(ExchangeKit.settings(keys: Self.keys(without: missing)))
         let answers = try without.send(requests)
         #expect(Self.isDeferred(answers[0]))
         #expect(Self.isDeferred(answers[1]))
         #expect(without.log.ledger.isEmpty)
         if missing == .challenge { #expect(try Self.isDeferred(without.send(.challenge()))) }
-        // The same requests are good as soon as there are keys: a deferral uses nothing up.
+        // The same requests are accepted as soon as there are keys: a deferral uses nothing up.
         #expect(try rig.send(requests).map(\.summary) == ["accepted", "accepted"])
         #expect(rig.key(device) != record && rig.log.ledger.count > writes)
     }
@@ -61,7 +61,7 @@ import Testing
         #expect(try Self.isDeferred(rig.send(check)))
         #expect(try rig.replace(full) == nil)
         #expect(try rig.send(check).verdict == "accepted")
-        // A key that is only published is enough, and so is what is remembered.
+        // A key that is only published is enough; for a duplicate the ledger is enough.
         #expect(try rig.replace(ExchangeKit.settings(keys: Self.keys(without: .published))) == nil)
         #expect(try rig.send(check.with(id: "w")).result?["response"]?["alreadyConsumed"]?.bool == true)
         #expect(try rig.replace(ExchangeKit.settings(keys: Self.keys(without: .signing))) == nil)

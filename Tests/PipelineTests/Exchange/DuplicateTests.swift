@@ -27,7 +27,7 @@ import Testing
         #expect(again.event == nil && first.eventName == "AppAttestSuccess")
         #expect(rig.key(device) == record && record?.counter == 1)
         let types = Set(rig.log.ledger[writes...].map { $0.value == nil ? nil : $0.key.first })
-        // Time alone has moved: what it ended is forgotten.
+        // Only time has moved: what has expired is forgotten.
         #expect(types.isSubset(of: [nil, LedgerTypes.streamTime]))
     }
 
@@ -44,7 +44,7 @@ import Testing
         #expect(again.tokenText == first.tokenText && again.artifact == first.artifact)
         #expect((first.ttl, again.ttl) == ("299.750s", "199.750s"))
         #expect(rig.log.ledger.count == writes)
-        // What has no life left says so, and never more.
+        // An expired token's ttl is 0s.
         rig.time += 300_000
         #expect(try rig.send(request).ttl == "0s")
     }
@@ -121,7 +121,7 @@ import Testing
         let fresh = try rig.register(device)
         #expect(rig.key(device)?.counter == 4)
         #expect(rig.key(device)?.registeredAt == registeredAt)
-        // Both artifacts serve; what was asserted before does not come back in.
+        // Both artifacts work; an assertion from before is still refused.
         #expect(try rig.send(old).reason == "counter-not-greater")
         #expect(try rig.refresh(&device, artifact).verdict == "accepted")
         #expect(try rig.refresh(&device, fresh).verdict == "accepted")

@@ -90,7 +90,7 @@ import Testing
         _ = try rig.challenge()
         #expect(rig.loop.ledgers[0]?.consumedCount == 0)
         #expect(Self.count(rig, LedgerTypes.streamTime) == 1)
-        // A broker's clock that went back; the challenge would live by it.
+        // A broker's clock that went back; by its time the challenge would still be valid.
         #expect(try rig.send(use().at(early + 1)).reason == "challenge-expired")
         try rig.restart()
         #expect(rig.loop.ledgers[0]?.streamTime.milliseconds == rig.time)

@@ -6,7 +6,7 @@ import Pipeline
 import TestSupport
 import Testing
 
-/// Facts of firebase-contract.json that only the whole pipeline shows: from the REST call to the answer.
+/// Facts of firebase-contract.json that take the whole pipeline, from the REST call to the answer.
 @Suite struct GoldenFactTests {
     private static let cases = FirebaseContract.node("resourceNames", "cases")?.elements ?? []
 

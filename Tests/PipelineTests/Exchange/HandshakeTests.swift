@@ -6,7 +6,7 @@ import Pipeline
 import TestSupport
 import Testing
 
-/// Google's stock client before the real loop: its state machine decides what is called, the topics alone what it knows.
+/// Google's stock client against the real loop: its state machine chooses the calls; it knows only what the topics say.
 @Suite struct HandshakeTests {
     private static func client(_ resource: String, seed: UInt64 = 5) -> StockClient {
         StockClient(ExchangeKit.model, resource: resource, seed: seed)

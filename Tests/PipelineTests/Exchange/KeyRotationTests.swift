@@ -6,7 +6,7 @@ import Pipeline
 import TestSupport
 import Testing
 
-/// Keys change while requests are in flight: nobody is refused for it.
+/// Keys change while requests are in flight: no request is refused for it.
 @Suite struct KeyRotationTests {
     /// One step of an operator who rotates all three kinds at once, each by the rules.
     private static func steps() throws -> [KeyRings] {
@@ -118,7 +118,7 @@ import Testing
         let rig = try ExchangeRig(ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [1])))
         _ = try rig.register(FakeDevice(ExchangeKit.model, seed: 3))
         try rig.restartReplacing(with: ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [5])))
-        // Refused, not taken and then fatal.
+        // Refused at once, instead of accepted and fatal later.
         #expect(try rig.send(.challenge()).verdict == "accepted")
         #expect(try rig.replace(ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [5]))) != nil)
     }

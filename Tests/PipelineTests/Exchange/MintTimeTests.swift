@@ -42,7 +42,7 @@ import Testing
     @Test(arguments: [(8_000, "accepted"), (10_000, "accepted"), (11_000, "token-invalid")] as [(Int64, String)])
     func `an iat ahead of the record is taken up to ten seconds`(ahead: Int64, expected: String) throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
-        // Further apart than the two times of one moment: iat is the worker's clock.
+        // Too far apart for one moment: iat is the worker's clock.
         let text = try Self.token(rig, recordBehind: 20_000).0
         let moment = rig.time / 1000 * 1000 - ahead
         #expect(try rig.send(ExchangeRequest.verification(of: text).at(moment)).summary == expected)

@@ -6,7 +6,7 @@ import Pipeline
 import TestSupport
 import Testing
 
-/// What is signed cut at another place: verifyAttestation and verifyAssertion take the hash as bytes.
+/// Signed bytes cut at another place: verifyAttestation and verifyAssertion take the hash as bytes.
 @Suite struct MovedBoundaryTests {
     private static func send(
         _ verb: Method,

@@ -6,7 +6,7 @@ import Pipeline
 import TestSupport
 import Testing
 
-/// A key's attestations in the order A1 A2 A1: whoever has kept the first one must not bring it back.
+/// A key's attestations in the order A1 A2 A1: a kept copy of the first one must not bring it back.
 @Suite struct OlderAttestationTests {
     enum Mode: String, CaseIterable, CustomTestStringConvertible {
         case live, replay, external, unchecked

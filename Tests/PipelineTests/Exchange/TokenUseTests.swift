@@ -45,7 +45,7 @@ import Testing
         #expect(Self.consumed(again) == false && again.isDuplicate)
         #expect(try Self.consumed(bench.rig.send(second)) == true)
         #expect(bench.rig.log.ledger.count == writes)
-        // Whoever comes after the worker remembers too.
+        // The next worker remembers too.
         try bench.rig.restart()
         #expect(try Self.consumed(bench.rig.send(first)) == false)
         #expect(try Self.consumed(bench.rig.send(second)) == true)

@@ -5,7 +5,7 @@ final class ChaosBrokers {
     private enum State {
         case running
         case paused(until: ContinuousClock.Instant)
-        /// Asked to end, to be started then.
+        /// Asked to end; it is started again after that.
         case ending
         case down(until: ContinuousClock.Instant)
         case starting(since: ContinuousClock.Instant)
@@ -14,7 +14,7 @@ final class ChaosBrokers {
     private let cluster: RealCluster
     private let log: (String) -> Void
     private var states: [Int: State]
-    /// Brokers that ended though nobody ended them.
+    /// Brokers that ended by themselves.
     private(set) var findings: [String] = []
 
     private static let startLimit = Duration.seconds(90)
@@ -63,7 +63,7 @@ final class ChaosBrokers {
         }
     }
 
-    /// Long enough for a worker to send what it has, short enough for everybody's session.
+    /// Long enough for a worker to send what it has, shorter than the workers' sessions.
     static let deadlyPause = Duration.seconds(2.5)
 
     /// Does what is due. - Returns: whether a fault came to its end.

@@ -98,7 +98,7 @@ extension ChaosChecker {
         var balance: [ChaosEvent: Int] = [:]
         for outcome in evidence.outcomes where ["accepted", "refused"].contains(outcome.verdict) {
             guard !outcome.isDuplicate, evidence.exchanges[outcome.source]?.isReported == true else { continue }
-            // What is answered with 503 is no failure of a device.
+            // A request that is answered with 503 is no failure of a device.
             if let reason = outcome.reason, ["key-mismatch", "too-old", "from-future"].contains(reason) { continue }
             balance[ChaosEvent(of: outcome), default: 0] += 1
         }

@@ -28,7 +28,7 @@ package struct ChaosEvidence: Sendable {
     }
 }
 
-/// Holds what a run left behind against what the worker promises.
+/// Checks what a run left behind against the worker's promises.
 package enum ChaosChecker {
     package static func check(_ evidence: ChaosEvidence) -> ChaosFindings {
         var findings = ChaosFindings()

@@ -26,7 +26,7 @@ final class ChaosCrew {
     private let workplace: ProgramWorkplace
     private let log: (String) -> Void
     private var members: [Member]
-    /// Processes that ended though nobody ended them, and such that ended wrongly.
+    /// Processes that ended by themselves, and such that ended wrongly.
     private(set) var findings: [String] = []
     /// From SIGTERM to the end, the longest.
     private(set) var longestEnding = Duration.zero
@@ -44,7 +44,7 @@ final class ChaosCrew {
         for index in 0..<settings.workers { try start(index) }
     }
 
-    /// Nobody is paused, ending or down.
+    /// No worker is paused, ending or down.
     var isWhole: Bool {
         members.allSatisfy { member in
             switch member.state {
@@ -74,7 +74,7 @@ final class ChaosCrew {
 // MARK: - Faults
 
 extension ChaosCrew {
-    /// Does a fault. - Returns: what was done; nil where there is nobody to do it to now.
+    /// Does a fault. - Returns: what was done; nil where no worker fits now.
     func apply(_ planned: PlannedFault) throws -> String? {
         if planned.fault == .scaleUp {
             guard let index = absent.first else { return nil }
@@ -82,7 +82,7 @@ extension ChaosCrew {
             return "\(members[index].name) is new"
         }
         let candidates = running
-        // Somebody must be left to take over.
+        // A worker must be left to take over.
         guard candidates.count > (planned.fault == .scaleDown ? 2 : 0) else { return nil }
         let index = candidates[Int(planned.target % UInt64(candidates.count))]
         return apply(planned, to: index)
@@ -91,7 +91,7 @@ extension ChaosCrew {
     private func apply(_ planned: PlannedFault, to index: Int) -> String? {
         let name = members[index].name
         let session = Duration.milliseconds(settings.sessionMilliseconds)
-        // Three of four come back within their session, one of four after it.
+        // Three of four come back within their session, one after it.
         let back = planned.length < 0.75 ? Duration.seconds(2 * planned.length) : session + .seconds(1)
         switch planned.fault {
         case .killWorker:
@@ -160,7 +160,7 @@ extension ChaosCrew {
                 return false
             }
             longestEnding = max(longestEnding, ContinuousClock.now - since)
-            // A process that has only just begun does not listen to signals yet.
+            // A process that has only just started does not handle signals yet.
             let isYoung = since - members[index].started < Self.youth && end == .signal(SIGTERM)
             if end != .exit(0), !isYoung { note(index, "\(end) after SIGTERM") }
             members[index].state = startsAfter.map { .down(until: .now + $0) } ?? .absent
@@ -188,7 +188,7 @@ extension ChaosCrew {
         log("FINDING \(findings[findings.count - 1])")
     }
 
-    /// Asks everybody to end and waits for it.
+    /// Asks every worker to end and waits for it.
     func finish() throws {
         for index in members.indices where members[index].process?.isRunning ?? false {
             members[index].process?.signal(SIGCONT)

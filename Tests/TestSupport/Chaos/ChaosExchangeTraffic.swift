@@ -155,7 +155,7 @@ extension ChaosExchangeTraffic {
 
     private var isLimitedUse: Bool { random.next() % 2 == 0 }
 
-    /// One that has some of its life left; of twenty one has none.
+    /// A challenge that has some of its life left; one in twenty has none.
     private func challenge(_ time: EvaluationTime) -> [UInt8] {
         let isOver = random.next() % 20 == 0
         let age = isOver ? challengeLife : Int64(random.next() % UInt64(max(1, challengeLife * 5 / 6)))

@@ -4,7 +4,7 @@ package import Crypto
 internal import Foundation
 internal import JSON
 
-/// A configuration's keys of the exchange in the hands of fake devices: what is sealed with them is as good as what a
+/// A configuration's exchange keys in the hands of fake devices: anything sealed with them is as good as what a
 /// worker has answered.
 package struct ChaosKeys: Sendable {
     /// As `simulate --new-config` names the project and its app.

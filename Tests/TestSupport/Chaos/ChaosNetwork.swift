@@ -20,10 +20,10 @@ package struct LateFrames: Sendable, CustomStringConvertible {
 /// The network of a run and what is wrong with it. For one thread at a time.
 final class ChaosNetwork {
     private let network: NetworkProxy
-    /// Weather that ends then.
+    /// When the bad weather ends.
     private var clears: ContinuousClock.Instant?
 
-    /// Requests without which a worker does not get on.
+    /// Requests that a worker cannot do without.
     private static let important: [APIKey] =
         APIKey.transactional + [.produce, .fetch, .heartbeat, .initProducerID, .offsetFetch]
     private static let lateFramesPerFault: UInt64 = 3

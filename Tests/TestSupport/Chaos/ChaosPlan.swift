@@ -61,7 +61,7 @@ package enum ChaosFault: String, Sendable, CaseIterable {
 /// A fault with all that is left to chance.
 package struct PlannedFault: Sendable, Equatable {
     package var fault: ChaosFault
-    /// Chooses whom it hits among those that are there.
+    /// Chooses its target among those that are there.
     package var target: UInt64
     /// How long it lasts, from 0 (the shortest of its kind) to 1.
     package var length: Double

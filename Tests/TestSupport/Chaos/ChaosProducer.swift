@@ -8,7 +8,7 @@ package final class ChaosProducer: Sendable {
         package var acknowledged = 0
         /// Not acknowledged: the topic may or may not have them, and the checker takes what it has.
         package var uncertain = 0
-        /// How often only a new producer helped.
+        /// How often the producer had to be replaced.
         package var renewals = 0
         package var isDone = false
         package var mustStop = false
@@ -75,7 +75,7 @@ package final class ChaosProducer: Sendable {
         retire(producer)
     }
 
-    /// A producer that is broken holds what it has for ever: whether the topic has it the checker will see.
+    /// Flushes for 600 s at most, and not on a fatal fault; the checker sees what of the rest the topic has.
     private func finish(_ producer: Producer) {
         let deadline = ContinuousClock.now + .seconds(600)
         while producer.outstanding > 0, producer.fatalFault == nil, !status.mustStop, ContinuousClock.now < deadline {

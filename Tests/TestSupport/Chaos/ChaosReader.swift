@@ -10,7 +10,7 @@ struct ChaosReader {
     /// Everything that is to be checked, and what is known of the topics beside it.
     struct Reading {
         var evidence: ChaosEvidence
-        /// Partitions whose last transaction nobody has ended.
+        /// Partitions whose last transaction is still open.
         var open: [String] = []
         /// Records of aborted transactions and marks, in the output topics.
         var unseen = 0

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Kafka
 internal import Pipeline
 
-/// Workers, brokers and fake devices under a schedule of faults; then the reckoning.
+/// Workers, brokers and fake devices under a schedule of faults, and then the check.
 package final class ChaosRun {
     private let settings: ChaosSettings
     private let print: (String) -> Void
@@ -17,7 +17,7 @@ package final class ChaosRun {
     private var lastFault = ContinuousClock.now
 
     private static let tickMicroseconds: UInt32 = 20_000
-    /// Nobody gets this long to come back after the last fault.
+    /// Longest time for everything to come back after the last fault.
     private static let patience = Duration.seconds(300)
 
     /// Starts a cluster, makes topics and a configuration; no worker runs yet.
@@ -98,7 +98,7 @@ package final class ChaosRun {
                 let part = min(1, (ContinuousClock.now - start) / interval)
                 producer.allow(settings.requests(at: (Double(index) + part) / Double(plan.count)))
             }
-            // Where there is nobody to do it to, the fault waits for somebody.
+            // Where no worker or broker fits now, the fault waits until one does.
             var done = try apply(planned)
             while done == nil {
                 try tick()
@@ -133,7 +133,7 @@ package final class ChaosRun {
             return [done, try crew.apply(planned)].compactMap(\.self).joined(separator: ", ")
         }
         if let done = try crew.apply(planned) { return done }
-        // With every worker there is, one more is one less first, and the other way round.
+        // Where no worker can be added, one is removed instead, and the other way round.
         switch planned.fault {
         case .scaleUp where crew.isWhole: return try crew.apply(PlannedFault(.scaleDown, planned))
         case .scaleDown where crew.isWhole: return try crew.apply(PlannedFault(.scaleUp, planned))
@@ -200,7 +200,7 @@ package final class ChaosRun {
         while try !watch.isDrained(), ContinuousClock.now < deadline { try tick() }
     }
 
-    /// Where requests come at a pace of their own they may come for a while after the last fault.
+    /// Requests that are not paced by the faults may still come for a while after the last one.
     private var sendingTime: Duration { settings.isPaced ? .zero : .seconds(settings.requests / 500) }
 
     private func check() throws {

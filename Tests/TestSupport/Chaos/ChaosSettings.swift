@@ -40,7 +40,7 @@ package struct ChaosSettings: Sendable {
 
     /// The kinds of fault that happen. A single broker does not end unless that is asked for: when it comes back, the
     /// coordinator of Kafka 4.3.1 may take the partitions of a decided transaction for deleted ones and leave their
-    /// markers out, which no client can mend.
+    /// markers out, which no client can repair.
     package var faultKinds: [ChaosFault] {
         let endings = [ChaosFault.killBroker, .killAllBrokers, .restartBroker]
         return kinds
@@ -49,7 +49,7 @@ package struct ChaosSettings: Sendable {
             }
     }
 
-    /// - Parameter servers: where the workers come to; nil = to the brokers themselves.
+    /// - Parameter servers: where the workers connect; nil = to the brokers themselves.
     func workplace(servers: String?) -> ProgramWorkplace.Options {
         var options = ProgramWorkplace.Options()
         (options.partitions, options.delivery, options.membership) = (partitions, delivery, membership)
@@ -59,7 +59,7 @@ package struct ChaosSettings: Sendable {
             ("transaction.timeout.ms", String(transactionMilliseconds)),
         ]
         if let servers {
-            // What is swallowed is missed after this time.
+            // A request that is swallowed times out after this time.
             options.kafka += [("bootstrap.servers", servers), ("socket.timeout.ms", "10000")]
         }
         return options

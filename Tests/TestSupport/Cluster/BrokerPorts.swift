@@ -8,7 +8,7 @@ package struct BrokerPorts: Sendable {
     var plain: UInt16
     var controller: UInt16
     var sasl: UInt16
-    /// Where the broker serves what comes through a network, and where it tells such clients to come.
+    /// Where the broker serves what comes through a network, and the port that it advertises to such clients.
     var via: UInt16
     var advertised: UInt16
 
@@ -22,7 +22,7 @@ package struct BrokerPorts: Sendable {
         )
     }
 
-    /// A loopback port that nobody used a moment ago.
+    /// A loopback port that was free a moment ago.
     package static func freePort() throws -> UInt16 {
         for _ in 0..<1000 {
             let port = UInt16.random(in: range)
@@ -40,7 +40,7 @@ package struct BrokerPorts: Sendable {
         }
     }
 
-    /// Whether somebody listens on a loopback port.
+    /// Whether a loopback port accepts connections.
     static func accepts(_ port: UInt16) -> Bool {
         // The address is alive during the call.
         unsafe withSocket(port) { descriptor, address in

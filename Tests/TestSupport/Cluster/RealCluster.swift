@@ -6,8 +6,8 @@ package struct ClusterSettings: Sendable {
     package var brokers = 1
     /// Broker properties that count before the cluster's own.
     package var properties: [(name: String, value: String)] = []
-    /// Users of the SASL listener (SCRAM-SHA-256 and PLAIN). With users there are access rules: who comes without a
-    /// name, by the plain listener, may do everything, and users what ``RealCluster/add(_:)`` says.
+    /// Users of the SASL listener (SCRAM-SHA-256 and PLAIN). With users there are access rules: clients without a
+    /// name, on the plain listener, may do everything, and users what ``RealCluster/add(_:)`` allows.
     package var users: [ClusterUser] = []
     /// Puts the brokers' data on memory disks of this size; needs the right to mount.
     package var diskMegabytes: Int?
@@ -50,7 +50,7 @@ package final class RealCluster: @unchecked Sendable {
     package let folder: URL
     let installation: KafkaInstallation
     let ports: [BrokerPorts]
-    // Used by one thread at a time: whoever starts, harms and stops the brokers.
+    // Used by one thread at a time, the one that starts, harms and stops the brokers.
     private let keeper = Process()
     private let leash = Pipe()
 
@@ -96,7 +96,7 @@ package final class RealCluster: @unchecked Sendable {
 // MARK: - Faults
 
 extension RealCluster {
-    /// Stops a broker's clock: connections stay open and nobody answers, until ``resume(_:)``.
+    /// Stops a broker's clock: connections stay open without an answer, until ``resume(_:)``.
     package func pause(_ id: Int = 1) throws { try tell("pause \(id)") }
 
     package func resume(_ id: Int = 1) throws { try tell("resume \(id)") }

@@ -66,7 +66,7 @@ package final class ExchangeRig {
         try settle()
     }
 
-    /// - Returns: the keys that the settings lack; nil = they count now.
+    /// - Returns: the keys that the settings lack; nil = the settings are in force.
     package func replace(_ settings: PipelineSettings) throws -> MissingSealingKeys? {
         let taken = Taken()
         let settings = Self.own(settings, random)
@@ -76,7 +76,7 @@ package final class ExchangeRig {
         return taken.missing
     }
 
-    /// Asks for other settings and goes on: they count when the batches in flight are done.
+    /// Asks for other settings and goes on: they take effect when the batches in flight are done.
     package func replaceLater(_ settings: PipelineSettings) {
         self.settings = Self.own(settings, random)
         loop.replace(self.settings) { _ in }

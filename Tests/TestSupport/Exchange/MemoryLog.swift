@@ -108,6 +108,6 @@ package final class MemoryLog: RecordLog {
     package func releaseRevoked() throws { restart() }
     package func close() throws {}
     package var hasLedger: Bool { true }
-    /// false = as at-least-once delivery has it: the ledger is told the applied offset too.
+    /// false = as in at-least-once delivery: the ledger gets the applied offset too.
     package var isAtomic = true
 }

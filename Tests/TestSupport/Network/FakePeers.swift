@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Pipeline
 
-/// A request that nobody but the network reads.
+/// A request that only the network reads.
 package enum FakeRequest {
     /// With its length; the transactional id is the body's first field, as Kafka has it.
     package static func frame(

@@ -14,7 +14,7 @@ final class LoopbackSocket {
     private init(taking descriptor: Int32) {
         self.descriptor = descriptor
         var on: Int32 = 1
-        // An option of the stated size, alive during the call. Frames are small and somebody waits for each.
+        // An option of the stated size, alive during the call. Frames are small, and a peer waits for each.
         _ = unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
     }
 
@@ -71,7 +71,7 @@ final class LoopbackSocket {
 // MARK: - Work
 
 extension LoopbackSocket {
-    /// nil = nobody is waiting.
+    /// nil = no connection is waiting.
     func accept() -> LoopbackSocket? {
         // Whose it is does not matter: only this machine can reach it.
         let descriptor = Glibc.accept(descriptor, nil, nil)

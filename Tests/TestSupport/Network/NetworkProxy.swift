@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Pipeline
 
-/// The network between clients and brokers: it reads Kafka's frames and harms those that it is told to.
+/// The network between clients and brokers: it reads Kafka's frames and harms those that a test selects.
 ///
 /// A listener for each broker at the port that the broker advertises, one thread for all. Only on loopback, for
 /// brokers without TLS and without SASL on that listener.
@@ -27,7 +27,7 @@ package final class NetworkProxy: Sendable {
         var orders: [Order] = []
         var news = NetworkNews()
         var deeds = 0
-        /// Orders given, and obeyed.
+        /// Orders given, and carried out.
         var given = 0
         var obeyed = 0
         var isStopping = false
@@ -88,12 +88,12 @@ package final class NetworkProxy: Sendable {
     /// Cuts every connection to a broker; nil = to all.
     package func cutAll(broker: Int? = nil) { order(.cutAll(broker: broker)) }
 
-    /// Waits until the news are such. - Returns: false when they are not in time.
+    /// Waits until the news meet the condition. - Returns: false when they do not in time.
     package func wait(_ seconds: Int = 30, until condition: (NetworkNews) -> Bool) -> Bool {
         Patience.wait(seconds) { condition(news) }
     }
 
-    /// Returns once it is obeyed: what comes from now on meets it.
+    /// Returns once the order is in force for what comes from now on.
     private func order(_ order: Order) {
         let number = shared.withLock { shared in
             shared.orders.append(order)

@@ -77,7 +77,7 @@ final class LateDelivery {
     let index: Int
     let socket: LoopbackSocket
     let deadline: ContinuousClock.Instant
-    /// Whose next requests wait for the answer.
+    /// The transactional id whose next requests wait for the answer.
     let waiting: [UInt8]?
     var flow = ProxyFlow()
     var input = FrameBuffer()

@@ -15,7 +15,7 @@ struct ProxyFlow {
     private(set) var waiting = 0
     /// How many frames have gone.
     private var gone = 0
-    /// What was added behind so many frames waits until then.
+    /// Frames that were added behind so many wait until then.
     private var barrier: (frames: Int, until: ContinuousClock.Instant)?
 
     var isEmpty: Bool { first == frames.count }

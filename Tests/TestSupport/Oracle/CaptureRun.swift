@@ -4,7 +4,7 @@ internal import Crypto
 internal import DeviceLab
 package import Pipeline
 
-/// How a capture is cut: what must never change an answer.
+/// How a capture is cut, which must never change an answer.
 package struct CaptureLayout: Sendable, CustomStringConvertible {
     /// Records per batch; nil = all in one.
     package let batch: Int?
@@ -59,7 +59,7 @@ package struct CaptureRun: Equatable {
         (self.keys, self.state) = (keys, state.sorted())
     }
 
-    /// What a restore would read beside the keys. When an id that has expired is forgotten is the batches' affair.
+    /// What a restore would read beside the keys. When an expired id is forgotten depends on the batches.
     private static func state(of partition: Int32, _ log: CutLog, at time: EvaluationTime) throws -> [String] {
         var lines: [String] = ["\(partition) \(time.milliseconds)"]
         for record in log.compacted where record.partition == partition {

@@ -6,14 +6,14 @@ package final class DrainWatch {
     private var properties: KafkaProperties
     private let topic: String
     private let partitions: Int32
-    /// A new one after every fault: a client that was told something wrong may believe it for minutes.
+    /// A new one after every fault: a client that got a wrong answer may believe it for minutes.
     private var reader: Consumer?
-    /// What was found last, for whoever waited in vain.
+    /// The last finding, for a caller that waited in vain.
     package private(set) var obstacle = "nothing was asked"
 
     init(_ properties: KafkaProperties, _ topic: String, _ partitions: Int32) {
         (self.properties, self.topic, self.partitions) = (properties, topic, partitions)
-        // Offsets of an open transaction are no obstacle to being told those before.
+        // So that offsets of an open transaction do not hold back the committed ones before them.
         self.properties["isolation.level"] = "read_uncommitted"
     }
 

@@ -35,7 +35,7 @@ package final class ProgramWorkplace {
 
     package func topic(_ name: String) -> String { "\(options.prefix).\(name)" }
 
-    /// - Parameter servers: a cluster without these topics, by the listener that lets everybody in.
+    /// - Parameter servers: a cluster without these topics, by the listener that asks for no name.
     package init(servers: String, _ options: Options = Options()) throws {
         self.options = options
         folder = options.keep ?? FileManager.default.temporaryDirectory.path + "/workplace-\(UUID().uuidString)"
@@ -119,7 +119,7 @@ extension ProgramWorkplace {
         }
     }
 
-    /// Who can tell when every request is answered and committed.
+    /// A watch that finds out when every request is answered and committed.
     package func drainWatch() -> DrainWatch { DrainWatch(properties, requests, partitions) }
 
     /// Waits until every request is answered and committed.
@@ -134,7 +134,7 @@ extension ProgramWorkplace {
         return isDone
     }
 
-    /// Reads all that was written and holds it against what the worker promises.
+    /// Reads all that was written and checks it against the worker's promises.
     package func reckon() throws -> ChaosFindings {
         let reading = try ChaosReader(workplace: self).read()
         var findings = ChaosChecker.check(reading.evidence)

@@ -51,7 +51,7 @@ package struct FleetReading: Sendable {
     }
 }
 
-/// The invariants: what must hold whatever happened. Each is told in a sentence where it does not.
+/// The invariants, which must hold whatever happened. Each violation gives a sentence.
 package struct FleetCheck {
     private let fleet: SimulatedFleet
     private let reading: FleetReading
@@ -64,7 +64,7 @@ package struct FleetCheck {
         self.calm = calm
         reading = try FleetReading(fleet.broker)
         complaints = fleet.breakdowns + fleet.broker.violations
-        // Nobody has touched the positions.
+        // No operator has touched the positions, so no partition may be held.
         for (partition, sentence) in fleet.holds.sorted(by: { $0.key < $1.key }) {
             complaints.append("partition \(partition) is held: \(sentence)")
         }

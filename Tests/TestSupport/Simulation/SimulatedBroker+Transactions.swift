@@ -2,7 +2,7 @@ package import Pipeline
 
 /// Why the broker refuses a call of a producer.
 package enum BrokerRefusal: Error, Equatable, Sendable {
-    /// Somebody else has initialised the transactional id, or its transaction ran out of time.
+    /// Another producer has initialised the transactional id, or its transaction timed out.
     case fencedProducer
     /// The member is not in the group any more, or the group has moved on.
     case staleGeneration
@@ -41,7 +41,7 @@ extension SimulatedBroker {
         let due: Int64
     }
 
-    /// InitProducerId: fences whoever used the id before and ends its transaction; waits for markers.
+    /// InitProducerId: fences the id's previous producer and ends its transaction; waits for markers.
     ///
     /// - Returns: the new epoch.
     package func initProducer(_ name: String) -> Int {
@@ -176,7 +176,7 @@ extension SimulatedBroker {
         for index in transactions.indices where transactions[index].state == .open {
             guard now - transactions[index].startedAt > limits.transactionTimeout else { continue }
             counts.add(.transactionTimeout)
-            // The coordinator bumps the epoch: whoever wakes up later is fenced.
+            // The coordinator bumps the epoch: a producer that wakes up later is fenced.
             producers[transactions[index].producer]?.epoch += 1
             decide(index, commit: false)
         }

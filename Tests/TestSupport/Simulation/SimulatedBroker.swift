@@ -112,7 +112,7 @@ package final class SimulatedBroker: @unchecked Sendable {
     /// Whether every request's position is committed and no transaction is under way.
     package var isDrained: Bool { isDrained(but: []) }
 
-    /// As ``isDrained``, where nobody reads some of the partitions.
+    /// As ``isDrained``, where the requests of some partitions may be left unread.
     package func isDrained(but held: Set<Int32>) -> Bool {
         partitions.allSatisfy { held.contains($0) || committed[$0, default: 0] == end($0) }
             && transactions.allSatisfy(\.isDone) && !group.isRebalancing

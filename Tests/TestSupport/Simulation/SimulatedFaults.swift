@@ -16,7 +16,7 @@ package enum FaultKind: String, CaseIterable, Sendable {
 package final class FaultCounts: @unchecked Sendable {
     // Confined to the thread of one fleet; merged when it is done.
     package private(set) var counts: [FaultKind: Int] = [:]
-    /// What happened, in order, where somebody wants to read it.
+    /// What happened, in order; nil = it is not recorded.
     package var trace: [String]?
 
     package init() {}
@@ -27,7 +27,7 @@ package final class FaultCounts: @unchecked Sendable {
         trace?.append(kind.rawValue)
     }
 
-    /// Adds what another fleet has been through.
+    /// Adds another fleet's counts.
     package func add(_ others: [FaultKind: Int]) { counts.merge(others, uniquingKeysWith: +) }
 
     package func note(_ text: @autoclosure () -> String) {

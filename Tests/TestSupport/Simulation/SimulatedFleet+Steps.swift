@@ -16,7 +16,7 @@ extension SimulatedFleet {
         if !ready.isEmpty { move(ready[random.below(ready.count)]) }
     }
 
-    /// Lets time pass; whoever is not asleep is heard of meanwhile.
+    /// Lets time pass; workers that are not asleep send heartbeats meanwhile.
     private func pass(_ milliseconds: Int64) {
         for worker in workers where worker.pausedUntil <= broker.now {
             if let id = worker.member.groupID { broker.group.heartbeat(id, at: broker.now + milliseconds) }
@@ -57,7 +57,7 @@ extension SimulatedFleet {
         return worker
     }
 
-    /// Somebody starts a process again that has died, under the same name or as another.
+    /// Restarts a process that has died, under the same name or another, unless it was replaced.
     private func restart(_ worker: SimulatedWorker) {
         counts.note("\(broker.now) \(worker.name) died")
         guard !worker.isReplaced else { return }
@@ -88,7 +88,7 @@ extension SimulatedFleet {
         }
     }
 
-    /// Stops a process past the session's time-out, or past the transaction's too; it goes on as if nothing had been.
+    /// Stops a process past the session's time-out, or past the transaction's too; it then goes on where it was.
     private func sleep(_ worker: SimulatedWorker) {
         let isLong = chance(0.5)
         counts.add(isLong ? .pausePastTransaction : .pausePastSession)

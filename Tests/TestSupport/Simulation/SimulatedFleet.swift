@@ -71,7 +71,7 @@ package final class SimulatedFleet {
     private var nextName = 1
     var isChaotic = false
     var depth = 0
-    /// Ends of the world that no fault of the world explains.
+    /// Ends of workers that no simulated fault explains.
     package internal(set) var breakdowns: [String] = []
 
     package init(
@@ -122,11 +122,11 @@ package final class SimulatedFleet {
         }
         for restart in restarts { start(restart.name) }
         restarts = []
-        // Who was replaced has no business any more, and ends on finding that out.
+        // A worker that was replaced has no work any more, and ends when it finds that out.
         if workers.allSatisfy({ $0.isStopping || $0.isReplaced }) { start(newName()) }
     }
 
-    /// Everything committed, nobody busy, each partition in one pair of hands.
+    /// Everything is committed, no worker is busy, and each partition has one owner.
     private var isSettled: Bool {
         guard broker.isDrained(but: held), workers.allSatisfy({ $0.isSettled }) else { return false }
         return workers.flatMap { $0.member.settled ?? [] }.sorted() == broker.partitions
@@ -194,7 +194,7 @@ package final class SimulatedWorker {
     /// In the middle of a call while others go on.
     var isBusy = false
     var isStopping = false
-    /// Somebody else was started in its place.
+    /// Another process was started in its place.
     var isReplaced = false
 
     init(name: String, loop: BatchLoop, lanes: SimulatedLanes, member: SimulatedMember) {

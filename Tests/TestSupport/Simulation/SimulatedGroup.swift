@@ -1,6 +1,6 @@
 /// A consumer group of the eager protocol: generations, the range assignor, static membership, session time-outs.
 package struct SimulatedGroup: Sendable {
-    /// Who commits, and under which generation: what KIP-447 fences by.
+    /// The member that commits, and its generation: KIP-447 fences by them.
     package struct Stamp: Hashable, Sendable {
         package let member: Int
         package let generation: Int
@@ -14,9 +14,9 @@ package struct SimulatedGroup: Sendable {
     package enum Status: Equatable, Sendable {
         /// The group does not know the member (any more).
         case unknown
-        /// Somebody else joined with its instance id.
+        /// Another member joined with its instance id.
         case fenced
-        /// Everybody has to give up what they have and join again.
+        /// Every member has to give up its partitions and join again.
         case rebalancing
         case stable(generation: Int, partitions: [Int32])
     }
@@ -39,7 +39,7 @@ package struct SimulatedGroup: Sendable {
     /// Until when a rebalance waits for members; nil = stable.
     private var deadline: Int64?
     package private(set) var generation = 0
-    /// Members that were put out because nothing was heard of them.
+    /// Members that were removed because they were silent for too long.
     package private(set) var expired = 0
     /// Restarts that kept their partitions without a rebalance.
     package private(set) var takeovers = 0
@@ -103,13 +103,13 @@ package struct SimulatedGroup: Sendable {
     /// Whether offsets may be committed under a stamp.
     package func accepts(_ stamp: Stamp) -> Bool { members[stamp.member] != nil && stamp.generation == generation }
 
-    /// A stamp that is accepted now: a member's own where it is one, anybody's otherwise.
+    /// A stamp that is accepted now: a member's own where it is one, any member's otherwise.
     package func anyStamp(preferring id: Int?) -> Stamp? {
         let member = id.flatMap { members[$0] == nil ? nil : $0 } ?? members.keys.min()
         return member.map { Stamp(member: $0, generation: generation) }
     }
 
-    /// Puts out members that were silent for too long, and ends a rebalance that has waited long enough.
+    /// Removes members that were silent for too long, and ends a rebalance that has waited long enough.
     package mutating func advance(to now: Int64) {
         let silent = members.filter { now - $0.value.lastHeard > sessionTimeout }.keys.sorted()
         for id in silent {

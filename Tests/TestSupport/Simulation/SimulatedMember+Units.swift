@@ -132,7 +132,7 @@ extension SimulatedMember {
         }
     }
 
-    /// A producer whose last outcome is unknown is replaced, and the loop is told to look at the ledger again.
+    /// Replaces a producer whose last outcome is unknown, and assigns again, so that the loop looks at the ledger.
     package func abort() throws {
         try strike()
         if isAtomic, !mustRenew, isUnitOpen, let epoch {
@@ -171,7 +171,7 @@ extension SimulatedMember {
     }
 
     var freshStamp: SimulatedGroup.Stamp? {
-        // The group's own view: the member of now, or anybody who is a member.
+        // The group's own view: this member, or any other if it is no member.
         broker.group.anyStamp(preferring: memberID)
     }
 }

@@ -208,7 +208,7 @@ package final class SimulatedMember: RecordLog {
         if instance == nil, let id = memberID { broker.group.leave(id, at: broker.now) }
     }
 
-    /// Whatever the seed has in store for a call.
+    /// Injects the faults that the seed has for a call.
     func strike() throws {
         if chance(chances.crash) {
             broker.counts.add(.crashInCall)
