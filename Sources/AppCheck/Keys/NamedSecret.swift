@@ -17,7 +17,7 @@ package struct NamedSecret: Sendable {
 
 /// How a sealed object names its key: the first four bytes of SHA-256 over the configured id's UTF-8.
 ///
-/// So the id in the configuration must stay with its key for ever, and may be any text.
+/// So a key must always keep its id in the configuration, which may be any text.
 package struct SealingKeyID: Hashable, Sendable {
     package static let byteCount = 4
     package let value: UInt32
