@@ -12,7 +12,7 @@ struct JudgedAttestation: Sendable {
     private let waiting: (entries: ExtensionEntries, expectations: Expectations)?
     private let isReceiptRequired: Bool
 
-    /// Judges the entries, but for those that wait.
+    /// Judges the entries, except those that wait for the receipt.
     init(
         _ evidence: AttestationEvidence,
         _ entries: ExtensionEntries,

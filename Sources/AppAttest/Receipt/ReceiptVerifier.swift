@@ -56,8 +56,7 @@ final class ReceiptVerifier {
         guard signer.isValid(at: payload.createdAt) else { throw .expiredOrNotYetValid }
         let judged = Self.refusal(of: payload, expectations, at: time)
         if let attributes = container.signedAttributes {
-            // The signature covers the attributes, not the content: OpenSSL checks RFC 5652's rules for that, but for
-            // one.
+            // The signature covers the attributes, not the content: OpenSSL checks all but one of RFC 5652's rules.
             guard SignedAttributes.nameContentType(attributes, bytes),
                 CMS.verifiedContent(object, roots: roots) == container.content
             else { throw .signature }

@@ -90,7 +90,7 @@ extension Artifact {
         )
     }
 
-    /// The text whose length stands at `position`, which moves behind it.
+    /// The text whose length is at `position`, which moves behind it.
     private static func text(_ bytes: [UInt8], _ position: inout Int) -> String? {
         guard bytes.count - position >= 2 else { return nil }
         let start = position + 2

@@ -1,6 +1,6 @@
 package import Crypto
 
-/// A secret of the configuration with the id that it stands under.
+/// A secret of the configuration with its id.
 package struct NamedSecret: Sendable {
     /// The configured id, any text; never published.
     package let id: String

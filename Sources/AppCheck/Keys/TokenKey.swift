@@ -4,7 +4,7 @@ internal import JSON
 
 /// A signing key under its published name.
 package struct TokenKey: Sendable {
-    /// `published` keys stand in the key set and verify, but sign nothing.
+    /// `published` keys are in the key set and verify, but sign nothing.
     package enum State: String, Sendable, CaseIterable { case active, published }
 
     /// Must always name the same key: verifiers cache keys under it for hours.

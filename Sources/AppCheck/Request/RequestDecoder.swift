@@ -11,7 +11,8 @@ package struct RequestDecoder: Sendable {
         self.limits = limits
     }
 
-    /// The path read last (empty: too long to be one) and what it means: most records of a batch share theirs. For one decoder only.
+    /// The path read last (empty: too long to be one) and its meaning: most records of a batch share theirs. For one
+    /// decoder only.
     package struct LastPath {
         fileprivate var bytes: [UInt8] = []
         /// The part that may be echoed.

@@ -148,7 +148,7 @@ extension [UInt8] {
 
     /// A certificate whose signature is a BIT STRING without content.
     fileprivate mutating func emptySignature() {
-        // ecdsa-with-SHA256 stands twice: the second one is before the signature.
+        // ecdsa-with-SHA256 occurs twice: the second one is before the signature.
         let algorithm = CertificateHash.sha256.algorithm
         guard let inner = firstOffset(of: algorithm),
             let outer = self[(inner + 1)...].firstOffset(of: algorithm)

@@ -63,7 +63,7 @@ package final class Producer {
     /// The fault after which only a new producer helps, if there is one.
     package var fatalFault: KafkaFault? { handle.fatalFault }
 
-    /// Records queued or under way.
+    /// Records queued or in flight.
     package var outstanding: Int {
         // No pointers but the client's own.
         unsafe Int(rd_kafka_outq_len(handle.pointer))

@@ -93,7 +93,7 @@ package final class TransactionalProducer {
     /// The counts of delivered and failed records so far. Updated by every produce, poll, flush, commit and abort.
     package var deliveries: DeliveryCounts { producer.deliveries }
 
-    /// Records queued or under way.
+    /// Records queued or in flight.
     package var outstanding: Int { producer.outstanding }
 
     /// The highest acknowledged offset by partition of the tracked topic, among the records since the last ``begin()``.

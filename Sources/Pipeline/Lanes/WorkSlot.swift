@@ -12,7 +12,7 @@ package enum WorkStage: Int64, Sendable {
     case resolving, verifying, admitting, encoding
 }
 
-/// A record in work. The timestamp distinguishes it from one at the same offset of a recreated topic.
+/// A record being processed. The timestamp distinguishes it from one at the same offset of a recreated topic.
 package struct WorkItem: Hashable, Sendable {
     package let place: RecordPlace
     package let timestamp: Int64

@@ -10,7 +10,7 @@ package enum LedgerChange: Sendable, Equatable {
     /// that are forgotten.
     case mark(PartitionMark)
     case rate(app: String, RateCount)
-    /// A sealing key under which artifacts were issued, by the id that stands in them.
+    /// A sealing key under which artifacts were issued, by the id in them.
     case sealingKey(UInt32, since: EvaluationTime)
     case challengeForgotten(Digest)
     case tokenForgotten(Digest)

@@ -59,7 +59,7 @@ package final class BatchLoop: @unchecked Sendable {
     var restoration: Restoration?
     /// Number of restores begun: distinguishes their chunks.
     var restorations = 0
-    /// Ledgers of partitions that were revoked in order: when these return, only the records of others since are read.
+    /// Ledgers of partitions that were revoked, not lost: when these return, only the records of others since are read.
     var kept = KeptLedgers()
     /// Bumped by an abort: results of older batches are dropped when they come back.
     private(set) var epoch = 0

@@ -1,11 +1,11 @@
-/// Records in work when an earlier process crashed, and how often.
+/// Records that were being processed when an earlier process crashed, and how often.
 ///
 /// A crash shows which record its thread was touching, but another thread may have done the damage, and some records
 /// are touched together. So a suspect is done again with nothing else in flight, and only a record that was alone in
 /// crash after crash becomes a dead letter: no record can cause that for another one.
 package struct CrashSuspects: Sendable, Equatable {
     package struct Count: Sendable, Equatable {
-        /// Crashes while it was in work.
+        /// Crashes while it was being processed.
         package var total = 0
         /// Those of them with nothing else in flight.
         package var alone = 0

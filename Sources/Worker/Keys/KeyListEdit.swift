@@ -65,13 +65,13 @@ struct KeyListEdit {
 }
 
 extension SigningKeyEntry {
-    /// As it stands in worker.json.
+    /// The entry as written in worker.json.
     var json: JSONTree {
         JSONTree(["kid": kid, "algorithm": algorithm.rawValue, "file": file, "state": state.rawValue])
     }
 }
 
 extension KeyEntry {
-    /// As it stands in worker.json.
+    /// The entry as written in worker.json.
     var json: JSONTree { JSONTree(["id": id, "file": file]) }
 }

@@ -32,7 +32,7 @@ struct LedgerDecoder {
         }
     }
 
-    /// - Throws: ``LedgerFault`` for a record that stands and cannot be read.
+    /// - Throws: ``LedgerFault`` for a record that was not replaced and cannot be read.
     func finish() throws {
         if let fault = unreadable.values.min(by: { $0.partition < $1.partition }) { throw fault }
     }

@@ -18,7 +18,7 @@ final class StockLink {
     }
 
     private struct Open {
-        /// Whether the answer stands on the tokens topic, not in the result.
+        /// Whether the answer comes on the tokens topic, not in the result.
         let hasToken: Bool
         var status: Int?
         var reason: String?

@@ -24,7 +24,7 @@ struct StockMember {
         let headers: [RecordHeader]
         let asker: Asker
 
-        /// Whether the answer stands on the tokens topic.
+        /// Whether the answer comes on the tokens topic.
         var hasToken: Bool { if case .sdk = asker { true } else { false } }
     }
 
