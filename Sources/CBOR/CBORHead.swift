@@ -1,6 +1,6 @@
 internal import CLibCBOR
 
-/// One head as libcbor decodes it, after our own check that no shorter head says the same.
+/// One head as libcbor decodes it, after our own check that it has the shortest form.
 struct CBORHead {
     enum Kind { case unsigned, negative, bytes, text, array, map, simple }
 
@@ -35,7 +35,7 @@ struct CBORHead {
         (end - Int(value))..<end
     }
 
-    /// What RFC 8949 allows and we do not, and heads that are longer than they need be.
+    /// Checks for forms that RFC 8949 allows and we do not, and for heads that are longer than necessary.
     private static func fault(_ bytes: Span<UInt8>, at start: Int, end: Int) -> CBORFault.Code? {
         guard start < end else { return .truncated }
         let major = bytes[start] >> 5
@@ -55,7 +55,7 @@ struct CBORHead {
     }
 }
 
-/// What a callback has seen; a stray second call leaves no kind.
+/// The result of a callback; a stray second call leaves no kind.
 private struct Event {
     var kind: CBORHead.Kind?
     var value: UInt64 = 0
@@ -66,7 +66,7 @@ private enum Callbacks {
     nonisolated(unsafe) static let shared: UnsafePointer<cbor_callbacks> = unsafe make()
 
     private static func make() -> UnsafePointer<cbor_callbacks> {
-        // libcbor's own constant: callbacks that do nothing, for everything that is refused before.
+        // libcbor's own constant: callbacks that do nothing, for all items that are refused before.
         var callbacks = cbor_empty_callbacks
         unsafe callbacks.uint8 = { unsafe note($0, .unsigned, UInt64($1)) }
         unsafe callbacks.uint16 = { unsafe note($0, .unsigned, UInt64($1)) }
@@ -91,6 +91,6 @@ private enum Callbacks {
 }
 
 private func note(_ context: UnsafeMutableRawPointer?, _ kind: CBORHead.Kind, _ value: UInt64) {
-    // The context is the `Event` that the decoding call was given, alive until that call returns.
+    // The context is the decoding call's `Event`, alive until that call returns.
     unsafe context?.assumingMemoryBound(to: Event.self).pointee = Event(kind: kind, value: value)
 }

@@ -21,12 +21,12 @@ package struct CBOREntry: Sendable, Equatable {
     }
 }
 
-/// Why bytes are not the one strict item that was asked for, and where.
+/// Why bytes are not the one strict item that was expected, and where.
 package struct CBORFault: Error, Equatable, Sendable {
     package enum Code: Sendable {
         case truncated, indefiniteLength, nonMinimalHead, duplicateKey, tag, tooDeep, tooManyItems, leftover
         case invalidUTF8
-        /// A map's key with more bytes than any that is known has.
+        /// A map's key with more bytes than any known one.
         case keyTooLong
         /// A float, a simple value without meaning, a reserved head, or an array or map as a map's key.
         case unsupported

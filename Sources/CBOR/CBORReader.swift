@@ -19,7 +19,7 @@ package enum CBORReader {
         return item
     }
 
-    /// The longest that Apple writes has 28 bytes.
+    /// Apple's longest key has 28 bytes.
     private static let maxKeyBytes = 128
 
     private struct State {
@@ -61,7 +61,7 @@ package enum CBORReader {
         }
     }
 
-    /// The claimed count, held against the bytes and items that are left before anything is allocated for it.
+    /// The claimed count, checked against the bytes and items that are left before anything is allocated for it.
     private static func count(
         of head: CBORHead,
         itemsEach: Int,

@@ -4,7 +4,7 @@ internal import CLibCBOR
 ///
 /// The caller writes as many items as it announces, and a map's keys in ascending order of their encoded bytes.
 package struct CBORWriter: Sendable {
-    /// What was written so far.
+    /// The bytes written so far.
     package private(set) var bytes: [UInt8] = []
 
     package init() {}

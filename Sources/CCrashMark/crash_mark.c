@@ -21,14 +21,14 @@ static pthread_key_t stack_key;
 static int has_stack_key;
 static const size_t stack_bytes = 64 * 1024;
 
-// Signal handlers may only touch memory that is there, and call what POSIX lists as safe.
+// Signal handlers may only touch memory that exists, and call functions that POSIX lists as safe.
 static void mark(int number) {
     int64_t self = (int64_t)pthread_self();
     for (int index = 0; index < slot_count; index++) {
         if (slots[index][0] != self) continue;
         volatile int64_t *own = marks + (ptrdiff_t)index * (1 + slot_words);
         for (int word = 0; word < slot_words; word++) own[1 + word] = slots[index][word];
-        // Last: a mark without it is none.
+        // Last: without it the mark does not count.
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
         own[0] = number;
     }
@@ -37,14 +37,14 @@ static void mark(int number) {
 static void handle(int number, siginfo_t *info, void *context) {
     (void)context;
     int saved = errno;
-    // First: a fault in here then ends the process.
+    // First: a fault in this handler then ends the process.
     for (size_t index = 0; index < SIGNALS; index++) {
         if (signals[index] == number) sigaction(number, &former[index], NULL);
     }
-    // What another process sent is no crash of ours.
+    // A signal from another process is no crash of ours.
     int is_fault = info->si_code > 0;
     if (is_fault || info->si_pid == own_process) mark(number);
-    // A fault happens again as soon as this returns. A breakpoint would be stepped over, and what was sent came once.
+    // A fault happens again as soon as this returns. A breakpoint would be skipped, and a sent signal comes only once.
     if (!is_fault || number == SIGTRAP) raise(number);
     errno = saved;
 }
@@ -75,7 +75,7 @@ int crash_mark_install(const int64_t *const *given, int count, int words, int64_
 void crash_mark_prepare_thread(void) {
     if (!has_stack_key || pthread_getspecific(stack_key) != NULL) return;
     stack_t present;
-    // Somebody's own, a sanitizer's for one, is as good.
+    // An existing signal stack, a sanitizer's for example, does as well.
     if (sigaltstack(NULL, &present) != 0 || !(present.ss_flags & SS_DISABLE)) return;
     void *memory = mmap(NULL, stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return;

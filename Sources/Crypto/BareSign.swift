@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// OpenSSL's cheapest way to sign digests with nothing around it: what benchmarks compare with. One thread's own.
+/// OpenSSL's cheapest way to sign digests with nothing around it: a baseline for benchmarks. For one thread.
 package final class BareSign {
     private let key: SigningKey
     private let digests: [[UInt8]]

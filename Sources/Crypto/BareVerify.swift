@@ -1,9 +1,9 @@
 internal import COpenSSL
 
-/// OpenSSL's cheapest way to verify P-256 signatures with nothing around it: what benchmarks compare with.
+/// OpenSSL's cheapest way to verify P-256 signatures with nothing around it: a baseline for benchmarks.
 ///
 /// Points, digests and signatures are in OpenSSL's own form before the clock starts; one `EC_KEY` is loaded with each
-/// point in turn, which costs less than keeping a key object per device. Not for verdicts. One thread's own.
+/// point in turn, which costs less than keeping a key object per device. Not for verdicts. For one thread.
 @safe package final class BareVerify {
     package struct Sample: Sendable {
         let key: P256PublicKey

@@ -20,7 +20,7 @@ extension CACertificate {
                 }
                 certificates.append(certificate)
             }
-            // The only good way to end: no further block begins.
+            // The only correct end: no further block begins.
             return ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE ? certificates : []
         }
     }

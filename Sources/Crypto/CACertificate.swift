@@ -8,7 +8,7 @@ package enum IssuerKey: Sendable {
 
 /// An X.509 certificate read by OpenSSL: anchors, intermediates and receipt signers, which are few and kept.
 ///
-/// Reading one costs 100 µs, so a record must not: only what no cache knows yet gets here.
+/// Reading one costs 100 µs, too much for every record: only certificates that no cache has get here.
 @safe package final class CACertificate: Sendable {
     /// The certificate, exactly as given.
     package let der: [UInt8]
@@ -59,7 +59,7 @@ package enum IssuerKey: Sendable {
     }
 
     deinit {
-        // Nobody else holds the pointer: it leaves only through `withHandle`.
+        // The pointer has no other owner: it leaves only through `withHandle`.
         unsafe X509_free(handle)
     }
 
@@ -75,7 +75,7 @@ package enum IssuerKey: Sendable {
 
     /// Whether `issuer`'s key made this certificate's signature: ECDSA with SHA-256, SHA-384 or SHA-512.
     ///
-    /// Names, dates, constraints and critical extensions are the caller's to check.
+    /// The caller checks names, dates, constraints and critical extensions.
     package func isSigned(by issuer: CACertificate) -> Bool {
         let algorithms = [NID_ecdsa_with_SHA256, NID_ecdsa_with_SHA384, NID_ecdsa_with_SHA512]
         // Both certificates are alive and only read; OpenSSL locks what it caches inside them.

@@ -6,7 +6,7 @@ package enum CMS {
     /// chains to `roots` by the certificates it carries. Dates are not judged.
     ///
     /// - Parameter object: BER or DER; bytes after it are refused.
-    /// - Returns: the content; nil unless everything holds.
+    /// - Returns: the content; nil unless every check passes.
     package static func verifiedContent(_ object: [UInt8], roots: [CACertificate]) -> [UInt8]? {
         defer { ERR_clear_error() }
         // Each handle is ours, is freed on the way out, and OpenSSL frees a nil one without complaint.
@@ -37,7 +37,7 @@ package enum CMS {
 
     private static func makeStore(_ roots: [CACertificate]) -> OpaquePointer? {
         guard let store = unsafe X509_STORE_new() else { return nil }
-        // Anything configured is an anchor, self-signed or not; dates are the caller's to judge.
+        // Every configured certificate is an anchor, self-signed or not; the caller judges dates.
         let flags = UInt(X509_V_FLAG_NO_CHECK_TIME | X509_V_FLAG_PARTIAL_CHAIN)
         unsafe X509_STORE_set_flags(store, flags)
         for root in roots {

@@ -39,7 +39,7 @@ internal import COpenSSL
 
     /// A key object without a point, owned by the caller.
     func makeKey() -> OpaquePointer {
-        // Building from the cached group is cheaper than by name, which makes the group anew.
+        // Building from the cached group is cheaper than by name, which makes the group again.
         guard let key = unsafe EC_KEY_new(), unsafe EC_KEY_set_group(key, group) == 1 else {
             preconditionFailure("out of memory")
         }

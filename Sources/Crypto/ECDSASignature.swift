@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// OpenSSL's pair of numbers, allocated once and filled again for every check. One lane's own.
+/// OpenSSL's pair of numbers, allocated once and refilled for every check. Used by one lane.
 @safe final class ECDSASignature {
     private let pointer: OpaquePointer
     /// The two numbers that `pointer` owns.

@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// A P-384 public key that many signatures are checked against: an issuer's. Shared, immutable, safe on every lane.
+/// An issuer's P-384 public key, for checking many signatures. Shared, immutable, safe on every lane.
 @safe package final class P384PublicKey: Sendable {
     /// SHA-256 of the X9.63 form: what an engine keys its tables by.
     package let id: Digest
@@ -25,7 +25,7 @@ internal import COpenSSL
     package convenience init?(x963: [UInt8]) { self.init(x963: x963.span) }
 
     deinit {
-        // Nobody else holds the pointer: it leaves only through `withKey`.
+        // The pointer has no other owner: it leaves only through `withKey`.
         unsafe EC_KEY_free(key)
     }
 

@@ -22,7 +22,7 @@ package enum SHA256 {
         return finish(&context)
     }
 
-    /// The state after the bytes that many messages begin with: only what follows is hashed again.
+    /// The state after the common beginning of many messages: only the rest of each is hashed.
     package struct Beginning: Sendable {
         private let context: SHA256_CTX
 

@@ -1,4 +1,4 @@
-/// One signature to be verified: what a batch gathers from its records and gives to an engine in groups.
+/// One signature to be verified: a batch gathers them from its records and passes them to an engine in groups.
 package enum SignatureCheck: Sendable {
     /// ECDSA over P-256; `digest` is what ECDSA sees (for an assertion SHA-256 of the nonce).
     case p256(key: P256PublicKey, digest: Digest, signature: P256Signature)
@@ -6,7 +6,7 @@ package enum SignatureCheck: Sendable {
     case p384(key: P384PublicKey, digest: Digest, signature: [UInt8])
 }
 
-/// Verifies groups of signatures: the seam behind which a faster engine can stand.
+/// Verifies groups of signatures: the interface for a faster engine.
 ///
 /// An engine belongs to one lane; it may keep scratch and is never called by two threads at once.
 package protocol SignatureEngine: AnyObject {

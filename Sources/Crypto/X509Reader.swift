@@ -35,7 +35,7 @@ internal import COpenSSL
         return unsafe decoded
     }
 
-    /// OpenSSL takes some BER too: only what it writes back unchanged was DER.
+    /// OpenSSL accepts some BER too: only input that it writes back unchanged was DER.
     private static func encode(_ handle: OpaquePointer) -> [UInt8] {
         var buffer: UnsafeMutablePointer<UInt8>?
         // OpenSSL allocates the buffer and gives its length; it is copied, then freed.
@@ -44,7 +44,7 @@ internal import COpenSSL
         return unsafe copy(buffer, count: Int(count))
     }
 
-    /// nil where an extension is malformed or stands twice.
+    /// nil where an extension is malformed or occurs twice.
     var facts: Facts? {
         // The calls only read the certificate (OpenSSL caches the extensions under its own lock).
         let flags = unsafe X509_get_extension_flags(handle)
@@ -100,7 +100,7 @@ internal import COpenSSL
         return (Int64(days) * 86_400 + Int64(seconds)) * 1_000
     }
 
-    /// The subject's key, where it is an uncompressed point on a curve that the worker knows.
+    /// The subject's key, if it is an uncompressed point on a known curve.
     var key: IssuerKey? {
         var point: UnsafePointer<UInt8>?
         var count: Int32 = 0

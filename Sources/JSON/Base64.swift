@@ -9,10 +9,10 @@ package enum Base64 {
         let rest = count & 3
         guard rest != 1 else { return nil }
         let fullCount = count &- rest
-        // The two highest bits of all table entries met, then the bits that padding must leave zero.
+        // The two highest bits of all table entries so far, and the bits that padding must leave zero.
         var seen: UInt8 = 0
         var spill: UInt32 = 0
-        // `count` characters are read (they are there), and 3/4 as many bytes written (that much was asked for).
+        // Reads `count` characters (that many exist), and writes 3/4 as many bytes (that much room was requested).
         let bytes = unsafe ByteScan.array(fullCount / 4 &* 3 &+ 2) { target in
             var written = 0
             unsafe text.withUnsafeBufferPointer { source in
@@ -50,7 +50,7 @@ package enum Base64 {
 
     package static func encode(_ bytes: Span<UInt8>) -> [UInt8] {
         let count = encodedCount(bytes.count)
-        // As many bytes are written as there is room for.
+        // The buffer has room for all bytes that are written.
         return unsafe ByteScan.array(count) { unsafe encode(bytes, into: $0) }
     }
 
@@ -65,7 +65,7 @@ package enum Base64 {
 
     /// Appends the text of ``encodeURL(_:)``; without allocation where `text` has the room.
     package static func appendURL(_ bytes: Span<UInt8>, to text: inout [UInt8]) {
-        // There is room for the padding too, which stays outside of what counts as written.
+        // There is room for the padding too, which is not counted as written.
         text.append(addingCapacity: encodedCount(bytes.count)) { output in
             unsafe output.withUnsafeMutableBufferPointer { target, initialized in
                 let room = unsafe UnsafeMutableBufferPointer(rebasing: target[initialized...])
@@ -121,8 +121,8 @@ package enum Base64 {
     static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     private static let urlAlphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-    /// A character's value in the low six bits. 0x40: of the standard alphabet only; 0x80: of the URL-safe one only;
-    /// both: of none. So the entries of a text, or-ed, have both bits exactly when it is foreign or mixed.
+    /// A character's value in the low six bits. 0x40: only in the standard alphabet; 0x80: only in the URL-safe one;
+    /// both: in none. So the or-ed entries of a text have both bits exactly when it is foreign or mixed.
     private static let decoding: [UInt8] = {
         var table = [UInt8](repeating: 0xC0, count: 256)
         for (value, character) in alphabet.enumerated() { table[Int(character)] = UInt8(value) }

@@ -10,7 +10,7 @@ enum ByteScan {
     @inline(__always)
     private static func firstZero(_ word: UInt64) -> UInt64 { (word &- ones) & ~word }
 
-    /// A byte that may stand in a JSON string as it is and needs no look at its neighbours.
+    /// A byte that stands for itself in a JSON string, whatever its neighbours.
     @inline(__always)
     static func isPlain(_ byte: UInt8) -> Bool { byte >= 0x20 && byte < 0x80 && byte != 0x22 && byte != 0x5C }
 
@@ -40,7 +40,7 @@ enum ByteScan {
 
     /// An array of what `body` writes into room for `most` bytes; it returns how many those are.
     ///
-    /// By way of the stack: an array of a known size and content is made without asking for its type at run time.
+    /// Uses the stack: an array of a known size and content is made without asking for its type at run time.
     @inline(__always)
     static func array(_ most: Int, _ body: (UnsafeMutableBufferPointer<UInt8>) -> Int) -> [UInt8] {
         unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: most) { room in

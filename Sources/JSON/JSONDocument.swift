@@ -21,7 +21,7 @@ package struct JSONDocument: Sendable {
         try self.init(parsing: bytes, in: range, limits, allowInvalidUTF8: allowInvalidUTF8, beginning: &beginning)
     }
 
-    /// - Parameter beginning: what was read up to the fault.
+    /// - Parameter beginning: the part that was read before the fault.
     package init(
         parsing bytes: [UInt8],
         in range: Range<Int>? = nil,
@@ -43,7 +43,7 @@ package struct JSONDocument: Sendable {
     package var root: JSONNode { JSONNode(tape: tape, index: 0) }
 }
 
-/// How much a text may hold: what bounds the time that a hostile one can cost.
+/// The limits of a text, which bound the time that a hostile one can cost.
 package struct JSONLimits: Sendable {
     /// Containers inside containers.
     package var depth: Int
@@ -54,7 +54,7 @@ package struct JSONLimits: Sendable {
     /// Of a member's name as it is written, escapes included.
     package var nameBytes: Int
 
-    /// Member names with escapes in them, which nobody needs and which cost a copy each to compare.
+    /// Member names with escapes in them, which no request needs and which cost a copy each to compare.
     package var escapedNames: Int
 
     package init(
@@ -68,24 +68,24 @@ package struct JSONLimits: Sendable {
         (self.nameBytes, self.escapedNames) = (nameBytes, escapedNames)
     }
 
-    /// Many times what any request, token or capture line has: at most a dozen members, with names of 24 bytes.
+    /// Many times the size of any request, token or capture line: at most a dozen members, with names of 24 bytes.
     package static let record = JSONLimits(depth: 16, nodes: 128, names: 24, nameBytes: 64, escapedNames: 2)
 }
 
-/// The part of a text before the place where its reading ended.
+/// The part of a text before the place where reading it ended.
 package struct JSONBeginning: Sendable {
     private let tape: JSONTape
 
     init(tape: JSONTape) { self.tape = tape }
 
-    /// The first string among the root's members of that name that were read whole.
+    /// The first string of that name among the root's members that were read completely.
     package func string(_ name: StaticString) -> [UInt8]? {
         guard tape.nodes.first?.kind == .object else { return nil }
         var child = 1
         while child + 1 < tape.nodes.count {
             let value = tape.nodes[child + 1]
             if value.kind == .string, tape.content(child, equals: name) { return tape.content(child + 1) }
-            // A container that is open names its parent, which lies before it.
+            // An open container's `next` is its parent, which lies before it.
             guard Int(value.next) > child + 1 else { return nil }
             child = Int(value.next)
         }
@@ -96,7 +96,7 @@ package struct JSONBeginning: Sendable {
 package struct JSONFault: Error, Equatable, Sendable {
     package enum Code: Sendable {
         case syntax, invalidUTF8, leftover, empty
-        /// More than the limits allow of a text that is JSON so far.
+        /// The text is JSON so far, but exceeds a limit.
         case tooDeep, tooManyNodes, tooManyMembers, nameTooLong
 
         package var isLimit: Bool {

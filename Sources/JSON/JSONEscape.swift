@@ -1,6 +1,6 @@
 /// Escapes inside JSON strings, one at a time.
 enum JSONEscape {
-    /// The scalar that the escape at `text[index]` stands for; `index` moves behind it.
+    /// The scalar of the escape at `text[index]`; `index` moves behind it.
     ///
     /// - Precondition: ``check(_:at:)`` has accepted this escape.
     static func read(_ text: Span<UInt8>, at index: inout Int) -> UInt32 {
@@ -60,7 +60,7 @@ enum JSONEscape {
         return start + 12
     }
 
-    /// What a two-character escape stands for.
+    /// The byte that a two-character escape stands for.
     @inline(__always)
     private static func short(_ kind: UInt8) -> UInt8? {
         switch kind {
@@ -74,7 +74,7 @@ enum JSONEscape {
         }
     }
 
-    /// Four hexadecimal digits; nil unless four are there.
+    /// The value of four hexadecimal digits; nil unless four are there.
     private static func hex(_ text: Span<UInt8>, at start: Int) -> UInt16? {
         guard start + 4 <= text.count else { return nil }
         var value: UInt16 = 0

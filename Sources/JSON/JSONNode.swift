@@ -18,10 +18,10 @@ package struct JSONNode: Sendable {
     /// by the parser already.
     package var stringBytes: [UInt8]? { kind == .string ? tape.content(index) : nil }
 
-    /// The bytes of a string as it is written, escapes and all: what it stands for has a sixth of them at least.
+    /// The length of a string as written, escapes included: its content has at least a sixth of it.
     package var writtenBytes: Int { kind == .string ? Int(node.end &- node.start) : 0 }
 
-    /// What a string of canonical base64 stands for; nil for anything else.
+    /// The bytes of a string of canonical base64; nil for anything else.
     package var base64Bytes: [UInt8]? {
         guard kind == .string else { return nil }
         guard !node.isEscaped else { return Base64.decode(tape.content(index)) }

@@ -1,4 +1,4 @@
-/// One pass over a text, without recursion: what is open is linked through the nodes themselves.
+/// One pass over a text, without recursion: open containers are linked through the nodes themselves.
 struct JSONParser {
     private(set) var nodes: [JSONTape.Node] = []
     private let limits: JSONLimits
@@ -14,11 +14,11 @@ struct JSONParser {
     init(_ limits: JSONLimits, allowInvalidUTF8: Bool) {
         self.limits = limits
         self.allowInvalidUTF8 = allowInvalidUTF8
-        // A record's worth, small enough for the allocator's fast path.
+        // Enough for a typical record, and small enough for the allocator's fast path.
         nodes.reserveCapacity(min(48, max(limits.nodes, 1)))
     }
 
-    /// Parses what stands at `start` and after it; all offsets are from the beginning of `text`.
+    /// Parses the value at `start` and the rest of the text; all offsets are from the beginning of `text`.
     mutating func parse(_ text: Span<UInt8>, from start: Int) throws(JSONFault) {
         // Offsets are kept in 32 bits.
         guard text.count < Int(UInt32.max) else { throw JSONFault(code: .tooManyNodes, offset: start) }
@@ -32,7 +32,7 @@ struct JSONParser {
         guard position == text.count else { throw JSONFault(code: .leftover, offset: position) }
     }
 
-    /// Reads one value; of a container its opening, and of an object's first member the name.
+    /// Reads one value; of a container only its opening, and of an object also the first member's name.
     private mutating func value(_ text: Span<UInt8>) throws(JSONFault) {
         switch try peek(text) {
         case UInt8(ascii: "\""): try string(text)
@@ -46,8 +46,8 @@ struct JSONParser {
         }
     }
 
-    /// After a value or an opening bracket: closes what ends here, and tells whether another value follows (its
-    /// member's name is read already).
+    /// After a value or an opening bracket: closes the containers that end here, and returns whether another value
+    /// follows (its member's name is read already).
     private mutating func moreFollows(_ text: Span<UInt8>) throws(JSONFault) -> Bool {
         while open != Self.noContainer {
             let kind = nodes[Int(open)].kind
@@ -196,7 +196,7 @@ struct JSONParser {
         let count = word.utf8CodeUnitCount
         guard text.count - position >= count else { throw syntax }
         let start = position
-        // A static string's buffer lives for ever and has `count` bytes.
+        // A static string's buffer is never freed and has `count` bytes.
         let isEqual = word.withUTF8Buffer { buffer in
             for offset in 0..<count where unsafe text[start + offset] != buffer[offset] { return false }
             return true

@@ -46,14 +46,14 @@ final class JSONTape: Sendable {
     @inline(__always)
     func content(_ index: Int, equals name: StaticString) -> Bool {
         let node = nodes[index]
-        // Most names differ in length, which costs nothing to see.
+        // Most names differ in length, which is free to compare.
         guard node.isEscaped || Int(node.end &- node.start) == name.utf8CodeUnitCount else { return false }
         return text(index, equals: name)
     }
 
     private func text(_ index: Int, equals name: StaticString) -> Bool {
         name.withUTF8Buffer { buffer in
-            // A static string's buffer lives for ever.
+            // A static string's buffer is never freed.
             let name = unsafe Span(_unsafeElements: buffer)
             let isEscaped = nodes[index].isEscaped
             return withText(index) {

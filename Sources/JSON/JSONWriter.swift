@@ -3,7 +3,7 @@ package struct JSONWriter: Sendable {
     /// The first ``count`` bytes are written, the others are room: a write is a comparison and a copy.
     private var storage: [UInt8]
     private var count: Int
-    /// Whether a value stands before this place in the container that is open.
+    /// Whether the open container has a value before this place.
     private var needsComma = false
 
     package init(capacity: Int = 512) {
@@ -17,7 +17,7 @@ package struct JSONWriter: Sendable {
         storage = buffer
     }
 
-    /// Bytes that were zeroed and are not written yet: bounded, whatever stands before them.
+    /// Bytes that are zeroed and not written yet: bounded, whatever stands before them.
     package var room: Int { storage.count - count }
 
     /// What was written so far, as a copy.
@@ -33,7 +33,7 @@ package struct JSONWriter: Sendable {
         return taken
     }
 
-    // Commas are put by the writer: `beginObject(); key("a"); value(1); key("b"); string(…); endObject()`.
+    // The writer adds the commas: `beginObject(); key("a"); value(1); key("b"); string(…); endObject()`.
     package mutating func beginObject() { open(UInt8(ascii: "{")) }
     package mutating func endObject() { close(UInt8(ascii: "}")) }
     package mutating func beginArray() { open(UInt8(ascii: "[")) }
@@ -42,7 +42,7 @@ package struct JSONWriter: Sendable {
     /// `name` is ASCII and needs no escape.
     package mutating func key(_ name: StaticString) {
         separate()
-        // A static string's buffer lives for ever.
+        // A static string's buffer is never freed.
         name.withUTF8Buffer { name in
             unsafe write(name.count + 3) { target in
                 unsafe target[0] = UInt8(ascii: "\"")
@@ -83,7 +83,7 @@ package struct JSONWriter: Sendable {
         appendQuoted(text.utf8Span.span, isValid: true)
     }
 
-    /// `utf8` is valid UTF-8, as its owner has seen.
+    /// `utf8` is valid UTF-8, as the caller has checked.
     package mutating func string(validUTF8 utf8: [UInt8]) {
         separate()
         appendQuoted(utf8.span, isValid: true)
@@ -111,7 +111,7 @@ package struct JSONWriter: Sendable {
         append(json.span)
     }
 
-    /// A line's end, after a whole value: the next one starts afresh.
+    /// Ends a line after a complete value, so that the next value gets no comma.
     package mutating func newline() {
         append(UInt8(ascii: "\n"))
         needsComma = false
@@ -149,7 +149,7 @@ extension JSONWriter {
     }
 
     /// The array's own growth is geometric; only the new room is zeroed, and never more than a record needs: a buffer
-    /// that is handed on for record after record would otherwise be zeroed and copied as a whole for each.
+    /// that is reused for record after record would otherwise be zeroed and copied completely for each.
     @inline(never)
     private mutating func grow(_ most: Int) {
         storage.append(contentsOf: repeatElement(0, count: max(most, Self.roomBytes)))
@@ -195,7 +195,7 @@ extension JSONWriter {
         }
         append(UInt8(ascii: "\""))
         var start = 0
-        // A window's escapes take six bytes a byte at most, so that nothing need be counted before.
+        // A window's escapes take at most six bytes a byte, so that no count is needed before.
         while start < text.count {
             let window = text.extracting(start..<min(start + Self.windowBytes, text.count))
             unsafe write(6 * window.count) { target in unsafe ByteScan.writeEscaped(window, into: target) }

@@ -1,27 +1,27 @@
 internal import CRdkafka
 
-/// Trouble with the broker, the group or a setting: the world's fault, never a record's verdict.
+/// A fault of the broker, the group or a setting: of the world, never a record's verdict.
 ///
-/// The order of tests that librdkafka asks for: fatal, then ``requiresAbort``, then ``isRetriable``; what is none of
-/// these cannot be ridden out either.
+/// librdkafka asks for this order of tests: fatal, then ``requiresAbort``, then ``isRetriable``; any other fault cannot
+/// be ridden out either.
 package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
     /// librdkafka's number: negative for its own, positive for the broker's.
     package let code: Int32
     /// librdkafka's name of the code, such as `_TIMED_OUT` or `UNKNOWN_MEMBER_ID`.
     package let name: String
-    /// One line: what was tried and what came of it.
+    /// One line: the action and its outcome.
     package private(set) var message: String
-    /// The client (or what it was for) is of no further use.
+    /// The client (or its purpose) is of no further use.
     package private(set) var isFatal: Bool
     /// The same call with the same arguments may succeed later.
     package let isRetriable: Bool
-    /// What was written since the last commit must not be committed: abort, then rewind.
+    /// Records written since the last commit must not be committed: abort, then rewind.
     package private(set) var requiresAbort: Bool
-    /// The topic that the broker refused, where the library told it apart from what was being done.
+    /// The topic that the broker refused, if the library named it separately from the action.
     package private(set) var refusedTopic: String?
-    /// The partition that was read, where it is one's fault.
+    /// The partition that was read, if the fault is one partition's.
     package private(set) var partition: Int32?
-    /// Where a unit of work ran out of time: the share of its records that the broker had acknowledged, 0 to 1.
+    /// If a unit of work ran out of time: the share of its records that the broker had acknowledged, 0 to 1.
     package private(set) var acknowledgedShare: Double?
 
     package init(
@@ -42,44 +42,44 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
 
     package var description: String { "\(message) (\(name))" }
 
-    /// The call ran out of time; what it was for may still have happened.
+    /// The call ran out of time; its effect may have happened all the same.
     package var isTimeout: Bool {
         code == RD_KAFKA_RESP_ERR__TIMED_OUT.rawValue || code == RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT.rawValue
     }
 
-    /// A record waited for its acknowledgement for as long as its transaction may last.
+    /// A record waited for its acknowledgement longer than its transaction may last.
     package var isExpiry: Bool { code == RD_KAFKA_RESP_ERR__MSG_TIMED_OUT.rawValue }
 
-    /// The broker knows who we are and will not have it: trying again changes nothing.
+    /// The broker knows this client and refuses it: trying again changes nothing.
     package var isRefusal: Bool { Self.refusals.contains(code) }
 
-    /// Bytes did not arrive as they were written, and the library skips what it cannot read.
+    /// Bytes did not arrive as they were written; the library skips what it cannot read.
     package var isDamage: Bool {
         code == RD_KAFKA_RESP_ERR__BAD_MSG.rawValue || code == RD_KAFKA_RESP_ERR__BAD_COMPRESSION.rawValue
             || code == RD_KAFKA_RESP_ERR_INVALID_MSG.rawValue
     }
 
-    /// The offset that was to be read next is no offset of the partition: retention took it, or the topic was cut.
+    /// The next offset to read is no offset of the partition: retention deleted it, or the topic was cut.
     package var isOffsetGone: Bool {
         code == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET.rawValue || code == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE.rawValue
     }
 
-    /// A topic or partition that a broker does not know: as it is for a while after a broker has started.
+    /// A topic or partition that a broker does not know, as happens for a while after the broker has started.
     package var isMissingTopic: Bool { Self.missing.contains(code) }
 
-    /// Nobody polled for `max.poll.interval.ms`: the assignment is lost, as the next change says.
+    /// No poll for `max.poll.interval.ms`: the assignment is lost, as the next change says.
     package var isPollGap: Bool { code == RD_KAFKA_RESP_ERR__MAX_POLL_EXCEEDED.rawValue }
 
-    /// The record itself is what the broker (or the library before it) will not take; nothing else is wrong.
+    /// The broker (or the library before it) refuses the record itself; nothing else is wrong.
     ///
-    /// The broker judges batches: where a topic's `max.message.bytes` lies below this client's `batch.size`, records
-    /// that are small each may be refused together.
+    /// The broker judges batches: if a topic's `max.message.bytes` is below this client's `batch.size`, small records
+    /// may be refused together.
     package var isRecordFault: Bool { Self.ofRecords.contains(code) }
 
-    /// The queue of the producer had no room, and the record was left to the caller.
+    /// The producer's queue had no room, and the record stays with the caller.
     package var isQueueFull: Bool { code == RD_KAFKA_RESP_ERR__QUEUE_FULL.rawValue }
 
-    /// Another member of the group has, or seems to have, this member's static name.
+    /// Another member of the group has this member's static name, or seems to.
     package var isFencedMember: Bool { code == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID.rawValue }
 
     /// Another producer with the same transactional id took over, or the broker gave up waiting for this one.
@@ -88,17 +88,17 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
             || code == RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH.rawValue
     }
 
-    /// The broker does not allow transactions to last as long as this client's may.
+    /// The broker does not allow transactions as long as this client's setting.
     package var isTransactionTimeout: Bool { code == RD_KAFKA_RESP_ERR_INVALID_TRANSACTION_TIMEOUT.rawValue }
 
-    /// The same fault with its consequences judged anew by a caller that knows what a new client would mend.
+    /// The same fault with consequences set by a caller that knows what a new client would fix.
     package func judged(isFatal: Bool, requiresAbort: Bool) -> KafkaFault {
         var fault = self
         (fault.isFatal, fault.requiresAbort) = (isFatal, requiresAbort)
         return fault
     }
 
-    /// The same fault in other words.
+    /// The same fault with another message.
     package func saying(_ message: String) -> KafkaFault {
         var fault = self
         fault.message = message
@@ -112,19 +112,19 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
         return fault
     }
 
-    /// A record was dropped unsent, since its transaction had failed.
+    /// A record was dropped unsent because its transaction had failed.
     var isPurge: Bool {
         code == RD_KAFKA_RESP_ERR__PURGE_QUEUE.rawValue || code == RD_KAFKA_RESP_ERR__PURGE_INFLIGHT.rawValue
     }
 
-    /// The same fault of which it is known what was refused.
+    /// The same fault with the refused topic.
     package func refusing(topic: String) -> KafkaFault {
         var fault = saying("\(message); refused: topic \(topic)")
         fault.refusedTopic = topic
         return fault
     }
 
-    /// What a refusal is about; nil where nothing was refused, or who we are.
+    /// The kind of resource that was refused; nil if none was, or if the client's identity was.
     package var refusedResource: RefusedResource? {
         switch code {
         case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED.rawValue: .topic
@@ -135,14 +135,14 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The same fault of which it is known where it was met.
+    /// The same fault with the partition where it occurred.
     func reading(_ partition: Int32) -> KafkaFault {
         var fault = self
         fault.partition = partition
         return fault
     }
 
-    /// A setting or an argument that is wrong.
+    /// A wrong setting or argument.
     package static func invalid(_ message: String) -> KafkaFault {
         KafkaFault(RD_KAFKA_RESP_ERR__INVALID_ARG, message)
     }
@@ -152,23 +152,23 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
         KafkaFault(RD_KAFKA_RESP_ERR__TIMED_OUT, message).judged(isFatal: false, requiresAbort: requiresAbort)
     }
 
-    /// A unit of work that its partitions' assignment, or the state of the log, no longer covers.
+    /// A unit of work that the partitions' assignment, or the state of the log, no longer covers.
     package static func stale(_ message: String) -> KafkaFault {
         KafkaFault(RD_KAFKA_RESP_ERR__STATE, message).judged(isFatal: false, requiresAbort: true)
     }
 
-    /// See ``isOffsetGone``; what was polled before is not to be committed.
+    /// See ``isOffsetGone``; records polled before must not be committed.
     package static func offsetGone(_ message: String) -> KafkaFault {
         KafkaFault(RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET, message).judged(isFatal: false, requiresAbort: true)
     }
 
-    /// What cannot be mended by trying again: somebody has to look.
+    /// A fault that a retry cannot fix: an operator has to look.
     package static func fatal(_ message: String) -> KafkaFault {
         KafkaFault(RD_KAFKA_RESP_ERR__FATAL, message)
     }
 }
 
-/// What a broker has rules about.
+/// A resource that a broker controls access to.
 package enum RefusedResource: Sendable {
     case topic, group, transactionalID, cluster
 }
@@ -186,7 +186,7 @@ extension KafkaFault {
         )
     }
 
-    /// A fault from a code, saying what was being done.
+    /// A fault from a code, naming the action.
     init(_ code: rd_kafka_resp_err_t, doing action: String) {
         self.init(code, "\(action): \(Self.text(of: code))")
     }
@@ -207,7 +207,7 @@ extension KafkaFault {
         unsafe rd_kafka_error_destroy(error)
     }
 
-    /// Takes over an error object of a transactional call and frees it. Its own three marks count, and no table: the
+    /// Takes over an error object of a transactional call and frees it. Its own three flags count, and no table: the
     /// library knows whether the transaction can go on.
     init(takingOwnershipOfTransactional error: OpaquePointer, doing action: String) {
         // As above: valid until the destroy below.

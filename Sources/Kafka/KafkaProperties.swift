@@ -1,11 +1,11 @@
 internal import CRdkafka
 
-/// Which kind of client a setting is for.
+/// The kind of client that a setting is for.
 package enum ClientKind: Sendable, CaseIterable {
     case consumer, producer
 }
 
-/// librdkafka's settings as ordered pairs; of two with one name the later counts.
+/// librdkafka's settings as ordered pairs; of two with one name the later one counts.
 package struct KafkaProperties: Sendable, Equatable {
     package struct Pair: Sendable, Equatable {
         package let name: String
@@ -18,7 +18,7 @@ package struct KafkaProperties: Sendable, Equatable {
         for (name, value) in pairs { self[name] = value }
     }
 
-    /// The value set last; setting one replaces it in its place, nil takes it out.
+    /// The value set last; setting one replaces it in place, nil removes it.
     package subscript(name: String) -> String? {
         get { pairs.last { $0.name == name }?.value }
         set {
@@ -40,11 +40,11 @@ package struct KafkaProperties: Sendable, Equatable {
         return result
     }
 
-    /// Tries every name and value on the library.
+    /// Checks every name and value with the library.
     ///
-    /// - Throws: a ``KafkaFault`` that names the first property that the library refuses.
+    /// - Throws: a ``KafkaFault`` that names the first property the library refuses.
     package func validate() throws(KafkaFault) {
-        // Nobody else sees this configuration; it is destroyed here.
+        // Only this function has this configuration; it is destroyed here.
         let configuration = try unsafe makeConfiguration(for: nil)
         unsafe rd_kafka_conf_destroy(configuration)
     }
@@ -64,9 +64,9 @@ extension KafkaProperties {
         return unsafe configuration
     }
 
-    /// Sets one pair and returns the library's complaint, if it has one.
+    /// Sets one pair and returns the library's error text, if there is one.
     private static func set(_ pair: Pair, in configuration: OpaquePointer) -> String? {
-        // A C string would end at the zero byte, and something else would be set than was written.
+        // A C string would end at the zero byte, and another value than the written one would be set.
         guard !pair.name.utf8.contains(0), !pair.value.utf8.contains(0) else { return "contains a zero byte" }
         let capacity = 512
         // The library writes a terminated text of at most `capacity` bytes.

@@ -9,7 +9,7 @@ package struct KafkaHeader: Sendable, Equatable {
     }
 }
 
-/// A message as consumed, copied out of the library's memory. A null key or value (a tombstone) is nil, an empty one [].
+/// A consumed message, copied out of the library's memory. A null key or value (a tombstone) is nil, an empty one [].
 package struct KafkaRecord: Sendable, Equatable {
     package enum TimestampType: Sendable {
         case none, create, logAppend
@@ -46,12 +46,12 @@ package struct PartitionOffset: Sendable, Equatable {
     }
 }
 
-/// What a group has committed of a partition.
+/// A group's committed offset of a partition.
 package struct CommittedOffset: Sendable, Equatable {
     package var partition: Int32
     /// The next offset to read; nil = nothing is committed.
     package var offset: Int64?
-    /// What was committed beside it.
+    /// The metadata committed with it.
     package var metadata: [UInt8]
 
     package init(partition: Int32, offset: Int64?, metadata: [UInt8] = []) {
@@ -61,21 +61,21 @@ package struct CommittedOffset: Sendable, Equatable {
     }
 }
 
-/// What the group decided about our partitions. Answer each with ``Consumer/assign(_:)`` or ``Consumer/unassign()``.
+/// The group's decision about our partitions. Answer each with ``Consumer/assign(_:)`` or ``Consumer/unassign()``.
 package enum GroupChange: Sendable, Equatable {
     case assigned([Int32])
-    /// To be given back in order: commits still count until ``Consumer/unassign()``.
+    /// Revoked in order: commits still count until ``Consumer/unassign()``.
     case revoked([Int32])
-    /// Somebody else may have them already.
+    /// Another member may own them already.
     case lost([Int32])
 }
 
-/// What one call of ``Consumer/poll(timeoutMilliseconds:)`` brought.
+/// The outcome of one call of ``Consumer/poll(timeoutMilliseconds:)``.
 package enum ConsumerEvent: Sendable, Equatable {
     case record(KafkaRecord)
     case change(GroupChange)
     /// Only with `enable.partition.eof=true`; the offset is the partition's end.
     case endOfPartition(PartitionOffset)
-    /// Trouble that the library goes on to mend by itself, or that concerns one partition.
+    /// A fault that the library recovers from by itself, or that concerns one partition.
     case notice(KafkaFault)
 }

@@ -1,7 +1,7 @@
 internal import CRdkafka
 
-/// The librdkafka that this process runs with.
+/// The version of librdkafka in this process.
 package enum LibraryVersion {
-    /// As the library writes it: 0x020002ff is 2.0.2.
+    /// In the library's notation: 0x020002ff is 2.0.2.
     package static var current: Int { Int(rd_kafka_version()) }
 }

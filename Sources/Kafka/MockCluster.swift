@@ -2,10 +2,10 @@ internal import CRdkafka
 
 /// librdkafka's broker for tests and demonstrations, inside this process, on loopback ports.
 ///
-/// It proves no transactions: offsets sent in one are dropped and aborted records stay visible. A partition keeps its
-/// newest 5 MiB only. Clients do best with `fetch.wait.max.ms=10` and `session.timeout.ms=3500`: a group's first join
-/// takes 3 s, in which a member with a shorter session is dropped, and later rebalances wait for a session less 1 s.
-/// Keep the object for as long as clients need the brokers: its last mention ends them.
+/// It cannot test transactions: offsets sent in one are dropped and aborted records stay visible. A partition keeps
+/// only its newest 5 MiB. Clients work best with `fetch.wait.max.ms=10` and `session.timeout.ms=3500`: a group's first
+/// join takes 3 s, in which a member with a shorter session is dropped, and later rebalances wait for a session less 1
+/// s. Keep the object for as long as clients need the brokers: they end with its last reference.
 @safe
 package final class MockCluster {
     private let host: ClientHandle
@@ -47,13 +47,13 @@ package final class MockCluster {
         try KafkaFault.check(code, "making mock broker \(id) lead \(topic), partition \(partition)")
     }
 
-    /// Lets a broker's answers wait, as a long way to it would.
+    /// Delays a broker's answers, as a long distance would.
     package func setRoundTrip(_ id: Int32, milliseconds: Int32) throws(KafkaFault) {
         let code = unsafe rd_kafka_mock_broker_set_rtt(pointer, id, milliseconds)
         try KafkaFault.check(code, "delaying mock broker \(id)")
     }
 
-    /// Answers the next requests of a kind (its number in Kafka's protocol) with these codes, one each, in turn.
+    /// Answers the next requests of a kind (its number in Kafka's protocol) with these codes, one each, in order.
     package func failRequests(_ kind: Int16, with codes: [Int32]) {
         var errors = codes.map { rd_kafka_resp_err_t($0) }
         // The library copies the codes.

@@ -1,9 +1,9 @@
 internal import CRdkafka
 
 extension Partitioner {
-    /// What librdkafka itself would choose: the tests hold ``partition(of:count:)`` against it.
+    /// librdkafka's own choice: the tests compare ``partition(of:count:)`` with it.
     package func rdkafkaPartition(of key: [UInt8], count: Int32) -> Int32 {
-        // Both functions look at the key's bytes alone, during the call.
+        // Both functions read only the key's bytes, during the call.
         unsafe key.withUnsafeBytes { bytes in
             switch self {
             case .murmur2:

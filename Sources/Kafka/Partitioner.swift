@@ -1,4 +1,4 @@
-/// How a record's key chooses its partition. All writers of one key must agree on this.
+/// How a record's key determines its partition. All writers of one key must agree on this.
 package enum Partitioner: Sendable, Equatable, CaseIterable {
     /// Java clients, and librdkafka's `murmur2` and `murmur2_random`.
     case murmur2

@@ -2,7 +2,7 @@ internal import CRdkafka
 
 /// Which settings librdkafka keeps for consumers or for producers only.
 ///
-/// One kafka.properties serves both; a client that is handed the other's settings logs a warning for each.
+/// One kafka.properties serves both; a client that gets the other's settings logs a warning for each.
 enum PropertyScopes {
     private static let consumerOnly = names(marked: "C")
     private static let producerOnly = names(marked: "P")

@@ -7,18 +7,18 @@ package enum CaptureCodec {
     }
 
     /// Reads one line (without its newline). Unknown members are ignored; `payloadBase64`, `keyBase64` and a header
-    /// value `{"base64": …}` are taken; bytes that are no UTF-8 inside strings are read as they are.
+    /// value `{"base64": …}` are accepted; bytes in strings that are no UTF-8 are read as they are.
     ///
-    /// Missing: `topic` is empty, `ts` −1, `headers` none, `key` and `payload` null. `partition` and `offset` must be
-    /// there.
+    /// Defaults of missing members: `topic` empty, `ts` −1, no `headers`, `key` and `payload` null. `partition` and
+    /// `offset` are required.
     ///
-    /// - Parameter range: where the line stands in `chunk`; nil = all of it.
+    /// - Parameter range: the line's range in `chunk`; nil = all of it.
     package static func decode(_ chunk: [UInt8], in range: Range<Int>? = nil) throws(Fault) -> InboundRecord {
         var topic = ""
         return try decode(chunk, in: range, lastTopic: &topic)
     }
 
-    /// - Parameter lastTopic: the topic of the line before this one, which is most often this one's too.
+    /// - Parameter lastTopic: the topic of the line before, which most lines repeat.
     static func decode(
         _ chunk: [UInt8],
         in range: Range<Int>?,
@@ -51,9 +51,9 @@ package enum CaptureCodec {
         output = writer.takeBytes()
     }
 
-    /// The lines of records that go out, with their sources' offsets and timestamps.
+    /// The lines of outgoing records, with their sources' offsets and timestamps.
     package static func encode(_ records: ArraySlice<OutboundRecord>, topic: String) -> [UInt8] {
-        // A quarter for escapes, what stands around a record, and what the last string may ask for.
+        // A quarter for escapes, the frame around a record, and the room that the last string may ask for.
         let room = records.reduce(2048) { $0 + 5 * $1.byteCount / 4 + 256 }
         var writer = JSONWriter(capacity: room)
         for index in records.indices {

@@ -26,7 +26,7 @@ enum CaptureLine {
         return root
     }
 
-    /// Leaves `topic` as it is where the line has the same.
+    /// Leaves `topic` unchanged if the line has the same one.
     static func readTopic(_ root: JSONNode, into topic: inout String) throws(Fault) {
         guard let node = root["topic"] else { return topic = "" }
         guard !node.holds(topic.utf8Span.span) else { return }

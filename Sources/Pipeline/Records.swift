@@ -19,7 +19,7 @@ package struct RecordHeader: Sendable, Equatable {
     }
 }
 
-/// A record as it came from the log. `timestamp` is in milliseconds, −1 where the log has none.
+/// A record read from the log. `timestamp` is in milliseconds, −1 where the log has none.
 package struct InboundRecord: Sendable, Equatable {
     package var topic: String
     package var partition: Int32
@@ -28,7 +28,7 @@ package struct InboundRecord: Sendable, Equatable {
     package var key: [UInt8]?
     package var value: [UInt8]?
     package var headers: [RecordHeader]
-    /// False where the log could not read them; ``headers`` is empty then, which does not mean that there were none.
+    /// False if the log could not read them; ``headers`` is then empty, which does not mean that there were none.
     package var hasReadableHeaders = true
     /// The broker wrote the timestamp when it appended the record; else its sender may have chosen it.
     package var hasLogAppendTime = false
@@ -88,10 +88,10 @@ package struct OutboundRecord: Sendable, Equatable {
 }
 
 extension OutboundRecord {
-    /// The two lengths that stand before a header's name and value on the wire, five bytes each at most.
+    /// The two lengths before a header's name and value on the wire, five bytes each at most.
     private static let headerOverhead = 10
 
-    /// Key, value and headers together, in bytes as the broker counts them or a few more.
+    /// Key, value and headers together, in bytes: the broker's count or a few more.
     package var byteCount: Int {
         headers.reduce((key?.count ?? 0) + (value?.count ?? 0)) {
             $0 + $1.name.count + ($1.value?.count ?? 0) + Self.headerOverhead

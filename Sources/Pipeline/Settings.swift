@@ -1,11 +1,11 @@
 package import AppAttest
 package import AppCheck
 
-/// What a batch is judged by: everything that comes from the configuration, nothing that changes from record to record.
+/// The settings that judge a batch: everything from the configuration, nothing that changes from record to record.
 package struct PipelineSettings: Sendable {
     package var registry: Registry
     package var limits: RequestLimits
-    /// The partition on which a record with this key must lie; nil = not checked (replay, `unchecked`).
+    /// The partition on which a record with this key must be; nil = not checked (replay, `unchecked`).
     package var partitionOfKey: (@Sendable (_ key: [UInt8]) -> Int32)?
     /// Bounds of a record's time against the wall clock, in milliseconds; applied in live mode only.
     package var maxAge: Int64
@@ -13,9 +13,9 @@ package struct PipelineSettings: Sendable {
     /// The App Check exchange; without keys its verbs are deferred.
     package var exchange = ExchangeSettings()
 
-    /// Key, value and headers of one output together; what is larger loses its value. nil = no limit.
+    /// The size limit of one output, key, value and headers together; a larger one loses its value. nil = no limit.
     package var maxRecordBytes: Int?
-    /// Whether a capture's lines that are no record are left out and counted, instead of ending the replay.
+    /// Whether lines of a capture that are no records are left out and counted, instead of ending the replay.
     package var skipsBadLines = false
     /// One ledger for all partitions: in replay, where a capture may come from anywhere.
     package var sharesLedger = false
@@ -34,25 +34,25 @@ package struct PipelineSettings: Sendable {
         self.maxAhead = maxAhead
     }
 
-    /// What the lanes' verifiers are made with: a hash that Decode lets through is never malformed to them.
+    /// The limits for the lanes' verifiers: a hash that Decode accepts is never malformed to them.
     package var objectLimits: ObjectLimits {
         var objectLimits = ObjectLimits()
         objectLimits.clientDataHashBytes = limits.clientDataHashBytes
         return objectLimits
     }
 
-    /// The number of the ledger that a partition's keys live in.
+    /// The number of the ledger that has a partition's keys.
     package func ledgerPartition(_ partition: Int32) -> Int32 { sharesLedger ? 0 : partition }
 
-    /// Whether a key that the ledger has lost may be taken from an artifact on the record's partition: only where it is
-    /// certain that the key lives on no other.
+    /// Whether a key that the ledger has lost may be restored from an artifact on the record's partition: only if the
+    /// key certainly is on no other.
     package var mayRestoreKeys: Bool { partitionOfKey != nil || sharesLedger }
 }
 
 /// The App Check exchange's keys and rules.
 package struct ExchangeSettings: Sendable {
     package var keys: KeyRings
-    /// Who judges challenges: the worker, which sealed them, or the gateway that made them.
+    /// Who judges challenges: the worker that sealed them, or the gateway that made them.
     package var sealsChallenges = true
     /// Milliseconds from a challenge's issue to its expiry.
     package var challengeLife: Int64 = 300_000
@@ -60,7 +60,7 @@ package struct ExchangeSettings: Sendable {
     package var partitions = 0
     /// Whether tokens, artifacts and challenges are made; false in a replay that only judges.
     package var mints = true
-    /// Bytes that nobody can foresee; nil = derived from the record's place (replay).
+    /// Unpredictable bytes; nil = derived from the record's place (replay).
     package var randomBytes: (@Sendable (_ count: Int) -> [UInt8])?
 
     package init(keys: KeyRings = KeyRings()) { self.keys = keys }

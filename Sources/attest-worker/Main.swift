@@ -4,11 +4,11 @@ internal import Worker
 @main
 struct Main {
     static func main() {
-        // A reader that leaves shows as an error of the write: a worker must not die of a closed standard error.
+        // If a reader leaves, the write fails with an error: a worker must not die of a closed standard error.
         _ = signal(SIGPIPE, SIG_IGN)
         let code = AttestWorker.main(Array(CommandLine.arguments.dropFirst()))
-        // Without the handlers of `exit`: they would take OpenSSL's tables from under a lane whose batch is left to the next
-        // worker, or from under a call that was given up.
+        // Skips the handlers of `exit`: they would free OpenSSL's tables while a lane still uses them for a batch that
+        // is left to the next worker, or while a call that was given up does.
         fflush(nil)
         _exit(code)
     }

@@ -1,5 +1,5 @@
 extension ObjectVerifier {
-    /// Whether object and hash have an assertion's shape: what can be told of one whose key nobody knows.
+    /// Whether object and hash have an assertion's shape: all that can be judged without the key.
     ///
     /// - Returns: `malformed-assertion` exactly where ``prepareAssertion(_:clientDataHash:key:expectations:)`` gives it.
     package func assertionShape(_ object: [UInt8], clientDataHash: [UInt8]) -> Refusal? {
@@ -7,13 +7,13 @@ extension ObjectVerifier {
     }
 }
 
-/// An assertion taken apart, nothing of it judged.
+/// An assertion's parts, not judged yet.
 struct AssertionParts {
     let object: AssertionObject
     let data: AuthenticatorData
     let entries: ExtensionEntries
 
-    /// - Returns: nil for what has not the shape; a hash without bytes, or with more than the limit, has none either.
+    /// - Returns: nil for any other shape; an empty hash, or one above the limit, has none either.
     init?(_ object: [UInt8], clientDataHash: [UInt8], limits: ObjectLimits) {
         let bytes = object.span
         guard limits.allows(clientDataHash: clientDataHash), let parsed = try? AssertionObject(bytes, limits: limits),
@@ -22,7 +22,7 @@ struct AssertionParts {
         (self.object, self.data, self.entries) = (parsed, data, entries)
     }
 
-    /// - Returns: nil for data that is too short, whose rest is no map, or whose announced map is not there.
+    /// - Returns: nil for data that is too short, whose rest is no map, or whose announced map is missing.
     static func read(_ object: AssertionObject, _ bytes: Span<UInt8>) -> (AuthenticatorData, ExtensionEntries)? {
         let (range, end) = (object.authenticatorData, AuthenticatorData.byteCount)
         guard let data = AuthenticatorData(range, bytes),

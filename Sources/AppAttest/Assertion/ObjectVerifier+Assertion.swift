@@ -1,10 +1,10 @@
 package import Crypto
 
 extension ObjectVerifier {
-    /// Everything about an assertion but its signature, which comes back as a check.
+    /// Checks everything about an assertion except its signature, which is returned as a check.
     ///
-    /// The signature is judged before any field is: of unsigned data only the shape (the extension map's included) picks a
-    /// verdict.
+    /// The signature is judged before any field is: of unsigned data only the shape (the extension map's included)
+    /// affects the verdict.
     ///
     /// - Parameters:
     ///   - clientDataHash: 1 byte up to the verifier's limit.
@@ -30,7 +30,7 @@ extension ObjectVerifier {
         return Prepared(checks: [check]) { $0[0] ? content : .failure(Self.signatureRefusal(key)) }
     }
 
-    /// A stored key that no signature can match is the store's fault, not the device's.
+    /// If no signature can match a stored key, that is the store's fault, not the device's.
     private static func signatureRefusal(_ key: P256PublicKey) -> Refusal {
         P256PublicKey(x963: key.x963.span) == nil ? .keyInvalid : .signatureInvalid
     }

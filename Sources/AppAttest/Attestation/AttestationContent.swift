@@ -1,13 +1,13 @@
 internal import Crypto
 
-/// An attestation whose certificates are good by themselves and whose intermediate a root vouches for.
+/// An attestation whose certificates are valid in themselves and whose intermediate a root has issued.
 struct AttestationChain: Sendable {
     let object: AttestationObject
     let leaf: LeafCertificate
     let issuer: TrustedIntermediate
 }
 
-/// All that an attestation says once its chain holds: judged from the dates on, in the order of Apple's steps.
+/// Everything in an attestation after its chain: judged from the dates on, in the order of Apple's steps.
 struct AttestationContent {
     let bytes: [UInt8]
     let chain: AttestationChain
@@ -27,7 +27,7 @@ struct AttestationContent {
         return try judgedFields(nonce: judgedNonce())
     }
 
-    /// What follows the nonce.
+    /// The checks after the nonce.
     func judgedFields(nonce: Digest) throws(Refusal) -> JudgedAttestation {
         let (data, credential) = try readAuthenticatorData()
         let device = DeviceInformation(leaf.extensions, bytes.span)
@@ -56,8 +56,8 @@ struct AttestationContent {
     }
 
     /// Without ED the map may be the beginning of a longer hash, which any app may have had attested: only Apple's own
-    /// copy of the hash, in the receipt, tells where it begins. An object that is explained without a hash has nothing
-    /// to compare.
+    /// copy of the hash, in the receipt, shows where it begins. An object that is explained without a hash has nothing
+    /// to compare with.
     private func mapTrust(_ data: AuthenticatorData, _ entries: ExtensionEntries) -> JudgedAttestation.MapTrust {
         if !entries.isPresent || data.announcesMap || clientDataHash.isEmpty { return .counts }
         return judgesReceipt ? .countsByReceipt : .ignored
@@ -84,8 +84,8 @@ struct AttestationContent {
         return nonce
     }
 
-    /// Data that ends before the credential does is judged here, where the first of its fields is due: nothing
-    /// after this step could be read from it.
+    /// Data that ends before the credential does is judged here, where the first of its fields is due: no later step
+    /// could read anything from it.
     private func readAuthenticatorData() throws(Refusal) -> (AuthenticatorData, AttestedCredential) {
         let range = object.authenticatorData
         guard let data = AuthenticatorData(range, bytes.span) else { throw .malformedAuthData }

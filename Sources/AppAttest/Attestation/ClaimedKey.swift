@@ -2,8 +2,9 @@ package import Crypto
 
 /// The public key that an attestation names, before anything about it is verified.
 ///
-/// An assertion that follows its attestation in one batch is checked against it; it counts only if that attestation is
-/// accepted. A key ID is its key's digest, so a claim that passes here is the one key that the key ID can have.
+/// An assertion that follows its attestation in one batch is checked against this key; it counts only if that
+/// attestation is accepted. A key ID is its key's digest, so a claim that passes here is the only key that the key ID
+/// can have.
 package enum ClaimedKey {
     private static let x = 97..<129
     private static let y = 132..<164

@@ -1,6 +1,6 @@
-/// An attestation whose fields are judged; its receipt is open, and with it what an unannounced extension map is worth.
+/// An attestation whose fields are judged; the receipt, and whether an unannounced extension map counts, are open.
 struct JudgedAttestation: Sendable {
-    /// What an extension map is worth.
+    /// Whether an extension map counts.
     enum MapTrust {
         case counts, ignored
         /// It counts where the verified receipt has the client data hash.
@@ -12,7 +12,7 @@ struct JudgedAttestation: Sendable {
     private let waiting: (entries: ExtensionEntries, expectations: Expectations)?
     private let isReceiptRequired: Bool
 
-    /// Judges the entries, but for those that wait.
+    /// Judges the entries, except those that wait for the receipt.
     init(
         _ evidence: AttestationEvidence,
         _ entries: ExtensionEntries,
@@ -29,14 +29,14 @@ struct JudgedAttestation: Sendable {
         }
     }
 
-    /// - Parameter receipt: nil = there is none, or nobody asks for it.
+    /// - Parameter receipt: nil = there is none, or the policy ignores it.
     func concluded(with receipt: ReceiptVerdict?) throws(Refusal) -> AttestationEvidence {
         var evidence = evidence
         evidence.receipt = receipt
         if let (entries, expectations) = waiting {
             try evidence.take(entries, counts: receipt?.vouchesForHash ?? false, expectations)
         }
-        // Apple's word that another hash was attested: whatever the policy on receipts, the parts do not belong together.
+        // Apple says that another hash was attested: whatever the policy on receipts, the parts do not belong together.
         if receipt?.refusal == .clientHash { throw .receipt(.clientHash) }
         guard isReceiptRequired else { return evidence }
         guard let receipt else { throw .receipt(.missing) }
@@ -60,6 +60,6 @@ extension AttestationEvidence {
 }
 
 extension ReceiptVerdict {
-    /// Whether the receipt, held against its attestation, is Apple's word that this client data hash was attested.
+    /// Whether the receipt, compared with its attestation, proves that this client data hash was attested.
     fileprivate var vouchesForHash: Bool { refusal?.concernsAgeOnly ?? true }
 }

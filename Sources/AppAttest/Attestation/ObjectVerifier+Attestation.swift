@@ -1,13 +1,13 @@
 internal import Crypto
 
 extension ObjectVerifier {
-    /// Everything about an attestation but its signatures, which come back as checks to be verified in groups.
+    /// Checks everything about an attestation but its signatures, which come back as checks to be verified in groups.
     ///
     /// - Parameters:
     ///   - object: the CBOR attestation object, as received.
     ///   - clientDataHash: 1 byte up to the verifier's limit; Apple's own samples pass raw challenges.
     ///   - keyID: the key ID the request names.
-    ///   - time: certificates and receipt are judged as of this time.
+    ///   - time: certificates and receipt are judged at this time.
     package func prepareAttestation(
         _ object: [UInt8],
         clientDataHash: [UInt8],
@@ -45,8 +45,8 @@ extension ObjectVerifier {
         return AttestationChain(object: parsed, leaf: leaf, issuer: issuer)
     }
 
-    /// Judges the content at once, so that only signatures stay open. What the content says counts only if the
-    /// leaf's signature holds: `chain` comes before everything that the leaf vouches for.
+    /// Judges the content at once, so that only signatures stay open. The content counts only if the leaf's signature
+    /// holds: `chain` comes before every reason that rests on the leaf.
     private func prepare(_ content: AttestationContent, leafCheck: SignatureCheck) -> Prepared<AttestationEvidence> {
         let judged = Result { () throws(Refusal) in try content.judged() }
         return Prepared(
@@ -61,8 +61,8 @@ extension ObjectVerifier {
         )
     }
 
-    /// The receipt comes last: its certificates cost more than everything before it, and anybody could send them with
-    /// a leaf that Apple never signed.
+    /// The receipt comes last: its certificates cost more than everything before it, and any sender could attach them
+    /// to a leaf that Apple never signed.
     private func withReceipt(
         of content: AttestationContent,
         _ judged: JudgedAttestation
@@ -80,7 +80,7 @@ extension ObjectVerifier {
     /// Five minutes, Apple's rule for a receipt that arrives with its attestation.
     private static let maxReceiptAgeSeconds: Int64 = 300
 
-    /// The receipt inside, held against all that its attestation says; nil if there is none or nobody asks for it.
+    /// The receipt inside, compared with its attestation; nil if there is none or the policy ignores it.
     func prepareReceipt(
         of content: AttestationContent,
         _ evidence: AttestationEvidence

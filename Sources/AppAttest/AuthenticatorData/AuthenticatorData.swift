@@ -1,10 +1,10 @@
 internal import Crypto
 
-/// The 37 bytes that the authenticator data of both objects begins with.
+/// The first 37 bytes of the authenticator data in both objects.
 ///
 /// The flags never decide how the rest is read: real assertions set AT without credential data, and iOS 27 writes an
-/// extension map with ED set or clear. But they are signed, and what follows the fixed part is only as far as nobody
-/// moves it: ED tells that the map is the device's own, not the beginning of a hash that its sender chose.
+/// extension map with ED set or clear. But the flags are signed, and a sender can move the end of what follows the
+/// fixed part: ED proves that the map is the device's own, not the beginning of a hash that its sender chose.
 struct AuthenticatorData: Sendable {
     let rpIDHash: Digest
     let flags: UInt8
@@ -29,7 +29,7 @@ struct AuthenticatorData: Sendable {
 
     var announcesMap: Bool { flags & Self.extensionData != 0 }
 
-    /// Whether ED announces a map and nothing stands where it would begin: a sender cut it off, or moved it into the
+    /// Whether ED announces a map and there is no byte where it would begin: a sender cut it off, or moved it into the
     /// hash that follows.
     ///
     /// - Parameter end: where the fixed part ends, counted from the start of `range`.
@@ -43,7 +43,7 @@ struct AttestedCredential: Sendable {
     /// Nil for an AAGUID that is neither of App Attest's two.
     let environment: Environment?
     let credentialIDLength: UInt32
-    /// The 32 bytes where the credential ID stands if its length is the only one there is.
+    /// The 32 bytes at the credential ID's place if its length is the only valid one.
     let credentialID: Digest
     let coseKey: Range<Int>
 

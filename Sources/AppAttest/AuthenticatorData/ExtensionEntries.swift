@@ -1,22 +1,22 @@
 internal import CBOR
 
-/// What iOS 27 and macOS 27 append to the authenticator data: one CBOR map, or nothing at all.
+/// The data that iOS 27 and macOS 27 append to the authenticator data: one CBOR map, or nothing.
 struct ExtensionEntries: Sendable, Equatable {
     /// Whether there is a map at all.
     private(set) var isPresent = false
     private(set) var validationCategory: UInt32?
     private(set) var bundleVersion: ExactText?
 
-    /// A known entry of another type than it has, or bytes that are not exactly one map.
+    /// A known entry of the wrong type, or bytes that are not exactly one map.
     struct Fault: Error, Equatable, Sendable {}
 
     /// Each entry by the name that devices write, then by the one in Apple's guide; the first one present counts.
     private static let categoryNames = ["apple_validation_category_01", "validationCategory"]
-    /// Many times what Apple lets a bundle version have.
+    /// Many times Apple's limit for a bundle version.
     static let maxTextBytes = 255
     private static let bundleVersionNames = ["apple_bundle_version_01", "bundleVersion"]
 
-    /// What an object without a map has, and what one is judged as whose map does not count.
+    /// The entries of an object without a map, or with a map that does not count.
     static let missing = ExtensionEntries()
 
     private init() {}

@@ -1,4 +1,4 @@
-/// Bytes that are not the strict DER (ITU-T X.690 section 10) that was asked for.
+/// Bytes that are not the expected strict DER (ITU-T X.690 section 10).
 struct DERFault: Error, Equatable, Sendable {
     let offset: Int
 }

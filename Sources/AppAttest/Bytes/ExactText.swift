@@ -1,8 +1,7 @@
 /// A text from a record: UTF-8 that is compared, hashed and looked up as its bytes.
 ///
-/// Swift compares and hashes `String` by what Unicode takes for equal. That finds one text under many spellings, and to
-/// bring 8 KB of combining marks into order takes it 20 ms. So what a record says never becomes a `String` on the way to
-/// a verdict.
+/// Swift compares and hashes `String` by Unicode equality. That finds one text under many spellings, and normalizing 8
+/// KB of combining marks takes 20 ms. So no text of a record becomes a `String` on the way to a verdict.
 package struct ExactText: Hashable, Sendable {
     /// Valid UTF-8.
     package let utf8: [UInt8]
@@ -15,7 +14,7 @@ package struct ExactText: Hashable, Sendable {
         utf8 = bytes
     }
 
-    /// As a `String`, to be shown: for reports and files that people read.
+    /// As a `String`, for reports and files that people read.
     package var shown: String { String(decoding: utf8, as: UTF8.self) }
 
     /// By bytes, for a fixed order of lists.

@@ -1,7 +1,7 @@
-/// The extensions of a certificate that OpenSSL has read: what it lets pass and RFC 5280 does not.
+/// The extensions of a certificate that OpenSSL has read: refuses what OpenSSL accepts and RFC 5280 does not.
 ///
-/// OpenSSL knows name constraints, policies and extended key usage, so it does not call them unknown; but nobody here
-/// processes them, and it takes any octet but 0 for TRUE.
+/// OpenSSL knows name constraints, policies and extended key usage, so it does not call them unknown; but no code here
+/// processes them, and OpenSSL takes any octet but 0 for TRUE.
 enum CertificateExtensions {
     enum Flaw: Error, Equatable {
         /// A critical extension that is neither basicConstraints nor keyUsage.
@@ -39,7 +39,7 @@ enum CertificateExtensions {
         return nil
     }
 
-    /// - Returns: false for a critical extension that nobody processes.
+    /// - Returns: false for a critical extension that is not processed here.
     private static func isProcessed(_ content: Range<Int>, _ bytes: Span<UInt8>) throws(DERFault) -> Bool {
         var fields = DERReader(content)
         let identifier = try fields.next(.objectIdentifier, bytes)

@@ -1,7 +1,7 @@
-/// What a leaf tells of its device and app (extensions 8.5 and 8.7), as far as it can be read.
+/// The device and app as a leaf describes them (extensions 8.5 and 8.7), as far as it can be read.
 ///
-/// Apple documents none of it, so it is evidence: what does not parse is nil and never a reason to refuse. The one
-/// judgement made from it is whether the macOS policy applies.
+/// Apple documents none of it, so it is evidence: a field that does not parse is nil and never a reason to refuse. The
+/// only judgement made from it is whether the macOS policy applies.
 struct DeviceInformation: Sendable, Equatable {
     /// 8.7 [1026]: `iphoneos`, `macosx`.
     private(set) var platform: ExactText?
@@ -22,7 +22,7 @@ struct DeviceInformation: Sendable, Equatable {
         if let range = extensions.keyProperties { readKeyProperties(range, bytes) }
     }
 
-    /// Either sign is enough: a Mac must not pass for a phone because one of them changed.
+    /// Either sign is enough: a Mac must not pass for a phone because one of them has changed.
     var isMac: Bool { platform == "macosx" || platformNumber == 13 }
 
     /// Version and build, e.g. `27.0.1 (24A446)`.

@@ -3,8 +3,8 @@ internal import Crypto
 /// An attestation's own certificate, read by a strict walk over its DER.
 ///
 /// A general X.509 parser costs more than all other parsing of an attestation together; Apple's leaves have one shape:
-/// version 3, ecdsa-with-SHA256 in both places, no unique identifiers. Any other shape is refused, a leaf that is
-/// signed with another hash included.
+/// version 3, ecdsa-with-SHA256 in both places, no unique identifiers. Any other shape is refused, including a leaf
+/// signed with another hash.
 struct LeafCertificate: Sendable {
     /// The signed part, header included.
     let signedPart: Range<Int>

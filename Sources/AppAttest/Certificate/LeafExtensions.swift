@@ -1,4 +1,4 @@
-/// The extensions of an attestation leaf: what the chain rules need, judged, and where Apple's own ones lie.
+/// The extensions of an attestation leaf: those of the chain rules, judged, and the positions of Apple's own.
 struct LeafExtensions: Sendable {
     /// Values (the content of the OCTET STRING) of 1.2.840.113635.100.8.2, .5, .6 and .7.
     private(set) var nonce: Range<Int>?

@@ -7,7 +7,7 @@ package struct TrustAnchors: Sendable {
 
     /// - Parameters:
     ///   - attestation: PEM texts (each may hold several certificates) of the roots of attestation leaves. An
-    ///     intermediate may stand among them: then it is trusted as it is.
+    ///     intermediate among them is trusted as it is.
     ///   - receipt: the same for receipt signers; empty = receipts cannot be judged and every one is `receipt:chain`.
     /// - Throws: ``AnchorFault`` naming the index of the unusable text.
     package init(attestationPEM: [[UInt8]], receiptPEM: [[UInt8]]) throws(AnchorFault) {

@@ -15,13 +15,13 @@ extension Validity {
     }
 }
 
-/// An intermediate that a configured root has issued: all that a leaf's checks need of it. Its dates, and the
-/// root's, are judged per record.
+/// An intermediate that a configured root has issued: the parts that a leaf's checks need. Its dates, and the root's,
+/// are judged per record.
 struct TrustedIntermediate: Sendable {
     let subject: [UInt8]
     let key: IssuerKey
     let validity: Validity
-    /// Of each configured root whose signature it bears; one valid root is enough.
+    /// Of each configured root that signed it; one valid root is enough.
     let roots: [Validity]
 
     /// The leaf's signature as an open check.
@@ -56,7 +56,7 @@ struct TrustedIntermediates {
 
     /// The intermediate of this DER, if a configured root has issued it as a CA.
     ///
-    /// - Throws: `bad-certificate` for what cannot be read or used by itself, `chain` for what no root vouches for.
+    /// - Throws: `bad-certificate` if it cannot be read or used by itself, `chain` if no root vouches for it.
     mutating func trusted(_ range: Range<Int>, _ bytes: Span<UInt8>) throws(Refusal) -> TrustedIntermediate {
         let digest = SHA256.hash(bytes.extracting(range))
         if let found = known.find(digest) { return found }
@@ -69,7 +69,7 @@ struct TrustedIntermediates {
         guard let certificate = CACertificate(der: der), let key = certificate.key,
             (try? CertificateExtensions.judge(der)) != nil
         else { throw .badCertificate }
-        // A root is never sent, so what names itself as its issuer is no intermediate.
+        // A root is never sent, so a certificate that names itself as its issuer is no intermediate.
         guard certificate.isCA, certificate.mayCertSign, certificate.subject != certificate.issuer else {
             throw .chain
         }

@@ -1,8 +1,8 @@
 internal import Crypto
 
-/// What was verified, by SHA-256 of its bytes; the one that was not asked for the longest makes room.
+/// Verified values, by SHA-256 of their bytes; the least recently used one makes room.
 ///
-/// Only what a root vouches for is kept, so that nobody can evict an entry with certificates of his own making.
+/// Keeps only what a root vouches for, so that a sender cannot evict an entry with his own certificates.
 struct VerifiedCache<Value> {
     private let capacity: Int
     private var entries: [Digest: (value: Value, asked: UInt64)] = [:]

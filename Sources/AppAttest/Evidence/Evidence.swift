@@ -1,18 +1,18 @@
 package import Crypto
 
-/// Milliseconds since 1970 UTC: every time below the worker is one of these, and an argument.
+/// Milliseconds since 1970 UTC: below the worker every time has this type and is an argument.
 package struct EvaluationTime: Hashable, Comparable, Sendable {
     package let milliseconds: Int64
     package init(milliseconds: Int64) { self.milliseconds = milliseconds }
     package static func < (left: Self, right: Self) -> Bool { left.milliseconds < right.milliseconds }
 }
 
-/// What a valid attestation says.
+/// The evidence of a valid attestation.
 package struct AttestationEvidence: Sendable, Equatable {
     package var environment: Environment
     package var appID: AppID
     package var publicKey: P256PublicKey
-    /// SHA-256(authData ‖ clientDataHash): what makes two attestations the same.
+    /// SHA-256(authData ‖ clientDataHash): two attestations with the same nonce are the same.
     package var nonce: Digest
     package var validationCategory: UInt32?
     package var bundleVersion: ExactText?
@@ -24,11 +24,11 @@ package struct AttestationEvidence: Sendable, Equatable {
     package var leafNotAfter: EvaluationTime
     package var issued: IssueTime
     package var receipt: ReceiptVerdict?
-    /// There is an extension map and nothing vouches for it: it was judged as if it were missing.
+    /// There is an extension map and nothing vouches for it: it was treated as missing.
     package var ignoresExtensions = false
 }
 
-/// What a valid assertion says. The counter is reported, never judged here.
+/// The evidence of a valid assertion. The counter is reported, never judged here.
 package struct AssertionEvidence: Sendable, Equatable {
     package var appID: AppID
     package var counter: UInt32
@@ -40,7 +40,7 @@ package struct AssertionEvidence: Sendable, Equatable {
 
 package enum ReceiptType: String, Sendable, CaseIterable { case attest = "ATTEST", receipt = "RECEIPT" }
 
-/// A receipt's own verdict, kept apart from its attestation's. `refusal` nil = accepted. Fields: what could be read.
+/// A receipt's own verdict, separate from its attestation's. `refusal` nil = accepted. Fields: all that could be read.
 package struct ReceiptVerdict: Sendable, Equatable {
     package var refusal: ReceiptRefusal?
     package var type: ReceiptType?

@@ -1,6 +1,6 @@
 package import Crypto
 
-/// App Attest's two environments, told apart by the AAGUID.
+/// App Attest's two environments, which differ in the AAGUID.
 package enum Environment: String, Sendable, Hashable, CaseIterable {
     case development, production
 }
@@ -15,7 +15,7 @@ package struct AppID: Sendable, Hashable {
         rpIDHash = SHA256.hash(Array(text.utf8))
     }
 
-    /// An App ID known by its hash alone: what an object to be explained gives away itself.
+    /// An App ID known by its hash alone, as an object that is explained contains it.
     package init(unnamed rpIDHash: Digest) {
         text = ""
         self.rpIDHash = rpIDHash
@@ -27,7 +27,7 @@ package enum MacACLPolicy: String, Sendable { case require, accept }
 /// Which extension maps of assertions count: those that the ED flag announces, or all.
 package enum ExtensionTrust: String, Sendable, CaseIterable { case flagged, any }
 
-/// What one app accepts: the arguments of a verification that come from its configuration.
+/// The rules of one app: the arguments of a verification that come from its configuration.
 package struct Expectations: Sendable {
     package var appIDs: [AppID]
     package var environments: Set<Environment>

@@ -1,9 +1,9 @@
-/// When a leaf was issued: what puts a key's attestations in order.
+/// When a leaf was issued: orders a key's attestations.
 ///
 /// Apple backdates every leaf by the same day and numbers it by the millisecond of its issue.
 package struct IssueTime: Hashable, Comparable, Sendable {
     package let notBefore: EvaluationTime
-    /// The serial number; those beyond 63 bits, which Apple's are far from, count as one and the same.
+    /// The serial number; numbers beyond 63 bits, far above Apple's, count as equal.
     package let serial: Int64
 
     package init(notBefore: EvaluationTime, serial: Int64) {

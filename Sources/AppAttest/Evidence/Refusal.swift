@@ -27,7 +27,7 @@ package enum Refusal: Error, Hashable, Sendable {
 
     package enum CertificateRole: String, Hashable, Sendable, CaseIterable { case leaf, intermediate, root }
 
-    /// The reason's name as it stands in results.
+    /// The reason's name in results.
     package var code: String {
         switch self {
         case .malformedAttestation: "malformed-attestation"
@@ -84,6 +84,6 @@ package enum ReceiptRefusal: String, Error, Hashable, Sendable, CaseIterable {
     case tooOld = "too-old"
     case expired
 
-    /// Whether everything but the receipt's age was found right: then what it says is Apple's word.
+    /// Whether everything but the receipt's age is right: its content is then Apple's word.
     var concernsAgeOnly: Bool { self == .fromFuture || self == .tooOld || self == .expired }
 }

@@ -15,8 +15,8 @@ struct CheckList {
     let steps: [Step]
 
     /// - Parameters:
-    ///   - failure: the verdict and the step that gave it, where its reason is not that of one step alone.
-    ///   - notJudged: steps without anything to judge by.
+    ///   - failure: the verdict and the step that gave it, if several steps share its reason.
+    ///   - notJudged: steps that have nothing to compare with.
     func outcomes(_ failure: Refusal?, at name: String? = nil, notJudged: Set<String>) -> [ReportCheck] {
         let failed = failure.flatMap { refusal in
             steps.firstIndex { $0.name == name } ?? steps.firstIndex { $0.refusals.contains(refusal) }

@@ -1,5 +1,5 @@
 extension FieldList {
-    /// What an attestation's extension map is worth, if there is one.
+    /// Whether an attestation's extension map counts, if there is one.
     ///
     /// - Parameter evidence: nil = refused before that was known.
     mutating func addTrust(
@@ -22,7 +22,7 @@ extension FieldList {
         add("extensions", text: text)
     }
 
-    /// What an assertion's extension map is worth, if there is one.
+    /// Whether an assertion's extension map counts, if there is one.
     mutating func addTrust(inAssertion range: Range<Int>, _ bytes: Span<UInt8>, _ trust: ExtensionTrust) {
         guard range.count > AuthenticatorData.byteCount, let data = AuthenticatorData(range, bytes) else { return }
         switch trust {

@@ -49,14 +49,14 @@ package enum ReportValue: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// One check: what it is about, the reasons it can give, and how it went.
+/// One check: its name, the reasons it can give, and its outcome.
 package struct ReportCheck: Sendable, Equatable {
     package enum Outcome: Sendable, Equatable {
         case passed
         case failed(Refusal)
         /// An earlier check failed.
         case notReached
-        /// There was nothing to judge by: an argument or a part of the object that is not there.
+        /// There was nothing to judge by: an argument or a part of the object is missing.
         case notJudged
     }
 

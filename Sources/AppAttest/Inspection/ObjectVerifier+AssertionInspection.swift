@@ -32,7 +32,7 @@ extension ObjectVerifier {
         return ObjectReport(kind: .assertion, fields: fields.fields, checks: checks)
     }
 
-    /// What the fields give away without a signature over them.
+    /// The refusal that the fields give without a signature over them.
     private static func refusalOfContent(
         _ object: [UInt8],
         _ parsed: AssertionObject,
@@ -45,9 +45,9 @@ extension ObjectVerifier {
         return refusal
     }
 
-    /// A receipt on its own: what it says, and each check with its result.
+    /// A receipt on its own: its content, and each check with its result.
     ///
-    /// - Parameter expectations: what it must agree with; checks of what is nil or empty there are not judged.
+    /// - Parameter expectations: the values it must agree with; checks of nil or empty ones are not judged.
     package func inspectReceipt(
         _ object: [UInt8],
         expectations: ReceiptExpectations,

@@ -1,6 +1,6 @@
 package import Crypto
 
-/// What an object is explained against; what is nil is not judged, or taken from the object itself.
+/// The arguments for explaining an object; nil ones are not judged, or taken from the object itself.
 package struct InspectionArguments: Sendable {
     /// Nil: the nonce, or an assertion's signature, is not judged.
     package var clientDataHash: [UInt8]?
@@ -46,7 +46,7 @@ extension ObjectVerifier {
         return ObjectReport(kind: .attestation, fields: fields.fields, checks: checks)
     }
 
-    /// The verification itself, but for the nonce where nothing is known to compare it with.
+    /// The verification itself, without the nonce where there is nothing to compare it with.
     private func inspectedEvidence(
         _ object: [UInt8],
         _ arguments: InspectionArguments,

@@ -1,7 +1,7 @@
 /// The CMS SignedData (RFC 5652 section 5) around a receipt, as Apple writes it: version 1, SHA-256, one signer named
 /// by issuer and serial number, ECDSA, no unsigned attributes. Apple's BER and DER are both read.
 struct ReceiptContainer: Sendable {
-    /// The eContent, its chunks joined: what is signed.
+    /// The eContent with its chunks joined: the signed bytes.
     let content: [UInt8]
     /// The certificates in their order, as offsets into the receipt.
     let certificates: [Range<Int>]
@@ -9,7 +9,7 @@ struct ReceiptContainer: Sendable {
     let signerID: Range<Int>
     /// The signed attributes' members, where there are any.
     let signedAttributes: Range<Int>?
-    /// What stands where the DER of the ECDSA signature should be.
+    /// The bytes at the place of the ECDSA signature's DER.
     let signature: Range<Int>
 
     static let maxCertificates = 4

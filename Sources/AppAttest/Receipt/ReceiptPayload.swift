@@ -1,6 +1,6 @@
-/// What a receipt says: a SET OF SEQUENCE { type INTEGER, version INTEGER, value OCTET STRING }, in any order.
+/// A receipt's content: a SET OF SEQUENCE { type INTEGER, version INTEGER, value OCTET STRING }, in any order.
 ///
-/// Types that are not listed here are ignored, types that stand twice are refused.
+/// Types that are not listed here are ignored, duplicate types are refused.
 struct ReceiptPayload: Sendable {
     /// The receipt's content, which the ranges below point into.
     let bytes: [UInt8]
@@ -12,7 +12,7 @@ struct ReceiptPayload: Sendable {
     let clientHash: Range<Int>?
     /// Field 6; nil for a type that Apple does not document.
     let type: ReceiptType?
-    /// Field 7, undocumented; nil where it is missing or says something else.
+    /// Field 7, undocumented; nil if it is missing or has another value.
     let environment: Environment?
     /// Fields 12, 19 and 21.
     let createdAt: EvaluationTime
@@ -61,7 +61,7 @@ struct ReceiptPayload: Sendable {
                 let version = try field.integer(bytes)
                 let value = try field.next(.octetString, bytes)
                 try field.expectEnd()
-                // Nothing negative, and no version but the first, whose meaning is known.
+                // No negative type, and only version 1, whose meaning is known.
                 guard bytes[type.lowerBound] < 0x80, let number = bytes.bigEndian(type), bytes.holds([1], in: version),
                     fields.count < maxFields, fields.updateValue(value, forKey: number) == nil
                 else { throw DERFault(offset: type.lowerBound) }

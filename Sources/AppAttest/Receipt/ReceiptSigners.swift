@@ -17,15 +17,15 @@ struct ReceiptSigner: Sendable {
 
 /// The certificates verified so far against the configured roots, each by SHA-256 of its DER.
 ///
-/// Only what chained is kept, certificate by certificate: a list in another order, or with its root beside it, is nothing
-/// new, so that neither junk nor permutations evict anything.
+/// Keeps only what chained, certificate by certificate: a list in another order, or with its root beside it, adds
+/// nothing new, so that neither junk nor permutations evict anything.
 struct ReceiptSigners {
     /// Marks the certificate as a signer of receipts: other services' certificates chain to the same root.
     static let marker = "1.2.840.113635.100.12.15"
     private static let maxCertificateBytes = 4096
 
     private let roots: [CACertificate]
-    /// Certificates of lists that chained: reading one again costs more than all else.
+    /// Certificates of lists that chained: parsing one again costs more than all else.
     private var certificates: VerifiedCache<CACertificate>
     /// Intermediates with the roots that issued them.
     private var anchors: VerifiedCache<[CACertificate]>
@@ -43,7 +43,7 @@ struct ReceiptSigners {
 
     /// The signer that the container names.
     ///
-    /// - Throws: `bad-certificate` for what cannot be read or used by itself, `chain` for what no root vouches for.
+    /// - Throws: `bad-certificate` if it cannot be read or used by itself, `chain` if no root vouches for it.
     mutating func trusted(
         _ container: ReceiptContainer,
         _ bytes: Span<UInt8>
@@ -67,7 +67,7 @@ struct ReceiptSigners {
         guard issuers.count == 1, let intermediate = issuers.first, let pair, intermediate.isCA,
             intermediate.mayCertSign
         else { throw .chain }
-        // The root's word first: with an intermediate of his own nobody makes the signer's check cost more than his key.
+        // The root first: with an intermediate of his own no sender makes the signer's check cost more than his key.
         let issuing = anchors.find(intermediate.digest) ?? roots.filter { Self.has($0, issued: intermediate) }
         guard !issuing.isEmpty, signer.isSigned(by: intermediate),
             Self.isVouched(list, beside: intermediate, by: issuing)
@@ -100,8 +100,8 @@ struct ReceiptSigners {
         return bytes.holds(issuer, in: id.prefix(issuer.count)) && bytes.holds(serial, in: id.dropFirst(issuer.count))
     }
 
-    /// Whatever came along beside signer and intermediate must be a root that issued it, byte for byte: no certificate
-    /// may be in a receipt without being vouched for.
+    /// Every certificate beside signer and intermediate must be a root that issued the intermediate, byte for byte: no
+    /// certificate may be in a receipt without being vouched for.
     private static func isVouched(
         _ list: [CACertificate],
         beside intermediate: CACertificate,

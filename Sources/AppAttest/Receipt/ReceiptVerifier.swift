@@ -1,8 +1,8 @@
 internal import Crypto
 
-/// Judges receipts (Apple: "Assessing fraud risk"), each with the signature left open as one check.
+/// Judges receipts (Apple: "Assessing fraud risk"), leaving the signature of each open as one check.
 ///
-/// One lane's own: it keeps the signers that it has verified. The cache never changes a verdict.
+/// Used by one lane: it keeps the signers that it has verified. The cache never changes a verdict.
 final class ReceiptVerifier {
     private static let maxSkewMilliseconds: Int64 = 60_000
     /// Three thousand years; a greater age is taken as this one, so that sums stay far from overflow.
@@ -21,12 +21,12 @@ final class ReceiptVerifier {
         signers = ReceiptSigners(roots: roots)
     }
 
-    /// Everything about a receipt but its signature. It concludes with `success` always: whether the receipt is
-    /// accepted is what the verdict's `refusal` says, the first reason in the order of ``ReceiptRefusal``.
+    /// Checks everything about a receipt except its signature. It always concludes with `success`: the verdict's
+    /// `refusal` says whether the receipt is accepted, with the first reason in the order of ``ReceiptRefusal``.
     ///
     /// - Parameters:
     ///   - object: BER or DER, as received.
-    ///   - time: what "from the future", "too old" and "expired" mean; certificates are judged at the receipt's creation.
+    ///   - time: decides "from the future", "too old" and "expired"; certificates are judged at the receipt's creation.
     func prepareReceipt(
         _ object: [UInt8],
         expectations: ReceiptExpectations,
@@ -56,7 +56,7 @@ final class ReceiptVerifier {
         guard signer.isValid(at: payload.createdAt) else { throw .expiredOrNotYetValid }
         let judged = Self.refusal(of: payload, expectations, at: time)
         if let attributes = container.signedAttributes {
-            // The signature covers the attributes, not the content: RFC 5652's rules, left to OpenSSL but for one.
+            // The signature covers the attributes, not the content: OpenSSL checks all but one of RFC 5652's rules.
             guard SignedAttributes.nameContentType(attributes, bytes),
                 CMS.verifiedContent(object, roots: roots) == container.content
             else { throw .signature }
@@ -76,7 +76,7 @@ final class ReceiptVerifier {
         Prepared(checks: []) { _ in .success(verdict) }
     }
 
-    /// What is wrong with the content itself, judged in the order of ``ReceiptRefusal``.
+    /// The fault of the content itself, judged in the order of ``ReceiptRefusal``.
     private static func refusal(
         of payload: ReceiptPayload,
         _ expectations: ReceiptExpectations,

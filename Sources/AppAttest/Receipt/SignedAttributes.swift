@@ -5,8 +5,8 @@ enum SignedAttributes {
     /// 1.2.840.113549.1.7.1, the type of every receipt's content.
     private static let data: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x07, 0x01]
 
-    /// Whether they name the type of the content, once, and it is the content's own: OpenSSL does not compare the two, and
-    /// a signature over another kind of message must not pass for one over a receipt.
+    /// Whether they name the type of the content, once, and correctly: OpenSSL does not compare the two, and a
+    /// signature over another kind of message must not pass for one over a receipt.
     ///
     /// - Parameter range: the members, without the set's header.
     static func nameContentType(_ range: Range<Int>, _ bytes: Span<UInt8>) -> Bool {

@@ -1,4 +1,4 @@
-/// How many bytes an object and its parts may have; more is malformed. Real ones have less than half of it.
+/// Size limits of an object and its parts, in bytes; more is malformed. Real objects have less than half.
 package struct ObjectLimits: Sendable, Equatable {
     package var attestationBytes = 16_384
     package var assertionBytes = 4096

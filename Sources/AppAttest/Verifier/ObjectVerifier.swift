@@ -15,7 +15,7 @@ package final class ObjectVerifier {
 
     /// A receipt on its own (no attestation beside it), e.g. a stored or refreshed one.
     ///
-    /// - Returns: what concludes with `success` always: whether the receipt is accepted says the verdict's `refusal`.
+    /// - Returns: always concludes with `success`: the verdict's `refusal` says whether the receipt is accepted.
     package func prepareReceipt(
         _ object: [UInt8],
         expectations: ReceiptExpectations,

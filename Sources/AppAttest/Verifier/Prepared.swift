@@ -1,8 +1,8 @@
 package import Crypto
 
-/// A verification whose signatures are still open. `checks` may be empty: then what follows is already known.
+/// A verification whose signatures are still open. `checks` may be empty: the next step is then already known.
 ///
-/// It may take more than one round: what costs much is prepared only when the signatures before it hold.
+/// It may take more than one round: expensive parts are prepared only when the signatures before them hold.
 package struct Prepared<Evidence: Sendable> {
     package enum Step {
         case concluded(Result<Evidence, Refusal>)
@@ -25,7 +25,7 @@ package struct Prepared<Evidence: Sendable> {
         self.init(checks: []) { _ in .failure(refusal) }
     }
 
-    /// What follows from one answer per check in order.
+    /// The next step, given one answer per check in order.
     package func advance(_ answers: [Bool]) -> Step {
         precondition(answers.count == checks.count, "one answer per check")
         return next(answers)

@@ -1,12 +1,12 @@
 package import Crypto
 
-/// What a receipt must agree with; nil fields are not compared.
+/// The values a receipt must agree with; nil fields are not compared.
 package struct ReceiptExpectations: Sendable {
     package var appIDs: [AppID]
     package var environments: Set<Environment>
     package var type: ReceiptType?
     package var publicKey: P256PublicKey?
-    /// Compared in ATTEST receipts only: field 4 of RECEIPT ones is corrupted by Apple.
+    /// Compared in ATTEST receipts only: Apple corrupts field 4 of RECEIPT ones.
     package var clientDataHash: [UInt8]?
     /// The leaf certificate, DER, compared with field 3 byte for byte.
     package var leaf: [UInt8]?

@@ -1,4 +1,4 @@
-/// What is no request at all goes to the dead letters under one of these names.
+/// Why a record that is no request goes to the dead letters.
 package enum DeadLetterReason: String, Hashable, Sendable, CaseIterable {
     case nullValue = "null-value"
     case tooLarge = "too-large"

@@ -17,14 +17,14 @@ package enum Reason: Error, Hashable, Sendable {
     case challengeExpired
     case challengeConsumed
     case tokenInvalid
-    /// The app's session tokens cannot be used up.
+    /// The app's session tokens must not be used up.
     case sessionToken
     case rolloutNotAdmitted
     case attestationRate
     /// No signing, sealing or challenge key is active: the only reason to defer.
     case noActiveKey
 
-    /// The reason's name as it stands in results and summaries.
+    /// The reason's name in results and summaries.
     package var code: String {
         switch self {
         case .object(let refusal): refusal.code

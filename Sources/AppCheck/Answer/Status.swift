@@ -16,9 +16,9 @@ package struct Status: Hashable, Sendable {
 }
 
 extension Reason {
-    /// What the device is told: coarse on purpose, the precise reason stands in the result.
+    /// The answer for the device: coarse on purpose, the precise reason is in the result.
     ///
-    /// - Parameter appID: the app or OAuth client as the path names it (``Request/appID``); stands in the message of
+    /// - Parameter appID: the app or OAuth client as the path names it (``Request/appID``); for the message of
     ///   `unknown-method`.
     package func status(appID: ExactText?) -> Status {
         switch self {
@@ -38,7 +38,7 @@ extension Reason {
         case .unknownApp:
             Status(code: 404, status: "NOT_FOUND", message: "Requested entity was not found.")
         case .rolloutNotAdmitted, .attestationRate:
-            // Never 403: the SDK answers that with a second attestation at once.
+            // Never 403: the SDK reacts to it with a second attestation at once.
             Status(code: 429, status: "RESOURCE_EXHAUSTED", message: "Resource has been exhausted.")
         case .tooOld, .fromFuture, .keyMismatch, .noActiveKey:
             Status(code: 503, status: "UNAVAILABLE", message: "The service is currently unavailable.")

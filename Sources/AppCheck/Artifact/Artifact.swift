@@ -1,7 +1,7 @@
 package import AppAttest
 package import Crypto
 
-/// What an artifact keeps of an attested key, so that an assertion can be judged where the ledger has lost it.
+/// The facts of an attested key in an artifact, so that an assertion can be judged after the ledger lost the key.
 package struct Artifact: Hashable, Sendable {
     package let keyID: KeyID
     package var publicKey: P256PublicKey
@@ -31,15 +31,15 @@ package struct Artifact: Hashable, Sendable {
     static let keyIDEnd = 1 + Digest.byteCount
     static let sealingKeyIDEnd = keyIDEnd + SealingKeyID.byteCount
     static let clearBytes = sealingKeyIDEnd + AESGCMKey.nonceBytes
-    /// Two names of 2¹⁶ − 1 bytes fit; an artifact with names as long as requests may be is shorter by far.
+    /// Two names of 2¹⁶ − 1 bytes fit; an artifact with the longest names of requests is far shorter.
     static let maxBytes = 1 << 18
 
-    /// The key ID that an artifact claims in its clear part, unverified; nil for what is no artifact.
+    /// The key ID that an artifact claims in its clear part, unverified; nil for bytes that are no artifact.
     package static func keyID(of artifact: [UInt8]) -> KeyID? {
         isShapedLikeOne(artifact) ? KeyID(unverifiedArtifact: artifact) : nil
     }
 
-    /// The sealing key that an artifact claims in its clear part, unverified; nil for what is no artifact.
+    /// The sealing key that an artifact claims in its clear part, unverified; nil for bytes that are no artifact.
     package static func sealingKeyID(of artifact: [UInt8]) -> SealingKeyID? {
         guard isShapedLikeOne(artifact) else { return nil }
         return SealingKeyID(artifact.span.extracting(keyIDEnd..<sealingKeyIDEnd))
@@ -90,7 +90,7 @@ extension Artifact {
         )
     }
 
-    /// The text whose length stands at `position`, which moves behind it.
+    /// The text whose length is at `position`, which moves behind it.
     private static func text(_ bytes: [UInt8], _ position: inout Int) -> String? {
         guard bytes.count - position >= 2 else { return nil }
         let start = position + 2

@@ -23,7 +23,7 @@ package struct SealingKey: SecretKey {
         return clear + cipher.seal(plaintext.span, nonce: nonce, authenticating: clear.span)
     }
 
-    /// - Parameter artifact: shaped like one, with this key's id.
+    /// - Parameter artifact: of an artifact's shape, with this key's id.
     func open(_ artifact: [UInt8]) -> Artifact? {
         let bytes = artifact.span
         let plaintext = cipher.open(
@@ -36,11 +36,11 @@ package struct SealingKey: SecretKey {
 }
 
 extension SecretRing<SealingKey> {
-    /// Opens what any key of the ring sealed and checks that the public key hashes to the key ID in the clear part.
+    /// Opens what any key of the ring sealed, and checks that the public key hashes to the key ID in the clear part.
     ///
-    /// Whether app and environment are those of the request's path is for the caller to compare.
-    /// - Returns: `artifact-invalid` for anything else, whatever is wrong with it; `no-active-key` where the file of the
-    ///   key that it names is absent.
+    /// The caller compares app and environment with those of the request's path.
+    /// - Returns: `artifact-invalid` for every other artifact, whatever its fault; `no-active-key` where the file of
+    ///   the key that it names is absent.
     package func open(_ artifact: [UInt8]) -> Result<Artifact, Reason> {
         guard let keyID = Artifact.keyID(of: artifact), let id = Artifact.sealingKeyID(of: artifact)
         else { return .failure(.artifactInvalid) }

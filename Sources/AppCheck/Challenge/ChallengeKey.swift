@@ -3,9 +3,9 @@ package import Crypto
 
 /// A key of sealed challenges.
 ///
-/// A sealed challenge has 59 bytes, always, in this order: version (1), key id (4), issue time in milliseconds (6),
-/// random bytes (16), HMAC-SHA256 (32) over all bytes before it and the registry app's name. (32 bytes would leave the
-/// MAC four beside the sixteen random ones.) Nothing is kept of one that was issued.
+/// A sealed challenge always has 59 bytes, in this order: version (1), key id (4), issue time in milliseconds (6),
+/// random bytes (16), HMAC-SHA256 (32) over all bytes before it and the registry app's name. (With 32 bytes in all, the
+/// MAC would have four beside the sixteen random ones.) The worker keeps no record of an issued challenge.
 package struct ChallengeKey: SecretKey {
     package static let byteCount = clearBytes + Digest.byteCount
     package static let randomBytes = 16
@@ -13,7 +13,7 @@ package struct ChallengeKey: SecretKey {
     static let timeBytes = 6
     static let keyIDEnd = 1 + SealingKeyID.byteCount
     static let timeEnd = keyIDEnd + timeBytes
-    /// What the MAC covers, beside the app.
+    /// The bytes that the MAC covers, beside the app.
     static let clearBytes = timeEnd + randomBytes
 
     package let id: SealingKeyID
@@ -27,9 +27,9 @@ package struct ChallengeKey: SecretKey {
     }
 
     /// - Parameters:
-    ///   - app: ``RegisteredApp/name``; the challenge serves no other app.
+    ///   - app: ``RegisteredApp/name``; the challenge is valid for no other app.
     ///   - issuedAt: from 1970 to the year 10889, else the nearest time that fits.
-    ///   - random: 16 bytes that nobody can foresee; in replay ``replayRandom(topic:partition:offset:)``.
+    ///   - random: 16 unpredictable bytes; in replay ``replayRandom(topic:partition:offset:)``.
     package func seal(app: String, issuedAt: EvaluationTime, random: [UInt8]) -> [UInt8] {
         precondition(random.count == Self.randomBytes, "sixteen random bytes")
         let last = Int64(1) << (8 * Self.timeBytes) - 1
@@ -38,7 +38,7 @@ package struct ChallengeKey: SecretKey {
         return clear + code(clear.span, app: app).bytes
     }
 
-    /// Stands in for random bytes where the same input must give the same output: a MAC of the record's place.
+    /// Replaces random bytes where the same input must give the same output: a MAC of the record's place.
     package func replayRandom(topic: String, partition: Int32, offset: Int64) -> [UInt8] {
         let place =
             BigEndian.bytes(UInt64(UInt32(bitPattern: partition)), 4)

@@ -1,7 +1,7 @@
 package import AppAttest
 package import Crypto
 
-/// A challenge that one of our keys sealed for this app and that lives.
+/// A challenge that one of our keys sealed for this app and that has not expired.
 package struct OpenedChallenge: Hashable, Sendable {
     package let issuedAt: EvaluationTime
     /// From this stream time on the challenge is `challenge-expired`, and its consumption may be forgotten.
@@ -9,8 +9,8 @@ package struct OpenedChallenge: Hashable, Sendable {
 }
 
 extension SecretRing<ChallengeKey> {
-    /// How far ahead of the stream an issue time may lie: brokers' clocks differ, and partitions lag. The MAC vouches
-    /// for the time, so this only bounds how long a challenge can live: its ttl and this.
+    /// How far ahead of the stream an issue time may lie: brokers' clocks differ, and partitions lag. The MAC proves
+    /// the time, so this only bounds how long a challenge can live: its ttl and this.
     package static var toleranceMilliseconds: Int64 { 300_000 }
 
     /// - Parameters:
@@ -51,7 +51,7 @@ extension SecretRing<ChallengeKey> {
 }
 
 extension OpenedChallenge {
-    /// The other half: whether a genuine challenge lives at a stream time.
+    /// The other half: whether a genuine challenge is alive at a stream time.
     package static func judge(
         issuedAt: EvaluationTime,
         ttl: Int64,
@@ -69,7 +69,7 @@ extension OpenedChallenge {
     }
 }
 
-/// What is remembered of a consumed challenge.
+/// The id that a consumed challenge is remembered by.
 package enum ChallengeConsumption {
     /// SHA-256(challenge ‖ key ID): once per pair. The key ID has one length, so no two pairs share an id.
     package static func id(challenge: [UInt8], keyID: KeyID) -> Digest {

@@ -1,6 +1,6 @@
 package import Crypto
 
-/// A secret of the configuration with the id that it stands under.
+/// A secret of the configuration with its id.
 package struct NamedSecret: Sendable {
     /// The configured id, any text; never published.
     package let id: String
@@ -17,7 +17,7 @@ package struct NamedSecret: Sendable {
 
 /// How a sealed object names its key: the first four bytes of SHA-256 over the configured id's UTF-8.
 ///
-/// So the id in the configuration must stay with its key for ever, and may be any text.
+/// So a key must always keep its id in the configuration, which may be any text.
 package struct SealingKeyID: Hashable, Sendable {
     package static let byteCount = 4
     package let value: UInt32

@@ -1,7 +1,6 @@
 package import Crypto
 
-/// Keys made of configured secrets, found by the short id that sealed objects carry. Immutable; a reload makes a new
-/// one.
+/// Keys made of configured secrets, found by the short id in sealed objects. Immutable; a reload makes a new ring.
 package struct SecretRing<Key: SecretKey>: Sendable {
     /// In the order of the configuration.
     package let keys: [Key]
@@ -15,7 +14,7 @@ package struct SecretRing<Key: SecretKey>: Sendable {
         absent = []
     }
 
-    /// - Parameter absent: ids whose files a replay does not have: nothing can be said of what they sealed.
+    /// - Parameter absent: ids whose files a replay does not have: what they sealed cannot be judged.
     package init(_ secrets: [NamedSecret], absent: [String] = []) throws(KeyRingFault) {
         var byID: [SealingKeyID: Int] = [:]
         for (index, named) in secrets.enumerated() {

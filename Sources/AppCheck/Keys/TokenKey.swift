@@ -4,10 +4,10 @@ internal import JSON
 
 /// A signing key under its published name.
 package struct TokenKey: Sendable {
-    /// `published` keys stand in the key set and verify, but sign nothing.
+    /// `published` keys are in the key set and verify, but sign nothing.
     package enum State: String, Sendable, CaseIterable { case active, published }
 
-    /// Gives one key for ever: verifiers keep keys by it for hours.
+    /// Must always name the same key: verifiers cache keys under it for hours.
     package let kid: String
     package let algorithm: TokenSettings.Algorithm
     package let state: State
@@ -60,7 +60,7 @@ package struct TokenKeyRing: Sendable {
 
     /// - Parameters:
     ///   - revoked: `kid`s whose tokens are refused from now on; such a key is not published and never signs.
-    ///   - absent: `kid`s whose files a replay does not have: nothing can be said of their tokens.
+    ///   - absent: `kid`s whose files a replay does not have: their tokens cannot be judged.
     package init(_ keys: [TokenKey], revoked: [String] = [], absent: [String] = []) throws(KeyRingFault) {
         self.revoked = Set(revoked.map { ExactText($0) })
         self.absent = Set(absent.map { ExactText($0) })
@@ -77,7 +77,7 @@ package struct TokenKeyRing: Sendable {
         keys.first { $0.state == .active && $0.algorithm == algorithm }
     }
 
-    /// Whether no key is listed at all: then no token can be told from a forged one.
+    /// Whether no key is listed at all: a genuine token then looks like a forged one.
     package var isEmpty: Bool { keys.isEmpty && revoked.isEmpty && absent.isEmpty }
 
     package func isRevoked(_ kid: String) -> Bool { revoked.contains(ExactText(kid)) }
@@ -87,7 +87,7 @@ package struct TokenKeyRing: Sendable {
     /// Active or published.
     package subscript(kid: String) -> TokenKey? { byKid[ExactText(kid)].map { keys[$0] } }
 
-    /// By what a token names, unverified.
+    /// By a token's own `kid`, unverified.
     subscript(kid: [UInt8]) -> TokenKey? { ExactText(validating: kid).flatMap { byKid[$0] }.map { keys[$0] } }
 }
 

@@ -5,7 +5,7 @@ package struct RegisteredApp: Sendable {
     package var projectNumber: String { didSet { name = Self.name(projectNumber, appID) } }
     package var projectID: String?
     package var appID: String { didSet { name = Self.name(projectNumber, appID) } }
-    /// `projects/{number}/apps/{appId}`: the name that the ledger and KEYS files use. Kept, for records ask for it.
+    /// `projects/{number}/apps/{appId}`: the name in ledger and KEYS files. Stored, since every record asks for it.
     package private(set) var name: String
     package var oauthClientIDs: [String]
     package var expectations: Expectations
@@ -57,7 +57,7 @@ package struct TokenSettings: Sendable, Equatable {
     package var sharedSessionTokens: Bool
     package var sessionTokens: SessionTokenPolicy
 
-    /// Whether verifyAppCheckToken uses a session token up. One that many devices share belongs to none of them.
+    /// Whether verifyAppCheckToken uses up a session token. One that many devices share belongs to none of them.
     package var consumesSessionTokens: Bool { sessionTokens == .accept && !sharedSessionTokens }
 
     package init(
@@ -73,13 +73,13 @@ package struct TokenSettings: Sendable, Equatable {
     }
 }
 
-/// What verifyAppCheckToken does with session tokens, which live for up to seven days.
+/// The policy of verifyAppCheckToken on session tokens, which live for up to seven days.
 package enum SessionTokenPolicy: String, Sendable, CaseIterable { case accept, refuse }
 
 /// How many bytes the `clientDataHash` of verifyAttestation and verifyAssertion has.
 ///
-/// Devices sign it behind data that may end in an extension map: where any length will do, a sender can move the one's end
-/// into the other.
+/// Devices sign it after data that may end in an extension map: if any length were allowed, a sender could move the end
+/// of the one into the other.
 package enum ClientDataHashLength: Hashable, Sendable {
     case bytes(Int)
     case any
@@ -95,7 +95,7 @@ package enum ClientDataHashLength: Hashable, Sendable {
     }
 }
 
-/// What an artifact is worth whose key the ledger has lost.
+/// The policy on an artifact whose key the ledger has lost.
 package enum UnknownKeyPolicy: String, Sendable, CaseIterable { case restore, refuse }
 
 /// The share of an app's devices that may attest.

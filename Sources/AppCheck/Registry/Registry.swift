@@ -6,7 +6,7 @@ package struct Registry: Sendable {
     private let byName: [AppName<ExactText>: Int]
     private let byOAuthClient: [ExactText: Int]
     private let byLedgerName: [ExactText: Int]
-    /// From a project's number or id to its number.
+    /// A project's number by its number or id.
     private let projectNumbers: [ExactText: String]
 
     private struct AppName<Name: Hashable & Sendable>: Hashable, Sendable {
@@ -14,8 +14,8 @@ package struct Registry: Sendable {
         let app: Name
     }
 
-    /// - Throws: ``RegistryFault`` for an app or OAuth client that stands twice, and for a project whose number or id
-    ///   is another one's too. Here, other than in a request, names that Unicode takes for the same are the same.
+    /// - Throws: ``RegistryFault`` for an app or OAuth client that is listed twice, and for a project whose number or
+    ///   id is also another one's. Here, unlike in a request, names that are equal to Unicode are equal.
     package init(apps: [RegisteredApp]) throws(RegistryFault) {
         var byName: [AppName<String>: Int] = [:]
         var byOAuthClient: [String: Int] = [:]
@@ -54,7 +54,7 @@ package struct Registry: Sendable {
     package func find(oauthClient: ExactText) -> Int? { byOAuthClient[oauthClient] }
     /// By ``RegisteredApp/name``.
     package func find(name: String) -> Int? { byLedgerName[ExactText(name)] }
-    /// The number of a project that is named by its number or its id; nil for an unknown one.
+    /// The number of a project that is named by its number or its id; nil for an unknown project.
     package func projectNumber(of project: ExactText) -> String? { projectNumbers[project] }
 }
 

@@ -1,6 +1,6 @@
 package import AppAttest
 
-/// The verbs of the REST contract and our two.
+/// The verbs of the REST contract and two of our own.
 package enum Method: String, Sendable, CaseIterable {
     case generateAppAttestChallenge
     case exchangeAppAttestAttestation
@@ -9,7 +9,7 @@ package enum Method: String, Sendable, CaseIterable {
     case verifyAttestation
     case verifyAssertion
 
-    /// nil for what is not served, however long or strange.
+    /// nil for a verb that is not served, however long or strange.
     init?(verb: ExactText) {
         guard let method = Self.allCases.first(where: { verb.utf8.elementsEqual($0.rawValue.utf8) }) else {
             return nil
@@ -30,13 +30,13 @@ package struct Request: Sendable {
         case verifyToken(token: [UInt8])
     }
 
-    /// What the path names, resolved in the registry. Indices are into ``Registry/apps``.
+    /// The app or project that the path names, resolved in the registry. Indices are into ``Registry/apps``.
     package enum Resource: Sendable, Equatable {
         /// A Firebase app, with its app id.
         case app(Int, appID: ExactText)
         /// An OAuth client, with its client id and the app that it is linked to.
         case oauthClient(Int, clientID: ExactText)
-        /// A project alone, by its number whichever way it was named: verifyAppCheckToken only.
+        /// A project alone, by its number, however it was named: verifyAppCheckToken only.
         case project(number: String)
     }
 
@@ -105,22 +105,22 @@ package struct Request: Sendable {
     package var requiredRecordKey: [UInt8]? { keyID?.recordKey ?? unverifiedTokenID }
 }
 
-/// What Decode makes of a record's value.
+/// The result of decoding a record's value.
 package enum RequestDecoding: Sendable {
     case request(Request)
-    /// `path` as it may be echoed, `keyID` where the body names a readable one.
+    /// `path` as it may be echoed, `keyID` if the body names a readable one.
     case refused(Reason, path: ExactText, keyID: KeyID?, status: Status)
     case deadLetter(DeadLetterReason)
 }
 
-/// What a request may measure, in bytes, and how much may be remembered of requests; configurable.
+/// Size limits of a request, in bytes, and of the state remembered about requests; configurable.
 package struct RequestLimits: Sendable, Equatable {
     package var valueBytes = 65_536
     package var headerBytes = 8_192
     package var clientDataBytes = 32_768
     package var clientDataHashBytes = 1_024
     package var requestIDBytes = 128
-    /// Ids of used tokens that a partition may remember; beyond it session tokens are refused. About 200 bytes each.
+    /// Ids of used tokens that a partition may remember; above that, session tokens are refused. About 200 bytes each.
     package var sessionTokens = 1_000_000
     package init() {}
 }

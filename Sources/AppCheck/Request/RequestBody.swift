@@ -6,7 +6,7 @@ internal import JSON
 struct RequestBody {
     private let node: JSONNode
 
-    /// - Throws: for what is no object, or has two members of one name.
+    /// - Throws: for a value that is no object, or has two members of one name.
     init(_ node: JSONNode?) throws(Reason) {
         guard let node, node.kind == .object, !node.hasDuplicateMembers else { throw .malformedRequest }
         self.node = node
@@ -35,14 +35,14 @@ struct RequestBody {
         return challenge
     }
 
-    /// false where it is absent.
+    /// false if it is absent.
     func limitedUse() throws(Reason) -> Bool {
         guard let member = try member("limitedUse", or: "limited_use") else { return false }
         guard let value = member.bool else { throw .malformedRequest }
         return value
     }
 
-    /// The token's text as it is: what is wrong with it is the token's fault, not the request's.
+    /// The token's text as it is: a fault in it is the token's, not the request's.
     func appCheckToken() throws(Reason) -> [UInt8] {
         guard let text = try member("appCheckToken", or: "app_check_token")?.stringBytes else {
             throw .malformedRequest
@@ -50,7 +50,7 @@ struct RequestBody {
         return text
     }
 
-    /// A body without members that mean anything: none, `null`, an empty string (as the SDK sends) or an object.
+    /// An empty body: none, `null`, an empty string (as the SDK sends) or an object.
     static func checkEmpty(_ node: JSONNode?) throws(Reason) {
         guard let node, node.kind != .null, node.stringBytes != [] else { return }
         _ = try RequestBody(node)
@@ -58,7 +58,7 @@ struct RequestBody {
 
     /// Exactly one of `clientDataHash` (taken as bytes) and `clientData` (hashed here).
     ///
-    /// - Parameter length: what the app says of the hash.
+    /// - Parameter length: the app's rule for the hash.
     func clientDataHash(_ limits: RequestLimits, _ length: ClientDataHashLength) throws(Reason) -> [UInt8] {
         let hash = try member("clientDataHash", or: "client_data_hash")
         let data = try member("clientData", or: "client_data")
@@ -79,7 +79,7 @@ struct RequestBody {
         return try Self.decode(member)
     }
 
-    /// The member under either spelling; both of them are a fault. `null` is an absent member.
+    /// The member under either spelling; both together are a fault. `null` counts as absent.
     private func member(_ camelCase: StaticString, or snakeCase: StaticString?) throws(Reason) -> JSONNode? {
         let first = present(camelCase)
         guard let snakeCase, let second = present(snakeCase) else { return first }

@@ -1,7 +1,7 @@
 internal import AppAttest
 
-/// What a verb's body says, and the record key that follows from it. All members are read before what they hold is
-/// judged: a missing one is `malformed-request` whatever else is wrong.
+/// A verb's body, and the record key that follows from it. All members are read before their contents are judged: a
+/// missing one is `malformed-request` whatever else is wrong.
 struct RequestContent {
     var keyID: KeyID?
     var unverifiedTokenID: [UInt8]?

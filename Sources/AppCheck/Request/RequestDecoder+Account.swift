@@ -1,6 +1,6 @@
 package import AppAttest
 
-/// Whose request it was, as far as its path tells: what refusals are counted by.
+/// The app and verb that a request's path names: refusals are counted by them.
 package struct RequestAccount: Hashable, Sendable {
     /// Index into ``Registry/apps``; nil where the path names no app of the registry.
     package let app: Int?
@@ -14,7 +14,7 @@ package struct RequestAccount: Hashable, Sendable {
 }
 
 extension RequestDecoder {
-    /// - Parameter path: as it was echoed, whatever became of the rest of its request.
+    /// - Parameter path: as it was echoed, whatever the outcome of its request.
     package static func account(of path: ExactText, in registry: Registry) -> RequestAccount {
         guard let parsed = RequestPath(path.utf8) else { return RequestAccount(app: nil, method: nil) }
         let app: Int? =

@@ -1,7 +1,7 @@
 internal import AppAttest
 internal import JSON
 
-/// Reads requests: the first judge of a record, before anything is verified.
+/// Reads requests: the first check of a record, before anything is verified.
 package struct RequestDecoder: Sendable {
     private let registry: Registry
     private let limits: RequestLimits
@@ -11,10 +11,11 @@ package struct RequestDecoder: Sendable {
         self.limits = limits
     }
 
-    /// The path read last (empty: too long to be one) and what it means: most records of a batch share theirs. For one decoder only.
+    /// The path read last (empty: too long to be one) and its meaning: most records of a batch share theirs. For one
+    /// decoder only.
     package struct LastPath {
         fileprivate var bytes: [UInt8] = []
-        /// As it may be repeated.
+        /// The part that may be echoed.
         fileprivate var echo: ExactText = ""
         fileprivate var appID: ExactText?
         fileprivate var target: Result<Target, Reason> = .failure(.malformedRequest)
@@ -58,7 +59,7 @@ package struct RequestDecoder: Sendable {
         }
     }
 
-    /// A value that is JSON as far as it was read, but holds more than any request: refused where its path is known.
+    /// A value that is JSON as far as it was read, but exceeds every request: refused if its path is known.
     private func tooMuch(_ beginning: JSONBeginning?, _ lastPath: inout LastPath) -> RequestDecoding {
         guard let path = beginning?.string("path") else { return .deadLetter(.noPath) }
         lastPath = read(path)
@@ -67,7 +68,7 @@ package struct RequestDecoder: Sendable {
     }
 
     private func read(_ bytes: [UInt8]) -> LastPath {
-        // One that is too long is not repeated.
+        // A path that is too long is not echoed.
         let bytes = bytes.count > RequestPath.maxBytes ? [] : bytes
         let echoLength = RequestPath.echoLength(bytes)
         let parsed = echoLength == bytes.count ? RequestPath(bytes) : nil
@@ -93,7 +94,7 @@ package struct RequestDecoder: Sendable {
         return root.members.first { $0.name == name && $0.value.kind == .string }.flatMap { bytes($0.value) }
     }
 
-    /// The key ID for a refusal's result: only where the body names one without doubt.
+    /// The key ID for a refusal's result, if the body names one unambiguously.
     private static func readableKeyID(_ root: JSONNode, method: Method?) -> KeyID? {
         guard !root.hasDuplicateMembers, let body = try? RequestBody(root["body"]) else { return nil }
         switch method {
@@ -135,9 +136,9 @@ package struct RequestDecoder: Sendable {
         }
     }
 
-    /// - Throws: for a verb on a resource that it is not for: `unknown-app` where an exchange names no app (Google has
-    ///   no such address and answers 404), else `malformed-request`. For a verb that is not served: `unknown-method`,
-    ///   but `unknown-app` where another provider's exchange is asked of an app that nobody registered.
+    /// - Throws: for a verb on the wrong kind of resource: `unknown-app` where an exchange names no app (Google has no
+    ///   such address and answers 404), else `malformed-request`. For a verb that is not served: `unknown-method`, but
+    ///   `unknown-app` where another provider's exchange names an unregistered app.
     private func method(_ path: RequestPath) throws(Reason) -> Method {
         guard let method = Method(verb: path.verb) else {
             if Self.otherExchanges.contains(path.verb) { _ = try resource(path) }
@@ -163,7 +164,7 @@ package struct RequestDecoder: Sendable {
         "exchangeRecaptchaEnterpriseToken",
     ]
 
-    /// - Throws: `unknown-app` for what nobody registered.
+    /// - Throws: `unknown-app` for an unregistered resource.
     private func resource(_ path: RequestPath) throws(Reason) -> Request.Resource {
         switch path.resource {
         case .app(let project, let app):

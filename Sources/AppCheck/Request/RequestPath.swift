@@ -11,7 +11,7 @@ struct RequestPath: Equatable {
     let isBeta: Bool
     let resource: Resource
     let verb: ExactText
-    /// Whether the resource has its shape but a name in it is empty: nothing is registered under such a name.
+    /// Whether the resource has the right shape but a name in it is empty: no resource has such a name.
     var hasEmptyName: Bool {
         switch resource {
         case .app(let project, let app): project.utf8.isEmpty || app.utf8.isEmpty
@@ -19,7 +19,7 @@ struct RequestPath: Equatable {
         }
     }
 
-    /// Several times the longest that Google's names allow.
+    /// Several times the longest path that Google's names allow.
     static let maxBytes = 1_024
 
     /// - Parameter path: UTF-8, without `?` and `#`.
@@ -58,7 +58,7 @@ struct RequestPath: Equatable {
         }
     }
 
-    /// How much of a path may be repeated: a query or fragment may hold secrets.
+    /// How much of a path may be echoed: a query or fragment may hold secrets.
     static func echoLength(_ path: [UInt8]) -> Int {
         path.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? path.count
     }

@@ -1,10 +1,10 @@
 internal import JSON
 
-/// The `jti` that a token claims, read before anything of the token is verified: it is the key of the token's records.
+/// The `jti` that a token claims, read before the token is verified: it is the key of the token's records.
 struct UnverifiedTokenID {
     let bytes: [UInt8]
 
-    /// As Google bounds it; ours have 43.
+    /// Google's limit; our own have 43.
     private static let maxBytes = 250
 
     /// - Parameter token: the text of a JWT, three parts with a dot between them.

@@ -2,11 +2,10 @@ package import AppAttest
 
 /// How many attestations one partition has admitted of one app in the current window.
 ///
-/// A limit of L per second is shared by N partitions that know nothing of each other. Partition p has opened
-/// ⌊(s·L + p) / N⌋ places by second s, so that all partitions together open exactly L in every second. With L ≥ N the
-/// places of a second are lost with it: no second ever sees more than L. With L < N a place stays open until it is
-/// taken or the partition's next one opens: a second after a quiet time may see up to one per partition, and the
-/// average stays L.
+/// A limit of L per second is shared by N partitions that know nothing of each other. Partition p has opened ⌊(s·L + p)
+/// / N⌋ places by second s, so that all partitions together open exactly L in every second. With L ≥ N, unused places
+/// end with their second: no second ever sees more than L. With L < N a place stays open until it is taken or the
+/// partition's next one opens: a second after a quiet time may see up to one per partition, and the average stays L.
 package struct RateWindow: Hashable, Sendable {
     /// Seconds since 1970 of the latest admission.
     package var second: Int64
@@ -19,11 +18,11 @@ package struct RateWindow: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - window: what this partition admitted before; nil = nothing.
-    ///   - time: the record's. Time that goes back counts in the window that it came from.
+    ///   - window: the partition's window so far; nil = none.
+    ///   - time: the record's. A time that goes back counts in the latest window.
     ///   - limit: per second over all partitions; 0 = none.
     ///   - partition: from 0 to `partitions` − 1.
-    /// - Returns: the window with this attestation counted; nil = not admitted, the window stays as it was.
+    /// - Returns: the window with this attestation counted; nil = not admitted, the window is unchanged.
     package static func admit(
         _ window: RateWindow?,
         at time: EvaluationTime,

@@ -7,9 +7,9 @@ package struct RolloutDecision: Hashable, Sendable {
     package let bucket: Int64
     /// The share, in parts of ``Rollout/whole``.
     package let parts: Int64
-    /// What the share alone says.
+    /// The decision by the share alone.
     package let isInside: Bool
-    /// Whether to go on: always in `shadow`.
+    /// Whether the device is admitted: always in `shadow`.
     package let isAdmitted: Bool
 }
 

@@ -1,6 +1,6 @@
 package import AppAttest
 
-/// What an App Check token says.
+/// The claims of an App Check token.
 package struct TokenClaims: Hashable, Sendable {
     /// Seconds from `iat` to `exp` of every limited-use token, and of no other: session tokens live 1,800 at least.
     package static let limitedUseSeconds: Int64 = 300
@@ -34,7 +34,7 @@ package struct TokenClaims: Hashable, Sendable {
         self.id = id
     }
 
-    /// Such a token can be consumed whatever the app says of session tokens.
+    /// Such a token can be consumed whatever the app's policy on session tokens.
     package var isLimitedUse: Bool { times.isLimitedUse }
 
     package var times: TokenTimes { TokenTimes(issuedAt: issuedAt, expiresAt: expiresAt) }
@@ -44,13 +44,13 @@ package struct TokenClaims: Hashable, Sendable {
     package var issuer: String { Self.issuerPrefix + projectNumber }
 }
 
-/// When a token begins and ends, in whole seconds.
+/// The start and end of a token's life, in whole seconds.
 package struct TokenTimes: Hashable, Sendable {
     package let issuedAt: Int64
     package let expiresAt: Int64
 
     /// - Parameters:
-    ///   - time: the mint time in live mode, the record's in replay; rounded down, for verifiers refuse an `iat` ahead.
+    ///   - time: the mint time in live mode, the record's in replay; rounded down: verifiers refuse an `iat` ahead.
     ///   - settings: the app's; the life of session tokens, rounded down to whole seconds.
     package init(at time: EvaluationTime, limitedUse: Bool, settings: TokenSettings) {
         let seconds = time.milliseconds / 1000 - (time.milliseconds % 1000 < 0 ? 1 : 0)
@@ -58,22 +58,22 @@ package struct TokenTimes: Hashable, Sendable {
         expiresAt = seconds + (limitedUse ? TokenClaims.limitedUseSeconds : settings.ttlMilliseconds / 1000)
     }
 
-    /// Milliseconds by which the worker's clock and a record's time may differ and still tell the same moment.
+    /// By how many milliseconds the worker's clock and a record's time may differ and still mean the same moment.
     package static let clockSlack: Int64 = 5_000
 
-    /// When a token is minted: the earlier of two times that tell the same moment, for verifiers refuse an `iat` even a
-    /// second ahead of their clock; else the worker's own.
+    /// The mint time of a token: the earlier of two times that mean the same moment, since verifiers refuse an `iat`
+    /// even a second ahead of their clock; else the worker's own.
     ///
     /// - Parameters:
     ///   - clock: the worker's; in replay the record's time too.
-    ///   - record: when the broker took the request.
+    ///   - record: when the broker appended the request.
     package static func mintTime(clock: EvaluationTime, record: EvaluationTime) -> EvaluationTime {
         let (apart, overflow) = clock.milliseconds.subtractingReportingOverflow(record.milliseconds)
         guard !overflow, (-clockSlack...clockSlack).contains(apart) else { return clock }
         return min(clock, record)
     }
 
-    /// A token that was minted before: a redelivered request gets the same times again.
+    /// A token that was minted before: a redelivered request gets the same times.
     package init(issuedAt: Int64, expiresAt: Int64) {
         self.issuedAt = issuedAt
         self.expiresAt = expiresAt
@@ -84,14 +84,14 @@ package struct TokenTimes: Hashable, Sendable {
         return !life.overflow && life.partialValue == TokenClaims.limitedUseSeconds
     }
 
-    /// Whether the life is one that session tokens have.
+    /// Whether the life is one of session tokens.
     package var isSession: Bool {
         let life = expiresAt.subtractingReportingOverflow(issuedAt)
         let range = TokenSettings.ttlRange.lowerBound / 1000...TokenSettings.ttlRange.upperBound / 1000
         return !life.overflow && range.contains(life.partialValue)
     }
 
-    /// The life that is left: what the answer's `ttl` says. Zero once it is over.
+    /// The life that is left, for the answer's `ttl`. Zero once it is over.
     package func remaining(at time: EvaluationTime) -> ProtoDuration {
         let (end, overflow) = expiresAt.multipliedReportingOverflow(by: 1000)
         guard !overflow, end > time.milliseconds else { return ProtoDuration(milliseconds: 0) }

@@ -2,7 +2,7 @@ package import AppAttest
 package import Crypto
 internal import JSON
 
-/// A `jti` of the worker's own: a digest in base64url, 43 characters.
+/// A `jti` made by the worker: a digest in base64url, 43 characters.
 package struct TokenID: Hashable, Sendable {
     let digest: Digest
 
@@ -44,7 +44,7 @@ package struct TokenIDs: Sendable {
         return TokenID(digest: beginning.hash(bytes.span))
     }
 
-    /// Of a session token that all requests of one app, subject and second share.
+    /// The id of a session token that all requests of one app, subject and second share.
     package func shared(_ times: TokenTimes) -> TokenID {
         var bytes: [UInt8] = []
         for time in [times.issuedAt, times.expiresAt] { BigEndian.append(UInt64(bitPattern: time), to: &bytes) }

@@ -1,8 +1,8 @@
 internal import Crypto
 internal import JSON
 
-/// What all tokens of one subject under one key begin with, encoded once: minting then costs little beside the
-/// signature. Made anew when registry or keys are loaded.
+/// The common beginning of all tokens of one subject under one key, encoded once: minting then costs little beside the
+/// signature. Made again when registry or keys are loaded.
 package struct TokenTemplate: Sendable {
     package let key: TokenKey
     /// `base64url(header) . base64url(payload)` as far as whole groups of three bytes go.
@@ -42,7 +42,7 @@ package struct TokenTemplate: Sendable {
         self.key = key
     }
 
-    /// What is signed: `header.payload`.
+    /// The bytes to sign: `header.payload`.
     ///
     /// - Parameters:
     ///   - id: the `jti`, which needs no escape in JSON.
@@ -68,7 +68,7 @@ package struct TokenTemplate: Sendable {
         return input
     }
 
-    /// Room for two numbers and what stands around them.
+    /// Room for two numbers and the text around them.
     private static let claimsBytes = 64
     private static let issuedAt = Array(",\"iat\":".utf8)
     private static let tokenID = Array(",\"jti\":\"".utf8)
@@ -101,7 +101,7 @@ package struct TokenTemplate: Sendable {
         return Self.join(input, signature: key.key.sign(digest))
     }
 
-    /// The token of a signature that was made elsewhere.
+    /// Joins a signature that was made elsewhere to its token.
     package static func join(_ signingInput: consuming [UInt8], signature: [UInt8]) -> [UInt8] {
         signingInput.append(UInt8(ascii: "."))
         Base64.appendURL(signature.span, to: &signingInput)

@@ -2,7 +2,7 @@ package import AppAttest
 internal import Crypto
 internal import JSON
 
-/// Verifies tokens for verifyAppCheckToken: whatever firebase_admin checks, and what it lets through as well.
+/// Verifies tokens for verifyAppCheckToken: makes every check of firebase_admin, and some that it omits.
 package struct TokenVerifier: Sendable {
     private let keys: TokenKeyRing
 
@@ -30,7 +30,7 @@ package struct TokenVerifier: Sendable {
         return .success(claims)
     }
 
-    /// The key decides on the algorithm, never the token alone; critical extensions (RFC 7515, 4.1.11) are unknown.
+    /// The key determines the algorithm, never the token alone; critical extensions (RFC 7515, 4.1.11) are unknown.
     private func isSigned(_ token: UnverifiedToken) -> Bool {
         guard let kid = token.header["kid"]?.stringBytes, let key = keys[kid],
             token.header["typ"]?.holds("JWT".utf8Span.span) == true,
@@ -58,13 +58,13 @@ package struct TokenVerifier: Sendable {
         let named = audiences.elements.map(\.string)
         guard !named.contains(nil), claims.audiences.contains(where: { named.contains($0) }), issuer == claims.issuer
         else { return nil }
-        // Tokens of other providers are none of ours; old ones name none.
+        // Tokens of other providers are not ours; old ones name no provider.
         guard payload["provider"] == nil || payload["provider"]?.string == TokenClaims.provider else { return nil }
         return claims
     }
 
     private static func isTimely(_ claims: TokenClaims, _ payload: JSONNode, at time: EvaluationTime) -> Bool {
-        // Whole seconds are compared with milliseconds by rounding the time down, which is exact for both.
+        // Rounding the time down to whole seconds keeps the comparison exact.
         let now = time.milliseconds / 1000 - (time.milliseconds % 1000 < 0 ? 1 : 0)
         let latest = now + leewaySeconds
         guard claims.expiresAt > now, claims.issuedAt <= latest, claims.issuedAt < claims.expiresAt
@@ -76,6 +76,6 @@ package struct TokenVerifier: Sendable {
     /// How far `iat` and `nbf` may lie ahead.
     package static let leewaySeconds: Int64 = 10
 
-    /// RFC 7519 sets none; Google takes a `jti` of 250 bytes at most.
+    /// RFC 7519 sets no limit; Google accepts a `jti` of at most 250 bytes.
     private static let maxIDBytes = 250
 }

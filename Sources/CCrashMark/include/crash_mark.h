@@ -7,7 +7,7 @@
 #define CRASH_MARK_MOST_SLOTS 1024
 
 /// Handles the signals by which a process crashes. The handler copies the slot of the thread that crashed, as it was at
-/// that moment, into `marks` and leaves the signal to whoever handled it before: the process ends as it would have.
+/// that moment, into `marks` and passes the signal to its previous handler: the process ends as it would have.
 ///
 /// A slot has `words` 64-bit words; the first is the `pthread_self()` of the thread that works in it, or 0. Its mark has
 /// `1 + words` words: the signal's number, then the copy. Slots and marks stay valid for as long as the process lives.

@@ -5,7 +5,7 @@ internal import COpenSSL
 /// Nothing here is constant-time, and the same key and digest always give the same signature.
 package final class LabKey: Sendable {
     package let curve: LabCurve
-    /// The private scalar, in 1 ..< n. No secret: whoever knows the seed knows the key.
+    /// The private scalar, in 1 ..< n. Not secret: the seed gives the key.
     package let scalar: [UInt8]
     /// The public point in X9.63 uncompressed form: 65 or 97 bytes.
     package let x963: [UInt8]

@@ -6,7 +6,7 @@ internal import COpenSSL
     package static let nonceBytes = 12
     package static let tagBytes = 16
 
-    // Fetched once, for a fetch costs more than a sealing; never freed, and OpenSSL only counts its users.
+    // Fetched once, since a fetch costs more than a sealing; never freed, and OpenSSL only counts its users.
     nonisolated(unsafe) private static let cipher: OpaquePointer = {
         guard let cipher = unsafe EVP_CIPHER_fetch(nil, "AES-256-GCM", nil) else {
             preconditionFailure("OpenSSL lacks AES-256-GCM")
@@ -46,7 +46,7 @@ internal import COpenSSL
     }
 
     /// - Parameter sealed: what ``seal(_:nonce:authenticating:)`` gave.
-    /// - Returns: the plaintext; nil if a bit of `sealed`, nonce or clear bytes is another one, or the key.
+    /// - Returns: the plaintext; nil if any bit of `sealed`, nonce, clear bytes or key differs.
     package func open(_ sealed: Span<UInt8>, nonce: Span<UInt8>, authenticating clear: Span<UInt8>) -> [UInt8]? {
         let count = sealed.count - Self.tagBytes
         guard count >= 0, nonce.count == Self.nonceBytes else { return nil }

@@ -23,7 +23,7 @@ package enum HKDF {
         precondition(isSet, "OpenSSL has HKDF")
         return unsafe Secret(count: count) { output in
             var written = output.count
-            // OpenSSL writes exactly as many bytes as it is told that there is room for.
+            // OpenSSL writes exactly as many bytes as the count passed to it.
             let derived = unsafe EVP_PKEY_derive(
                 context,
                 output.assumingMemoryBound(to: UInt8.self).baseAddress,

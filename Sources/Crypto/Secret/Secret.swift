@@ -17,7 +17,7 @@ internal import COpenSSL
 
     /// - Parameter fill: must write all `count` bytes.
     init(count: Int, fill: (UnsafeMutableRawBufferPointer) -> Void) {
-        // A byte at least, for OpenSSL gives no memory for none.
+        // At least one byte, since OpenSSL allocates none for zero.
         guard let pointer = unsafe CRYPTO_zalloc(max(count, 1), nil, 0) else { preconditionFailure("out of memory") }
         self.count = count
         unsafe self.pointer = unsafe pointer
@@ -52,7 +52,7 @@ extension Secret: CustomStringConvertible, CustomReflectable {
     package var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// Comparison of codes and tags without a hint of where they differ.
+/// Compares codes and tags without revealing where they differ.
 package enum ConstantTime {
     /// The counts are no secret.
     package static func areEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {

@@ -4,7 +4,7 @@ internal import COpenSSL
 /// (ECDSA over SHA-256, with OpenSSL's fresh randomness). Immutable, shared by all lanes.
 package final class SigningKey: Sendable {
     package enum Kind: Sendable, Hashable, CaseIterable { case rsa, p256 }
-    /// Sizes of RSA keys that are taken, in bits.
+    /// Accepted sizes of RSA keys, in bits.
     package static let rsaBits = 2048...8192
 
     package let kind: Kind
@@ -43,7 +43,7 @@ package final class SigningKey: Sendable {
         case .rsa(let modulus, _): (kind, signatureBytes) = (.rsa, modulus.count)
         case .p256: (kind, signatureBytes) = (.p256, 2 * Digest.byteCount)
         }
-        // A damaged key signs what its public half does not verify.
+        // A damaged key makes signatures that its public half does not verify.
         let probe: [UInt8] = Array("attest-worker".utf8)
         guard let signature = signature(of: SHA256.hash(probe)), publicKey.isValid(signature, of: probe) else {
             ERR_clear_error()

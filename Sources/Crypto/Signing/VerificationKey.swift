@@ -2,7 +2,7 @@ internal import COpenSSL
 
 /// A public key that verifies tokens: the other half of a ``SigningKey``. Immutable, shared by all lanes.
 @safe package final class VerificationKey: Sendable {
-    /// What a JWK says: unsigned numbers, big-endian, without leading zeros.
+    /// The numbers of a JWK: unsigned, big-endian, without leading zeros.
     package enum Parameters: Hashable, Sendable {
         case rsa(modulus: [UInt8], exponent: [UInt8])
         case p256(P256PublicKey)
@@ -13,7 +13,7 @@ internal import COpenSSL
     nonisolated(unsafe) private let rsa: OpaquePointer?
     nonisolated(unsafe) private let ec: OpaquePointer?
 
-    /// - Returns: nil unless RSA has 2048 to 8192 bits and an odd exponent from 3 to 2³³; any P-256 point is taken.
+    /// - Returns: nil unless RSA has 2048 to 8192 bits and an odd exponent from 3 to 2³² − 1; any P-256 point is taken.
     package init?(_ parameters: Parameters) {
         self.parameters = parameters
         switch parameters {

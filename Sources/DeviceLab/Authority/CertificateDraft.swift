@@ -5,7 +5,7 @@ internal import Crypto
 struct CertificateExtension {
     var oid: [UInt8]
     var isCritical = false
-    /// What the OCTET STRING holds.
+    /// The content of the OCTET STRING.
     var value: [UInt8]
     /// Written instead of a critical extension's TRUE.
     var looseCritical: [UInt8]?

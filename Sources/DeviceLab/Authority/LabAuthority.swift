@@ -17,7 +17,7 @@ struct Validity: Sendable {
     let notBefore: EvaluationTime
     let notAfter: EvaluationTime
 
-    /// What the lab's standing authorities have: as much as a UTCTime can say, and then some years off.
+    /// The validity of the lab's standing authorities, up to the last year of UTCTime; the others are years off.
     static let long = Validity(from: (2010, 1, 1), to: (2049, 12, 31))
     static let past = Validity(from: (2001, 1, 1), to: (2002, 1, 1))
     static let future = Validity(from: (2049, 1, 1), to: (2049, 12, 31))
@@ -30,17 +30,17 @@ struct Validity: Sendable {
 
 /// Makes authorities from one secret: same secret and label, same key, same certificate.
 ///
-/// Certificates of authorities carry real signatures always; only what a verifier hands to its engine goes through
-/// a ``LabSigner``.
+/// Certificates of authorities always carry real signatures; only signatures that a verifier passes to its engine go
+/// through a ``LabSigner``.
 struct AuthorityFactory: Sendable {
     let secret: [UInt8]
 
     func key(_ label: String, _ curve: LabCurve) -> LabKey { LabKey(curve, seed: secret + Array(label.utf8)) }
 
     /// - Parameters:
-    ///   - label: tells keys apart; two authorities of one label share their key.
+    ///   - label: distinguishes keys; two authorities of one label share their key.
     ///   - issuer: nil for a self-signed root.
-    ///   - edit: the last word before signing.
+    ///   - edit: the last change before signing.
     func authority(
         _ label: String,
         name: [UInt8],

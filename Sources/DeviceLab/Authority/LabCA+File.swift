@@ -1,7 +1,7 @@
 internal import Crypto
 internal import JSON
 
-/// The file that lets a later run sign again as the same authority.
+/// The file with which a later run signs as the same authority.
 extension LabCA {
     /// `{"labAuthority": 1, "secret": base64}` and a line end.
     package var exported: [UInt8] {
@@ -15,7 +15,7 @@ extension LabCA {
         return writer.bytes + [0x0A]
     }
 
-    /// - Throws: ``LabCAFault`` unless `file` is what ``exported`` writes.
+    /// - Throws: ``LabCAFault`` unless `file` is an output of ``exported``.
     package convenience init(exported file: [UInt8], signer: any LabSigner = ECDSASigner()) throws(LabCAFault) {
         guard let document = try? JSONDocument(parsing: file), document.root["labAuthority"]?.integer == 1,
             let text = document.root["secret"]?.stringBytes, let bytes = Base64.decode(text),

@@ -3,8 +3,8 @@ package import Crypto
 
 /// The fake Apple: both chains (attestations, receipts), every key derived from one secret.
 ///
-/// Keys and certificates are a pure function of the secret. Lab keys are no secrets towards anyone who has the file
-/// that ``exported`` writes, or who can guess a small seed.
+/// Keys and certificates are a pure function of the secret. Lab keys are not secret from anybody who has the file of
+/// ``exported``, or who can guess a small seed.
 package final class LabCA: Sendable {
     /// 32 bytes that everything is derived from.
     package let secret: [UInt8]
@@ -14,7 +14,7 @@ package final class LabCA: Sendable {
     let root: LabAuthority
     let intermediate: LabAuthority
     let receipts: ReceiptAuthorities
-    /// What faults need: foreign, expired and otherwise unfit authorities.
+    /// Authorities for faults: foreign, expired and otherwise unfit ones.
     let unfit: UnfitAuthorities
 
     package convenience init(seed: UInt64, signer: any LabSigner = ECDSASigner()) {
@@ -44,9 +44,9 @@ package final class LabCA: Sendable {
     /// The receipt root, DER.
     package var receiptRoot: [UInt8] { receipts.root.certificate }
 
-    /// What a configuration's `anchors.attestation` names.
+    /// The PEM for a configuration's `anchors.attestation`.
     package var attestationAnchorPEM: [UInt8] { PEM.certificate(root.certificate) }
-    /// What a configuration's `anchors.receipt` names.
+    /// The PEM for a configuration's `anchors.receipt`.
     package var receiptAnchorPEM: [UInt8] { PEM.certificate(receipts.root.certificate) }
 
     /// All attestation anchors that any fault needs: the root, one that has expired and one that is not valid yet.

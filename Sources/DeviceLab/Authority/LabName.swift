@@ -1,4 +1,4 @@
-/// Distinguished names, in Apple's layouts but with nobody mistaken for Apple.
+/// Distinguished names, in Apple's layouts but without Apple's name.
 enum LabName {
     static let root = attestation("Lab App Attestation Root CA")
     static let intermediate = attestation("Lab App Attestation CA 1")

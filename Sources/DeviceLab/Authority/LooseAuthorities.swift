@@ -1,5 +1,5 @@
 /// The standing intermediate, real name and key, with extensions that a verifier would have to process and does not, or
-/// with a BOOLEAN that is none in DER.
+/// with a BOOLEAN that is invalid in DER.
 struct LooseAuthorities: Sendable {
     let withNameConstraints: LabAuthority
     let withPolicies: LabAuthority
@@ -22,7 +22,7 @@ struct LooseAuthorities: Sendable {
 }
 
 extension CertificateExtension {
-    /// Critical, and all that App Attest leaves are used for is permitted.
+    /// Critical, and permits every use of App Attest leaves.
     static func appAttestUsage(isCritical: Bool) -> Self {
         CertificateExtension(
             oid: OID.extendedKeyUsage,
@@ -31,7 +31,7 @@ extension CertificateExtension {
         )
     }
 
-    /// Permits one directory name below which no leaf of ours is.
+    /// Permits only one directory name, and no leaf of ours is below it.
     static let nameConstraints: Self = {
         let name = DER.element(0xA4, LabName.attestation("Lab Somewhere Else"))
         return CertificateExtension(

@@ -24,7 +24,7 @@ struct ReceiptAuthorities: Sendable {
         return signer(year: isRenewed ? civil.year : civil.year - 1)
     }
 
-    /// The signer of a year, or the nearest there is.
+    /// The signer of a year, or of the nearest year that has one.
     func signer(year: Int) -> LabAuthority {
         signers[min(max(year, Self.years.lowerBound), Self.years.upperBound) - Self.years.lowerBound]
     }

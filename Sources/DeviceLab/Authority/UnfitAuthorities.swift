@@ -6,9 +6,9 @@ struct LabChain: Sendable {
     let intermediate: LabAuthority
 }
 
-/// Authorities with one fault each, made once; what stands below them is in order.
+/// Authorities with one fault each, made once; everything below them is right.
 struct UnfitAuthorities: Sendable {
-    /// Same names, other keys: a root that nobody anchored.
+    /// Same names, other keys: a root that is no anchor.
     let foreign: LabChain
     let expiredRoot: LabChain
     let futureRoot: LabChain
@@ -35,7 +35,7 @@ struct UnfitAuthorities: Sendable {
         )
         expiredRoot = factory.datedChain("Expired", .past)
         futureRoot = factory.datedChain("Future", .future)
-        // These have the standing intermediate's key and name: nothing but their certificate is wrong.
+        // These have the standing intermediate's key and name: only their certificate is wrong.
         func variant(_ validity: Validity = .long, _ edit: (inout CertificateDraft) -> Void) -> LabAuthority {
             factory.attestationIntermediate("attestation intermediate", issuer: root, validity: validity, edit: edit)
         }
@@ -56,7 +56,7 @@ struct UnfitAuthorities: Sendable {
 }
 
 extension AuthorityFactory {
-    /// A root of its own name with `validity`, and an intermediate that is valid for long.
+    /// A root of its own name with `validity`, and an intermediate with a long validity.
     fileprivate func datedChain(_ word: String, _ validity: Validity) -> LabChain {
         let name = LabName.attestation("Lab App Attestation \(word) Root CA")
         let root = attestationRoot("\(word) root", name: name, validity: validity)

@@ -15,15 +15,15 @@ struct AttestationDraft {
     let time: EvaluationTime
     var format = "apple-appattest"
     var authData: AuthDataDraft
-    /// What the nonce is made over.
+    /// The hash that goes into the nonce.
     var clientDataHash: [UInt8]
     var nonce = Nonce.computed
     var leaf: CertificateDraft
     var leafIssuer: LabKey
-    /// What follows the leaf in x5c.
+    /// The certificates after the leaf in x5c.
     var chain: [[UInt8]]
     var hasReceipt: Bool
-    /// What the device was given to attest, where it was not ``clientDataHash``: what Apple writes into the receipt.
+    /// The hash that the device attested, if it was not ``clientDataHash``: Apple writes it into the receipt.
     var attestedHash: [UInt8]?
 
     init(device: FakeDevice, clientDataHash: [UInt8], time: EvaluationTime) {

@@ -7,7 +7,7 @@ struct AuthDataDraft {
     var counter: UInt32
     /// Attested credential data; assertions have none.
     var credential: CredentialDraft?
-    /// What follows the fixed part: nothing, or the extension map.
+    /// The bytes after the fixed part: none, or the extension map.
     var extensions: [UInt8]
     /// Written instead of all the fields.
     var replacement: [UInt8]?

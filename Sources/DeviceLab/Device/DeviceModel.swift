@@ -1,7 +1,7 @@
 package import AppAttest
 internal import Crypto
 
-/// What all devices of one authority, app and shape have in common, encoded once.
+/// The common parts of all devices of one authority, app and shape, encoded once.
 package final class DeviceModel: Sendable {
     package static let standardBundleVersion = "1314"
 
@@ -26,7 +26,7 @@ package final class DeviceModel: Sendable {
     let leafExtensions: [CertificateExtension]
 
     /// - Parameters:
-    ///   - category: nil = what such an app has: 4 (App Store) in production, 3 in development, 6 on a Mac.
+    ///   - category: nil = that of such an app: 4 (App Store) in production, 3 in development, 6 on a Mac.
     ///   - bundleVersion: CFBundleVersion.
     package init(
         ca: LabCA,

@@ -1,4 +1,4 @@
-/// How an object looks that a device writes: one case per form seen since iOS 14.
+/// The form of a device's objects: one case per form seen since iOS 14.
 package enum DeviceShape: String, Sendable, CaseIterable {
     case ios14_0 = "ios14.0"
     case ios14_2 = "ios14.2"
@@ -38,10 +38,10 @@ package enum DeviceShape: String, Sendable, CaseIterable {
     case receiptInDER = "receipt-in-der"
 }
 
-/// What sets a shape apart, one value per thing that changed over the years.
+/// The traits of a shape, one value per thing that changed over the years.
 struct ShapeTraits {
     enum Platform: String { case iPhone = "iphoneos", mac = "macosx" }
-    /// What extension 8.7 tells of the operating system.
+    /// How extension 8.7 describes the operating system.
     enum OSDetail { case version, versionAndBuild, iOS17, iOS18Internal, iOS18, iOS26 }
     enum AccessControl { case none, iPhone, mac }
     enum EntryForm { case category, categoryInteger, bundleVersion, cdHash, cdHashType }

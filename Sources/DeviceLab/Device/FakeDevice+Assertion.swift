@@ -80,7 +80,7 @@ enum AssertionEffect: Sendable {
     case none
     case draft(@Sendable (inout AssertionDraft) -> Void)
     case parts(@Sendable (inout AssertionParts) -> Void)
-    /// From the right signature to what stands in its place.
+    /// Turns the right signature into the bytes that replace it.
     case signature(@Sendable (LabSignature) -> [UInt8])
     case topLevel(@Sendable (inout [CBORPair]) -> Void)
     case bytes(@Sendable (inout [UInt8]) -> Void)

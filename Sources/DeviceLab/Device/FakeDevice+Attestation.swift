@@ -6,8 +6,8 @@ extension FakeDevice {
     /// - Parameters:
     ///   - clientDataHash: any bytes; devices sign whatever they are given.
     ///   - at: when Apple issues the leaf and the receipt.
-    ///   - fault: what is wrong with it, everything else being right and signed again.
-    ///   - receiptFault: what is wrong with the receipt inside.
+    ///   - fault: the fault; everything else is right and signed again.
+    ///   - receiptFault: the fault of the receipt inside.
     package func attest(
         clientDataHash: [UInt8],
         at time: EvaluationTime,

@@ -65,10 +65,10 @@ extension FakeDevice {
     package var category: UInt32 { model.category }
     package var bundleVersion: String { model.bundleVersion }
 
-    /// What a verifier must expect in order to accept this device: its App ID and its environment, any entries.
+    /// The expectations under which a verifier accepts this device: its App ID and its environment, any entries.
     package var expectations: Expectations { Expectations(appIDs: [AppID(appID)], environments: [environment]) }
 
-    /// A key of no device at all, for what must not match.
+    /// A key that belongs to no device, for signatures that must not match.
     var stranger: LabKey { LabKey(.p256, seed: Array("stranger".utf8) + Self.keySeed(ca, seed)) }
 
     static func aaguid(_ environment: Environment) -> [UInt8] {

@@ -1,4 +1,4 @@
-/// The leaf's extensions, shape by shape: what Apple's certificates tell of key, system and access control.
+/// The leaf's extensions, shape by shape: Apple's description of key, system and access control.
 enum LeafExtensions {
     /// All of them, in Apple's order. The nonce's value comes last of all, when everything else is known.
     static func list(_ traits: ShapeTraits, appID: String, nonce: [UInt8]) -> [CertificateExtension] {

@@ -1,8 +1,8 @@
 package import AppAttest
 internal import Crypto
 
-/// A change of any bytes inside a right object, with everything above them signed again: a fuzzer's work, where
-/// a fault by name is a test's.
+/// A change of any bytes inside a right object, with everything above them signed again: for fuzzers, as named faults
+/// are for tests.
 package enum Alteration: Sendable {
     package typealias Edit = @Sendable ([UInt8]) -> [UInt8]
 
@@ -43,7 +43,7 @@ extension FakeDevice {
         return CBORBytes.map(parts.topLevel(statement: parts.statement))
     }
 
-    /// An assertion with an altered extension map; it has nothing else that could be altered and signed.
+    /// An assertion with an altered extension map; nothing else in it could be altered and signed.
     package func assertion(clientDataHash: [UInt8], counter: UInt32, altered alteration: Alteration) -> [UInt8] {
         var draft = AssertionDraft(device: self, clientDataHash: clientDataHash, counter: counter)
         if case .extensionMap(let edit) = alteration { draft.authData.extensions = edit(draft.authData.extensions) }

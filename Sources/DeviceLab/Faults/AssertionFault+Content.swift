@@ -20,9 +20,9 @@ extension AssertionFault {
         rest(.restTruncated) { $0.removeLast() },
         entries(.restDuplicateEntry) { $0.append($0[0]) },
         AssertionFaultRow(.mapCutOff, .malformedAssertion, .draft { $0.authData.announce(map: []) }),
-        // For a caller who puts the map before the hash.
+        // For a caller that puts the map before the hash.
         AssertionFaultRow(.mapMoved, .malformedAssertion, .parts { $0.authData = Array($0.authData.prefix(37)) }),
-        // Signed by a device that was given the map and the hash as one.
+        // Signed by a device that got the map and the hash as one.
         AssertionFaultRow(
             .mapForged,
             .categoryMissing,

@@ -1,8 +1,8 @@
 package import AppAttest
 
-/// One thing wrong with an assertion, by name; all else is right and signed again.
+/// One fault of an assertion, by name; all else is right and signed again.
 ///
-/// Replayed counters are not here: whoever holds the counters makes them, with ``FakeDevice/assertion(clientDataHash:counter:fault:)``.
+/// Replayed counters are not here: a caller makes them with ``FakeDevice/assertion(clientDataHash:counter:fault:)``.
 package enum AssertionFault: String, Sendable, CaseIterable {
     // The container.
     case empty, garbage, truncated, trailingByte = "trailing-byte", twoObjects = "two-objects"
@@ -79,7 +79,7 @@ extension AssertionFault {
     )
 }
 
-/// A fault, where it does its damage and the reason that it must be refused for.
+/// A fault, where it does its damage, and the reason for which it must be refused.
 struct AssertionFaultRow: Sendable {
     let fault: AssertionFault
     let expected: Refusal

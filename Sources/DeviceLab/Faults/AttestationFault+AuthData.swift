@@ -84,7 +84,7 @@ extension AttestationDraft {
 }
 
 extension AuthDataDraft {
-    /// Leaves the first `count` bytes of what it would write.
+    /// Keeps only the first `count` bytes of the output.
     mutating func keep(_ count: Int) { replacement = Array(bytes.prefix(count)) }
 }
 

@@ -43,7 +43,7 @@ extension AttestationFault {
         },
     ]
 
-    /// Extensions that say more than the verifier heeds, and BOOLEANs that BER has and DER has not.
+    /// Extensions beyond those that the verifier processes, and BOOLEANs that are valid in BER but not in DER.
     private static let extensionRows: [AttestationFaultRow] = [
         .draft(.intermediateNameConstraints, .badCertificate) {
             $0.chain = [$0.device.ca.unfit.loose.withNameConstraints.certificate]
@@ -65,7 +65,7 @@ extension AttestationFault {
         .draft(.leafLooseCritical, .badCertificate) { $0.leaf.loosenCritical(OID.keyUsage) },
     ]
 
-    /// Faults of how the certificates hang together, and of their dates.
+    /// Faults of the links between certificates, and of their dates.
     static let chainRows: [AttestationFaultRow] = leafChainRows + intermediateChainRows + dateRows
 
     private static let leafChainRows: [AttestationFaultRow] = [
@@ -80,7 +80,7 @@ extension AttestationFault {
 
     private static let intermediateChainRows: [AttestationFaultRow] = [
         .draft(.foreignRoot, .chain) { $0.use($0.device.ca.unfit.foreign) },
-        // The standing intermediate's name and a certificate that only a foreign root vouches for.
+        // The standing intermediate's name with a certificate that only a foreign root has issued.
         .draft(.foreignIntermediate, .chain) { $0.chain = [$0.device.ca.unfit.foreign.intermediate.certificate] },
         .draft(.rootAsIntermediate, .chain) {
             $0.chain = [$0.device.ca.root.certificate]
@@ -134,7 +134,7 @@ extension CertificateDraft {
 }
 
 extension [UInt8] {
-    /// A certificate whose first UTCTime says the thirteenth month.
+    /// A certificate whose first UTCTime has month thirteen.
     fileprivate mutating func spoilFirstTime() {
         guard let start = firstOffset(of: [0x17, 0x0D]) else { return }
         replaceSubrange((start + 4)..<(start + 6), with: Array<UInt8>("13".utf8))
@@ -148,7 +148,7 @@ extension [UInt8] {
 
     /// A certificate whose signature is a BIT STRING without content.
     fileprivate mutating func emptySignature() {
-        // ecdsa-with-SHA256 stands twice: the second one is before the signature.
+        // ecdsa-with-SHA256 occurs twice: the second one is before the signature.
         let algorithm = CertificateHash.sha256.algorithm
         guard let inner = firstOffset(of: algorithm),
             let outer = self[(inner + 1)...].firstOffset(of: algorithm)

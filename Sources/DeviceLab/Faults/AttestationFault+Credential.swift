@@ -25,7 +25,7 @@ extension AttestationFault {
         .draft(.coseKeyOtherCurve, .coseKeyMismatch) { $0.authData.credential?.coseKey[6] = 0x02 },
     ]
 
-    /// Faults of the extension map and of what an app's policy asks of it.
+    /// Faults of the extension map and of an app's policy on it.
     static let entryRows: [AttestationFaultRow] = mapRows + entryTypeRows + policyRows
 
     private static let mapRows: [AttestationFaultRow] = [
@@ -42,7 +42,7 @@ extension AttestationFault {
             $0.authData.announce(map: CBORBytes.map($0.device.entriesForFaults))
             $0.nameOldSystem()
         },
-        // For a caller who puts the map before the hash; with the hash alone it is Apple's nonce no more.
+        // For a caller that puts the map before the hash; with the hash alone it is no longer Apple's nonce.
         AttestationFaultRow(.mapMoved, .malformedAttestation, .parts { $0.authData = Array($0.authData.prefix(164)) }),
         .draft(.mapForged, .receipt(.clientHash)) { $0.forge(map: CBORBytes.map($0.device.entriesForFaults)) },
     ]

@@ -1,7 +1,7 @@
 package import AppAttest
 
-/// One thing wrong with an attestation, by name. All else is right, and whatever covers the wrong part is signed
-/// again, so that the fault reaches the check that is meant for it.
+/// One fault of an attestation, by name. All else is right, and everything that covers the wrong part is signed again,
+/// so that the fault reaches its own check.
 package enum AttestationFault: String, Sendable, CaseIterable {
     // The container.
     case empty, garbage, truncated, trailingByte = "trailing-byte", twoObjects = "two-objects"
@@ -119,7 +119,7 @@ extension AttestationFault {
         }
     }
 
-    /// Whether an app that asks for no receipts accepts it.
+    /// Whether an app that ignores receipts accepts it.
     package var needsReceipts: Bool { self == .mapForged }
 
     /// Whether the reason depends on ``LabCA/attestationAnchorsPEM`` being anchored, not the one root alone.
@@ -155,7 +155,7 @@ extension AttestationFault {
     }()
 }
 
-/// A fault, where it does its damage and the reason that it must be refused for.
+/// A fault, where it does its damage, and the reason for which it must be refused.
 struct AttestationFaultRow: Sendable {
     let fault: AttestationFault
     let expected: Refusal

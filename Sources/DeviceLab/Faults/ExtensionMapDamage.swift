@@ -4,13 +4,13 @@ extension AuthDataDraft {
     /// ED: an extension map follows.
     static let extensionFlag: UInt8 = 0x80
 
-    /// Writes the map and announces it, as devices do that have one.
+    /// Writes the map and announces it, as devices with a map do.
     mutating func announce(map: [UInt8]) {
         extensions = map
         flags |= Self.extensionFlag
     }
 
-    /// Writes the map without announcing it: what a hash becomes that was signed with the map before it.
+    /// Writes the map without announcing it: the effect of a signed hash that began with the map.
     mutating func slipIn(map: [UInt8]) {
         extensions = map
         flags &= ~Self.extensionFlag
@@ -24,8 +24,8 @@ extension AttestationDraft {
         nameSystemWithMap()
     }
 
-    /// What an app makes of an attestation whose device was given the map and the hash as one: nonce and leaf are Apple's,
-    /// and so is the receipt, which tells where the hash began.
+    /// An attestation that an app forges from a device that got the map and the hash as one: nonce and leaf are
+    /// Apple's, and so is the receipt, which shows where the hash began.
     mutating func forge(map: [UInt8]) {
         authData.slipIn(map: map)
         attestedHash = map + clientDataHash

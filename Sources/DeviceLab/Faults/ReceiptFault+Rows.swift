@@ -81,7 +81,7 @@ extension ReceiptFault {
             draft.set(3, context.device.leaf(clientDataHash: context.clientDataHash, at: earlier))
         },
         .draft(.otherClientHash, .clientHash) { $0.set(4, SHA256.hash($1.clientDataHash).bytes) },
-        // Signed by who signed then: near a change of signers that is another one than now.
+        // Signed by the signer of that time: near a change of signers that is another one than now.
         .draft(.fromFuture, .fromFuture) { $0.create(at: $1.time + 3600, $1) },
         .draft(.tooOld, .tooOld) { $0.create(at: $1.time - 600, $1) },
         .draft(.expired, .expired) {
@@ -130,7 +130,7 @@ extension ReceiptDraft {
 }
 
 extension [UInt8] {
-    /// Changes a character of field 5, which nothing but the signature vouches for.
+    /// Changes a character of field 5, which only the signature covers.
     fileprivate mutating func changeToken() {
         // SEQUENCE of 96 bytes { type 5, version 1, OCTET STRING of 88 }.
         let header: [UInt8] = [0x30, 0x60, 0x02, 0x01, 0x05, 0x02, 0x01, 0x01, 0x04, 0x58]

@@ -1,6 +1,6 @@
 package import AppAttest
 
-/// One thing wrong with a receipt, by name; all else is right and signed again.
+/// One fault of a receipt, by name; all else is right and signed again.
 package enum ReceiptFault: String, Sendable, CaseIterable {
     /// No receipt at all: in attestations only.
     case missing
@@ -38,7 +38,7 @@ extension ReceiptFault {
     /// The one reason that a verifier must give.
     package var expected: ReceiptRefusal { row.expected }
 
-    /// Whether the fault shows in a receipt of that type. Without an attestation beside it (`isAlone`) nothing can be
+    /// Whether a receipt of that type shows the fault. Without an attestation beside it (`isAlone`) no receipt can be
     /// missing, and no leaf but the receipt's own is known.
     package func applies(to type: ReceiptType, isAlone: Bool) -> Bool {
         switch self {
@@ -60,7 +60,7 @@ extension ReceiptFault {
     )
 }
 
-/// A fault, where it does its damage and the reason that it must be refused for.
+/// A fault, where it does its damage, and the reason for which it must be refused.
 struct ReceiptFaultRow: Sendable {
     let fault: ReceiptFault
     let expected: ReceiptRefusal

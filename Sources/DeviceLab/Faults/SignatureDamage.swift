@@ -1,6 +1,6 @@
 internal import Crypto
 
-/// Spellings of an ECDSA signature that strict DER does not have, and scalars that no signature has.
+/// Encodings of an ECDSA signature that strict DER forbids, and scalars that no signature has.
 enum SignatureDamage {
     /// The order of P-256 (FIPS 186-4, D.1.2.3).
     static let order: [UInt8] = [
@@ -28,7 +28,7 @@ enum SignatureDamage {
         sequence(content(signature.r), [0] + content(signature.s))
     }
 
-    /// The INTEGER that a writer makes who forgets the sign, whatever the number.
+    /// The INTEGER of a writer that forgets the sign, whatever the number.
     static func negativeR(_ signature: LabSignature) -> [UInt8] {
         var r = signature.r
         r[0] |= 0x80

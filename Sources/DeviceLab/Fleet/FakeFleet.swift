@@ -1,30 +1,30 @@
 package import AppAttest
 internal import Crypto
 
-/// What a fleet's devices do and how often they do it wrong.
+/// The work of a fleet's devices, and how often they do it wrong.
 package struct FleetPlan: Sendable {
     package enum Method: String, Sendable, CaseIterable { case attestation, assertion }
 
     package var ca: LabCA
     package var seed: UInt64
-    /// App IDs, dealt out over the devices in turn.
+    /// App IDs, assigned to the devices in turn.
     package var appIDs: [String]
     package var environment = Environment.production
     package var shapes = DeviceShape.allCases
-    /// What the devices' app has; nil = as ``FakeDevice`` chooses.
+    /// The category of the devices' app; nil = as ``FakeDevice`` chooses.
     package var category: UInt32?
     package var bundleVersion: String?
-    /// The length of what the devices' app has signed.
+    /// The length of the hash that the devices' app has signed.
     package var clientDataHashBytes = 32
     package var devices: Int
     /// All records, the devices' first attestations included.
     package var records: Int
-    /// What devices do after they have attested, each once and first of all: with assertions among them, they assert;
-    /// with attestations alone, they attest again. Faults are of these methods only.
+    /// The devices' requests after each has attested once: with assertions among them, they assert; with attestations
+    /// alone, they attest again. Faults are of these methods only.
     package var methods = Set(Method.allCases)
     /// The part of the records after the first attestations that has a fault, 0 to 1.
     package var faultShare = 0.0
-    /// The time of the first record, and what lies between two.
+    /// The time of the first record, and the time between two.
     package var start: EvaluationTime
     package var nanosecondsApart: Int64 = 1_000_000
 
@@ -69,9 +69,9 @@ package struct FakeFleet: Sendable {
         }
     }
 
-    /// What the record at `index` is, without its bytes.
+    /// The record at `index`, without its bytes.
     ///
-    /// - Parameter time: what the device's clock says; nil = the time of the plan.
+    /// - Parameter time: the device's clock; nil = the plan's time.
     package func step(_ index: Int, at time: EvaluationTime? = nil) -> FleetStep {
         precondition(index >= 0 && index < plan.records, "the plan says how many records there are")
         let time = time ?? self.time(of: index)
@@ -84,7 +84,7 @@ package struct FakeFleet: Sendable {
         return step(index, time, device: device, method: method(fault), round: round, fault: fault)
     }
 
-    /// A device as it leaves the factory: its counter is 0.
+    /// A new device: its counter is 0.
     package func device(_ number: Int) -> FakeDevice {
         let app = number % plan.appIDs.count
         return FakeDevice(models[app * plan.shapes.count + shapeIndex(number)], seed: random(.seed, number))
@@ -95,7 +95,7 @@ package struct FakeFleet: Sendable {
 
     /// The client data hash that a record has unless the caller gives another.
     package func clientDataHash(_ step: FleetStep) -> [UInt8] {
-        // Replays repeat the record that they replay.
+        // Replays have the hash of the record that they replay.
         let index = step.replayOf ?? step.index
         let seed = CBORBytes.bigEndian(plan.seed, 8) + CBORBytes.bigEndian(UInt64(index), 8)
         var hash = SHA256.hash(Array("lab client data".utf8) + seed).bytes
@@ -115,7 +115,7 @@ extension FakeFleet {
 
     private func shapeIndex(_ device: Int) -> Int { Int(random(.shape, device) % UInt64(plan.shapes.count)) }
 
-    /// Rounds go through all devices in turn, each from another one on.
+    /// Each round goes through all devices in turn, starting at another one.
     private func offset(_ round: Int) -> Int { Int(random(.offset, round) % UInt64(plan.devices)) }
 
     private func method(_ fault: FleetFault?) -> FleetPlan.Method {

@@ -5,7 +5,7 @@ package final class FleetLane {
     private let fleet: FakeFleet
     private var devices: [FakeDevice?]
 
-    /// More devices than this are made anew for each record: memory before time.
+    /// Devices above this number are made again for each record: this saves memory and costs time.
     private static let maxKept = 200_000
 
     init(fleet: FakeFleet) {
@@ -24,7 +24,7 @@ package final class FleetLane {
 
     /// The record at `index`, with the fleet's own client data hash.
     ///
-    /// - Parameter time: what the device's clock says; nil = the time of the plan.
+    /// - Parameter time: the device's clock; nil = the plan's time.
     package func record(_ index: Int, at time: EvaluationTime? = nil) -> FleetRecord {
         let step = fleet.step(index, at: time)
         return record(step, clientDataHash: fleet.clientDataHash(step))

@@ -1,11 +1,11 @@
 package import AppAttest
 
-/// What is wrong with a fleet's record.
+/// The fault of a fleet's record.
 package enum FleetFault: Sendable, Hashable {
-    /// An attestation beside the device's first one, refused whatever is stored.
+    /// An attestation beside the device's first one, refused whatever the stored state.
     case attestation(AttestationFault)
     case assertion(AssertionFault)
-    /// An assertion once more, byte for byte, under another request.
+    /// An assertion again, byte for byte, in another request.
     case replay
 
     package var name: String {
@@ -16,7 +16,7 @@ package enum FleetFault: Sendable, Hashable {
         }
     }
 
-    /// The reason that a worker must refuse it for.
+    /// The reason for which a worker must refuse it.
     package var expectedReason: String {
         switch self {
         case .attestation(let fault): fault.expected.code
@@ -60,7 +60,7 @@ struct FaultPool: Sendable {
     private let hasReplay: Bool
 
     init(_ shape: DeviceShape, _ methods: Set<FleetPlan.Method>) {
-        // An empty object might not get as far as the verifier: requests need one.
+        // An empty object might not reach the verifier: requests need one.
         let attestations = AttestationFault.allCases.filter {
             $0 != .empty && !$0.needsPolicy && !$0.needsReceipts && !$0.needsDatedAnchors && $0.applies(to: shape)
         }
@@ -70,7 +70,7 @@ struct FaultPool: Sendable {
         hasReplay = methods.contains(.assertion)
     }
 
-    /// One in four is a replay, one in four an attestation, as far as devices do those at all.
+    /// One in four is a replay, one in four an attestation, as far as devices do these at all.
     func draw(_ number: UInt64) -> FleetFault {
         let pick = Int(truncatingIfNeeded: number >> 8 & 0xFFFF_FFFF)
         let kind = number & 3

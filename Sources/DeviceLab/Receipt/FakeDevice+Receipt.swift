@@ -19,7 +19,7 @@ extension FakeDevice {
         return receipt(type, leaf: leaf, clientDataHash: clientDataHash, at: time, fault: fault) ?? []
     }
 
-    /// - Returns: nil where the fault is that there is none.
+    /// - Returns: nil where the fault is a missing receipt.
     func receipt(
         _ type: ReceiptType,
         leaf: [UInt8],
@@ -42,7 +42,7 @@ extension FakeDevice {
         return receipt
     }
 
-    /// What a verifier must expect of a receipt of this device's.
+    /// The expectations under which a verifier accepts a receipt of this device.
     package func receiptExpectations(_ type: ReceiptType, clientDataHash: [UInt8]) -> ReceiptExpectations {
         var expectations = ReceiptExpectations(appIDs: [AppID(appID)], environments: [environment])
         expectations.type = type
@@ -67,7 +67,7 @@ extension FakeDevice {
     }
 }
 
-/// What a receipt is about.
+/// The facts that a receipt is made from.
 struct ReceiptContext: Sendable {
     static let validity: Int64 = 90 * 86_400
 
@@ -106,7 +106,7 @@ struct ReceiptContext: Sendable {
     /// Apple's server pushes the hash through a UTF-8 string, which spoils it.
     private var lossyClientDataHash: [UInt8] { Array(String(decoding: clientDataHash, as: UTF8.self).utf8) }
 
-    /// 64 bytes in base64, as Apple's are; nobody outside Apple can tell what they mean.
+    /// 64 bytes in base64, as Apple's are; their meaning is unknown outside Apple.
     private var token: [UInt8] {
         let seed = device.keyID.bytes + CBORBytes.bigEndian(UInt64(bitPattern: time.milliseconds), 8)
         return Base64.encode(SHA256.hash([1] + seed).bytes + SHA256.hash([2] + seed).bytes)
@@ -121,7 +121,7 @@ enum ReceiptEffect: Sendable {
     case draft(@Sendable (inout ReceiptDraft, ReceiptContext) -> Void)
     /// Changes the payload after it was signed.
     case content(@Sendable (inout [UInt8]) -> Void)
-    /// From the right signature to what stands in its place.
+    /// Turns the right signature into the bytes that replace it.
     case signature(@Sendable (LabSignature) -> [UInt8])
     case bytes(@Sendable (inout [UInt8]) -> Void)
 }

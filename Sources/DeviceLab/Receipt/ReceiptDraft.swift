@@ -20,15 +20,15 @@ struct ReceiptDraft {
     var containerType = OID.signedData
     var contentType = OID.data
     var certificates: [[UInt8]]
-    /// Who the SignerInfo names, and whose key signs.
+    /// The signer that the SignerInfo names, whose key signs.
     var signerName: [UInt8]
     var signerSerial: [UInt8]
     var signingKey: LabKey
     enum Attributes {
         case none
-        /// The signature is over the content all the same: Apple's receipts of August to October 2020.
+        /// The signature covers the content nevertheless: Apple's receipts of August to October 2020.
         case uncovered
-        /// As RFC 5652 has it, but for the type of the content that they name.
+        /// As RFC 5652 requires, except for the content type that they name.
         case covered(type: [UInt8])
     }
 

@@ -1,6 +1,6 @@
 package import Crypto
 
-/// Makes the signatures of devices, leaves and receipts: the seam where an imitation can stand in for ECDSA.
+/// Makes the signatures of devices, leaves and receipts: the interface at which an imitation can replace ECDSA.
 package protocol LabSigner: Sendable {
     func sign(_ digest: [UInt8], with key: LabKey) -> LabSignature
 }

@@ -1,7 +1,7 @@
 package import Crypto
 
-/// Imitates ECDSA by hashing: what ``OracleEngine`` accepts, and nothing else does. It lets a fuzz target re-sign
-/// millions of objects at the cost of two hashes each.
+/// Imitates ECDSA by hashing: only ``OracleEngine`` accepts it. It lets a fuzz target re-sign millions of objects at
+/// the cost of two hashes each.
 ///
 /// Anyone can make such signatures: tests only.
 package struct OracleSigner: LabSigner {

@@ -1,9 +1,9 @@
 internal import AppAttest
 internal import JSON
 
-/// The SDK's reading of 2xx answers: as strict, and as lax, as it is.
+/// The SDK's reading of 2xx answers: exactly as strict and as lax as the SDK.
 enum StockAnswer {
-    /// What the SDK cannot read, and why.
+    /// An answer that the SDK cannot read, and why.
     struct Unreadable: Error, Equatable {
         let reason: String
     }
@@ -59,7 +59,7 @@ enum StockAnswer {
         )
     }
 
-    /// A century: no life that anyone means is longer.
+    /// A century: no intended life is longer.
     private static let longestSeconds = 3_155_760_000.0
 
     /// NSData with no options: the standard alphabet, padded, nothing else.

@@ -1,6 +1,6 @@
 internal import AppAttest
 
-/// The SDK's memory of failures: after which of them no call is made, and how long.
+/// The SDK's memory of failures: which of them forbid calls, and for how long.
 struct StockBackoff: Sendable, Equatable {
     enum Kind: Sendable, Equatable { case none, day, exponential }
 
@@ -23,7 +23,7 @@ struct StockBackoff: Sendable, Equatable {
 
     mutating func succeed() { self = StockBackoff() }
 
-    /// - Parameter random: gives the jitter. The SDK draws it at each try anew; one draw for each failure makes the
+    /// - Parameter random: gives the jitter. The SDK draws it again at each try; one draw for each failure makes the
     ///   end of the interval known at once.
     mutating func fail(_ kind: Kind, at time: EvaluationTime, using random: inout SeededRandom) {
         failures += 1

@@ -1,7 +1,7 @@
 package import AppAttest
 internal import JSON
 
-/// A REST call of the SDK, and what a gateway makes of it.
+/// A REST call of the SDK, and the record that a gateway makes of it.
 package struct StockCall: Sendable, Equatable {
     package enum Kind: Sendable, Equatable, CaseIterable {
         /// For a key that has no artifact yet: an attestation will follow.
@@ -24,7 +24,7 @@ package struct StockCall: Sendable, Equatable {
     package let path: String
     /// JSON as the SDK writes it; nil = the empty body of a challenge call.
     package let body: [UInt8]?
-    /// The key whose text the gateway makes the record key; nil for a challenge, which needs none.
+    /// The key whose text becomes the record key; nil for a challenge, which needs none.
     package let keyID: KeyID?
     package let installationID: String
 
@@ -41,7 +41,7 @@ package struct StockCall: Sendable, Equatable {
         return [installation, Header(name: "handshake", value: "attestation")]
     }
 
-    /// The request record's value: `path`, and `body` unchanged where there is one.
+    /// The request record's value: `path`, and `body` unchanged if there is one.
     package var value: [UInt8] {
         var json = JSONWriter(capacity: 128 + path.utf8.count + (body?.count ?? 0))
         json.beginObject()
@@ -57,7 +57,7 @@ package struct StockCall: Sendable, Equatable {
 }
 
 /// The SDKs' request bodies: snake_case, standard padded base64 in which `/` is escaped as NSJSONSerialization does,
-/// and members in no order that anyone could rely on.
+/// and members in no reliable order.
 package struct StockBody {
     private var members: [[UInt8]] = []
 

@@ -9,7 +9,7 @@ extension StockClient {
             let isLimitedUse = waiting.removeFirst()
             var wishes = 1
             if !isLimitedUse {
-                // One session token is enough for all that want one.
+                // One session token is enough for all wishes for one.
                 wishes += waiting.count { !$0 }
                 waiting.removeAll { !$0 }
             }
@@ -86,7 +86,7 @@ extension StockClient {
 // MARK: - Calls
 
 extension StockClient {
-    /// A handshake without a key makes one at once, beside the challenge.
+    /// A handshake without a key makes one at once, in parallel to the challenge.
     private mutating func challengeCall(_ kind: StockCall.Kind) -> StockCall {
         if kind == .challengeForAttestation, device == nil {
             device = FakeDevice(model, seed: random.next())

@@ -1,16 +1,16 @@
 package import AppAttest
 
-/// Google's stock iOS SDK (AppCheckCore 11.3.1) with its App Attest provider, as a state machine: told what is wanted
-/// and what was answered, it says which call comes next. No I/O, no clock; same seed and same events, same calls.
+/// Google's stock iOS SDK (AppCheckCore 11.3.1) with its App Attest provider, as a state machine: it gets wishes and
+/// answers, and returns the next call. No I/O, no clock; same seed and same events, same calls.
 ///
-/// One installation of one app: a key, its artifact, a session token. Artifacts, challenges and tokens come from
-/// answers alone.
+/// One installation of one app: a key, its artifact, a session token. Artifacts, challenges and tokens come only from
+/// answers.
 package struct StockClient: Sendable {
     /// `projects/{project id}/apps/{app id}`, or `oauthClients/{client id}`.
     package let resource: String
     /// Stable as long as the app is installed; made from the seed.
     package let installationID: String
-    /// What is wrong with the objects of the fake device while these are set.
+    /// Faults of the fake device's objects while these are set.
     package var attestationFault: AttestationFault?
     package var assertionFault: AssertionFault?
 
@@ -18,12 +18,12 @@ package struct StockClient: Sendable {
     var random: SeededRandom
     /// The key in the fake Secure Enclave; nil = none was made, or the last one was dropped.
     var device: FakeDevice?
-    /// Of ``device``; nil = the key is not registered, as far as the client knows.
+    /// The artifact of ``device``; nil = the key is not registered, as far as the client knows.
     var artifact: [UInt8]?
     var session: StockToken?
     var backoff = StockBackoff()
     var operation: Operation?
-    /// Wishes that wait for the running operation's end, by their limited use.
+    /// Whether each wish that waits for the running operation's end is for limited use.
     var waiting: [Bool] = []
     /// How many keys were made so far: each costs an attestKey call to Apple.
     package internal(set) var keysMade = 0
@@ -38,7 +38,7 @@ package struct StockClient: Sendable {
         var hasStartedOver = false
     }
 
-    /// Session tokens with this life left, or less, are not used any more, in milliseconds.
+    /// Session tokens with this life left, or less, are no longer used, in milliseconds.
     package static let leastLife: Int64 = 5 * 60_000
 
     package init(_ model: DeviceModel, resource: String, seed: UInt64) {
@@ -64,10 +64,10 @@ package struct StockClient: Sendable {
     /// Whether a call waits for its answer.
     package var isBusy: Bool { operation != nil }
 
-    /// A token is wanted.
+    /// Asks for a token.
     ///
-    /// A session token may come from the cache, or from the operation that runs; a limited-use token is always
-    /// fetched, after the running operation.
+    /// A session token may come from the cache, or from the running operation; a limited-use token is always fetched,
+    /// after the running operation.
     package mutating func want(limitedUse: Bool, at time: EvaluationTime) -> StockReply {
         if !limitedUse, let session, session.expiresAt.milliseconds - time.milliseconds > Self.leastLife {
             return StockReply(outcomes: [.cached(session)])
@@ -80,7 +80,7 @@ package struct StockClient: Sendable {
         return startNext(at: time)
     }
 
-    /// The open call was answered.
+    /// Handles the answer to the open call.
     ///
     /// - Precondition: a call is open.
     package mutating func answer(status: Int, body: [UInt8], at time: EvaluationTime) -> StockReply {

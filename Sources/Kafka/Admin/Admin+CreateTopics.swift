@@ -1,6 +1,6 @@
 internal import CRdkafka
 
-/// A topic to be created. Without `replication` the broker's default counts.
+/// A topic to be created. Without `replication` the broker's default applies.
 package struct NewTopic: Sendable, Equatable {
     package var name: String
     package var partitions: Int
@@ -25,10 +25,10 @@ package struct NewTopic: Sendable, Equatable {
     }
 }
 
-/// What became of one topic.
+/// The outcome for one topic.
 package enum TopicCreation: Sendable, Equatable {
     case created
-    /// There already, and left as it is.
+    /// Exists already, and is left as it is.
     case exists
     case failed(KafkaFault)
 }
@@ -41,7 +41,7 @@ extension Admin {
     ) throws(KafkaFault) -> [TopicCreation] {
         guard !topics.isEmpty else { return [] }
         var made: [OpaquePointer?] = unsafe []
-        // The library copies what it is given; the objects stay ours.
+        // The library copies its arguments; the objects stay ours.
         defer { unsafe made.forEach { unsafe rd_kafka_NewTopic_destroy($0) } }
         for topic in topics { try unsafe made.append(Self.make(topic)) }
         let outcomes = try unsafe perform(
@@ -49,7 +49,7 @@ extension Admin {
             "creating topics",
             timeoutMilliseconds: timeoutMilliseconds,
             call: { options, queue in
-                // The broker answers when the topics are there, not just noted.
+                // The broker answers when the topics exist, not when it has noted the request.
                 let wait = clampedMilliseconds(timeoutMilliseconds)
                 _ = unsafe rd_kafka_AdminOptions_set_operation_timeout(options, wait, nil, 0)
                 unsafe rd_kafka_CreateTopics(handle.pointer, &made, made.count, options, queue)

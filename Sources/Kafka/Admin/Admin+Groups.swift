@@ -1,8 +1,8 @@
 internal import CRdkafka
 
-/// A consumer group as its coordinator has it.
+/// A consumer group as its coordinator describes it.
 package struct GroupDescription: Sendable, Equatable {
-    /// `Empty`, `Stable`, `PreparingRebalance`, `Dead` (also for a group that never was) and so on.
+    /// `Empty`, `Stable`, `PreparingRebalance`, `Dead` (also for a group that never existed) and so on.
     package var state: String
     package var members: Int
 

@@ -1,7 +1,7 @@
 internal import CRdkafka
 
 extension Admin {
-    /// A group's committed offsets of one topic, with what was committed beside them. Needs no member in the group.
+    /// A group's committed offsets of one topic, with their metadata. Needs no membership in the group.
     ///
     /// - Throws: a ``KafkaFault``; a retriable one where a transaction keeps offsets pending until the time is up.
     package func committedOffsets(
@@ -38,7 +38,7 @@ extension Admin {
 
     /// Sets a group's next offsets to read of one topic. The group must have no members.
     ///
-    /// - Throws: a ``KafkaFault``: `UNKNOWN_MEMBER_ID` where the group has members, whose business its offsets are.
+    /// - Throws: a ``KafkaFault``: `UNKNOWN_MEMBER_ID` where the group has members, which then own its offsets.
     package func setOffsets(
         ofGroup group: String,
         topic: String,
@@ -68,7 +68,7 @@ extension Admin {
         )
     }
 
-    /// What a group's answer says of each partition. The answer belongs to its event.
+    /// The group's answer for each partition. The answer belongs to its event.
     private static func offsets(in group: OpaquePointer?, _ action: String) throws(KafkaFault) -> [CommittedOffset] {
         guard let group = unsafe group else { throw .fatal("\(action): the broker said nothing about it") }
         if let error = unsafe rd_kafka_group_result_error(group) {
@@ -81,7 +81,7 @@ extension Admin {
         return unsafe TopicPartitionList.committed(in: UnsafeMutablePointer(mutating: list))
     }
 
-    /// Where partitions begin and end; records of open transactions lie before the end.
+    /// The first and last offsets of partitions; records of open transactions lie before the end.
     package func watermarks(
         of topic: String,
         partitions: [Int32],

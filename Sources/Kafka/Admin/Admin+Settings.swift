@@ -23,7 +23,7 @@ extension Admin {
         _ kind: rd_kafka_ResourceType_t,
         _ timeoutMilliseconds: Int
     ) throws(KafkaFault) -> [String: [String: String]] {
-        // The library copies what it is given; the objects stay ours.
+        // The library copies its arguments; the objects stay ours.
         var resources = unsafe names.map { unsafe rd_kafka_ConfigResource_new(kind, $0) }
         defer { unsafe resources.forEach { unsafe rd_kafka_ConfigResource_destroy($0) } }
         return try unsafe perform(

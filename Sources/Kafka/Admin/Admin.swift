@@ -8,7 +8,7 @@ package final class Admin {
 
     /// - Parameter properties: librdkafka's settings as for the other clients. Nothing is connected yet.
     package init(_ properties: KafkaProperties) throws(KafkaFault) {
-        // What goes wrong is thrown as one line, so the library's own lines would only repeat it.
+        // Faults are thrown as one line, so the library's own lines would only repeat them.
         let complete = properties.completed(defaults: [("socket.nagle.disable", "true"), ("log_level", "0")])
         handle = try ClientHandle(.producer, complete, context: CallbackContext())
         self.properties = properties
@@ -21,7 +21,7 @@ package final class Admin {
         } catch { throw refused(error) }
     }
 
-    /// Who is not let in hears nothing but a timeout: the refusal behind it, where there was one.
+    /// A refused client sees only a timeout: replaces it by the refusal behind it, if there was one.
     func refused(_ fault: KafkaFault) -> KafkaFault {
         guard fault.isRetriable, let cause = handle.context.lastConnectionFault, cause.isRefusal else { return fault }
         return cause
@@ -29,7 +29,7 @@ package final class Admin {
 }
 
 extension Admin {
-    /// Runs one asynchronous admin call and hands its answer, an event that lives until `read` returns.
+    /// Runs one asynchronous admin call and passes its answer, an event that lives until `read` returns.
     func perform<Answer>(
         _ operation: rd_kafka_admin_op_t,
         _ action: String,
@@ -45,10 +45,10 @@ extension Admin {
         }
         defer { unsafe rd_kafka_AdminOptions_destroy(options) }
         let timeout = max(1, clampedMilliseconds(timeoutMilliseconds))
-        // The complaint of an option out of range is not asked for: the clamped timeout is in range.
+        // The error of an option out of range is not requested: the clamped timeout is in range.
         _ = unsafe rd_kafka_AdminOptions_set_request_timeout(options, timeout, nil, 0)
         unsafe call(options, queue)
-        // The library's own timeout comes first; a little more lets its answer arrive.
+        // The library's own timeout comes first; the extra second lets its answer arrive.
         guard let event = unsafe rd_kafka_queue_poll(queue, timeout.addingReportingOverflow(1_000).partialValue) else {
             handle.serve()
             throw refused(handle.explained(.timedOut("\(action): no answer in \(timeoutMilliseconds) ms")))

@@ -1,30 +1,30 @@
 internal import CRdkafka
 internal import Glibc
 
-/// What the library's callbacks write down for the thread that polls.
+/// Notes of the library's callbacks for the thread that polls.
 ///
 /// Every callback registered here runs inside a poll, flush or close call of the one thread that uses the client, so
-/// nothing in it needs a lock. ``ClientHandle`` keeps it alive for as long as callbacks can come.
+/// nothing here needs a lock. ``ClientHandle`` keeps this object alive for as long as callbacks can come.
 final class CallbackContext {
     /// The topic whose partitions a consumer's rebalances are about.
     let topic: String
     /// Changes of assignment not yet handed to the caller, oldest first.
     var changes: [GroupChange] = []
-    /// Set while the consumer closes: nobody is there to answer a change, so the callback gives everything back.
+    /// Set while the consumer closes: no caller can answer a change any more, so the callback gives everything back.
     var isClosing = false
     var acknowledged = 0
     var failed = 0
     /// The first failed delivery since the last flush.
     var firstFailure: KafkaFault?
-    /// Where acknowledged records of one topic lie, for a producer that asked.
+    /// The offsets of one topic's acknowledged records, for a producer that asked for them.
     var deliveredOffsets: DeliveredOffsets?
     /// Set for a client whose requests are to be counted.
     var requests: RequestCounts?
-    /// Set for a client whose faults leave out what its log says: which topic a transaction was refused.
+    /// Set for a client whose faults omit what its log says: for which topic a transaction was refused.
     var readsLog = false
-    /// The last topic that a transaction was refused.
+    /// The last topic for which a transaction was refused.
     var refusedTopic: String?
-    /// The last thing that went wrong with a connection.
+    /// The last connection error.
     private(set) var lastConnectionFault: KafkaFault?
 
     init(topic: String = "") {
@@ -52,7 +52,7 @@ final class CallbackContext {
         }
     }
 
-    /// Log lines then come through the client's queue, so that they are read on the thread that polls.
+    /// Routes log lines through the client's queue, so that they are read on the thread that polls.
     private func registerLog(in configuration: OpaquePointer) {
         // Both texts are copied; the name and value are known to every version.
         _ = unsafe rd_kafka_conf_set(configuration, "log.queue", "true", nil, 0)

@@ -17,7 +17,7 @@ package struct TopicDescription: Sendable, Equatable {
 extension ClientHandle {
     /// Every topic that this client may see.
     ///
-    /// All of them are asked for, since a broker may be set to create a topic that is asked for by name.
+    /// Asks for all of them, since a broker may be configured to create a topic that is asked for by name.
     func topics(timeoutMilliseconds: Int) throws(KafkaFault) -> [TopicDescription] {
         var metadata: UnsafePointer<rd_kafka_metadata>?
         // On success the library hands over one block of memory, freed below.
@@ -47,7 +47,7 @@ extension ClientHandle {
 
     private static func description(of topic: rd_kafka_metadata_topic) -> TopicDescription? {
         guard unsafe topic.err == RD_KAFKA_RESP_ERR_NO_ERROR, let name = unsafe topic.topic else { return nil }
-        // Arrays and counts of one block that the caller keeps.
+        // Array and count belong to one block that the caller keeps.
         let partitions = unsafe UnsafeBufferPointer(start: topic.partitions, count: Int(topic.partition_cnt))
         return TopicDescription(
             name: unsafe String(cString: name),

@@ -1,6 +1,6 @@
 internal import CRdkafka
 
-/// A partition's oldest offset and the one after its newest record that the asking client may see.
+/// A partition's oldest offset and the one after the newest record that the asking client may see.
 package struct Watermarks: Sendable, Equatable {
     package var low: Int64
     package var high: Int64
@@ -12,11 +12,11 @@ package struct Watermarks: Sendable, Equatable {
 }
 
 extension ClientHandle {
-    /// Asks the partitions' leaders, all of them together. Any client but one with `isolation.level=read_uncommitted`,
-    /// producers included, is told a high watermark that ends before open transactions.
+    /// Asks the partitions' leaders, all of them together. Any client without `isolation.level=read_uncommitted`,
+    /// producers included, gets a high watermark that ends before open transactions.
     ///
-    /// After a fault that may pass it asks the broker again who leads, and then once more: the library would go on
-    /// believing in a broker that led a partition before for minutes. Each of these five calls keeps the time-out.
+    /// After a fault that may pass it asks the broker for the leaders again, and then once more for the offsets: the
+    /// library would keep asking a former leader for minutes. Each of these five calls keeps the time-out.
     func watermarks(
         of topic: String,
         _ partitions: [Int32],
@@ -26,7 +26,7 @@ extension ClientHandle {
         do throws(KafkaFault) { return try ask(topic, partitions, timeoutMilliseconds) } catch {
             guard error.isMissingTopic || error.isRetriable else { throw error }
             guard !error.isTimeout else {
-                // For the next question: this one has had its time.
+                // Helps the next question: the time of this one is up.
                 _ = try? topics(timeoutMilliseconds: min(timeoutMilliseconds, Self.refreshMilliseconds))
                 throw error
             }
@@ -51,7 +51,7 @@ extension ClientHandle {
         _ partitions: [Int32],
         _ timeoutMilliseconds: Int
     ) throws(KafkaFault) -> [Int32: Watermarks] {
-        // A beginning that moves between the two calls does no harm: the end comes last.
+        // A beginning that moves between the two calls does no harm: the end is asked for last.
         let lows = try offsets(topic, partitions, Int64(RD_KAFKA_OFFSET_BEGINNING), timeoutMilliseconds)
         let highs = try offsets(topic, partitions, Int64(RD_KAFKA_OFFSET_END), timeoutMilliseconds)
         var found: [Int32: Watermarks] = [:]
@@ -64,8 +64,8 @@ extension ClientHandle {
         return found
     }
 
-    /// The query for the offset at a time, which keeps its time-out where `rd_kafka_query_watermark_offsets` waits for as
-    /// long as a leader is away. The broker takes −2 and −1 for the times of the beginning and the end.
+    /// Queries the offset at a time: this keeps its time-out, while `rd_kafka_query_watermark_offsets` waits for as
+    /// long as a leader is absent. The broker takes −2 and −1 for the times of the beginning and the end.
     private func offsets(
         _ topic: String,
         _ partitions: [Int32],

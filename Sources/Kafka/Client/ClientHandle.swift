@@ -8,7 +8,7 @@ internal import CRdkafka
 final class ClientHandle {
     let pointer: OpaquePointer
     let context: CallbackContext
-    /// Set once callbacks come with the messages: whoever serves the queue then would take these from it.
+    /// Set once callbacks come with the messages: serving the queue separately would then take messages away.
     private var servesWithMessages = false
 
     init(_ kind: ClientKind, _ properties: KafkaProperties, context: CallbackContext) throws(KafkaFault) {
@@ -33,7 +33,7 @@ final class ClientHandle {
         unsafe rd_kafka_destroy(pointer)
     }
 
-    /// The fault that made this client useless, if it has one.
+    /// The fault that made this client useless, if there is one.
     var fatalFault: KafkaFault? {
         var text = [CChar](repeating: 0, count: 512)
         // The library writes a terminated text of at most the given size.
@@ -43,26 +43,26 @@ final class ClientHandle {
         return KafkaFault(code, message).judged(isFatal: true, requiresAbort: false)
     }
 
-    /// Has errors and rebalances come with a consumer's messages, from one queue.
+    /// Delivers errors and rebalances together with a consumer's messages, from one queue.
     func serveWithMessages() {
         // No pointers but the client's own.
         _ = unsafe rd_kafka_poll_set_consumer(pointer)
         servesWithMessages = true
     }
 
-    /// Serves callbacks: at least the error callback, so that ``explained(_:)`` knows why nothing answers.
+    /// Serves callbacks, at least the error callback, so that ``explained(_:)`` knows why no answer comes.
     func serve(timeoutMilliseconds: Int32 = 0) {
         guard !servesWithMessages else { return }
         // Callbacks run on this thread, inside this call.
         _ = unsafe rd_kafka_poll(pointer, timeoutMilliseconds)
     }
 
-    /// As ``explained(_:)``, for a call that may run beside the thread that polls: what callbacks note there is that
-    /// thread's, and so it explains the fault.
+    /// As ``explained(_:)``, for a call that may run beside the thread that polls: that thread owns the callbacks'
+    /// notes, so it explains the fault.
     func explainedAside(_ fault: KafkaFault) -> KafkaFault { servesWithMessages ? fault : explained(fault) }
 
-    /// A fault with what is behind it: the fatal error of a client that has one, and for a timeout or a broken
-    /// connection the last connection error.
+    /// A fault with its cause: the client's fatal error if it has one, and for a timeout or a broken connection the
+    /// last connection error.
     func explained(_ fault: KafkaFault) -> KafkaFault {
         if fault.isFatal, let cause = fatalFault { return cause }
         guard fault.isRetriable, let cause = context.lastConnectionFault else { return fault }
@@ -77,7 +77,7 @@ final class ClientHandle {
     }
 }
 
-/// The library's timeouts are 32-bit milliseconds; -1 would mean for ever.
+/// The library's timeouts are 32-bit milliseconds; -1 would wait without end.
 func clampedMilliseconds(_ milliseconds: Int) -> Int32 {
     Int32(clamping: max(0, milliseconds))
 }

@@ -4,13 +4,13 @@ internal import Synchronization
 /// The requests that a client wrote to its sockets in full, and how many of them were answered, by kind.
 ///
 /// librdkafka repeats a request of a transaction inside a call that succeeds, while the first copy may still lie in a
-/// queue of the network (KAFKA-17754). No return code, error callback or log line tells; these counts do: a kind with
-/// more requests than answers has a copy whose fate is unknown. An answer that says "try again" is one too.
+/// queue of the network (KAFKA-17754). No return code, error callback or log line shows it; these counts do: if a kind
+/// has more requests than answers, the fate of one copy is unknown. "Try again" counts as an answer.
 ///
-/// Callbacks come on the library's own threads until the client is destroyed, so whoever owns the client keeps this
+/// Callbacks come on the library's own threads until the client is destroyed, so the client's owner must keep this
 /// object for longer.
 final class RequestCounts: Sendable {
-    /// By their numbers in Kafka's protocol.
+    /// By their number in Kafka's protocol.
     enum Kind: Int16, CaseIterable, Sendable {
         case initProducerID = 22
         case addPartitionsToTransaction = 24
@@ -21,7 +21,7 @@ final class RequestCounts: Sendable {
 
     private final class Counter: Sendable {
         let sent = Atomic(0)
-        /// The library's calls about answers: two for each.
+        /// The library's callbacks about answers: two for each answer.
         let answerCalls = Atomic(0)
     }
 
@@ -30,16 +30,16 @@ final class RequestCounts: Sendable {
 
     init() { counters = Kind.allCases.map { _ in Counter() } }
 
-    /// Requests of a kind that were sent and not answered so far.
+    /// Requests of a kind that were sent and have no answer so far.
     func unanswered(_ kind: Kind) -> Int {
         guard let counter = counter(kind.rawValue) else { return 0 }
-        // Answers first: one that comes in between is then missed, never a request.
+        // Answers first: one that comes in between is then missed, but never a request.
         let answers = counter.answerCalls.load(ordering: .sequentiallyConsistent) / Self.callsPerAnswer
         return max(0, counter.sent.load(ordering: .sequentiallyConsistent) - answers)
     }
 
-    /// 2.0.2 says once on the connection's thread that an answer came, and once on the thread that handles it. Both come
-    /// before the answer is handled, so before the call that waits for it returns.
+    /// 2.0.2 reports an answer once on the connection's thread and once on the thread that handles it, both before the
+    /// answer is handled, and so before the call that waits for it returns.
     private static let callsPerAnswer = 2
 
     private func counter(_ kind: Int16) -> Counter? {
@@ -50,7 +50,7 @@ final class RequestCounts: Sendable {
         _ = counter(kind)?.sent.wrappingAdd(1, ordering: .sequentiallyConsistent)
     }
 
-    /// - Parameter code: of the connection, not of the answer's content. With an error there was no answer.
+    /// - Parameter code: the connection's, not the answer's content. With an error there was no answer.
     private func noteAnswer(_ kind: Int16, _ code: rd_kafka_resp_err_t) {
         guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { return }
         _ = counter(kind)?.answerCalls.wrappingAdd(1, ordering: .sequentiallyConsistent)
@@ -62,7 +62,7 @@ final class RequestCounts: Sendable {
 extension RequestCounts {
     private static let name = "request-counts"
 
-    /// Has the client that is made of this configuration count.
+    /// Makes the client of this configuration count its requests.
     func register(in configuration: OpaquePointer) {
         // Unretained: ClientHandle keeps this object until the client is destroyed, which joins the library's threads.
         let opaque = unsafe Unmanaged.passUnretained(self).toOpaque()
@@ -75,7 +75,7 @@ extension RequestCounts {
         )
     }
 
-    /// - Throws: a fatal ``KafkaFault`` where the library did not let this object count: repeats would stay hidden.
+    /// - Throws: a fatal ``KafkaFault`` if the library did not let this object count: repeats would stay hidden.
     func requireCounting() throws(KafkaFault) {
         guard isCounting.load(ordering: .sequentiallyConsistent) else {
             throw .fatal("this librdkafka does not tell which requests it sends")

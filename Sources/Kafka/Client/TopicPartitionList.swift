@@ -6,7 +6,7 @@ internal import Glibc
 struct TopicPartitionList: ~Copyable {
     private let pointer: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>
 
-    /// Partitions with no offset yet.
+    /// Partitions without offsets.
     init(topic: String, partitions: [Int32]) {
         self.init(topic: topic, offsets: partitions.map { PartitionOffset(partition: $0, offset: Self.none) })
     }
@@ -21,7 +21,7 @@ struct TopicPartitionList: ~Copyable {
         }
     }
 
-    /// Gives the list a copy, which it frees itself.
+    /// Gives the list a copy of the metadata, which the list frees.
     private static func set(_ metadata: [UInt8], of element: UnsafeMutablePointer<rd_kafka_topic_partition_t>?) {
         guard let element = unsafe element, let copy = unsafe malloc(metadata.count) else { return }
         unsafe copy.copyMemory(from: metadata, byteCount: metadata.count)
@@ -34,7 +34,7 @@ struct TopicPartitionList: ~Copyable {
         unsafe rd_kafka_topic_partition_list_destroy(pointer)
     }
 
-    /// The library's mark for "no offset".
+    /// The library's value for "no offset".
     static let none = Int64(RD_KAFKA_OFFSET_INVALID)
 
     /// Lends the list to a C call that does not keep it.
@@ -44,7 +44,7 @@ struct TopicPartitionList: ~Copyable {
         unsafe body(pointer)
     }
 
-    /// The offsets that a call has filled in; "no offset" entries included.
+    /// The offsets filled in by a call; "no offset" entries included.
     borrowing func offsets() -> [PartitionOffset] {
         unsafe Self.offsets(in: pointer)
     }
@@ -55,7 +55,7 @@ struct TopicPartitionList: ~Copyable {
         }
     }
 
-    /// What a call that asks for committed offsets has filled in.
+    /// The committed offsets filled in by a call.
     borrowing func committed() -> [CommittedOffset] { unsafe Self.committed(in: pointer) }
 
     static func committed(in list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>) -> [CommittedOffset] {
@@ -67,7 +67,7 @@ struct TopicPartitionList: ~Copyable {
         }
     }
 
-    /// The first partition that a call has marked as failed.
+    /// The fault of the first partition that a call has marked as failed.
     borrowing func firstFault(_ action: String) -> KafkaFault? {
         unsafe Self.firstFault(in: pointer, action)
     }

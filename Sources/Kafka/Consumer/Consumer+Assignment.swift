@@ -15,7 +15,7 @@ extension Consumer {
     /// Takes partitions over without reading them yet: no record of theirs comes before ``resume(_:)``.
     package func assignPaused(_ offsets: [PartitionOffset]) throws(KafkaFault) {
         try assign(offsets)
-        // What a fetch brought between the two calls is out of date from here on, and dropped.
+        // Records fetched between the two calls are out of date from here on, and dropped.
         try pause(offsets.map(\.partition))
     }
 
@@ -26,13 +26,13 @@ extension Consumer {
         answeredChange()
     }
 
-    /// True from the moment the group is known to have moved on without us, before ``poll(timeoutMilliseconds:)`` says so.
+    /// True as soon as the client knows that the group moved on, before ``poll(timeoutMilliseconds:)`` reports it.
     package var isAssignmentLost: Bool {
         // No pointers but the client's own.
         unsafe rd_kafka_assignment_lost(handle.pointer) != 0
     }
 
-    /// The partitions that are ours at this moment.
+    /// The present assignment.
     package func assignment() throws(KafkaFault) -> [Int32] {
         var copy: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?
         // On success the library hands over a list of its own making.
@@ -43,7 +43,7 @@ extension Consumer {
         return unsafe TopicPartitionList.partitions(of: list, topic: topic)
     }
 
-    /// Stops reading these partitions; what was fetched ahead is dropped and fetched anew on ``resume(_:)``.
+    /// Stops reading these partitions; prefetched records are dropped and fetched again on ``resume(_:)``.
     package func pause(_ partitions: [Int32]) throws(KafkaFault) {
         try unsafe each(partitions, "pausing \(topic)") { unsafe rd_kafka_pause_partitions(handle.pointer, $0) }
     }
@@ -52,7 +52,7 @@ extension Consumer {
         try unsafe each(partitions, "resuming \(topic)") { unsafe rd_kafka_resume_partitions(handle.pointer, $0) }
     }
 
-    /// Reads on from other offsets; nothing fetched before is delivered any more.
+    /// Reads on from other offsets; records fetched before are no longer delivered.
     ///
     /// - Throws: a retriable ``KafkaFault`` for partitions that are not being read yet, or that gave no answer in time.
     package func seek(_ offsets: [PartitionOffset], timeoutMilliseconds: Int) throws(KafkaFault) {

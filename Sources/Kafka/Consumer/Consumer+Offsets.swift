@@ -1,8 +1,8 @@
 internal import CRdkafka
 
 extension Consumer {
-    /// A fault of ``topics(timeoutMilliseconds:)`` or ``committed(_:timeoutMilliseconds:)`` with what is behind it. On the
-    /// thread that polls.
+    /// A fault of ``topics(timeoutMilliseconds:)`` or ``committed(_:timeoutMilliseconds:)`` with its cause. Call it on
+    /// the thread that polls.
     package func explained(_ fault: KafkaFault) -> KafkaFault { handle.explained(fault) }
 
     /// Every topic that this client may see. May be called while another thread polls.
@@ -10,7 +10,7 @@ extension Consumer {
         try handle.topics(timeoutMilliseconds: timeoutMilliseconds)
     }
 
-    /// The group's committed offsets, with what was committed beside them.
+    /// The group's committed offsets, with their metadata.
     ///
     /// May be called while another thread polls.
     ///
@@ -32,7 +32,7 @@ extension Consumer {
         return list.committed()
     }
 
-    /// Where reading stands: the offset after the last record delivered; nil before the first one.
+    /// The positions: the offset after the last record delivered; nil before the first one.
     package func positions(_ partitions: [Int32]) throws(KafkaFault) -> [(partition: Int32, offset: Int64?)] {
         let list = TopicPartitionList(topic: topic, partitions: partitions)
         // The library fills the list in and does not keep it.
@@ -49,9 +49,9 @@ extension Consumer {
 
     /// Commits the next offsets to read and waits for the broker's answer.
     ///
-    /// - Parameter goesOn: asked four times a second while it takes, and may poll; false gives up.
-    /// - Throws: a ``KafkaFault``; after a timeout the outcome is unknown. ``KafkaFault/requiresAbort`` is set where the
-    ///   group has moved on: the partitions may be somebody else's by now.
+    /// - Parameter goesOn: asked four times a second during the call, and may poll; false gives the call up.
+    /// - Throws: a ``KafkaFault``; after a timeout the outcome is unknown. ``KafkaFault/requiresAbort`` is set where
+    ///   the group has moved on: another member may own the partitions already.
     package func commit(
         _ offsets: [PartitionOffset],
         timeoutMilliseconds: Int,
@@ -60,7 +60,7 @@ extension Consumer {
         guard !offsets.isEmpty else { return }
         let action = "committing offsets of \(topic)"
         let list = TopicPartitionList(topic: topic, offsets: offsets)
-        // A queue of our own bounds the wait; rd_kafka_commit itself would wait for as long as the broker is away.
+        // An own queue bounds the wait; rd_kafka_commit itself would wait for as long as the broker is absent.
         guard let queue = unsafe rd_kafka_queue_new(handle.pointer) else { throw .fatal("out of memory") }
         defer { unsafe rd_kafka_queue_destroy(queue) }
         // The library copies the list.

@@ -2,8 +2,8 @@ internal import CRdkafka
 
 /// One member of a consumer group, reading one topic. For one thread at a time.
 ///
-/// Offsets are committed only by ``commit(_:timeoutMilliseconds:)``, and partitions are taken and given back only by the
-/// caller: a change of assignment comes out of ``poll(timeoutMilliseconds:)`` as a value, and the group waits for
+/// Offsets are committed only by ``commit(_:timeoutMilliseconds:)``, and only the caller takes and gives back
+/// partitions: ``poll(timeoutMilliseconds:)`` returns a change of assignment as a value, and the group waits for
 /// ``assign(_:)`` or ``unassign()``.
 package final class Consumer {
     package let topic: String
@@ -12,9 +12,9 @@ package final class Consumer {
     private var isClosed = false
 
     /// - Parameters:
-    ///   - properties: librdkafka's settings; those of producers are left out. `group.id` is needed.
+    ///   - properties: librdkafka's settings; those of producers are left out. `group.id` is required.
     ///   - topic: one topic's name, no pattern.
-    /// - Throws: a ``KafkaFault`` that names what is wrong. Nothing is connected yet.
+    /// - Throws: a ``KafkaFault`` that names the fault. Nothing is connected yet.
     package init(_ properties: KafkaProperties, topic: String) throws(KafkaFault) {
         guard Self.isTopicName(topic) else { throw .invalid("\(topic.debugDescription) is no topic name") }
         guard properties["group.id"].map({ !$0.isEmpty }) ?? false else {
@@ -31,7 +31,7 @@ package final class Consumer {
     }
 
     deinit {
-        // Destroying the client closes it and calls back for the assignment: it must be given back unasked.
+        // Destroying the client closes it and runs the rebalance callback, which must then give everything back.
         handle.context.isClosing = true
     }
 
@@ -39,7 +39,7 @@ package final class Consumer {
         ("auto.offset.reset", "earliest"), ("isolation.level", "read_committed"), ("check.crcs", "true"),
         ("partition.assignment.strategy", "range"), ("socket.nagle.disable", "true"),
         ("socket.keepalive.enable", "true"),
-        // Once either limit is reached the next fetch waits a second: both hold more than that second's records.
+        // At either limit the next fetch waits a second: each limit is more than that second's records.
         ("queued.min.messages", "1000000"), ("queued.max.messages.kbytes", "262144"),
     ]
 
@@ -98,7 +98,7 @@ package final class Consumer {
         handle.context.isClosing = true
         handle.context.changes.removeAll()
         if hasUnansweredChange {
-            // The group waits for an answer to the last change; without one closing would wait for ever.
+            // The group waits for an answer to the last change; without one, closing would never end.
             _ = unsafe rd_kafka_assign(handle.pointer, nil)
         }
         // Rebalance callbacks run inside this call, on this thread.

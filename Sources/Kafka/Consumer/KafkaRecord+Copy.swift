@@ -51,7 +51,7 @@ extension KafkaRecord {
         return headers
     }
 
-    /// The bytes of a terminated name, whatever they are.
+    /// The bytes of a zero-terminated name, whatever they are.
     private static func text(_ start: UnsafePointer<CChar>?) -> [UInt8] {
         guard let start = unsafe start else { return [] }
         var count = 0

@@ -1,7 +1,7 @@
 internal import CRdkafka
 
 extension Producer {
-    /// Hands one record to the library, which copies everything. Returns why it would not take it.
+    /// Hands one record to the library, which copies everything. Returns the error if it refuses the record.
     func enqueue(
         _ topic: String,
         _ partition: Int32,
@@ -72,7 +72,7 @@ extension Producer {
     }
 }
 
-/// An empty string that lives for ever: an empty array has no address of its own.
+/// An empty string that is never freed: an empty array has no address of its own.
 nonisolated(unsafe) private let emptyText: UnsafePointer<CChar> = {
     let text = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
     // One byte was allocated above.
@@ -80,7 +80,7 @@ nonisolated(unsafe) private let emptyText: UnsafePointer<CChar> = {
     return unsafe UnsafePointer(text)
 }()
 
-/// Lends bytes: nil stays null, and empty bytes get an address, since to the library null means null.
+/// Lends bytes: nil stays null, and empty bytes get an address, since the library takes null for nil.
 private func withBytes<Result>(_ bytes: [UInt8]?, _ body: (UnsafeRawBufferPointer?) -> Result) -> Result {
     guard let bytes else { return body(nil) }
     guard !bytes.isEmpty else {

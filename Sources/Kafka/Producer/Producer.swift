@@ -1,6 +1,6 @@
 internal import CRdkafka
 
-/// How many deliveries were answered since the producer was made.
+/// How many deliveries have ended since the producer was made.
 package struct DeliveryCounts: Sendable, Equatable {
     package var acknowledged: Int
     package var failed: Int
@@ -14,22 +14,22 @@ package struct DeliveryCounts: Sendable, Equatable {
 /// An idempotent producer (`acks=all`). For one thread at a time.
 ///
 /// Records are queued by ``produce(topic:partition:key:value:headers:patienceMilliseconds:)`` and sent in the
-/// background; only ``flush(timeoutMilliseconds:)`` says that they have arrived.
+/// background; only ``flush(timeoutMilliseconds:)`` confirms that they have arrived.
 package final class Producer {
     let handle: ClientHandle
     private var partitionCounts: [String: Int32] = [:]
 
     /// - Parameters:
     ///   - properties: librdkafka's settings; those of consumers are left out.
-    ///   - trackedTopic: the topic that ``firstDeliveredOffsets`` is about.
-    /// - Throws: a ``KafkaFault`` that names what is wrong. Nothing is connected yet.
+    ///   - trackedTopic: the topic of ``firstDeliveredOffsets``.
+    /// - Throws: a ``KafkaFault`` that names the fault. Nothing is connected yet.
     package convenience init(_ properties: KafkaProperties, trackedTopic: String? = nil) throws(KafkaFault) {
         let context = CallbackContext()
         context.deliveredOffsets = trackedTopic.map { DeliveredOffsets(topic: $0) }
         try self.init(properties, defaults: [], forced: [], context: context)
     }
 
-    /// A producer with settings of its own beside the usual ones.
+    /// A producer with its own settings on top of the usual ones.
     init(
         _ properties: KafkaProperties,
         defaults: [(String, String)],
@@ -47,7 +47,7 @@ package final class Producer {
 
     private static let forced = [("enable.idempotence", "true"), ("acks", "all")]
 
-    /// What has become of the records so far. Served by every produce, poll and flush.
+    /// The counts of delivered and failed records so far. Updated by every produce, poll and flush.
     package var deliveries: DeliveryCounts {
         DeliveryCounts(acknowledged: handle.context.acknowledged, failed: handle.context.failed)
     }
@@ -60,16 +60,16 @@ package final class Producer {
 
     package func forgetDelivered() { handle.context.deliveredOffsets?.reset() }
 
-    /// The fault after which only a new producer helps, if there was one.
+    /// The fault after which only a new producer helps, if there is one.
     package var fatalFault: KafkaFault? { handle.fatalFault }
 
-    /// Records queued or under way.
+    /// Records queued or in flight.
     package var outstanding: Int {
         // No pointers but the client's own.
         unsafe Int(rd_kafka_outq_len(handle.pointer))
     }
 
-    /// Counts deliveries that were answered meanwhile, waiting at most this long for the first one.
+    /// Counts deliveries that ended meanwhile, waiting at most this long for the first one.
     package func poll(timeoutMilliseconds: Int) {
         handle.serve(timeoutMilliseconds: clampedMilliseconds(timeoutMilliseconds))
     }
@@ -83,13 +83,13 @@ package final class Producer {
                 partitionCounts[description.name] = Int32(clamping: description.partitions)
             }
             if let count = partitionCounts[topic] { return count }
-            // A topic made a moment ago reaches each broker in its own time.
+            // A topic that was just created reaches each broker after a while.
             if attempt < Self.lookups { handle.serve(timeoutMilliseconds: Self.lookupPauseMilliseconds) }
         }
         throw KafkaFault(RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC, "topic \(topic) does not exist")
     }
 
-    /// What somebody else has asked the broker for: the first record of a topic then waits for nothing.
+    /// Partition counts that another client got from the broker: a topic's first record then needs no lookup.
     package func know(_ counts: [String: Int32]) { partitionCounts.merge(counts) { $1 } }
 
     private static let lookups = 5
@@ -97,9 +97,9 @@ package final class Producer {
 
     /// Queues one record for an explicit partition. Bytes are copied; nil is null and [] is empty.
     ///
-    /// A full queue is waited for, up to `patienceMilliseconds`.
+    /// If the queue is full, waits for room, up to `patienceMilliseconds`.
     ///
-    /// - Throws: a ``KafkaFault``; the record was not queued then, so whatever it belonged to must not be committed.
+    /// - Throws: a ``KafkaFault``; the record was then not queued, so its unit must not be committed.
     package func produce(
         topic: String,
         partition: Int32,
@@ -121,11 +121,11 @@ package final class Producer {
             guard fault.code == RD_KAFKA_RESP_ERR__QUEUE_FULL.rawValue, waited < patienceMilliseconds else {
                 throw handle.explained(fault)
             }
-            // Returns as soon as deliveries are answered, which is what makes room.
+            // Returns as soon as deliveries end, which makes room.
             poll(timeoutMilliseconds: Self.fullQueuePauseMilliseconds)
             waited += Self.fullQueuePauseMilliseconds
         }
-        // Keeps the queue of answers short; costs nothing when it is empty.
+        // Keeps the queue of delivery reports short; costs nothing when it is empty.
         handle.serve()
     }
 
@@ -133,8 +133,8 @@ package final class Producer {
 
     /// Waits until every queued record is acknowledged or failed.
     ///
-    /// - Throws: a ``KafkaFault`` naming the first record that failed since the last flush, or a timeout with some still
-    ///   under way. Either way the unit they belong to must not be committed.
+    /// - Throws: a ``KafkaFault`` naming the first record that failed since the last flush, or a timeout with some
+    ///   still in flight. Either way their unit must not be committed.
     package func flush(timeoutMilliseconds: Int) throws(KafkaFault) {
         // Delivery callbacks run inside this call, on this thread.
         let code = unsafe rd_kafka_flush(handle.pointer, clampedMilliseconds(timeoutMilliseconds))

@@ -1,6 +1,6 @@
 internal import CRdkafka
 
-/// What the allocator keeps of memory that was freed: after the library's queues were full, hundreds of MiB.
+/// Freed memory that the allocator keeps: hundreds of MiB after the library's queues were full.
 package enum FreedMemory {
     /// Gives it back to the system. Takes milliseconds; not for a hot path.
     package static func giveBack() {

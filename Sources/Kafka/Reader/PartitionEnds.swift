@@ -1,7 +1,7 @@
 internal import CRdkafka
 
-/// Asks where partitions begin and end, open transactions included: a client of its own with
-/// `isolation.level=read_uncommitted`, since any other is told an end that lies before them.
+/// Asks for the first and last offsets of partitions, open transactions included, with a client of its own that has
+/// `isolation.level=read_uncommitted`: any other client gets an end before the open transactions.
 package final class PartitionEnds {
     private let handle: ClientHandle
 
@@ -15,7 +15,7 @@ package final class PartitionEnds {
         handle = try ClientHandle(.consumer, complete, context: CallbackContext())
     }
 
-    /// The oldest offset, and the one that the next record written will have.
+    /// The oldest offset, and the next record's.
     package func watermarks(
         of topic: String,
         _ partition: Int32,

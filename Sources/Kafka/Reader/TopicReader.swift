@@ -12,7 +12,7 @@ package struct TopicRecord: Sendable, Equatable {
 /// For one thread at a time.
 ///
 /// Made for restoring a compacted topic: take ``highWatermark(of:timeoutMilliseconds:)``, ``start(_:)``, then poll
-/// until ``position(of:)`` is there. That ends even where the last offsets are aborted, compacted away or markers.
+/// until ``position(of:)`` reaches it. That ends even if the last offsets are aborted, compacted away or markers.
 @safe
 package final class TopicReader {
     package let topic: String
@@ -23,13 +23,13 @@ package final class TopicReader {
     private let properties: KafkaProperties
     private var ends: PartitionEnds?
     private var reading: Set<Int32> = []
-    /// How far each partition has been read: the largest of what records and ends of partitions have shown.
+    /// How far each partition has been read: the largest offset that records and ends of partitions have shown.
     private var seen: [Int32: Int64] = [:]
-    /// What came after records that were handed out first.
+    /// A fault that came after records that were handed out first.
     private var pendingFault: KafkaFault?
 
     /// - Parameter properties: librdkafka's settings; those of producers, and the group, are left out.
-    /// - Throws: a ``KafkaFault`` that names what is wrong. Nothing is connected yet.
+    /// - Throws: a ``KafkaFault`` that names the fault. Nothing is connected yet.
     package init(_ properties: KafkaProperties, topic: String) throws(KafkaFault) {
         guard !topic.isEmpty else { throw .invalid("an empty name is no topic's") }
         let complete = properties.withoutGroup().completed(defaults: Self.defaults, forced: Self.forced)
@@ -56,21 +56,21 @@ package final class TopicReader {
 
     private static let defaults = [
         ("check.crcs", "true"), ("socket.nagle.disable", "true"), ("socket.keepalive.enable", "true"),
-        // An offset that is gone must be heard of: what it stood for is out of date.
+        // The reader must learn that an offset is gone: data known up to it is out of date.
         ("auto.offset.reset", "error"),
     ]
 
     private static let forced = [
         ("isolation.level", "read_committed"), ("enable.auto.commit", "false"), ("enable.auto.offset.store", "false"),
-        // The end of a partition tells the position where nothing readable lies at the end.
+        // The end of a partition gives the position if no readable record is at the end.
         ("enable.partition.eof", "true"),
-        // The library's own weight is about 210 B a record beside the payload: at most some hundreds of MiB in all.
+        // The library itself needs about 210 B a record beside the payload: at most some hundreds of MiB in all.
         ("queued.min.messages", "1000000"), ("queued.max.messages.kbytes", "131072"),
     ]
 
     /// Begins to read partitions at the given offsets (``PartitionOffset/beginning`` for the oldest record).
     ///
-    /// A partition that does not exist gives nothing and no fault either; asking for its high watermark first tells.
+    /// A partition that does not exist gives no records and no fault; asking for its high watermark first reveals it.
     package func start(_ offsets: [PartitionOffset]) throws(KafkaFault) {
         for start in offsets {
             let partition = start.partition
@@ -85,7 +85,7 @@ package final class TopicReader {
         }
     }
 
-    /// Ends the reading of partitions; none of their records comes any more.
+    /// Stops reading partitions; none of their records comes any more.
     package func stop(_ partitions: [Int32]) throws(KafkaFault) {
         for partition in partitions where reading.remove(partition) != nil {
             seen[partition] = nil
@@ -96,11 +96,10 @@ package final class TopicReader {
         }
     }
 
-    /// What lies ready, in the order of each partition; an empty answer when nothing came in time.
+    /// The records that are ready, in each partition's order; an empty answer when none came in time.
     ///
-    /// - Throws: a ``KafkaFault`` that concerns a partition: an offset that is gone, a damaged record, a refusal. What
-    ///   was read before it has been handed out. Trouble with connections is mended by the library and only shows in
-    ///   the time that passes.
+    /// - Throws: a ``KafkaFault`` of a partition: an offset that is gone, a damaged record, a refusal. Records read
+    ///   before it have been handed out. The library recovers from connection faults; they show only as time passing.
     package func poll(maxRecords: Int, timeoutMilliseconds: Int) throws(KafkaFault) -> [TopicRecord] {
         if let fault = pendingFault {
             pendingFault = nil
@@ -127,7 +126,7 @@ package final class TopicReader {
 
     private func taken(_ message: UnsafeMutablePointer<rd_kafka_message_t>) -> TopicRecord? {
         let partition = unsafe message.pointee.partition
-        // A message of a reading that has ended may still lie in the queue.
+        // A message of a partition that is no longer read may still lie in the queue.
         guard reading.contains(partition) else { return nil }
         let record = unsafe TopicRecord(
             partition: partition,
@@ -155,10 +154,10 @@ package final class TopicReader {
         return KafkaFault(code, "reading \(topic), partition \(partition): \(text)").reading(partition)
     }
 
-    /// The offset before which everything readable has been handed out; nil where nothing is known yet.
+    /// The offset before which everything readable has been handed out; nil if nothing is known yet.
     ///
-    /// It moves over markers, aborted records and what compaction took, once ``poll(maxRecords:timeoutMilliseconds:)``
-    /// has come to them.
+    /// It moves over markers, aborted records and compacted ones once ``poll(maxRecords:timeoutMilliseconds:)`` has
+    /// reached them.
     package func position(of partition: Int32) -> Int64? {
         let list = TopicPartitionList(topic: topic, partitions: [partition])
         // The library fills the list in and does not keep it.
@@ -168,7 +167,7 @@ package final class TopicReader {
         return position >= 0 ? position : nil
     }
 
-    /// The oldest offset, and the one that the next record written will have: records of open transactions included.
+    /// The oldest offset, and the next record's: records of open transactions included.
     package func watermarks(of partition: Int32, timeoutMilliseconds: Int) throws(KafkaFault) -> Watermarks {
         let asker = if let ends { ends } else { try PartitionEnds(properties) }
         ends = asker

@@ -1,14 +1,14 @@
 internal import CRdkafka
 internal import Glibc
 
-/// One call of the library on a thread of its own, so that waiting for it has an end.
+/// One call of the library on a thread of its own, so that waiting for it ends.
 ///
-/// Sending offsets in 2.0.2 waits for the group's coordinator to come back, however long that takes. A call that was
-/// given up goes on, and what it uses stays alive until it returns.
+/// Sending offsets in 2.0.2 waits until the group's coordinator comes back, however long that takes. A call that was
+/// given up goes on, and the objects it uses stay alive until it returns.
 @safe
 final class BoundedCall {
     private let body: () -> OpaquePointer?
-    /// Written by the call's thread before it rings the bell, read after that.
+    /// Written by the call's thread before it rings the bell, read afterwards.
     private var error: OpaquePointer?
     /// A pipe, its reading end first: a byte in it wakes the waiting thread.
     private var bell: (Int32, Int32) = (-1, -1)
@@ -27,14 +27,14 @@ final class BoundedCall {
             close(bell.0)
             close(bell.1)
         }
-        // The outcome of a call that nobody waited for.
+        // The outcome of a call that was given up.
         if let error = unsafe error { unsafe rd_kafka_error_destroy(error) }
     }
 
-    /// What the call returned, an error object for the caller to free or nil.
+    /// The outcome of the call: an error object for the caller to free, or nil.
     ///
-    /// - Parameter goesOn: asked twice a second while the call takes; false gives it up.
-    /// - Throws: a fatal ``KafkaFault`` when it did not return in time, or was given up: then it may go on for ever.
+    /// - Parameter goesOn: asked twice a second during the call; false gives it up.
+    /// - Throws: a fatal ``KafkaFault`` if it did not return in time or was given up: it may then never return.
     static func run(
         _ action: String,
         timeoutMilliseconds: Int,
@@ -89,14 +89,14 @@ final class BoundedCall {
             let slice = min(left, Self.sliceMilliseconds)
             if hasRung(slice) { return true }
             left -= slice
-            // A call that returned while the other business was done is not given up.
+            // A call that returned during `goesOn` is not given up.
             guard left > 0, goesOn() else { return hasRung(0) }
         }
     }
 
     private func hasRung(_ milliseconds: Int) -> Bool {
         var entry = pollfd(fd: bell.0, events: Int16(POLLIN), revents: 0)
-        // A signal cuts a wait short; the whole time once more is the most that comes of it.
+        // A signal cuts a wait short; at worst the whole time is waited again.
         var result = unsafe poll(&entry, 1, clampedMilliseconds(milliseconds))
         if result < 0 { result = unsafe poll(&entry, 1, clampedMilliseconds(milliseconds)) }
         return result > 0

@@ -1,9 +1,9 @@
 internal import CRdkafka
 internal import Glibc
 
-/// The lowest and the highest acknowledged offset of each partition of one topic. Told of every delivery, so it must be cheap.
+/// The lowest and highest acknowledged offset by partition of one topic. Runs at every delivery, so it must be cheap.
 struct DeliveredOffsets {
-    /// The topic's name with the zero byte at its end.
+    /// The topic's name with its terminating zero byte.
     private let topic: ContiguousArray<CChar>
     /// By partition; −1 for none.
     private var highest: [Int64] = []
@@ -13,7 +13,7 @@ struct DeliveredOffsets {
         self.topic = ContiguousArray(topic.utf8CString)
     }
 
-    /// Looks at one delivery. The name is lent for the call and ends with a zero byte.
+    /// Notes one delivery. The name is lent for the call and ends with a zero byte.
     mutating func note(_ name: UnsafePointer<CChar>?, _ partition: Int32, _ offset: Int64) {
         // Both names end with a zero byte.
         guard let name = unsafe name, unsafe topic.withUnsafeBufferPointer({ unsafe isEqual($0.baseAddress, name) })
@@ -25,7 +25,7 @@ struct DeliveredOffsets {
         unsafe left.map { unsafe strcmp($0, right) == 0 } ?? false
     }
 
-    /// A record that was acknowledged as a duplicate has no offset: the partition keeps what it has.
+    /// A record acknowledged as a duplicate has no offset: the partition's offsets stay as they are.
     private mutating func note(partition: Int, offset: Int64) {
         guard partition >= 0, offset >= 0 else { return }
         if partition >= highest.count {

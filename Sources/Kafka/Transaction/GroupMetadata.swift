@@ -1,11 +1,11 @@
 internal import CRdkafka
 
-/// Who a group's member was at one moment: group, generation, member id and static instance id.
+/// A member's identity in the group at one moment: group, generation, member id and static instance id.
 ///
-/// Take it when the assignment comes, keep it with every batch polled under that assignment, and hand it to
+/// Take it when the assignment comes, keep it with every batch polled under that assignment, and pass it to
 /// ``TransactionalProducer/sendOffsets(_:topic:_:timeoutMilliseconds:)``, however much later: the coordinator refuses
-/// the offsets of a member whom the group has left behind. Metadata taken later would carry the newer generation, and
-/// commit records of partitions that belong to somebody else by now.
+/// the offsets of a member that the group has left behind. Metadata taken later would have the newer generation, and
+/// commit records of partitions that another member owns by now.
 @safe
 package final class GroupMetadata {
     private let pointer: OpaquePointer
@@ -15,7 +15,7 @@ package final class GroupMetadata {
     }
 
     deinit {
-        // The only owner; every call that is handed it makes a copy of its own.
+        // The only owner; every call copies what it gets.
         unsafe rd_kafka_consumer_group_metadata_destroy(pointer)
     }
 
@@ -26,10 +26,10 @@ package final class GroupMetadata {
 }
 
 extension Consumer {
-    /// This member as the group knows it now; independent of the consumer from then on.
+    /// This member as the group knows it now; does not change with the consumer afterwards.
     ///
-    /// - Throws: a ``KafkaFault`` with ``KafkaFault/requiresAbort`` where this consumer is no member at the moment. The
-    ///   broker lets offsets without a member's name pass unchecked, so such metadata must not exist.
+    /// - Throws: a ``KafkaFault`` with ``KafkaFault/requiresAbort`` if this consumer is no member at the moment. The
+    ///   broker accepts offsets without a member's name unchecked, so such metadata must not exist.
     package func groupMetadata() throws(KafkaFault) -> GroupMetadata {
         let before = memberID
         // An object of its own, handed to us.
@@ -40,7 +40,7 @@ extension Consumer {
         return metadata
     }
 
-    /// The name that the coordinator gave this member; empty while there is none.
+    /// The name that the coordinator gave this member; empty before it has one.
     private var memberID: String {
         // A text made for us, freed below.
         guard let text = unsafe rd_kafka_memberid(handle.pointer) else { return "" }

@@ -1,12 +1,12 @@
 internal import CRdkafka
 
 extension TransactionalProducer {
-    /// Makes the transactional id ours: aborts what a predecessor left open and fences it. Once, before anything else.
+    /// Takes over the transactional id: aborts what a predecessor left open and fences it. Once, before any other call.
     ///
     /// - Throws: a ``KafkaFault``; while it is retriable the call goes on where it stopped.
     package func initTransactions(timeoutMilliseconds: Int) throws(KafkaFault) {
         let timeout = patience(timeoutMilliseconds)
-        // The library waits on this thread, and no longer than told.
+        // The library waits on this thread, and no longer than `timeout`.
         let error = unsafe rd_kafka_init_transactions(handle.pointer, timeout)
         try unsafe check(error, "taking over transactional id \(transactionalID)")
     }
@@ -26,10 +26,10 @@ extension TransactionalProducer {
     /// - Parameters:
     ///   - metadata: taken when the records' partitions were assigned; see ``GroupMetadata``.
     ///   - timeoutMilliseconds: may be exceeded by two seconds. 2.0.2 itself would wait for as long as the coordinator
-    ///     is away; where it does, the fault is fatal, and the call is left to itself.
-    ///   - goesOn: asked twice a second while the call takes; false gives it up just so.
-    /// - Throws: a ``KafkaFault``. While it is retriable the offsets are not in the transaction, and no commit is let
-    ///   through until the same call has succeeded.
+    ///     is absent; if it does, the fault is fatal, and the call is abandoned.
+    ///   - goesOn: asked twice a second during the call; false abandons it in the same way.
+    /// - Throws: a ``KafkaFault``. While it is retriable the offsets are not in the transaction, and commits are
+    ///   refused until the same call has succeeded.
     package func sendOffsets(
         _ offsets: [PartitionOffset],
         topic: String,
@@ -61,7 +61,7 @@ extension TransactionalProducer {
     /// Waits for every record and makes all of the transaction visible.
     ///
     /// - Throws: a ``KafkaFault``; while it is retriable the outcome is open and the same call asks again. Refused with
-    ///   ``KafkaFault/requiresAbort``, whatever the library knows, where a record or the offsets are not in it.
+    ///   ``KafkaFault/requiresAbort``, whatever the library reports, if a record or the offsets are not in it.
     package func commit(timeoutMilliseconds: Int) throws(KafkaFault) {
         if let obstacle = commitObstacle { throw obstacle }
         let timeout = patience(timeoutMilliseconds)
@@ -70,12 +70,12 @@ extension TransactionalProducer {
         try unsafe check(error, "committing a transaction")
     }
 
-    /// Drops all of the transaction, after letting its records arrive: an abort that overtakes them is fatal to the
-    /// producer (the broker does not know yet that a transaction was begun).
+    /// Drops the whole transaction, after letting its records arrive: an abort that overtakes them is fatal to the
+    /// producer (the broker does not know yet that a transaction has begun).
     ///
     /// - Throws: a ``KafkaFault``; while it is retriable the same call goes on. A fatal one is an ordinary way out.
     ///
-    /// - Parameter serve: called a few times a second while it takes.
+    /// - Parameter serve: called a few times a second during the call.
     package func abort(timeoutMilliseconds: Int, serve: () -> Void = {}) throws(KafkaFault) {
         if let fatal = fatalFault { throw fatal }
         var left = max(1, timeoutMilliseconds - settle(timeoutMilliseconds / 2, serve))
@@ -94,13 +94,13 @@ extension TransactionalProducer {
         }
     }
 
-    /// Waits for records under way, as long as any of them arrive. Returns the most milliseconds that it has taken.
+    /// Waits for records in flight, as long as any of them arrive. Returns the most milliseconds that it has taken.
     private func settle(_ timeoutMilliseconds: Int, _ serve: () -> Void) -> Int {
         var waited = 0
         var idle = 0
         while outstanding > 0, idle < Self.idleSlices, waited < timeoutMilliseconds {
             let before = outstanding
-            // A record that fails is of no interest here; callbacks run inside this call.
+            // Failed records do not matter here; callbacks run inside this call.
             _ = unsafe rd_kafka_flush(handle.pointer, clampedMilliseconds(Self.sliceMilliseconds))
             idle = outstanding < before ? 0 : idle + 1
             waited += Self.sliceMilliseconds
@@ -109,7 +109,7 @@ extension TransactionalProducer {
         return waited
     }
 
-    /// Bounds a call that may not come back: the producer is given up then, and never touched again.
+    /// Bounds a call that may never return: the producer is then given up, and never touched again.
     private func call(
         _ action: String,
         timeoutMilliseconds: Int,
@@ -124,7 +124,7 @@ extension TransactionalProducer {
         }
     }
 
-    /// The library looks for requests that are too old once a second.
+    /// The library looks for expired requests once a second.
     private static let graceMilliseconds = 2_000
 
     private static let sliceMilliseconds = 50

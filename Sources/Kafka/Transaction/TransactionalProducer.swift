@@ -1,31 +1,31 @@
 internal import CRdkafka
 
-/// A producer whose records, and the offsets of what they were made from, become visible together or not at all.
+/// A producer whose records become visible together with the offsets of their sources, or not at all.
 ///
-/// ``initTransactions(timeoutMilliseconds:)`` once, then over and over ``begin()``, records, offsets, and
+/// Call ``initTransactions(timeoutMilliseconds:)`` once, then repeat ``begin()``, records, offsets, and
 /// ``commit(timeoutMilliseconds:)`` or ``abort(timeoutMilliseconds:)``. For one thread at a time.
 ///
-/// Of the faults that calls throw, test ``KafkaFault/isFatal`` first (only a new producer with the same id helps; that
+/// Of a fault that a call throws, test ``KafkaFault/isFatal`` first (only a new producer with the same id helps; that
 /// is an ordinary way out), then ``KafkaFault/requiresAbort``, then ``KafkaFault/isRetriable`` (the same call, the same
-/// arguments); what is none of these is to be taken as fatal.
+/// arguments); treat any other fault as fatal.
 package final class TransactionalProducer {
     package let transactionalID: String
     let producer: Producer
     private let requests = RequestCounts()
     /// Why the open transaction must not be committed; nil while it may be.
     private var spoilage: KafkaFault?
-    /// Offsets that were to be sent and were not, but may be tried again.
+    /// Offsets that could not be sent, but may be tried again.
     private var unsentOffsets: [TransactionOffsets] = []
-    /// Set once a call is under way that could not be waited for.
+    /// Set while a call is in progress that was given up.
     private var abandonment: KafkaFault?
     /// Failed deliveries before the open transaction.
     private var failedBefore = 0
 
     /// - Parameters:
     ///   - properties: librdkafka's settings; those of consumers are left out.
-    ///   - transactionalID: stable over restarts, and of one living producer at a time: a newer one fences the older.
-    ///   - trackedTopic: the topic that ``deliveredOffsets`` is about.
-    /// - Throws: a ``KafkaFault`` that names what is wrong. Nothing is connected yet.
+    ///   - transactionalID: stable over restarts, and of one live producer at a time: a newer one fences the older.
+    ///   - trackedTopic: the topic of ``deliveredOffsets``.
+    /// - Throws: a ``KafkaFault`` that names the fault. Nothing is connected yet.
     package init(
         _ properties: KafkaProperties,
         transactionalID: String,
@@ -46,22 +46,22 @@ package final class TransactionalProducer {
         try requests.requireCounting()
     }
 
-    /// Where no property says how long a transaction may last: long enough for a partition's leader to change. An orphan
-    /// of a stable id is aborted by its successor anyway.
+    /// The transaction's life if no property sets it: long enough for a partition's leader to change. The successor of
+    /// a stable id aborts an orphaned transaction anyway.
     package static let defaultTimeoutMilliseconds = 30_000
 
     private static let defaults = [
         ("transaction.timeout.ms", String(defaultTimeoutMilliseconds)),
-        // A call that waits for a broker looks at its own time when a connection has failed, so that must come soon.
+        // A call that waits for a broker checks its time only when a connection has failed, so that must come soon.
         ("reconnect.backoff.max.ms", "1000"),
     ]
 
     var handle: ClientHandle { producer.handle }
 
-    /// The fault after which only a new producer helps, if there was one.
+    /// The fault after which only a new producer helps, if there is one.
     package var fatalFault: KafkaFault? { abandonment ?? producer.fatalFault }
 
-    /// Why ``commit(timeoutMilliseconds:)`` would refuse the open transaction, as far as it is known here.
+    /// Why ``commit(timeoutMilliseconds:)`` would refuse the open transaction, as far as this object knows.
     package var commitObstacle: KafkaFault? {
         if let fatal = fatalFault { return fatal }
         if let spoilage { return spoilage }
@@ -72,11 +72,11 @@ package final class TransactionalProducer {
         return unsentOffsets.first.map { .stale("the offsets of \($0.topic) are not in the transaction") }
     }
 
-    /// Whether a copy of one of its transactions' requests may still be on its way to a broker, although commit or abort
-    /// succeeded. It could end, or move the offsets of, a later transaction of this producer: throw the producer away
-    /// before the next ``begin()``. To the one after it such a copy is an older epoch's, which the broker refuses.
+    /// Whether a copy of a transaction request may still be on its way to a broker, although commit or abort succeeded.
+    /// It could end a later transaction of this producer, or move its offsets: discard the producer before the next
+    /// ``begin()``. For the next producer such a copy has an older epoch, which the broker refuses.
     ///
-    /// Counted since the producer was made, so that a late answer to an earlier request hides nothing.
+    /// Counted since the producer was made, so that a late answer to an earlier request cannot hide a copy.
     package var mayHaveRepeats: Bool {
         Self.transactionRequests.contains { requests.unanswered($0) > 0 }
     }
@@ -85,26 +85,26 @@ package final class TransactionalProducer {
         .addPartitionsToTransaction, .addOffsetsToTransaction, .endTransaction, .transactionalOffsetCommit,
     ]
 
-    /// Requests for the transactional id that may still be on their way: each may fence whoever has the id by then.
+    /// Requests for the transactional id that may still be on their way: each may fence the id's owner at that time.
     package var unansweredInits: Int { requests.unanswered(.initProducerID) }
 
     private var hasLostRecord: Bool { deliveries.failed > failedBefore }
 
-    /// What has become of the records so far. Served by every produce, poll, flush, commit and abort.
+    /// The counts of delivered and failed records so far. Updated by every produce, poll, flush, commit and abort.
     package var deliveries: DeliveryCounts { producer.deliveries }
 
-    /// Records queued or under way.
+    /// Records queued or in flight.
     package var outstanding: Int { producer.outstanding }
 
     /// The highest acknowledged offset by partition of the tracked topic, among the records since the last ``begin()``.
     ///
-    /// Complete after a commit, but for a record that had to be sent twice and whose offset the broker did not repeat.
+    /// Complete after a commit, except for a record that was sent twice and whose offset the broker did not repeat.
     package var deliveredOffsets: [Int32: Int64] { handle.context.deliveredOffsets?.byPartition ?? [:] }
 
-    /// The lowest one, likewise: a record that lies before what was known of its partition shows that it was cut.
+    /// The lowest one, likewise: if a record lies before the known end of its partition, the partition was cut.
     package var firstDeliveredOffsets: [Int32: Int64] { handle.context.deliveredOffsets?.firstByPartition ?? [:] }
 
-    /// Counts deliveries that were answered meanwhile, waiting at most this long for the first one.
+    /// Counts deliveries that ended meanwhile, waiting at most this long for the first one.
     package func poll(timeoutMilliseconds: Int) { producer.poll(timeoutMilliseconds: timeoutMilliseconds) }
 
     /// The number of partitions, from the broker the first time and remembered from then on.
@@ -118,7 +118,7 @@ package final class TransactionalProducer {
     /// Queues one record; see ``Producer/produce(topic:partition:key:value:headers:patienceMilliseconds:)``.
     ///
     /// - Throws: a ``KafkaFault``. Unless it ``KafkaFault/isQueueFull`` (the record may be tried again) the transaction
-    ///   can only be aborted, which the library by itself would not see to.
+    ///   can only be aborted; the library itself does not enforce that.
     package func produce(
         topic: String,
         partition: Int32,
@@ -144,18 +144,18 @@ package final class TransactionalProducer {
 
     /// Waits until every queued record is acknowledged or failed; see ``Producer/flush(timeoutMilliseconds:)``.
     ///
-    /// - Throws: a ``KafkaFault``, retriable where records are still under way.
+    /// - Throws: a ``KafkaFault``, retriable where records are still in flight.
     package func flush(timeoutMilliseconds: Int) throws(KafkaFault) {
         if let abandonment { throw abandonment }
         do throws(KafkaFault) { try producer.flush(timeoutMilliseconds: timeoutMilliseconds) } catch {
             guard error.isTimeout, !hasLostRecord else { throw spoiled(error) }
-            // Records that are still under way do no harm: the commit waits for them.
+            // Records still in flight do no harm: the commit waits for them.
             throw error.judged(isFatal: false, requiresAbort: false)
         }
     }
 
-    /// Drops whatever is queued or under way, so that destroying this producer waits for nothing. Of no use for more
-    /// than that: the records' fate is unknown from then on.
+    /// Drops all records queued or in flight, so that destroying this producer waits for nothing. Not for any other
+    /// use: the fate of the records is unknown from then on.
     package func purge() {
         let flags = RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT | RD_KAFKA_PURGE_F_NON_BLOCKING
         // No pointers but the client's own.
@@ -164,7 +164,7 @@ package final class TransactionalProducer {
         _ = spoiled(.stale("the transaction's records were dropped"))
     }
 
-    /// Marks the transaction as one that cannot be committed, and says so of the fault that did it.
+    /// Marks the transaction as one that cannot be committed, and returns the fault that says so.
     func spoiled(_ fault: KafkaFault) -> KafkaFault {
         if let fatal = fatalFault { return fatal }
         let judged = named(fault).judged(isFatal: fault.isFatal, requiresAbort: true)
@@ -172,10 +172,10 @@ package final class TransactionalProducer {
         return judged
     }
 
-    /// A refused topic has no name in the fault, only in the log.
+    /// The fault does not name a refused topic, only the log does.
     private func named(_ fault: KafkaFault) -> KafkaFault {
         guard let topic = handle.context.refusedTopic else { return fault }
-        // The library drops all records of a transaction whose partitions were refused: that is what a flush sees first.
+        // The library drops all records of a transaction whose partitions were refused: a flush sees that first.
         if fault.isPurge {
             return KafkaFault(RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, fault.message).refusing(topic: topic)
         }
@@ -192,7 +192,7 @@ package final class TransactionalProducer {
         if !wereSent { unsentOffsets.append(offsets) }
     }
 
-    /// A new transaction, or none: nothing of the one before counts any more.
+    /// Forgets the previous transaction, for a new one or none.
     func forgetTransaction() {
         spoilage = nil
         unsentOffsets = []
@@ -203,7 +203,7 @@ package final class TransactionalProducer {
     }
 }
 
-/// What one call hands to the transaction; a retry must hand over the same.
+/// The offsets of one call; a retry must pass the same ones.
 struct TransactionOffsets: Equatable {
     var topic: String
     var offsets: [PartitionOffset]

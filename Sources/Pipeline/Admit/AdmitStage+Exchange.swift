@@ -2,7 +2,7 @@ internal import AppAttest
 internal import AppCheck
 internal import Crypto
 
-/// The two exchanges: keys to mint with, gates, the challenge, the artifact, then the device's object as ever.
+/// The two exchanges: checks for an active key, gates, the challenge and the artifact, then judges the device's object.
 extension AdmitStage {
     func exchangeAttestation(
         _ item: Admission,
@@ -13,10 +13,10 @@ extension AdmitStage {
         guard case .exchangeAttestation(_, let challenge, let limitedUse) = item.request.body,
             let keyID = item.request.keyID
         else { throw .malformedRequest }
-        // Keys in the ledger always pass: theirs is paid for.
+        // Keys in the ledger always pass the gates, which are for new devices only.
         let isNew = key == nil
         if isNew {
-            // Before anything that could count as a failure, the record's age too.
+            // Before every check that could count as a failure, the one of the record's age included.
             verdict.rollout = rollout(item, id: item.record.installationID ?? item.keyText)
             guard verdict.rollout?.isAdmitted ?? true else { throw .rolloutNotAdmitted }
         }
@@ -43,7 +43,7 @@ extension AdmitStage {
         _ verdict: inout Verdict
     ) throws(Reason) {
         if case .outOfTime(let reason) = item.finding.object { throw reason }
-        // Without a key no artifact can be told from a forged one: the device is not to blame.
+        // Without a key a genuine artifact looks like a forged one: the device is not to blame.
         guard settings.exchange.keys.sealing.active != nil else { throw .noActiveKey }
         guard case .exchangeAssertion(_, _, let challenge, let limitedUse) = item.request.body,
             let keyID = item.request.keyID, let opened = item.finding.seals?.artifact
@@ -65,7 +65,7 @@ extension AdmitStage {
         }
     }
 
-    /// What an artifact says of a key; nil for a key that has no app or no point, which no exchange has accepted.
+    /// The artifact of a key; nil for a key without an app or a point, which no exchange has accepted.
     func artifact(of key: KeyRecord) -> Artifact? {
         guard let publicKey = key.publicKey, let app = key.app else { return nil }
         return Artifact(
@@ -79,7 +79,7 @@ extension AdmitStage {
 
     // MARK: Challenges
 
-    /// A genuine challenge that lives and was not used with this key. Returns what to remember of its use; nil where
+    /// Checks that a challenge is genuine, lives and was not used with this key. Returns the use to remember; nil where
     /// the gateway judges challenges.
     private func open(
         _ challenge: [UInt8],
@@ -101,8 +101,8 @@ extension AdmitStage {
         return (id, opened.expiresAt)
     }
 
-    /// At least once a crash may come between a key's record and its challenge's: what a duplicate's first delivery used
-    /// up is noted again. Nothing where it stands already, or has expired.
+    /// In at-least-once delivery a crash may come between a key's record and its challenge's: the challenge that a
+    /// duplicate's first delivery used up is noted again. Does nothing where it is noted already or has expired.
     func noteChallenge(of item: Admission, _ state: inout BatchState) {
         let challenge: [UInt8]
         switch item.request.body {
@@ -113,12 +113,12 @@ extension AdmitStage {
         state.consume(challenge: use.id, ConsumedID(expiresAt: use.expiry, request: item.digest), on: item.partition)
     }
 
-    /// generateAppAttestChallenge: made without state, gated where a handshake for an attestation says so.
+    /// generateAppAttestChallenge: made without state, gated where the handshake header announces an attestation.
     func challenge(_ item: Admission, _ state: inout BatchState) -> Verdict {
         var verdict = Verdict(outcome: .accepted)
         do throws(Reason) {
             if let reason = item.record.clockReason { throw reason }
-            // The gateway makes them: this worker serves none.
+            // The gateway makes the challenges: this worker serves none.
             guard settings.exchange.sealsChallenges else { throw .unknownMethod }
             var rate: RateWindow?
             if item.record.isAttestationHandshake, let installation = item.record.installationID {
@@ -143,7 +143,7 @@ extension AdmitStage {
 
     private enum Gate: String {
         case attestations = ""
-        /// Beside the attestations' own: a handshake that was let in at its challenge must find a place at its end.
+        /// A window beside the attestations' own: a handshake admitted at its challenge must find a place at its end.
         case challenges = ":generateAppAttestChallenge"
     }
 
@@ -201,7 +201,7 @@ extension Admission {
 }
 
 extension KeyRecord {
-    /// A key that the ledger has lost: the counter starts with the assertion that brings it back.
+    /// A key that the ledger has lost: its counter starts with the assertion that restores it.
     fileprivate init(restoredFrom artifact: Artifact) {
         self.init(
             publicKey: artifact.publicKey,

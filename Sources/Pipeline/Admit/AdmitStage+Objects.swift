@@ -1,7 +1,7 @@
 internal import AppAttest
 internal import AppCheck
 
-/// What an attestation and an assertion may do to a key's record, whichever verb brought them.
+/// How an attestation or an assertion changes a key's record, whichever verb brought it.
 extension AdmitStage {
     func attestation(_ item: Admission, key: inout KeyRecord?, times: TokenTimes? = nil) throws(Reason) {
         let evidence: AttestationEvidence
@@ -17,12 +17,12 @@ extension AdmitStage {
                 throw .keyAlreadyBound
             }
             if known.nonce == evidence.nonce { throw .challengeConsumed }
-            // Whoever has kept an earlier attestation of the key must not bring it back.
+            // An earlier attestation of the key must not be replayed over a later one.
             if let last = known.issued, evidence.issued < last { throw .challengeConsumed }
         }
         key = KeyRecord(
             publicKey: evidence.publicKey,
-            // A key that attests again keeps its counter: lowering it would let old assertions back in.
+            // A key that attests again keeps its counter: a lower one would let old assertions back in.
             counter: key?.counter ?? 0,
             app: settings.registry.apps[item.request.app].name,
             appleAppID: evidence.appID.text,
@@ -38,7 +38,7 @@ extension AdmitStage {
     func assertion(_ item: Admission, key: inout KeyRecord?, times: TokenTimes? = nil) throws(Reason) {
         let finding = item.finding.object
         if case .outOfTime(let reason) = finding { throw reason }
-        // The same answers whatever batch the record came in: shape, then the key, then the signature and the rest.
+        // The same answers whatever batch the record is in: shape, then the key, then the signature and the rest.
         if let refusal = Self.shapeRefusal(finding) { throw .object(refusal) }
         guard let known = key else { throw .unknownKey }
         guard known.publicKey != nil else { throw .object(.keyInvalid) }

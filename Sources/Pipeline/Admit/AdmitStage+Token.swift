@@ -12,7 +12,7 @@ extension AdmitStage {
         }
         let id = SHA256.hash(number.utf8Span.span, ([0] + claimed).span)
         let consumed = state.token(id, on: item.partition)
-        // The same request once more: the same answer. Only as long as the use is certain to be remembered, or the answer
+        // A redelivered request gets the same answer. Only while its use is certain to be remembered: else the answer
         // would depend on when the ledger forgets it.
         if let consumed, consumed.request == item.digest, state.streamTime(of: item.partition) < consumed.expiresAt {
             verdict.isRepeated = true
@@ -23,14 +23,14 @@ extension AdmitStage {
             let claims: TokenClaims
             switch item.finding {
             case .outOfTime(let reason): throw reason
-            // Without a key no token can be told from a forged one: its holder is not to blame.
+            // Without a key a genuine token looks like a forged one: its holder is not to blame.
             case .token where settings.exchange.keys.tokens.isEmpty: throw .noActiveKey
             case .token(let found): claims = try found.get()
             case .shapeOnly, .attestation, .assertion, .withoutKey, .exchange: throw .tokenInvalid
             }
             let isSession = try isSession(claims, project: number)
             let expiry = EvaluationTime(milliseconds: claims.expiresAt * 1000)
-            // Where a record's time lies behind the stream's, its use may be forgotten already.
+            // If a record's time lies behind the stream's, its use may be forgotten already.
             guard state.streamTime(of: item.partition) < expiry else { throw .tokenInvalid }
             if consumed == nil {
                 if isSession {
@@ -45,10 +45,10 @@ extension AdmitStage {
         } catch { return refuse(item, error, verdict) }
     }
 
-    /// - Throws: `session-token` where the app of the token's subject does not let them be used up.
+    /// - Throws: `session-token` where the app of the token's subject does not let session tokens be used up.
     private func isSession(_ claims: TokenClaims, project: String) throws(Reason) -> Bool {
         if claims.isLimitedUse { return false }
-        // Nobody configures such a life: the key has signed what this worker did not mint.
+        // No configuration allows such a life: the key signed a token that this worker did not mint.
         guard claims.times.isSession else { throw .tokenInvalid }
         let registry = settings.registry
         let subject = ExactText(claims.subject)

@@ -2,8 +2,8 @@ package import AppAttest
 internal import AppCheck
 internal import Crypto
 
-/// Admit (loop, in offset order): duplicates, gates, bound keys, counters, what may be used once. The only place that
-/// decides about state.
+/// Admit (loop, in offset order): duplicates, gates, bound keys, counters, ids that may be used once. The only stage
+/// that decides about state.
 package struct AdmitStage: Sendable {
     let settings: PipelineSettings
     #if DEBUG
@@ -26,8 +26,8 @@ package struct AdmitStage: Sendable {
 
     /// - Parameters:
     ///   - now: when tokens are minted; nil in replay, where the record's own time counts.
-    ///   - work: where each record is noted before it is judged.
-    ///   - ledger: what was committed of a ledger partition.
+    ///   - work: notes each record before it is judged.
+    ///   - ledger: the committed state of a ledger partition.
     package func admit(
         _ records: [DecodedRecord],
         findings: [Finding],
@@ -108,7 +108,7 @@ package struct AdmitStage: Sendable {
         return last.valueDigest == record.valueDigest && last.id == record.requestID
     }
 
-    /// The same request once more: the same verdict, and the same token with the life that is left of it.
+    /// A redelivered request: the same verdict, and the same token with the life that is left of it.
     private func duplicate(
         _ item: Admission,
         _ key: KeyRecord,
@@ -127,7 +127,7 @@ package struct AdmitStage: Sendable {
             switch item.request.body {
             case .exchangeAttestation:
                 try checkSigningKey(item)
-                // The key ring may have moved on since the first answer: its artifact is sealed under today's key.
+                // The active key may have changed since the first answer: the artifact is sealed under today's key.
                 if let active = try sealingKey() {
                     state.note(sealingKey: active.id.value, at: item.time, on: item.partition)
                 }
@@ -139,7 +139,7 @@ package struct AdmitStage: Sendable {
             }
             return verdict
         } catch {
-            // An acceptance without its token would leave the device waiting.
+            // Accepted without its token, the request would leave the device waiting.
             var refused = Verdict(outcome: .accepted, environment: key.environment)
             refused.isUnverified = key.publicKey == nil
             return refuse(item, error, refused)
@@ -152,7 +152,7 @@ struct Admission {
     let record: DecodedRecord
     let request: Request
     let finding: Finding
-    /// When a token for it is minted.
+    /// The mint time of its token.
     let now: EvaluationTime
 
     var partition: Int32 { record.record.partition }

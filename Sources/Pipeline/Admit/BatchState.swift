@@ -2,7 +2,7 @@ internal import AppAttest
 internal import AppCheck
 internal import Crypto
 
-/// The state as a batch in Admit sees it: what was committed, under what the batch itself has changed so far.
+/// The state as a batch in Admit sees it: the committed ledger with the batch's own changes on top.
 struct BatchState {
     private(set) var overlay: LedgerOverlay
     private let ledger: (Int32) -> PartitionLedger?
@@ -64,8 +64,8 @@ struct BatchState {
         remembered[partition]?.count += 1
     }
 
-    /// How many used tokens of a partition are remembered at its stream time. What is due to be forgotten does not count,
-    /// whether a batch has done so yet or not: no answer may depend on where batches end.
+    /// How many used tokens a partition remembers at its stream time. Expired ones do not count, whether a batch has
+    /// forgotten them yet or not: no answer may depend on where batches end.
     mutating func rememberedTokens(on partition: Int32) -> Int {
         let time = streamTime(of: partition)
         let end = ConsumedIDs.bucketEnd(time)
@@ -85,7 +85,7 @@ struct BatchState {
         overlay[partition].rates[name] = rate
     }
 
-    /// Remembers that artifacts were sealed under a key: from then on it must not be missing.
+    /// Notes a key that sealed artifacts: from then on the configuration must not lack it.
     mutating func note(sealingKey id: UInt32, at time: EvaluationTime, on partition: Int32) {
         goHome(partition)
         guard overlay[partition].sealingKeys[id] == nil, home.ledger?.sealingKeys[id] == nil else { return }
@@ -94,7 +94,7 @@ struct BatchState {
 
     private mutating func goHome(_ partition: Int32) { home.move(to: partition, ledger) }
 
-    /// The overlay with what time has done.
+    /// The overlay with the stream times and the expired ids.
     mutating func finish() -> LedgerOverlay {
         clock.write(into: &overlay, ledger: ledger)
         return overlay

@@ -1,14 +1,14 @@
 internal import AppAttest
 internal import AppCheck
 
-/// The stream time of each partition of a batch, and what may be forgotten at it.
+/// The stream time of each partition of a batch, and the ids that expire at it.
 struct StreamClock {
-    /// Ids forgotten per batch and partition, so that a quiet hour's worth is no single huge transaction.
+    /// Ids forgotten per batch and partition, so that the ids of a quiet hour do not make one huge transaction.
     private static let expiryLimit = 5_000
 
     private var times: [Int32: EvaluationTime] = [:]
 
-    /// Requests move the time; what lies ahead of the wall clock does not: it would end others' challenges.
+    /// Requests move the time; one ahead of the wall clock does not: it would expire the challenges of others.
     mutating func note(_ record: DecodedRecord) {
         guard case .request = record.shape, record.clockReason != .fromFuture else { return }
         let time = EvaluationTime(milliseconds: record.record.timestamp)

@@ -9,36 +9,36 @@ package struct Verdict: Sendable {
         /// The same request may be accepted later.
         case deferred(Reason, Status)
         case deadLetter(DeadLetterReason)
-        /// Answered before: at-least-once delivery has brought it once more, and nothing is said or done.
+        /// Answered before and redelivered by at-least-once delivery: no output, no change of state.
         case applied
     }
 
-    /// What the ledger keeps of the key of a duplicate, whose object may be past verifying.
+    /// The ledger's record of a duplicate's key; the duplicate's object may be too old to verify.
     package struct Kept: Sendable {
         package let appleAppID: String
         package let counter: UInt32
     }
 
     package var outcome: Outcome
-    /// The environment in which the key stands in the ledger; nil = it stands in none.
+    /// The environment of the key in the ledger; nil = the ledger does not have the key.
     package var environment: Environment?
-    /// The counter before an assertion; a duplicate has none, nothing moved.
+    /// The counter before an assertion; nil for a duplicate, which moves none.
     package var previousCounter: UInt32?
     package var duplicate: Kept?
-    /// What an accepted request of the exchange gets.
+    /// The answer to make for an accepted request of the exchange.
     package var order: MintOrder?
-    /// Whether the device's share of the rollout was asked, and what it said.
+    /// The decision of the rollout, if the device's share was asked.
     package var rollout: RolloutDecision?
     /// The ledger had lost the key, and an artifact brought it back.
     package var isRestored = false
-    /// The ledger has no usable key, so that the assertion counts as not verified, whatever a key beside it in the batch
-    /// has verified.
+    /// The ledger has no usable key, so the assertion counts as not verified, even if another key in the batch has
+    /// verified it.
     package var isUnverified = false
-    /// The same request once more, of a verb that has no key.
+    /// A redelivered request of a verb that has no key.
     package var isRepeated = false
     package enum SessionTokenUse: Sendable { case remembered, overLimit }
 
-    /// What became of a session token's first use.
+    /// The outcome of a session token's first use.
     package var sessionToken: SessionTokenUse?
 
     package init(
@@ -61,10 +61,10 @@ package struct Verdict: Sendable {
     }
 }
 
-/// What is to be made for an accepted request of the exchange. The times are the first answer's, also for a duplicate.
+/// The answer to make for an accepted request of the exchange. A duplicate gets the first answer's times.
 package enum MintOrder: Sendable {
     case challenge(at: EvaluationTime)
-    /// `now` is when the answer is written: its `ttl` is the life that is left then.
+    /// `now` is when the answer is written: its `ttl` is the life left at that moment.
     case attestation(Artifact, TokenTimes, now: EvaluationTime)
     case assertion(TokenTimes, now: EvaluationTime)
     case verification(alreadyConsumed: Bool)

@@ -4,7 +4,7 @@ internal import Crypto
 
 /// Decode (lanes): limits, headers, JSON, base64, the record key. A pure function of the record and of `now`.
 package struct DecodeStage: Sendable {
-    /// From 1970 to the end of 9999: what RFC 3339 can write. −1 (no timestamp) is outside.
+    /// From 1970 to the end of 9999: the range of RFC 3339. −1 (no timestamp) is outside.
     static let timestamps: ClosedRange<Int64> = 0...253_402_300_799_999
 
     private let settings: PipelineSettings
@@ -17,8 +17,8 @@ package struct DecodeStage: Sendable {
 
     /// - Parameters:
     ///   - now: the wall clock in live mode, nil in replay.
-    ///   - poison: records that become dead letters unseen.
-    ///   - work: where each record is noted before it is looked at.
+    ///   - poison: records that become dead letters without being looked at.
+    ///   - work: notes each record before it is looked at.
     func decode(
         _ polled: ArraySlice<PolledRecord>,
         now: EvaluationTime?,
@@ -76,7 +76,7 @@ package struct DecodeStage: Sendable {
             }
         }
         let requestID = headers?.requestID ?? "\(record.topic)/\(record.partition)/\(record.offset)"
-        // A request's bytes are not needed any more; what may become a dead letter keeps them.
+        // A request's bytes are no longer needed; a record that may become a dead letter keeps them.
         if case .request = shape { (record.value, record.headers) = (nil, []) }
         return DecodedRecord(
             record: record,

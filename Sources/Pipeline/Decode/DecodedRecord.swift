@@ -2,33 +2,33 @@ package import AppAttest
 package import AppCheck
 package import Crypto
 
-/// A record after Decode: its request's shape is known, nothing is verified. Immutable and shared by the stages, so that
-/// handing it on costs one reference.
+/// A record after Decode: its request's shape is known, nothing is verified. Immutable and shared by the stages, so
+/// that passing it on costs one reference.
 package final class DecodedRecord: Sendable {
     package enum Shape: Sendable {
         case request(Request)
-        /// Refused for its shape alone: no state is asked.
+        /// Refused for its shape alone, without looking at the state.
         case refused(Reason, path: ExactText, keyID: KeyID?, status: Status)
         case deadLetter(DeadLetterReason)
     }
 
-    /// As polled; value and headers are kept for dead letters only, which carry them on.
+    /// As polled; only dead letters keep value and headers, which they repeat.
     package let record: InboundRecord
     package let requestID: ExactText
     package let shape: Shape
-    /// SHA-256 of the value: with the request id it tells a redelivery.
+    /// SHA-256 of the value: together with the request id it identifies a redelivery.
     package let valueDigest: Digest
     /// Older or newer than live mode allows; judged after the duplicate check.
     package let clockReason: Reason?
-    /// An attestation's own public key, where its SHA-256 is the key ID: what assertions of the same batch ride on.
+    /// An attestation's own public key, if its SHA-256 is the key ID: verifies assertions of the same batch.
     package let claimedKey: P256PublicKey?
     /// `traceparent` and `tracestate`, copied to every output.
     package let traceHeaders: [RecordHeader]
-    /// What the rollout rolls its dice for, where the gateway says it.
+    /// The id that decides about the rollout, if the gateway sends it.
     package let installationID: ExactText?
-    /// A challenge that an attestation is to be made for.
+    /// The challenge is for an attestation.
     package let isAttestationHandshake: Bool
-    /// The log would not take what became of it: only the shortest dead letter is tried.
+    /// The log refused an output of this record: only the shortest dead letter is tried.
     package let isPoisonous: Bool
 
     init(

@@ -1,23 +1,22 @@
 package import AppAttest
 
-/// What the pipeline reads from a record's headers; of several with one name the last one wins.
+/// The headers that the pipeline reads; of several with one name the last one counts.
 package struct HeaderReading {
     /// nil where there is none.
     package private(set) var requestID: ExactText?
-    /// `installation-id`: what the rollout rolls its dice for. An id that is empty, longer than ``installationIDBytes``
-    /// or no UTF-8 is as good as none: the request is not refused for a hint, the key ID stands in.
+    /// `installation-id`: decides about the rollout. An id that is empty, longer than ``installationIDBytes`` or no
+    /// UTF-8 counts as absent: the key ID replaces it, and the request is not refused.
     package private(set) var installationID: ExactText?
-    /// `handshake: attestation` (the exact bytes; anything else says nothing): a challenge that an attestation is made
-    /// for.
+    /// `handshake: attestation` (exactly these bytes; any other value is ignored): the challenge is for an attestation.
     package private(set) var isAttestationHandshake = false
     package private(set) var traceHeaders: [RecordHeader] = []
 
     package static let installationIDBytes = 256
-    /// A header may be empty, so that bytes alone do not bound their number.
+    /// Headers may be empty, so a limit of bytes alone does not limit their number.
     package static let maxHeaders = 256
 
-    /// - Returns: nil for headers over the limits, more than ``maxHeaders``, or a request id (the last one; no other is looked at) that is empty,
-    ///   too long or no UTF-8.
+    /// - Returns: nil for headers over the limits, more than ``maxHeaders``, or a request id (only the last one is
+    ///   looked at) that is empty, too long or no UTF-8.
     package init?(_ headers: [RecordHeader], headerBytes: Int, requestIDBytes: Int) {
         guard headers.count <= Self.maxHeaders else { return nil }
         var total = 0

@@ -2,9 +2,9 @@ internal import AppAttest
 internal import AppCheck
 internal import Crypto
 
-/// Emit's encoding half (lanes): verdicts to the records that go out, each on its request's partition number.
+/// Emit's encoding half (lanes): turns verdicts into outgoing records, each on its request's partition number.
 package struct EmitStage: Sendable {
-    /// Key, value and headers of one output together; the broker refuses more. nil = no limit.
+    /// The size limit of one output, key, value and headers together; the broker refuses larger ones. nil = no limit.
     private let maxRecordBytes: Int?
     private let mint: MintStage
     private let events: EventEncoder
@@ -17,7 +17,7 @@ package struct EmitStage: Sendable {
         registry = settings.registry
     }
 
-    /// Counts what a record was refused or deferred for.
+    /// Counts the reason of a refusal or deferral.
     package func count(_ decoded: DecodedRecord, _ verdict: Verdict, into refusals: inout RefusalCounts) {
         refusals.add(decoded, verdict, in: registry)
     }
@@ -25,7 +25,7 @@ package struct EmitStage: Sendable {
     /// Appends the outputs of one record: exactly one result or one dead letter, then the answer and the event of an
     /// exchange.
     ///
-    /// No request may become an output that the broker refuses: it would stop its partition for ever.
+    /// The broker must accept every output: one that it refuses would stop its partition.
     package func encode(
         _ decoded: DecodedRecord,
         _ finding: Finding,
@@ -38,7 +38,7 @@ package struct EmitStage: Sendable {
         case .accepted, .refused, .deferred: break
         }
         appendResult(decoded, finding, verdict, into: &outputs)
-        // The order first: most records have none, and a request is copied with all that it holds.
+        // The order is looked at first: most records have none, and unwrapping a request copies all of it.
         if let order = verdict.order, case .request(let request) = decoded.shape,
             let answer = mint.answer(order, to: decoded, request)
         {
@@ -65,7 +65,7 @@ package struct EmitStage: Sendable {
             value: value,
             headers: headers
         )
-        // A key ID's text has 44 bytes: what is too long together with its key has another key.
+        // A key ID's text has 44 bytes: if a record is too long because of its key, that key is another one.
         if !fits(record) { record.key = nil }
         return record
     }
@@ -83,8 +83,8 @@ package struct EmitStage: Sendable {
 
     private func fits(_ record: OutboundRecord) -> Bool { maxRecordBytes.map { record.byteCount <= $0 } ?? true }
 
-    /// The record as it came, but for headers that look like ours: who reads a dead letter must not have to guess which of
-    /// two `dlq.reason` is the worker's.
+    /// The record as it came, without headers that look like ours: a reader of the dead letter must not have to guess
+    /// which of two `dlq.reason` is the worker's.
     private func deadLetter(_ decoded: DecodedRecord, _ reason: DeadLetterReason) -> OutboundRecord {
         let record = decoded.record
         let origin = [
@@ -93,7 +93,7 @@ package struct EmitStage: Sendable {
             RecordHeader("dlq.partition", String(record.partition)),
             RecordHeader("dlq.offset", String(record.offset)),
         ]
-        // Headers by the thousand cost more than any value: they are left out at once.
+        // Thousands of headers cost more than any value: they are left out at once.
         let isFlooded = record.headers.count > HeaderReading.maxHeaders
         var letter = OutboundRecord(
             stream: .deadLetters,
@@ -105,13 +105,13 @@ package struct EmitStage: Sendable {
             headers: isFlooded ? origin : record.headers.filter { !$0.name.starts(with: "dlq.".utf8) } + origin
         )
         guard decoded.isPoisonous || isFlooded || !fits(letter) else { return letter }
-        // The value goes first, and says which it was; then the headers, then the key.
+        // The value is dropped first, and its hash kept; then the headers, then the key.
         let mark = [
             RecordHeader("dlq.truncated", "true"), RecordHeader("dlq.sha256", Self.hex(decoded.valueDigest.bytes)),
         ]
         letter.headers += mark
         if decoded.isPoisonous || !isFlooded || !fits(letter) { letter.value = nil }
-        // What the broker refused once is not tried again with more than has to be said.
+        // A record that the broker refused once is not tried again with more than the necessary headers.
         if decoded.isPoisonous || !fits(letter) { letter.headers = origin + mark }
         if decoded.isPoisonous || !fits(letter) { letter.key = nil }
         return letter

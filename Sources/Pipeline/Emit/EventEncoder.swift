@@ -3,14 +3,14 @@ internal import AppCheck
 internal import Crypto
 internal import JSON
 
-/// An event of one of the two exchanges: what rollouts and alarms are steered by. Nothing secret.
+/// An event of one of the two exchanges, for steering rollouts and alarms. Contains no secrets.
 struct EventEncoder {
     private let registry: Registry
 
     init(registry: Registry) { self.registry = registry }
 
-    /// - Returns: nil for other verbs, for duplicates, and for what is answered with 503: a deferral, a record that came
-    ///   late or under a wrong key. None of it is the device's failure.
+    /// - Returns: nil for other verbs, for duplicates, and for requests answered with 503: a deferral, a record that
+    ///   came late or under a wrong key. None of these is the device's failure.
     func encode(_ decoded: DecodedRecord, _ verdict: Verdict) -> [UInt8]? {
         guard !verdict.isDuplicate, let subject = subject(of: decoded), let (name, reason) = Self.name(of: verdict)
         else {
@@ -59,7 +59,7 @@ struct EventEncoder {
         let keyID: KeyID?
     }
 
-    /// 16 hexadecimal digits that tell one device's events from another's, and not who it is.
+    /// 16 hexadecimal digits that distinguish one device's events from another's without identifying the device.
     private static func device(_ id: [UInt8]) -> [UInt8] {
         let digits = Array("0123456789abcdef".utf8)
         let bytes = SHA256.hash(id).bytes.prefix(8)
@@ -70,7 +70,7 @@ struct EventEncoder {
         switch decoded.shape {
         case .deadLetter: return nil
         case .refused(_, let path, let keyID, _):
-            // Refused before its body was known: the path still tells whose failure it is.
+            // Refused before its body was read: the path still identifies the app.
             let account = RequestDecoder.account(of: path, in: registry)
             guard let app = account.app, let method = account.method, method.isExchange else { return nil }
             return Subject(app: registry.apps[app].name, method: method, limitedUse: false, keyID: keyID)

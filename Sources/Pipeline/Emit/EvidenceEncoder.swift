@@ -3,9 +3,9 @@ internal import AppCheck
 internal import Crypto
 internal import JSON
 
-/// A result's `evidence`: what the verified object and the key's record say, no more.
+/// A result's `evidence`: facts from the verified object and the key's record, no more.
 enum EvidenceEncoder {
-    /// Written for accepted requests, and for those refused by the state after their object had passed every check.
+    /// Written for accepted requests, and for those that the state refused after their object had passed every check.
     static func write(_ finding: Finding, _ verdict: Verdict, into json: inout JSONWriter) {
         switch finding {
         case .attestation(.success(let evidence)): write(evidence, into: &json)
@@ -33,7 +33,7 @@ enum EvidenceEncoder {
     }
 
     private static func write(_ evidence: AssertionEvidence, _ verdict: Verdict, into json: inout JSONWriter) {
-        // Without a record there is no environment to report: the request was refused.
+        // A refused request may have no key record, and so no environment to report.
         guard let environment = verdict.environment else { return }
         open(environment, evidence.appID.text, &json)
         json.key("counter")
@@ -50,7 +50,7 @@ enum EvidenceEncoder {
         json.endObject()
     }
 
-    /// A duplicate whose object cannot be verified any more (its certificates have expired): what the ledger kept.
+    /// For a duplicate whose object can no longer be verified (its certificates have expired): the ledger's facts.
     private static func writeRecord(_ verdict: Verdict, into json: inout JSONWriter) {
         guard let kept = verdict.duplicate, let environment = verdict.environment else { return }
         open(environment, kept.appleAppID, &json)

@@ -3,7 +3,7 @@ internal import AppCheck
 internal import Crypto
 internal import JSON
 
-/// A result's JSON: the members of the contract in its order, nothing secret.
+/// A result's JSON: the members of the contract in its order, no secrets.
 enum ResultEncoder {
     static func encode(_ decoded: DecodedRecord, _ finding: Finding, _ verdict: Verdict) -> [UInt8] {
         // Most results fit, and it is small enough for the allocator's fast path.
@@ -28,7 +28,7 @@ enum ResultEncoder {
         return json.takeBytes()
     }
 
-    /// What the result names: the body's key ID, else the record key where that is one.
+    /// The key ID that the result names: the body's, else the record key if that is one.
     private static func names(_ decoded: DecodedRecord) -> (path: ExactText, keyID: KeyID?) {
         var recordKey: KeyID? { decoded.record.key.flatMap { KeyID(recordKey: $0) } }
         switch decoded.shape {

@@ -1,7 +1,7 @@
 internal import Dispatch
 
-/// N lanes, each a serial Dispatch queue with a scratch of its own. Lanes take grains from the oldest job of the highest
-/// priority; where one job runs out of grains, its lanes go on with the next, so that no lane waits for a slower one.
+/// N lanes, each a serial Dispatch queue with its own scratch. Lanes take grains from the oldest job of the highest
+/// priority; when a job has no grains left, its lanes go on with the next job, so that no lane waits for a slower one.
 package final class DispatchLanes: LaneRunner, @unchecked Sendable {
     private struct Job: Sendable {
         let id: Int

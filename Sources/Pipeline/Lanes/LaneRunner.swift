@@ -1,11 +1,11 @@
 package import AppAttest
 package import Crypto
 
-/// What one lane keeps to itself: the verifier with its caches, the signature engine with its scratch.
+/// A lane's private tools: the verifier with its caches, the signature engine with its scratch.
 package final class LaneScratch {
     package let verifier: ObjectVerifier
     package let engine: any SignatureEngine
-    /// What the lane works at.
+    /// The records that the lane works on.
     package let work: WorkSlot
 
     package init(verifier: ObjectVerifier, engine: any SignatureEngine, work: WorkSlot = WorkSlot()) {
@@ -21,7 +21,7 @@ package enum LanePriority: Sendable { case high, normal }
 /// Runs the parallel stages of a batch: production uses ``DispatchLanes``, simulation runs them in place.
 package protocol LaneRunner: Sendable {
     /// Cuts `0 ..< count` into grains, runs `body` on each of them on some lane and calls `completion` with the joined
-    /// results, in order, on whatever thread finished last. Returns at once.
+    /// results, in order, on the thread that finished last. Returns at once.
     func run<Output: Sendable>(
         count: Int,
         grain: Int,
@@ -31,7 +31,7 @@ package protocol LaneRunner: Sendable {
     )
 }
 
-/// Everything on the calling thread, at once: deterministic, for simulation and tests.
+/// Runs everything at once on the calling thread: deterministic, for simulation and tests.
 package final class InlineLanes: LaneRunner, @unchecked Sendable {
     // Confined to the thread that runs the loop.
     private let scratch: LaneScratch

@@ -18,12 +18,12 @@
     }
 
     deinit {
-        // Nobody holds a lock on an object that nobody references.
+        // An object without references has no caller that could hold the lock.
         unsafe pthread_mutex_destroy(mutex)
         unsafe mutex.deallocate()
     }
 
-    /// Runs `body` with the value, alone. `body` must not call back into this object.
+    /// Runs `body` with the value under the lock. `body` must not call back into this object.
     package func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }

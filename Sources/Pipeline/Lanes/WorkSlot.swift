@@ -6,13 +6,13 @@ internal import Synchronization
     internal import Darwin
 #endif
 
-/// What a thread does with a record.
+/// The work that a thread does on a record.
 package enum WorkStage: Int64, Sendable {
     case decoding = 1
     case resolving, verifying, admitting, encoding
 }
 
-/// A record that is worked at. The timestamp tells it from another record that lies there after a topic was made again.
+/// A record being processed. The timestamp distinguishes it from one at the same offset of a recreated topic.
 package struct WorkItem: Hashable, Sendable {
     package let place: RecordPlace
     package let timestamp: Int64
@@ -23,36 +23,36 @@ package struct WorkItem: Hashable, Sendable {
     }
 }
 
-/// What one thread works at: noted before a record is touched, so that a crash or a hang can be put down to it.
+/// The records that one thread works on: noted before they are touched, so that a crash or hang is traced to them.
 ///
-/// Written by the thread that works, read by any other; a signal handler reads the bare words (``Word``).
+/// Written by the working thread, read by any other; a signal handler reads the bare words (``Word``).
 @safe package final class WorkSlot: @unchecked Sendable {
     /// The words of a slot: 64-bit integers.
     package enum Word {
-        /// `pthread_self()` of the thread that works; 0 = nobody does.
+        /// `pthread_self()` of the working thread; 0 = none works.
         static let thread = 0
         /// ``WorkStage``.
         static let stage = 1
         /// 1: no other record is in flight.
         static let alone = 2
-        /// Grains begun so far: a watch that sees the same number for long sees a thread that hangs.
+        /// Grains begun so far: if a watch sees the same number for long, the thread hangs.
         static let begun = 3
         /// How many records are noted.
         static let count = 4
-        /// The record that is touched: its index, or −1 for all that are noted.
+        /// The record being touched: its index, or −1 for all that are noted.
         static let current = 5
         /// Partition, offset and timestamp of each record.
         static let items = 6
         static let itemWords = 3
     }
 
-    /// A grain has no more records; of longer work only the latest are kept.
+    /// A grain has no more records; longer work keeps only the latest.
     package static let mostItems = 64
     package static let wordCount = Word.items + mostItems * Word.itemWords
 
     // Allocated once, so that the words keep one address for the slot's whole life.
     private let words = UnsafeMutablePointer<Atomic<Int64>>.allocate(capacity: wordCount)
-    /// Called on every thread that comes to work here; set before any does.
+    /// Called on every new thread that works here; set before any does.
     package var onNewThread: (@Sendable () -> Void)?
     private var lastThread: Int64 = 0
     #if DEBUG
@@ -93,7 +93,7 @@ package struct WorkItem: Hashable, Sendable {
         store(thread, Word.thread)
     }
 
-    /// From here on `record` is touched, and no other.
+    /// From here on the thread touches `record` and no other.
     package func note(_ record: borrowing InboundRecord) {
         let index = Int(load(Word.count)) % Self.mostItems
         let word = Word.items + index * Word.itemWords
@@ -107,7 +107,7 @@ package struct WorkItem: Hashable, Sendable {
         #endif
     }
 
-    /// From here on all records of the grain are touched together.
+    /// From here on the thread touches all records of the grain together.
     func noteAll() {
         store(-1, Word.current)
         #if DEBUG
@@ -115,7 +115,7 @@ package struct WorkItem: Hashable, Sendable {
         #endif
     }
 
-    // A handler on the same thread must see the words in the order in which they were written.
+    // A handler on the same thread must see the words in the order of the writes.
     private func store(_ value: Int64, _ word: Int) { unsafe words[word].store(value, ordering: .releasing) }
     private func load(_ word: Int) -> Int64 { unsafe words[word].load(ordering: .acquiring) }
 
@@ -136,18 +136,18 @@ package struct WorkItem: Hashable, Sendable {
 
 // MARK: - Looking on
 
-/// What a thread was seen to work at.
+/// The work that a thread was seen to do.
 package struct Work: Sendable, Equatable {
     package let stage: WorkStage
-    /// Tells one grain from the next.
+    /// Distinguishes one grain from the next.
     package let number: Int64
     /// Whether no other record was in flight.
     package let isAlone: Bool
-    /// The record that is touched, or all of the grain where they are touched together.
+    /// The record being touched, or the whole grain where its records are touched together.
     package let items: [WorkItem]
 
     /// - Parameter word: a word of a ``WorkSlot``, wherever its words lie now.
-    /// - Returns: nil where nobody works, or the words are none of a slot.
+    /// - Returns: nil where no thread works, or the words are not a slot's.
     package init?(words word: (Int) -> Int64) {
         guard word(WorkSlot.Word.thread) != 0, let stage = WorkStage(rawValue: word(WorkSlot.Word.stage)) else {
             return nil
@@ -172,7 +172,7 @@ package struct Work: Sendable, Equatable {
 }
 
 extension WorkSlot {
-    /// What the thread works at now; nil where it does not, or has just gone on to another grain.
+    /// The thread's present work; nil where it does none, or has just gone on to another grain.
     package func look() -> Work? {
         let before = load(Word.begun)
         let work = Work(words: load)

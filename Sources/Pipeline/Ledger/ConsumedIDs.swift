@@ -1,7 +1,7 @@
 package import AppAttest
 package import Crypto
 
-/// Ids that were used up, until their time is over. In 256 tables by the first byte, so that growth has no spike.
+/// Ids that were used up, until they expire. In 256 tables by the first byte, so that growth has no spike.
 package struct ConsumedIDs: Sendable {
     /// Ids that expire within one of these go together.
     private static let bucketMilliseconds: Int64 = 10_000
@@ -33,12 +33,12 @@ package struct ConsumedIDs: Sendable {
         counts[end] = rest > 0 ? rest : nil
     }
 
-    /// How many ids are not due to be forgotten at a stream time.
+    /// How many ids have not expired at a stream time.
     package func count(after streamTime: EvaluationTime) -> Int {
         counts.reduce(0) { $1.key > streamTime.milliseconds ? $0 + $1.value : $0 }
     }
 
-    /// The ids whose time is over, `limit` at most and a bucket's rest; they stay until they are removed.
+    /// Expired ids, at most `limit` and the rest of a bucket; they stay until they are removed.
     package func expired(at streamTime: EvaluationTime, limit: Int) -> [Digest] {
         var due: [Digest] = []
         for end in buckets.keys.filter({ $0 <= streamTime.milliseconds }).sorted() where due.count < limit {
@@ -47,7 +47,7 @@ package struct ConsumedIDs: Sendable {
         return due
     }
 
-    /// Drops the buckets of which nothing is left.
+    /// Drops the empty buckets.
     package mutating func sweep(before streamTime: EvaluationTime) {
         for end in buckets.keys where end <= streamTime.milliseconds {
             let rest = (buckets[end] ?? []).filter { self[$0] != nil }
@@ -55,7 +55,7 @@ package struct ConsumedIDs: Sendable {
         }
     }
 
-    /// The end of the bucket that an id goes with: the first at which it may be forgotten.
+    /// The end of the bucket that an id belongs to: the first time at which it may be forgotten.
     static func bucketEnd(_ time: EvaluationTime) -> Int64 {
         // Times are bounded by what RFC 3339 can write, so this cannot overflow.
         (time.milliseconds / bucketMilliseconds + 1) * bucketMilliseconds

@@ -1,11 +1,11 @@
 /// Numbers for the few texts that many keys share (app names, Apple App IDs). 0 stands for none.
 struct Interner {
-    /// Three bytes: more texts than a machine holds keys of them.
+    /// Three bytes: more texts than keys fit into a machine's memory.
     static let maxNumber: UInt32 = 0xFF_FFFF
 
     private var texts: [String] = [""]
     private var numbers: [String: UInt32] = [:]
-    /// Asked for last: keys come in runs of one app.
+    /// The text asked for last: keys come in runs of one app.
     private var last: (text: String, number: UInt32) = ("", 0)
 
     /// - Returns: nil when all numbers are in use.

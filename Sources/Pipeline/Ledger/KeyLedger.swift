@@ -5,10 +5,10 @@ package import Crypto
 ///
 /// About 260 bytes per key: entries lie in segments of 1,024, found through a sharded index, so it grows without a spike.
 package struct KeyLedger: Sendable {
-    /// What Resolve needs of a key.
+    /// The result of looking up a key, as Resolve needs it.
     package enum Lookup: Sendable, Equatable {
         case unknown
-        /// Imported with a point that is no point.
+        /// Imported with bytes that are no point.
         case unusable
         case key(P256PublicKey)
     }

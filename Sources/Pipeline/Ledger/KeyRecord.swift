@@ -1,7 +1,7 @@
 package import AppAttest
 package import Crypto
 
-/// The last accepted request of a key: what makes a redelivery a duplicate.
+/// The last accepted request of a key, by which a redelivery is recognized as a duplicate.
 package struct LastRequest: Hashable, Sendable {
     package var id: ExactText
     package var valueDigest: Digest
@@ -17,11 +17,11 @@ package struct LastRequest: Hashable, Sendable {
     }
 }
 
-/// What the ledger knows of one attested key.
+/// The ledger's record of one attested key.
 package struct KeyRecord: Hashable, Sendable {
     /// nil = an imported key whose point is unusable: its assertions are `key-invalid`.
     package var publicKey: P256PublicKey?
-    /// What was imported in the place of such a point. Only the ledger topic keeps it, a ``KeyLedger`` does not.
+    /// The bytes imported in place of such a point. Only the ledger topic keeps them, a ``KeyLedger`` does not.
     package var unusableKey: [UInt8] = []
     package var counter: UInt32
     /// ``AppCheck/RegisteredApp/name``; nil = imported without one, the first accepted request binds it.

@@ -1,16 +1,16 @@
 package import AppAttest
 package import Crypto
 
-/// One record of the ledger topic. ``LedgerCodec`` tells the bytes.
+/// One record of the ledger topic. ``LedgerCodec`` defines the bytes.
 package enum LedgerChange: Sendable, Equatable {
     case key(KeyID, KeyRecord)
     case challenge(Digest, ConsumedID)
     case token(Digest, ConsumedID)
-    /// How far the partition is. At-least-once delivery writes it behind everything that was applied, before what is
-    /// forgotten.
+    /// How far the partition is. At-least-once delivery writes it after everything that was applied and before the ids
+    /// that are forgotten.
     case mark(PartitionMark)
     case rate(app: String, RateCount)
-    /// A sealing key under which artifacts were issued, by the id that stands in them.
+    /// A sealing key under which artifacts were issued, by the id in them.
     case sealingKey(UInt32, since: EvaluationTime)
     case challengeForgotten(Digest)
     case tokenForgotten(Digest)
@@ -19,11 +19,11 @@ package enum LedgerChange: Sendable, Equatable {
     case markForgotten
 }
 
-/// Something that may be used once, and was: a challenge with a key, or a token's id.
+/// An id that may be used once, and was: of a challenge with a key, or of a token.
 package struct ConsumedID: Hashable, Sendable {
-    /// From when on it would be refused as expired anyway.
+    /// When it would expire and be refused anyway.
     package var expiresAt: EvaluationTime
-    /// Whose request it was, so that the same one redelivered gets the same answer.
+    /// The request that used it, so that its redelivery gets the same answer.
     package var request: Digest
 
     package init(expiresAt: EvaluationTime, request: Digest) {

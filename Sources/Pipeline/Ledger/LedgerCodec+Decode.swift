@@ -34,7 +34,7 @@ extension LedgerCodec {
         case .challenge: .challengeForgotten(try digest(key))
         case .token: .tokenForgotten(try digest(key))
         case .mark: .markForgotten
-        // A reset takes it away: nothing counted.
+        // A reset deletes it: nothing is counted.
         case .rate:
             .rate(
                 app: String(decoding: key.dropFirst(), as: UTF8.self),
@@ -110,7 +110,7 @@ extension LedgerCodec {
 }
 
 extension P256PublicKey {
-    /// X ‖ Y, which our own ledger keeps for points that were checked; other lengths are no points.
+    /// X ‖ Y, which our own ledger keeps only for checked points; other lengths are no points.
     fileprivate init?(coordinates bytes: [UInt8]) {
         let span = bytes.span
         guard span.count == 64, let x = Digest(span.extracting(0..<32)), let y = Digest(span.extracting(32..<64)) else {
@@ -183,7 +183,7 @@ private struct Fields {
         return EvaluationTime(milliseconds: number)
     }
 
-    /// What RFC 3339 can write, and as much before 1970: sums of times cannot overflow then.
+    /// The range of RFC 3339, and as much before 1970: sums of such times cannot overflow.
     private static func isTime(_ milliseconds: Int64) -> Bool {
         milliseconds.magnitude <= DecodeStage.timestamps.upperBound.magnitude
     }

@@ -143,7 +143,7 @@ package enum LedgerCodec {
     }
 }
 
-/// A record of the ledger topic that this version cannot read. It ends the work: judging on without it would forget.
+/// A ledger record that this version cannot read. It ends the work: a worker that went on without it would forget.
 package struct LedgerFault: Error, Equatable, Sendable, CustomStringConvertible {
     package let partition: Int32
     package let reason: String

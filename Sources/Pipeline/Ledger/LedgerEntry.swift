@@ -1,7 +1,7 @@
 internal import AppAttest
 internal import Crypto
 
-/// A key record as it lies in memory: fixed size (248 bytes), no references, so that a million keys are a few arrays.
+/// A key record in memory: fixed size (248 bytes), no references, so that a million keys are a few arrays.
 struct LedgerEntry {
     static let inlineIDBytes = 39
 
@@ -12,9 +12,9 @@ struct LedgerEntry {
         static let nonce = Flags(rawValue: 4)
         static let lastRequest = Flags(rawValue: 8)
         static let category = Flags(rawValue: 16)
-        /// The request id is longer than ``inlineIDBytes`` and lies in the ledger's side table.
+        /// The request id is longer than ``inlineIDBytes`` and is in the ledger's side table.
         static let longID = Flags(rawValue: 32)
-        /// The key was taken out of the ledger; its slot waits for the same key to come back.
+        /// The key was removed from the ledger; its slot is kept for the same key's return.
         static let forgotten = Flags(rawValue: 64)
         static let issued = Flags(rawValue: 128)
     }

@@ -1,10 +1,10 @@
 package import AppAttest
 package import Crypto
 
-/// The changes of one batch that has not committed yet: read before the ledger, dropped on an abort.
+/// The changes of one uncommitted batch: read before the ledger, dropped on an abort.
 package struct LedgerOverlay: Sendable {
     private var places: [Int32: Int] = [:]
-    /// In an array, for its elements are read and changed where they lie: a dictionary's getter copies them.
+    /// In an array, whose elements are read and changed in place: a dictionary's getter copies them.
     private var parts: [PartitionOverlay] = []
 
     package init() {}
@@ -16,7 +16,7 @@ package struct LedgerOverlay: Sendable {
         _modify { yield &parts[place(of: partition)] }
     }
 
-    /// The key's record where this batch has changed it.
+    /// The key's record, if this batch has changed it.
     package subscript(partition: Int32, key: KeyID) -> KeyRecord? {
         get { places[partition].flatMap { parts[$0].keys[key] } }
         set { parts[place(of: partition)].keys[key] = newValue }
@@ -31,7 +31,7 @@ package struct LedgerOverlay: Sendable {
         return parts.count - 1
     }
 
-    /// What the ledger topic is told, by partition, in the order in which it must stand there.
+    /// The records for the ledger topic, by partition, in the order in which they must be written.
     package func changes() -> [(partition: Int32, change: LedgerChange)] {
         partitions.flatMap { partition in self[partition].changes().map { (partition, $0) } }
     }
@@ -44,13 +44,13 @@ package struct PartitionOverlay: Sendable {
     package var tokens: [Digest: ConsumedID] = [:]
     package var rates: [String: RateCount] = [:]
     package var sealingKeys: [UInt32: EvaluationTime] = [:]
-    /// Ids whose time is over, to be forgotten here and on the topic.
+    /// Expired ids, to be forgotten here and on the topic.
     package var expired: [LedgerChange] = []
     /// The highest evaluation time that this batch has seen; nil = nothing higher than before.
     package var streamTime: EvaluationTime?
     /// How far the partition is when the batch is committed; nil = the log has no group, and is atomic.
     package var mark: PartitionMark?
-    /// Stands before everything else; nil = not needed.
+    /// Written before everything else; nil = not needed.
     package var firstMark: PartitionMark?
 
     package init() {}
@@ -63,12 +63,12 @@ package struct PartitionOverlay: Sendable {
         for (id, consumed) in tokens { changes.append(.token(id, consumed)) }
         for (app, rate) in rates { changes.append(.rate(app: app, rate)) }
         for (id, since) in sealingKeys { changes.append(.sealingKey(id, since: since)) }
-        // Written where something is forgotten because of its time, so that a restored ledger never takes the id again.
+        // Written where an id is forgotten because it expired, so that a restored ledger never accepts the id again.
         guard let mark else {
             return expired.isEmpty ? changes : changes + expired + [.mark(PartitionMark(streamTime: streamTime))]
         }
-        // Without a transaction the topic may end anywhere: behind all that was applied, before all that is forgotten. What
-        // was not forgotten by then is with the next batch.
+        // Without a transaction the topic may end at any record, so the mark stands after all that was applied and
+        // before all that is forgotten. Ids that were not forgotten then are forgotten with the next batch.
         return mark.delivery == .transaction ? changes + expired + [.mark(mark)] : changes + [.mark(mark)] + expired
     }
 }

@@ -1,4 +1,4 @@
-/// The ledger of the partition that was asked for last: records come in runs of one partition.
+/// The ledger of the partition asked for last: records come in runs of one partition.
 struct LedgerRun {
     private var partition: Int32?
     /// Read in place: a copy of it touches a dozen counts.

@@ -1,19 +1,19 @@
 package import AppAttest
 internal import Crypto
 
-/// Everything that is remembered of one partition: what the ledger topic's partition of the same number says.
+/// The state of one partition: the contents of the ledger topic's partition with the same number.
 package struct PartitionLedger: Sendable {
     package var keys = KeyLedger()
     /// By SHA-256 over challenge and key ID.
     package private(set) var challenges = ConsumedIDs()
     /// By SHA-256 over project and `jti`.
     package private(set) var tokens = ConsumedIDs()
-    /// The highest evaluation time so far: by it, never by the wall clock, challenges and ids expire.
+    /// The highest evaluation time so far: challenges and ids expire by it, never by the wall clock.
     package private(set) var streamTime = EvaluationTime(milliseconds: -1)
     package private(set) var rates: [String: RateCount] = [:]
     /// Ids of the sealing keys that artifacts were issued under.
     package private(set) var sealingKeys: [UInt32: EvaluationTime] = [:]
-    /// What the last record 04 says; nil = there is none.
+    /// The last record 04; nil = there is none.
     package private(set) var mark: PartitionMark?
 
     package init() {}
@@ -23,10 +23,10 @@ package struct PartitionLedger: Sendable {
     /// Requests before this offset were applied already: at-least-once delivery does not apply them again.
     package var appliedOffset: Int64 { mark?.skipsBefore ?? 0 }
 
-    /// Whether nothing is remembered; the mark aside.
+    /// Whether no state is remembered; the mark does not count.
     package var isEmpty: Bool { keys.count == 0 && consumedCount == 0 && rates.isEmpty && sealingKeys.isEmpty }
 
-    /// Ids that were used up and are remembered.
+    /// Used ids that are remembered.
     package var consumedCount: Int { challenges.count + tokens.count }
 
     /// Applies one record of the ledger topic.
@@ -48,7 +48,7 @@ package struct PartitionLedger: Sendable {
         }
     }
 
-    /// Applies what a committed batch has changed.
+    /// Applies the changes of a committed batch.
     package mutating func apply(_ overlay: PartitionOverlay) {
         for (key, record) in overlay.keys { keys.set(key, record) }
         for (id, consumed) in overlay.challenges { challenges.insert(id, consumed) }
@@ -61,7 +61,7 @@ package struct PartitionLedger: Sendable {
         if !overlay.expired.isEmpty { sweep() }
     }
 
-    /// What may be forgotten at a stream time, `limit` ids of each kind or a few more.
+    /// The ids that expire at a stream time, `limit` of each kind or a few more.
     package func expired(at streamTime: EvaluationTime, limit: Int) -> [LedgerChange] {
         challenges.expired(at: streamTime, limit: limit).map { .challengeForgotten($0) }
             + tokens.expired(at: streamTime, limit: limit).map { .tokenForgotten($0) }

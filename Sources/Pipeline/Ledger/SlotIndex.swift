@@ -31,7 +31,7 @@ struct SlotIndex {
         return nil
     }
 
-    /// - Parameter keyAt: the key ID of a slot that was inserted before, to place it anew when its shard grows.
+    /// - Parameter keyAt: the key ID of a slot that was inserted before, to place it again when its shard grows.
     mutating func insert(_ key: KeyID, slot: UInt32, keyAt: (UInt32) -> KeyID) {
         let number = Int(key.digest[0])
         if (shards[number].used + 1) * 10 > shards[number].slots.count * 7 { grow(number, keyAt: keyAt) }

@@ -15,7 +15,7 @@ final class Batch {
     var findings: [Finding] = []
     var overlay = LedgerOverlay()
     var outputs: [EncodedGrain] = []
-    /// What the batch adds to the loop's tally, and the positions that it commits: known from Admit on.
+    /// The batch's part of the loop's tally, and the positions that it commits: known from Admit on.
     var tally = LoopTally()
     var positions: [PartitionPosition] = []
     var fault: (any Error)?
@@ -27,7 +27,7 @@ final class Batch {
         self.now = now
     }
 
-    /// Takes in what the lanes decoded.
+    /// Takes in the lanes' decoded records.
     func add(_ grains: [DecodedGrain]) {
         records.reserveCapacity(grains.reduce(0) { $0 + $1.records.count })
         for grain in grains {
@@ -46,7 +46,7 @@ final class Batch {
     }
 }
 
-/// What a lane made of a grain of polled records: up to the first line that is no record.
+/// A lane's decoded grain: the polled records up to the first line that is no record.
 struct DecodedGrain {
     var records: [DecodedRecord] = []
     var fault: CaptureFault?

@@ -5,9 +5,9 @@ extension BatchLoop {
         forgetPieces()
         switch change {
         case .assigned: break
-        // What is lost may belong to somebody else already: nothing in flight may be committed.
+        // Another worker may own a lost partition already: nothing in flight may be committed.
         case .lost: drop()
-        // The group waits: only the oldest batch may still be finished, and not for long.
+        // The group waits: only the oldest batch may still finish, and only within a limit.
         case .revoked:
             inFlight.removeLast(max(0, inFlight.count - 1))
             revocationEnd = wallClock().map {
@@ -17,7 +17,7 @@ extension BatchLoop {
         pendingChange = change
     }
 
-    /// Gives up the batch that a revocation waits for when its time is over: the next owner does it again.
+    /// Gives up the batch that delays a revocation too long: the next owner does it again.
     func limitRevocation() {
         guard case .revoked? = pendingChange, !inFlight.isEmpty, let end = revocationEnd, let now = wallClock(),
             now >= end
@@ -29,7 +29,7 @@ extension BatchLoop {
         switch change {
         case .assigned(let partitions):
             forgetRestoration()
-            // The log may fail and be asked again: nothing changes before it has begun.
+            // The log may fail and be asked again: no state changes before it has begun.
             try log.beginRestore(partitions, kept: Set(partitions.filter(isKnown)))
             release(partitions, becauseGone: false)
             for partition in partitions { take(partition) }
@@ -44,7 +44,7 @@ extension BatchLoop {
             try log.releaseRevoked()
         case .lost(let partitions):
             forgetRestoration()
-            // Another worker moves these counters now: what is remembered here would let old assertions back in.
+            // Another worker moves these counters now: the counters remembered here would let old assertions back in.
             for partition in partitions { ledgers[settings.ledgerPartition(partition)] = nil }
             release(partitions, becauseGone: true)
             bisection.forget(partitions)
@@ -66,7 +66,7 @@ extension BatchLoop {
         ledgers[number] = kept.take(number) ?? PartitionLedger()
     }
 
-    /// What the topic no longer says may be somebody else's by now: it is not mixed with what the topic says instead.
+    /// Records that the topic lost may have been replaced by another owner's: the two ledgers are not mixed.
     func forget(_ partition: Int32) {
         let number = settings.ledgerPartition(partition)
         ledgers[number] = nil
@@ -79,7 +79,7 @@ extension BatchLoop {
         kept.keep(number, ledger, at: uptime())
     }
 
-    /// Half-read ledgers are worth nothing.
+    /// Half-read ledgers are useless.
     func forgetRestoration() {
         guard let restoration else { return }
         for partition in restoration.waiting { ledgers[settings.ledgerPartition(partition)] = nil }
@@ -90,7 +90,7 @@ extension BatchLoop {
 // MARK: - Restore
 
 extension BatchLoop {
-    /// Reads some more of the ledgers; lanes decode what was read, the loop applies it in order.
+    /// Reads more of the ledgers; lanes decode the records, the loop applies them in order.
     func restore(waitMilliseconds: Int) throws -> Bool {
         guard let restoration else { return false }
         var moved = applyRestored(restoration)
@@ -118,7 +118,7 @@ extension BatchLoop {
         return moved || hasNews || !round.records.isEmpty
     }
 
-    /// A partition whose ledger is whole is read from here on, whatever the others wait for.
+    /// Starts reading a partition whose ledger is whole, even while others wait for theirs.
     private func start(_ partition: Int32, of restoration: Restoration) throws {
         if try !quarantineUnreadable(restoration.unreadable, of: partition), held[partition] == nil {
             if let missing = missingSealingKeys(in: settings, before: partition) { throw missing }
@@ -134,7 +134,7 @@ extension BatchLoop {
             records[range].map { DecodedChange($0) }
         } completion: { changes in
             self.post {
-                // Chunks of a restore that was given up must not pass for the next one's.
+                // Chunks of an abandoned restore must not pass for the next one's.
                 guard number == self.restorations else { return }
                 self.restoration?.add(changes, chunk: chunk)
             }
@@ -150,8 +150,8 @@ extension BatchLoop {
         return moved
     }
 
-    /// Records come in runs of one partition: its ledger is taken out of the table for as long as a run lasts, since
-    /// changing it in its place would cost more than the change.
+    /// Records come in runs of one partition: its ledger is taken out of the table for the length of a run, since
+    /// changing it in place would cost more than the change itself.
     private func apply(_ changes: [DecodedChange], of restoration: Restoration) {
         var run: (number: Int32, ledger: PartitionLedger)?
         func apply(_ change: LedgerChange, on partition: Int32) {

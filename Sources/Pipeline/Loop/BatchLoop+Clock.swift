@@ -1,7 +1,7 @@
 internal import AppAttest
 
 extension BatchLoop {
-    /// Whether a round may be judged by the clock as it goes now; where not, that is told once.
+    /// Whether a round may be judged by the present clock; if not, the reason is reported once.
     func clockAgrees(with round: PollRound) -> Bool {
         guard let wall = wallClock(), let uptime = uptime() else { return true }
         let doubt = clocks.doubt(

@@ -1,7 +1,7 @@
 internal import AppAttest
 
 extension BatchLoop {
-    /// Asks the log where a restored partition begins.
+    /// Asks the log where a restored partition starts.
     func start(_ partition: Int32) throws {
         let ledger = ledgers[settings.ledgerPartition(partition)]
         switch try log.start(partition, mark: ledger?.mark, ledgerIsEmpty: ledger?.isEmpty ?? true) {
@@ -14,7 +14,7 @@ extension BatchLoop {
         }
     }
 
-    /// Reads nothing more of a partition, and says why; the others go on. Until it is revoked or assigned anew.
+    /// Stops reading a partition, and reports why; the others go on. Until it is revoked or assigned again.
     func hold(_ partition: Int32, _ sentence: String) throws {
         try log.hold(partition)
         held[partition] = sentence
@@ -23,7 +23,7 @@ extension BatchLoop {
         notice(PartitionNotice(partition: partition, sentence: sentence, isHeld: true))
     }
 
-    /// - Parameter becauseGone: they are not ours any more; else they are judged again.
+    /// - Parameter becauseGone: the partitions are no longer ours; else they are judged again.
     func release(_ partitions: [Int32], becauseGone: Bool) {
         for partition in partitions {
             held[partition] = nil
@@ -34,14 +34,14 @@ extension BatchLoop {
 
     /// Writes down how far each partition of a batch is.
     ///
-    /// Stream time and offset share a record of the ledger topic: who writes one writes both, since compaction leaves the
-    /// last record alone.
+    /// Stream time and offset share a record of the ledger topic: both are written each time, since compaction keeps
+    /// only the last record.
     func mark(_ positions: [PartitionPosition], after records: [DecodedRecord], in overlay: inout LedgerOverlay) {
         guard log.group != nil || !log.isAtomic else { return }
         for position in positions {
             let known = ledgers[position.partition]
             var mark = PartitionMark(group: log.group, delivery: delivery(of: position.partition))
-            // At-least-once delivery reads what is applied once more, and skips it.
+            // At-least-once delivery reads applied requests again, and skips them.
             mark.appliedOffset = log.isAtomic ? position.offset : max(position.offset, known?.appliedOffset ?? 0)
             mark.streamTime = overlay[position.partition].streamTime ?? known?.streamTime
             if let time = mark.streamTime, time.milliseconds < 0 { mark.streamTime = nil }
@@ -50,8 +50,8 @@ extension BatchLoop {
         }
     }
 
-    /// Without a transaction the first batch may end behind its first ledger record, when neither an offset of ours nor its
-    /// mark is there: keys without either look like a ledger whose offsets are gone. So a mark stands before them.
+    /// Without a transaction the first batch may end after its first ledger record, with no offset or mark of ours
+    /// written: such keys look like a ledger whose offsets are gone. So a mark is written before them.
     private func firstMark(
         of partition: Int32,
         _ known: PartitionLedger?,

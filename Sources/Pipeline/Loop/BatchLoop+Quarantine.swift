@@ -1,9 +1,9 @@
-/// A partition whose records cannot be read as they were written.
+/// A partition with records that can no longer be read as they were written.
 package struct PartitionDamage: Sendable, Equatable {
     package let partition: Int32
-    /// What was read, and what the log said of it.
+    /// What was read, and the log's message.
     package let cause: String
-    /// Whether it lies in the ledger; else in the requests.
+    /// Whether the damage is in the ledger; else it is in the requests.
     package let isLedger: Bool
 
     package init(partition: Int32, cause: String, isLedger: Bool) {
@@ -25,8 +25,8 @@ extension BatchLoop {
         return held[record.partition] != nil
     }
 
-    /// Nothing is judged by a ledger that is not whole, and nothing of it is kept: it is read from its beginning when the
-    /// partition comes again.
+    /// No request is judged by an incomplete ledger, and nothing of it is kept: it is read from its beginning when the
+    /// partition is assigned again.
     func quarantine(_ partition: Int32, _ sentence: String) throws {
         try hold(partition, sentence)
         forget(partition)
@@ -34,7 +34,7 @@ extension BatchLoop {
 
     /// Holds a partition whose ledger has records that this version cannot read.
     ///
-    /// - Returns: whether it has.
+    /// - Returns: whether it has such records.
     func quarantineUnreadable(_ unreadable: UnreadableRecords, of partition: Int32) throws -> Bool {
         guard let fault = unreadable.first(of: partition) else { return false }
         try quarantine(

@@ -36,7 +36,7 @@ extension BatchLoop {
         }
     }
 
-    /// Admit on the loop, then encoding on the lanes: the outputs first, then what the ledger topic is told.
+    /// Admit on the loop, then encoding on the lanes: the outputs first, then the records for the ledger topic.
     private func admit(_ batch: Batch) {
         let (records, findings) = (batch.takeRecords(), batch.findings)
         batch.findings = []
@@ -132,7 +132,7 @@ extension BatchLoop {
             lane.work.during(work, alone: alone) { body(range, lane) }
         } completion: { outputs in
             self.post {
-                // A batch that an abort killed is not in flight any more.
+                // A batch dropped by an abort is no longer in flight.
                 guard epoch == self.epoch, let batch = self.inFlight.first(where: { $0.number == number }) else {
                     return
                 }
@@ -141,7 +141,7 @@ extension BatchLoop {
         }
     }
 
-    /// Moves every batch as far as it can go. The oldest alone is admitted, encoded and committed.
+    /// Moves every batch as far as possible. Only the oldest is admitted, encoded and committed.
     func advance() throws -> Bool {
         var moved = startVerifying()
         #if DEBUG
@@ -150,7 +150,7 @@ extension BatchLoop {
             }
         #endif
         while let oldest = inFlight.first {
-            // Not before its turn: which fault ends the work must not depend on which lane was faster.
+            // Not before its turn: which fault ends the work must not depend on the speed of a lane.
             if let fault = oldest.fault { throw fault }
             if oldest.stage == .verified {
                 admit(oldest)
@@ -158,7 +158,7 @@ extension BatchLoop {
             }
             guard oldest.stage == .encoded else { break }
             do { try commit(oldest) } catch let fault as any LogFault where !fault.endsLoop {
-                // Whatever a commit's fault says of itself: its unit was not finished, so it is done again.
+                // Whatever a commit's fault says: its unit was not finished, so the batch is done again.
                 let canGoOn =
                     !fault.isRecordFault || bisection.failed(oldest.positions, count: oldest.tally.requests)
                 if let share = fault.acknowledgedShare { pace.ranOut(oldest.tally.requests, acknowledged: share) }
@@ -172,7 +172,7 @@ extension BatchLoop {
         return moved
     }
 
-    /// In order: a later batch's assertions may ride on the attestations and artifacts of every batch before it.
+    /// In order: a later batch's assertions may depend on the attestations and artifacts of every batch before it.
     private func startVerifying() -> Bool {
         var moved = false
         var earlier: [CandidateKeys] = []
@@ -188,7 +188,7 @@ extension BatchLoop {
     }
 }
 
-/// The log will not even take the shortest dead letter of a record.
+/// The log does not even accept the shortest dead letter of a record.
 package struct RefusedRecordFault: Error, CustomStringConvertible {
     package let fault: any LogFault
     package let positions: [PartitionPosition]

@@ -4,20 +4,20 @@ internal import AppCheck
 /// The loop: polls batches, sends them through the lanes, admits and commits them one after the other.
 ///
 /// It owns ledgers and log and is confined to one thread (the worker's serial queue, or the simulation's). Lanes hand
-/// their results back through `post`. It never waits for a lane: ``tick()`` does what can be done now and returns.
+/// their results back through `post`. It never waits for a lane: ``tick()`` does the work that is ready and returns.
 package final class BatchLoop: @unchecked Sendable {
     package struct Options: Sendable {
         package var batch = BatchLimits()
-        /// Batches between poll and commit at most; two keep the lanes busy while one commits, a third covers encoding.
+        /// Most batches between poll and commit; two keep the lanes busy during a commit, a third covers encoding.
         package var batchesInFlight = 3
         package var breaker = Breaker.Limits()
-        /// How long partitions that are to be given back may wait for the oldest batch, in milliseconds.
+        /// How long partitions being revoked may wait for the oldest batch, in milliseconds.
         package var revokeMilliseconds: Int64 = 2_000
-        /// What the loop itself works at.
+        /// The records that the loop itself works on.
         package var work = WorkSlot()
         /// Records that may crash the process.
         package var suspects = CrashSuspects()
-        /// Told which of them are behind the committed positions; on the loop's thread.
+        /// Called with the suspects that the committed positions have passed; on the loop's thread.
         package var passed: (@Sendable ([WorkItem]) -> Void)?
         #if DEBUG
             package var sabotage: Sabotage?
@@ -25,11 +25,11 @@ package final class BatchLoop: @unchecked Sendable {
         package init() {}
     }
 
-    /// What ``tick()`` found to do.
+    /// The outcome of ``tick()``.
     package enum Progress: Sendable, Equatable {
         /// Something moved; call again at once.
         case worked
-        /// Batches are with the lanes, or nothing came: call again when a result was posted, or after a while.
+        /// Batches are with the lanes, or nothing came: call again when a result is posted, or after a while.
         case waiting
         /// The log failed in a way that may pass, or the breaker is open: call again after a pause.
         case backOff
@@ -57,9 +57,9 @@ package final class BatchLoop: @unchecked Sendable {
     var pendingChange: AssignmentChange?
     var revocationEnd: EvaluationTime?
     var restoration: Restoration?
-    /// How many were begun: tells their chunks apart.
+    /// Number of restores begun: distinguishes their chunks.
     var restorations = 0
-    /// Ledgers of partitions that were given away in order: only what others wrote since is read when they come back.
+    /// Ledgers of partitions that were revoked, not lost: when these return, only the records of others since are read.
     var kept = KeptLedgers()
     /// Bumped by an abort: results of older batches are dropped when they come back.
     private(set) var epoch = 0
@@ -68,7 +68,7 @@ package final class BatchLoop: @unchecked Sendable {
     var bisection = Bisection()
     var pace: BatchPace
     var suspects: CrashSuspects
-    /// What is left of a round with suspects in it.
+    /// The rest of a round with suspects in it.
     private var pieced: PiecedRound?
     var clocks = ClockWatch()
     /// A round that came while the clock was in doubt.
@@ -78,9 +78,9 @@ package final class BatchLoop: @unchecked Sendable {
     var breaker: Breaker
     private var hasToldBreaker = false
 
-    /// Partitions that nothing is read of, with the sentence that says why and what helps.
+    /// Partitions that are not read, each with a sentence that says why and what helps.
     package internal(set) var held: [Int32: String] = [:]
-    /// Holds that were told, so that a partition that is judged again is not told again.
+    /// Holds that were reported: a partition that is judged again is not reported again.
     var toldHolds: [Int32: String] = [:]
     /// Partitions whose first offset is yet to be committed.
     var uncommitted: Set<Int32> = []
@@ -88,12 +88,12 @@ package final class BatchLoop: @unchecked Sendable {
     package internal(set) var tally = LoopTally()
 
     /// - Parameters:
-    ///   - ledgers: what is known at the start, by ledger partition.
+    ///   - ledgers: the state at the start, by ledger partition.
     ///   - post: brings a block onto the loop's thread.
     ///   - wallClock: the time in live mode; nil in replay, where only the records' times count.
-    ///   - uptime: milliseconds that have passed since some moment, by a clock that nobody sets and that goes on while the
-    ///     machine sleeps; nil = the wall clock's.
-    ///   - notice: told of every fault that the loop rides out.
+    ///   - uptime: milliseconds since some fixed moment, by a clock that cannot be set and that runs while the machine
+    ///     sleeps; nil = the wall clock's.
+    ///   - notice: called with every fault that the loop rides out.
     package init(
         log: any RecordLog,
         settings: PipelineSettings,
@@ -121,10 +121,10 @@ package final class BatchLoop: @unchecked Sendable {
         for item in suspects.convicted { notice(CrashVerdict(item: item)) }
     }
 
-    /// Whether nothing is with the lanes.
+    /// Whether the lanes have no work.
     package var isIdle: Bool { inFlight.isEmpty && restoration?.mayRead ?? true }
 
-    /// Whether a stop left a batch behind whose commit had failed.
+    /// Whether a stop left a batch whose commit had failed.
     package var endedWithoutCommit: Bool { stopping && needsAbort }
 
     /// How far the restore of newly assigned partitions is; nil = none is under way.
@@ -132,20 +132,20 @@ package final class BatchLoop: @unchecked Sendable {
         restoration.map { RestoreProgress(records: $0.applied, remaining: $0.remaining) }
     }
 
-    /// Takes no more input; the oldest batch is finished and committed. In live mode the younger ones are left to whoever
-    /// comes next: to wait for all of them may take seconds that nobody has.
+    /// Takes no more input; the oldest batch is finished and committed. In live mode the younger ones are left to the
+    /// next owner: finishing all of them may take seconds more than a stop allows.
     package func stop() {
         stopping = true
         if wallClock() != nil { inFlight.removeLast(max(0, inFlight.count - 1)) }
     }
 
-    /// Does what can be done without waiting for a lane.
+    /// Does the work that needs no waiting for a lane.
     ///
-    /// - Parameter waitMilliseconds: how long a poll may wait where there is nothing else to do.
+    /// - Parameter waitMilliseconds: how long a poll may wait when there is nothing else to do.
     /// - Throws: a fault of the world that the log could not ride out, or of a capture that cannot be read.
     package func tick(waitMilliseconds: Int) throws -> Progress {
         do {
-            // What was under way is dead and uncommitted: the next owner repeats it.
+            // The batches in flight were dropped uncommitted: the next owner repeats them.
             if needsAbort, stopping { return .finished }
             if needsAbort { try abort() }
             return try move(waitMilliseconds: waitMilliseconds)
@@ -174,7 +174,7 @@ package final class BatchLoop: @unchecked Sendable {
         var moved = try advance()
         limitRevocation()
         kept.sweep(at: uptime())
-        // Not while ledgers are half read: which sealing keys are in use is known when they are whole.
+        // Not while ledgers are half read: only whole ledgers show which sealing keys are in use.
         if inFlight.isEmpty, restoration == nil, let next = nextSettings { moved = take(next) || moved }
         if inFlight.isEmpty, let change = pendingChange {
             try finish(change)
@@ -206,12 +206,12 @@ package final class BatchLoop: @unchecked Sendable {
 
     private var mayPoll: Bool {
         guard pendingChange == nil, !ended, !stopping, inFlight.count < mostInFlight else { return false }
-        // Other settings count between two batches. They wait for a restore, which nothing waits for.
+        // New settings start between two batches. They wait for a restore, which waits for nothing.
         guard let restoration else { return nextSettings == nil }
         return restoration.hasStarted
     }
 
-    /// One at a time while a record is searched for, or is done alone.
+    /// One at a time while a record is searched for, or runs alone.
     private var mostInFlight: Int {
         bisection.limit != nil || inFlight.first?.isAlone ?? false ? 1 : options.batchesInFlight
     }
@@ -222,9 +222,9 @@ package final class BatchLoop: @unchecked Sendable {
         var round = try log.poll(limits, waitMilliseconds: waitMilliseconds)
         if round.ended { ended = true }
         if let change = round.change { begin(change) }
-        // What was handed out before it is sound.
+        // Records handed out before the damage are sound.
         if let damage = round.damaged { try hold(damage.partition, damage.sentence) }
-        // A held partition's may have been on their way.
+        // Records of a held partition may have been on their way.
         if !held.isEmpty { round.records.removeAll { isHeld($0) } }
         guard !round.records.isEmpty else { return round.change != nil || round.ended || round.damaged != nil }
         guard clockAgrees(with: round) else {
@@ -262,7 +262,7 @@ package final class BatchLoop: @unchecked Sendable {
     /// Records that were polled and are in no batch yet.
     private var hasLeftover: Bool { pieced != nil || doubted != nil }
 
-    /// What is left of a round is read again by whoever is next.
+    /// The next owner reads the rest of a round again.
     func forgetPieces() {
         pieced = nil
         (doubted, clockDoubt) = (nil, nil)
@@ -278,9 +278,9 @@ extension BatchLoop {
         let taken: @Sendable (MissingSealingKeys?) -> Void
     }
 
-    /// Judges by other settings from the next batch on.
+    /// Uses other settings from the next batch on.
     ///
-    /// - Parameter taken: told when they count, or which keys they lack and that the old ones stay.
+    /// - Parameter taken: called once they are in use (nil), or with the keys that they lack, if the old ones stay.
     package func replace(_ settings: PipelineSettings, taken: @escaping @Sendable (MissingSealingKeys?) -> Void) {
         nextSettings = NextSettings(settings: settings, taken: taken)
     }
@@ -300,7 +300,7 @@ extension BatchLoop {
 // MARK: - Aborts
 
 extension BatchLoop {
-    /// Every batch in flight dies: the log will rewind and give their records again.
+    /// Drops every batch in flight: the log rewinds and delivers their records again.
     func kill() {
         #if DEBUG
             if options.sabotage == .overlayKeptAfterAbort, let oldest = inFlight.first { apply(oldest.overlay) }
@@ -314,7 +314,7 @@ extension BatchLoop {
         inFlight = []
         forgetPieces()
         forgetRestoration()
-        // What was read up to the input's end is read again; the log says anew when it comes there.
+        // The records up to the input's end are read again; the log reports the end again when it gets there.
         ended = false
         tally.aborts += 1
     }

@@ -1,27 +1,27 @@
-/// How many records a batch may have, where a broker takes less in a unit's time than the configured limit: one with a
-/// quota, for example, or far away.
+/// How many records a batch may have when a broker takes less in a unit's time than the configured limit: a broker with
+/// a quota, for example, or far away.
 ///
-/// Which batch a record falls into never changes its outcome, so this is about time alone.
+/// The batch that a record falls into never changes its outcome, so this affects time only.
 struct BatchPace {
-    /// Smaller batches gain nothing: the time that they take is that of the commit.
+    /// Smaller batches gain nothing: the commit itself takes most of their time.
     private static let fewest = 50
     /// Commits in a row that must be quick before batches grow.
     private static let streak = 20
-    /// Batches shrink before the time runs out, and grow where twice as many still leave most of it.
+    /// Batches shrink before the time runs out, and grow if twice as many records would still leave most of it.
     private static let (slow, quick) = (1.0 / 3, 1.0 / 8)
 
     private let most: Int
-    /// At most so many in the next batch.
+    /// The limit of the next batch.
     private(set) var records: Int
     private var quickCommits = 0
 
-    /// - Parameter most: as configured.
+    /// - Parameter most: the configured limit.
     init(most: Int) {
         self.most = most
         records = most
     }
 
-    /// A batch was aborted since its time was over: the next ones have half of what was taken of it.
+    /// A batch was aborted because its time was up: the next ones have half of the records that got through.
     ///
     /// - Parameter share: of the batch's outputs that were acknowledged, 0 to 1.
     mutating func ranOut(_ count: Int, acknowledged share: Double) {
@@ -29,9 +29,9 @@ struct BatchPace {
         shrink(to: Int(Double(count) * taken) / 2)
     }
 
-    /// - Parameter timeShare: of the time that a unit has, how much this batch's took.
+    /// - Parameter timeShare: the share of a unit's time that this batch took.
     mutating func committed(_ count: Int, timeShare: Double) {
-        // Small batches say nothing about larger ones.
+        // Small batches do not show how long larger ones take.
         guard count > records / 2 else { return }
         if timeShare > Self.slow { return shrink(to: count / 2) }
         guard records < most else { return }

@@ -1,4 +1,4 @@
-/// Where a record lies.
+/// A record's partition and offset.
 package struct RecordPlace: Hashable, Sendable {
     package let partition: Int32
     package let offset: Int64
@@ -11,24 +11,24 @@ package struct RecordPlace: Hashable, Sendable {
     init(_ record: InboundRecord) { self.init(partition: record.partition, offset: record.offset) }
 }
 
-/// The search for a record whose outputs the log will not take: batches are halved until one record is left.
+/// The search for a record whose outputs the log refuses: batches are halved until one record is left.
 ///
-/// Only faults that a record causes start it. Timeouts, fencing, coordinators, rights and full disks never do.
+/// Only faults of a record start it. Timeouts, fencing, coordinators, rights and full disks never do.
 struct Bisection {
-    /// Records of a batch now, one batch at a time; nil = nothing is searched for.
+    /// Records per batch now, one batch at a time; nil = no search.
     private(set) var limit: Int?
-    /// Found, and dead letters from now on.
+    /// Records that were found; they become dead letters from now on.
     private(set) var poison: Set<RecordPlace> = []
     /// The positions after the last records under suspicion.
     private var suspects: [Int32: Int64] = [:]
-    /// A record was found and left: the others under suspicion are done in ever larger steps, until one fails again.
+    /// A record was found and passed: the other suspects are done in growing steps, until one fails again.
     private var grows = false
     /// More than any batch has.
     private static let largest = 1 << 20
 
-    /// A batch's unit was refused for one of its records.
+    /// The log refused a batch's unit because of one of its records.
     ///
-    /// - Returns: false when there is nothing left to try: the batch was a single dead letter already.
+    /// - Returns: false when nothing is left to try: the batch was a single dead letter already.
     mutating func failed(_ positions: [PartitionPosition], count: Int) -> Bool {
         for position in positions {
             suspects[position.partition] = max(suspects[position.partition] ?? 0, position.offset)
@@ -43,7 +43,7 @@ struct Bisection {
         return poison.insert(RecordPlace(partition: position.partition, offset: position.offset - 1)).inserted
     }
 
-    /// A batch was committed: what lies before its positions is innocent, or dealt with.
+    /// A batch was committed: records before its positions are innocent, or dealt with.
     mutating func committed(_ positions: [PartitionPosition]) {
         guard let now = limit else { return }
         let known = poison.count
@@ -58,7 +58,7 @@ struct Bisection {
         if suspects.isEmpty { limit = nil }
     }
 
-    /// Partitions were given away: what was searched for there is another worker's business.
+    /// Partitions were given away: the search there is left to their next owner.
     mutating func forget(_ partitions: [Int32]) {
         for partition in partitions { suspects[partition] = nil }
         poison = poison.filter { !partitions.contains($0.partition) }

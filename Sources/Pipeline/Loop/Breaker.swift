@@ -1,12 +1,12 @@
 package import AppAttest
 
-/// Stops taking records when too many of them meet a bug of ours: better to wait for somebody than to drain the topic
-/// into the dead letters. What a hostile producer sends does not count.
+/// Stops taking records when too many of them hit a bug of ours: better to wait for an operator than to drain the topic
+/// into the dead letters. Records of a hostile producer do not count.
 package struct Breaker: Sendable {
     package struct Limits: Sendable {
-        /// Records that are looked at together.
+        /// The number of records in a window.
         package var window = 1_000
-        /// Internal dead letters among them that open the breaker.
+        /// Internal dead letters in a window that open the breaker.
         package var most = 20
         /// How long it stays open before records are tried again, in milliseconds.
         package var pause: Int64 = 30_000
@@ -40,7 +40,7 @@ package struct Breaker: Sendable {
     package var isOpen: Bool { openedAt != nil }
 }
 
-/// Told when the breaker opens: the worker is not ready until it closes.
+/// Reported when the breaker opens: the worker is not ready until it closes.
 package struct BreakerOpen: LogFault, CustomStringConvertible {
     package let endsLoop = false
     package let requiresAbort = false

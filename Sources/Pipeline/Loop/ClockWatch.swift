@@ -1,19 +1,19 @@
 internal import AppAttest
 
-/// Tells a wall clock that is wrong from records that are old, by the time that the broker wrote beside them
-/// (LogAppendTime, which no sender can choose).
+/// Distinguishes a wrong wall clock from old records, by the time that the broker wrote beside them (LogAppendTime,
+/// which no sender can choose).
 ///
-/// - The broker cannot have appended a record in the future: where it seems so, one of the two clocks is wrong. It is the
-///   broker's where other partitions agree with ours at the same time, else ours is as likely.
-/// - An old record may lie in an old backlog, and nothing in the record tells. But where our clock agreed with a broker's
-///   before, and has since been set forward by more than the time that has passed, records that would be too old by the
-///   new time alone prove nothing. A worker that starts with its clock ahead cannot know, and refuses.
+/// - The broker cannot have appended a record in the future: if it seems so, one of the two clocks is wrong. It is the
+///   broker's if other partitions agree with ours at the same time, else ours is as likely.
+/// - An old record may come from an old backlog, which the record itself does not show. But if our clock agreed with a
+///   broker's before, and has since been set forward by more than the time that has passed, records that are too old
+///   only by the new time prove nothing. A worker that starts with its clock ahead cannot know, and refuses.
 struct ClockWatch: Sendable {
-    /// A record this young was appended while we looked, near enough.
+    /// A record this young was appended, near enough, just now.
     private static let fresh: Int64 = 5 * 60_000
-    /// How long an agreement of other partitions speaks for our clock.
+    /// How long an agreement with other partitions supports our clock.
     private static let memory: Int64 = 5 * 60_000
-    /// Our clock was set where it has gone on by this much more or less than the time that has passed.
+    /// Our clock was set if it moved by this much more or less than the time that has passed.
     private static let step: Int64 = 60_000
 
     struct Limits: Sendable {
@@ -21,7 +21,7 @@ struct ClockWatch: Sendable {
         var maxAhead: Int64
     }
 
-    /// Both in milliseconds: what our wall clock says, and time that has passed since some moment.
+    /// Both in milliseconds: our wall clock, and the time since some fixed moment.
     struct Now: Sendable {
         var wall: Int64
         var uptime: Int64
@@ -35,7 +35,7 @@ struct ClockWatch: Sendable {
 
     private var agreements: [Int32: Agreement] = [:]
 
-    /// Why nothing may be judged of a round now; nil = it may.
+    /// Why a round may not be judged now; nil = it may.
     mutating func doubt(_ records: [PolledRecord], at now: Now, _ limits: Limits) -> ClockDoubt? {
         var ahead: (partition: Int32, by: Int64)?
         var late: (partition: Int32, by: Int64)?
@@ -63,7 +63,7 @@ struct ClockWatch: Sendable {
         return nil
     }
 
-    /// Whether other partitions' brokers agreed with the clock as it goes now.
+    /// Whether other partitions' brokers agreed with the present clock.
     private func agrees(apartFrom partitions: Set<Int32>, at now: Now) -> Bool {
         agreements.contains { partition, agreement in
             !partitions.contains(partition) && now.uptime - agreement.at <= Self.memory
@@ -71,7 +71,7 @@ struct ClockWatch: Sendable {
         }
     }
 
-    /// By how much the clock was set forward since it agreed last; nil = it was not, or never agreed.
+    /// By how much the clock was set forward since it last agreed; nil = it was not, or never agreed.
     private func steppedForward(at now: Now) -> Int64? {
         guard let last = agreements.values.max(by: { $0.at < $1.at }) else { return nil }
         let step = now.wall - now.uptime - last.offset
@@ -83,9 +83,9 @@ struct ClockWatch: Sendable {
     }
 }
 
-/// Told when the wall clock contradicts the brokers': nothing is judged until they agree.
+/// Reported when the wall clock contradicts the brokers': nothing is judged until they agree.
 package struct ClockDoubt: LogFault, Equatable, CustomStringConvertible {
-    /// Where it shows.
+    /// The partition that shows it.
     package let partition: Int32
     package let milliseconds: Int64
     /// The broker's clock is ahead of ours; else ours seems to be ahead of the broker's.

@@ -1,11 +1,11 @@
-/// Records that were under way when an earlier process crashed, and how often.
+/// Records that were being processed when an earlier process crashed, and how often.
 ///
-/// A crash says which record its thread was touching, but another thread may have done the damage, and some records are
-/// touched together. So a suspect is done again with nothing else in flight, and only a record that was alone in a crash
-/// again and again becomes a dead letter: no record can bring that upon another one.
+/// A crash shows which record its thread was touching, but another thread may have done the damage, and some records
+/// are touched together. So a suspect is done again with nothing else in flight, and only a record that was alone in
+/// crash after crash becomes a dead letter: no record can cause that for another one.
 package struct CrashSuspects: Sendable, Equatable {
     package struct Count: Sendable, Equatable {
-        /// Crashes while it was under way.
+        /// Crashes while it was being processed.
         package var total = 0
         /// Those of them with nothing else in flight.
         package var alone = 0
@@ -13,7 +13,7 @@ package struct CrashSuspects: Sendable, Equatable {
         package init(total: Int = 0, alone: Int = 0) { (self.total, self.alone) = (total, alone) }
     }
 
-    /// Crashes that a record is tried through.
+    /// Crashes after which a record is no longer tried.
     package static let tries = 3
 
     package private(set) var counts: [WorkItem: Count]
@@ -22,7 +22,7 @@ package struct CrashSuspects: Sendable, Equatable {
 
     package var isEmpty: Bool { counts.isEmpty }
 
-    /// A process crashed with this work under way.
+    /// A process crashed while doing this work.
     package mutating func add(_ work: Work) {
         for item in work.items {
             counts[item, default: Count()].total += 1
@@ -30,14 +30,14 @@ package struct CrashSuspects: Sendable, Equatable {
         }
     }
 
-    /// Whether the record is not tried any more: the first crash may have been anybody's, all others were its own.
+    /// Whether the record is no longer tried: the first crash may be another's fault, but in two more it was alone.
     package func isConvicted(_ item: WorkItem) -> Bool {
         counts[item].map { $0.total >= Self.tries && $0.alone >= Self.tries - 1 } ?? false
     }
 
     package var convicted: Set<WorkItem> { Set(counts.keys.filter(isConvicted)) }
 
-    /// - Returns: whom these positions leave behind, dealt with or skipped; they are forgotten.
+    /// - Returns: the suspects before these positions, dealt with or skipped; they are forgotten.
     package mutating func passed(_ positions: [PartitionPosition]) -> [WorkItem] {
         guard !counts.isEmpty else { return [] }
         let gone = counts.keys.filter { item in
@@ -47,7 +47,7 @@ package struct CrashSuspects: Sendable, Equatable {
         return gone
     }
 
-    /// A round in pieces: every suspect is one of its own. nil = there is none in it.
+    /// Splits a round so that every suspect is a piece of its own. nil = the round has no suspect.
     func split(_ records: [PolledRecord]) -> [[PolledRecord]]? {
         guard !counts.isEmpty else { return nil }
         var pieces: [[PolledRecord]] = []
@@ -58,7 +58,7 @@ package struct CrashSuspects: Sendable, Equatable {
             pieces.append([polled])
             start = index + 1
         }
-        // Nothing was cut off.
+        // No piece was cut off.
         guard start > 0 else { return nil }
         if start < records.count { pieces.append(Array(records[start...])) }
         return pieces
@@ -69,13 +69,13 @@ extension WorkItem {
     init(_ record: InboundRecord) { self.init(place: RecordPlace(record), timestamp: record.timestamp) }
 }
 
-/// A polled round that is done piece by piece, nothing else in flight.
+/// A polled round that is done piece by piece, with nothing else in flight.
 struct PiecedRound {
     let generation: Generation
     var pieces: ArraySlice<[PolledRecord]>
 }
 
-/// Told when a record is not tried any more.
+/// Reported when a record is not tried any more.
 package struct CrashVerdict: LogFault, CustomStringConvertible {
     package let item: WorkItem
     package let endsLoop = false
@@ -87,11 +87,11 @@ package struct CrashVerdict: LogFault, CustomStringConvertible {
     }
 }
 
-/// What makes a dead letter of a record before it is looked at.
+/// Records that become dead letters before they are looked at.
 struct Poison: Sendable {
-    /// The log would not take what becomes of them: only the shortest dead letter is tried.
+    /// The log refused their outputs: only the shortest dead letter is tried.
     var refused: Set<RecordPlace> = []
-    /// They end the process.
+    /// They crash the process.
     var crashing: Set<WorkItem> = []
 
     var isEmpty: Bool { refused.isEmpty && crashing.isEmpty }

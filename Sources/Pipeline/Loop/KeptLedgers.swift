@@ -1,9 +1,9 @@
-/// Ledgers of partitions that were given away, for a while.
+/// Ledgers of partitions that were given away, kept for a while.
 ///
-/// Their age is time that has passed, suspended or not: neither a wall clock that was set nor a machine that slept may make
-/// an old ledger a young one.
+/// Their age is elapsed time, sleep included: neither a wall clock that was set nor a machine that slept makes an old
+/// ledger young.
 package struct KeptLedgers {
-    /// Longer than a rolling restart of the group takes, shorter than the topic keeps its tombstones.
+    /// Longer than a rolling restart of the group, shorter than the topic keeps its tombstones.
     package static let milliseconds: Int64 = 15 * 60_000
 
     private var ledgers: [Int32: (ledger: PartitionLedger, since: Int64?)] = [:]
@@ -12,7 +12,7 @@ package struct KeptLedgers {
 
     package var count: Int { ledgers.count }
 
-    /// - Parameter now: milliseconds of a clock that never goes back; nil = nothing grows old.
+    /// - Parameter now: milliseconds of a clock that never goes back; nil = ledgers do not age.
     package mutating func keep(_ partition: Int32, _ ledger: PartitionLedger, at now: Int64?) {
         ledgers[partition] = (ledger, now)
         sweep(at: now)
@@ -29,7 +29,7 @@ package struct KeptLedgers {
 
     package mutating func drop(_ partition: Int32) { ledgers[partition] = nil }
 
-    /// Drops what is too old.
+    /// Drops ledgers that are too old.
     package mutating func sweep(at now: Int64?) {
         guard !ledgers.isEmpty, let now else { return }
         ledgers = ledgers.filter { now - ($0.value.since ?? now) <= Self.milliseconds }

@@ -1,23 +1,23 @@
 internal import AppCheck
 
-/// What the loop has committed so far.
+/// The counts of what the loop has committed so far.
 package struct LoopTally: Sendable, Equatable {
     package var requests = 0
     package var accepted = 0
     package var duplicates = 0
     package var refused: [String: Int] = [:]
     package var deferred = 0
-    /// What was refused and deferred, by app, verb and reason.
+    /// Refusals and deferrals, by app, verb and reason.
     package var refusals = RefusalCounts()
-    /// Session tokens that were used up and are remembered, and those refused because too many are.
+    /// Session tokens that were used up and are remembered, and those refused because too many are remembered.
     package var sessionTokensUsed = 0
     package var sessionTokensOverLimit = 0
     package var deadLetters: [String: Int] = [:]
-    /// Lines of a capture that are no record and were left out, as asked.
+    /// Lines of a capture that are no records and were left out, as asked.
     package var skippedLines = 0
     package var batches = 0
     package var aborts = 0
-    /// Requests, at most, that retention or a moved offset has taken away unread.
+    /// At most this many requests were lost unread to retention or a moved offset.
     package var skippedAtMost: Int64 = 0
 
     package init() {}

@@ -1,7 +1,7 @@
 package import AppCheck
 
-/// Refusals and deferrals by app, verb and reason. Only the two exchanges have events: what became of challenges, of
-/// apps that nobody registered, of other verbs and of tokens is told by these counts.
+/// Refusals and deferrals by app, verb and reason. Only the two exchanges have events: these counts report challenges,
+/// unregistered apps, other verbs and tokens.
 package struct RefusalCounts: Sendable, Equatable {
     package struct Key: Hashable, Sendable {
         /// ``RegisteredApp/name``; nil where the path names no app of the registry, as verifyAppCheckToken never does.

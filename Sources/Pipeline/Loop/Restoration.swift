@@ -1,13 +1,13 @@
-/// The ledgers of newly assigned partitions on their way from the topic into memory. Owned by the loop.
+/// Restores the ledgers of newly assigned partitions from the topic into memory. Owned by the loop.
 final class Restoration {
     /// Chunks with the lanes at most.
     static let chunksInFlight = 4
     static let chunkRecords = 8_192
 
     let partitions: [Int32]
-    /// Those that the log was not asked to start yet.
+    /// Partitions that the log was not asked to start yet.
     var waiting: [Int32]
-    /// Partitions of which the log has given everything, with the number of chunks that hold it.
+    /// Partitions that the log has given completely, with the number of chunks that hold them.
     private var given: [Int32: Int] = [:]
     /// Offsets left to read.
     var remaining: Int64 = 0
@@ -23,20 +23,20 @@ final class Restoration {
         waiting = partitions
     }
 
-    /// Everything is read: what is left is with the lanes.
+    /// Everything is read: only the lanes have chunks left.
     private var isRead: Bool { given.count == partitions.count }
 
-    /// A partition is read while the ledgers of others still are.
+    /// Whether requests of a partition are read while the ledgers of others still are.
     var hasStarted = false
 
     var mayRead: Bool { !isRead && handed - next < Self.chunksInFlight }
 
-    /// The log has given everything of these partitions.
+    /// The log has given these partitions completely.
     func noteGiven(_ partitions: [Int32]) {
         for partition in partitions { given[partition] = given[partition] ?? handed }
     }
 
-    /// A partition whose ledger is whole, and that is yet to be started.
+    /// A partition whose ledger is whole and that has not started yet.
     var whole: Int32? { waiting.first { given[$0].map { $0 <= next } ?? false } }
 
     /// The number of the next chunk that a lane gets.
@@ -57,10 +57,10 @@ final class Restoration {
     }
 }
 
-/// A ledger record that was read back, or why it cannot be.
+/// A ledger record that was read back, or the reason why it cannot be read.
 enum DecodedChange: Sendable {
     case change(Int32, LedgerChange)
-    /// A record that was taken away, whatever it was: a reset takes away what nobody can read too.
+    /// A record that was deleted: a reset deletes unreadable records too.
     case tombstone(Int32, key: [UInt8], LedgerChange?)
     case fault(LedgerFault, key: [UInt8])
 
@@ -79,7 +79,7 @@ enum DecodedChange: Sendable {
     }
 }
 
-/// Records that could not be read, while they stand: a later record of the same key takes their place.
+/// Records that could not be read, as long as they stand: a later record of the same key replaces them.
 struct UnreadableRecords {
     private struct Place: Hashable {
         let partition: Int32
@@ -90,7 +90,7 @@ struct UnreadableRecords {
 
     var isEmpty: Bool { faults.isEmpty }
 
-    /// What keeps a partition's ledger from being whole, always the same of several; nil = nothing.
+    /// The fault that keeps a partition's ledger from being whole, always the same one of several; nil = none.
     func first(of partition: Int32) -> LedgerFault? {
         faults.values.filter { $0.partition == partition }.min { $0.reason < $1.reason }
     }
@@ -104,7 +104,7 @@ struct UnreadableRecords {
     }
 }
 
-/// How far a restore is.
+/// The progress of a restore.
 package struct RestoreProgress: Sendable, Equatable {
     package var records: Int
     package var remaining: Int64

@@ -1,5 +1,5 @@
 #if DEBUG
-    /// Bugs that the simulation must find: planted by its tests, not in release builds.
+    /// Bugs that the simulation must find: its tests plant them; not in release builds.
     package enum Sabotage: Sendable, CaseIterable {
         /// A batch's changes stay although its unit was aborted.
         case overlayKeptAfterAbort
@@ -8,14 +8,14 @@
         /// A unit is committed although the log did not take all of it.
         case appendFaultIgnored
         case duplicateCheckSkipped
-        /// Positions are committed under whatever generation counts at that moment.
+        /// Positions are committed under the generation of that moment.
         case freshGeneration
         /// A batch is admitted while the one before it has not committed.
         case earlyAdmission
     }
 
     extension Generation {
-        /// Stands for "whatever counts now", which no honest commit says.
+        /// Stands for "the present generation", which no correct commit uses.
         package static let fresh = Generation(-1)
     }
 #endif

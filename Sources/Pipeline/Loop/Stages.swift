@@ -19,9 +19,9 @@ struct Stages {
     }
 }
 
-/// Artifacts were sealed under keys that the configuration does not have: their devices could never be served again.
+/// Artifacts were sealed under keys that the configuration lacks: their devices could never be served again.
 package struct MissingSealingKeys: Error, Equatable, Sendable, CustomStringConvertible {
-    /// As they stand in artifacts: the first four bytes of SHA-256 over the key's id in worker.json.
+    /// As written in artifacts: the first four bytes of SHA-256 over the key's id in worker.json.
     package let ids: [UInt32]
 
     package var description: String {
@@ -34,9 +34,9 @@ package struct MissingSealingKeys: Error, Equatable, Sendable, CustomStringConve
 }
 
 extension BatchLoop {
-    /// The keys that the ledgers here say are in use and that settings lack; nil = none.
+    /// The keys that the ledgers here use and the settings lack; nil = none.
     ///
-    /// - Parameter partition: one that has just become whole: of ledgers that are half read nothing counts.
+    /// - Parameter partition: one that has just become whole; half-read ledgers do not count.
     func missingSealingKeys(in settings: PipelineSettings, before partition: Int32? = nil) -> MissingSealingKeys? {
         let known = Set(settings.exchange.keys.sealing.keys.map(\.id.value))
         let halfRead = Set(restoration?.waiting.filter { $0 != partition }.map(settings.ledgerPartition) ?? [])

@@ -2,10 +2,10 @@ internal import AppAttest
 internal import AppCheck
 internal import Crypto
 
-/// Mint (lanes): tokens, artifacts and challenges of accepted requests, as the REST answers that go onto the tokens topic.
+/// Mint (lanes): tokens, artifacts and challenges of accepted requests, as the REST answers for the tokens topic.
 package struct MintStage: Sendable {
     private let settings: PipelineSettings
-    /// By app and subject: what all their tokens begin with.
+    /// The common beginning of all tokens of an app and subject.
     private let templates: [Subject: Template]
     private let shared: SharedTokens
 
@@ -90,7 +90,7 @@ package struct MintStage: Sendable {
         return template.tokens.mint(times, id: id)
     }
 
-    /// The registry's own id, which is what tokens name whichever way the path named it.
+    /// The registry's own id, which tokens name however the path named it.
     private func subject(of request: Request) -> ExactText? {
         switch request.resource {
         case .app(let index, _): ExactText(settings.registry.apps[index].appID)
@@ -100,22 +100,22 @@ package struct MintStage: Sendable {
     }
 }
 
-/// Session tokens of one app and second, signed once. Only for apps that ask for it: whoever holds such a token holds
-/// the same as everybody who asked in that second, so it cannot be told whose it was.
+/// Session tokens of one app and second, signed once. Only for apps that ask for it: all who asked in that second hold
+/// the same token, so it does not identify any of them.
 final class SharedTokens: Sendable {
     private struct Key: Hashable {
         let subject: ExactText
         let times: TokenTimes
     }
 
-    /// Seconds that are kept: batches overlap, and a redelivery may be a little older.
+    /// How many seconds are kept: batches overlap, and a redelivery may be a little older.
     private static let most = 64
     private let tokens = Locked<(byKey: [Key: [UInt8]], order: [Key])>(([:], []))
 
     func token(of subject: ExactText, _ times: TokenTimes, mint: () -> [UInt8]) -> [UInt8] {
         let key = Key(subject: subject, times: times)
         if let token = tokens.withLock({ $0.byKey[key] }) { return token }
-        // Outside the lock: two lanes may sign the same once more, and the first one's counts.
+        // Outside the lock: two lanes may sign the same token twice, and the first one counts.
         let fresh = mint()
         return tokens.withLock { state in
             if let token = state.byKey[key] { return token }

@@ -1,6 +1,6 @@
 package import AppAttest
 
-/// What the ledger's record 04 says of its partition: how far its requests were applied, by whom, and the stream time.
+/// The ledger's record 04 of its partition: how far its requests were applied, by which group, and the stream time.
 /// Older versions wrote less of it.
 package struct PartitionMark: Hashable, Sendable {
     package enum Delivery: UInt8, Sendable {
@@ -8,7 +8,7 @@ package struct PartitionMark: Hashable, Sendable {
         case transaction
         /// The ledger was written before the offset was committed.
         case atLeastOnce
-        /// As ``atLeastOnce``, by a worker that had found no offset that a worker had committed, and had not committed one
+        /// As ``atLeastOnce``, by a worker that had found no offset committed by a worker, and had not committed one
         /// yet.
         case atLeastOnceUncommitted
     }
@@ -34,40 +34,40 @@ package struct PartitionMark: Hashable, Sendable {
         self.delivery = delivery
     }
 
-    /// Requests before this offset were applied and answered, though their offset may not have been committed. Where a
-    /// transaction wrote the mark the committed offset says so itself, and nothing is skipped for the mark's sake.
+    /// Requests before this offset were applied and answered, though their offset may not have been committed. If a
+    /// transaction wrote the mark, the committed offset itself says so, and the mark skips nothing.
     package var skipsBefore: Int64 {
-        // Only at-least-once delivery of older versions wrote an offset at all.
+        // In a mark of an older version (nil) only at-least-once delivery wrote an offset.
         delivery == .transaction ? 0 : appliedOffset ?? 0
     }
 }
 
-/// Where the reading of a partition begins, or why it does not.
+/// Where reading of a partition starts, or why it does not.
 package enum PartitionStart: Sendable, Equatable {
     package struct Report: Sendable, Equatable {
-        /// Requests, at most, that will never be read: retention took them, or the offset was moved forward.
+        /// At most this many requests will never be read: retention deleted them, or the offset was moved forward.
         package var skippedAtMost: Int64 = 0
-        /// What users are to be told; nil = nothing.
+        /// A note for the operator; nil = none.
         package var note: String?
-        /// The group has an offset of it that a worker committed: others are marked as such in at-least-once delivery.
+        /// The group has an offset of the partition that a worker committed; if not, at-least-once delivery marks that.
         package var hasCommitted = true
-        /// The start lies ahead of the group's offset, and is answered up to there: the log commits it before anything is
-        /// read, since there may never be another request to commit it with.
+        /// The start lies after the group's offset, and everything before it is answered: the log commits it before
+        /// anything is read, since no other request may ever come to commit it with.
         package var isUncommitted = false
 
         package init() {}
     }
 
     case started(Report)
-    /// Nothing is read until somebody has looked: the sentence says what happened and what helps.
+    /// Reading waits for an operator: the sentence says what happened and what helps.
     case held(String)
 }
 
-/// News of one partition that others do not stop for.
+/// News of one partition that does not stop the others.
 package struct PartitionNotice: LogFault, Equatable, CustomStringConvertible {
     package let partition: Int32
     package let sentence: String
-    /// Whether the partition is held; else it is read all the same.
+    /// Whether the partition is held; else reading goes on.
     package let isHeld: Bool
 
     package let endsLoop = false

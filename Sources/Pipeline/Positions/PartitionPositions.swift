@@ -1,14 +1,14 @@
-/// What the positions of a partition say when it is taken over: the group's offset, the ledger's mark, and where the
-/// requests begin and end. A position that contradicts another is never believed: the partition is held.
+/// The positions of a partition when it is taken over: the group's offset, the ledger's mark, and the first and last
+/// request. A position that contradicts another is never trusted: the partition is held.
 package struct PartitionPositions: Sendable {
     package enum Decision: Sendable, Equatable {
-        /// Reading starts at an offset; nil = with the oldest request.
+        /// Reading starts at an offset; nil = at the oldest request.
         case start(Int64?, PartitionStart.Report)
-        /// Nothing is read until somebody has looked; the sentence says what happened and what helps.
+        /// Reading waits for an operator; the sentence says what happened and what helps.
         case hold(String)
     }
 
-    /// Beside every offset that a worker commits. Kafka's own tools wipe it when they set an offset.
+    /// Committed with every offset of a worker. Kafka's own tools erase it when they set an offset.
     package static let metadata = Array("attest-worker/1".utf8)
 
     package var partition: Int32
@@ -18,13 +18,13 @@ package struct PartitionPositions: Sendable {
     package var isOwn: Bool
     /// Whether the group has an offset of any partition of the requests.
     package var groupHasOffsets: Bool
-    /// The ledger's last one.
+    /// The ledger's last mark.
     package var mark: PartitionMark?
     package var ledgerIsEmpty: Bool
     /// `group.id` in UTF-8.
     package var group: [UInt8]
-    /// The oldest request, and the end behind those of open transactions too; nil = their leader has not said. What lies
-    /// outside shows when it is to be read.
+    /// The oldest request, and the end after those of open transactions too; nil = the leader has not answered. A
+    /// position outside this range shows when it is read.
     package var ends: (low: Int64, high: Int64)?
 
     /// - Parameter committed: the group's next offset; nil = none.
@@ -50,17 +50,17 @@ package struct PartitionPositions: Sendable {
             return ledgerIsEmpty || groupHasOffsets ? begin(nil) : .hold(offsetsOfOlderVersionGone)
         }
         guard mark.group != nil, let applied = mark.appliedOffset else { return .hold(offsetsOfOlderVersionGone) }
-        // Written by import-keys: nothing was ever applied.
+        // Written by import-keys: no request was applied.
         if applied == 0 { return begin(nil) }
         // The crash came between the first ledger records and the first offset.
         if mark.delivery == .atLeastOnceUncommitted { return begin(applied, isUncommitted: true) }
         return .hold(offsetGone(applied))
     }
 
-    /// No mark, or one that says neither group nor delivery.
+    /// No mark, or a mark without group and delivery.
     private func ofOlderVersion(_ committed: Int64) -> Decision {
         let applied = mark?.appliedOffset ?? 0
-        // A worker of this version leaves a mark with every offset, unless one of an older version came behind it.
+        // A worker of this version leaves a mark with every offset, unless an older version's mark came after it.
         guard !isOwn || (mark != nil && applied >= committed) else { return .hold(ledgerLost(committed, nil)) }
         if applied > committed {
             return begin(
@@ -87,14 +87,14 @@ package struct PartitionPositions: Sendable {
     }
 
     private func behind(_ committed: Int64, _ mark: PartitionMark, _ applied: Int64) -> Decision {
-        // A worker died between its first ledger records and its first offset: the one that it had found still stands.
+        // A worker died between its first ledger records and its first offset: the offset that it found still stands.
         if mark.delivery == .atLeastOnceUncommitted { return begin(applied, isUncommitted: true) }
         guard isOwn else { return .hold(movedBack(committed, applied)) }
         return mark.delivery == .transaction
             ? .hold(torn(committed, applied)) : begin(applied, isUncommitted: true)
     }
 
-    /// - Parameter offset: nil = with the oldest request.
+    /// - Parameter offset: nil = the oldest request.
     private func begin(
         _ offset: Int64?,
         skipped: Int64 = 0,
@@ -107,7 +107,7 @@ package struct PartitionPositions: Sendable {
         guard let offset, let ends else { return .start(offset, report) }
         guard offset <= ends.high else { return .hold(beyondEnd(offset, ends.high)) }
         guard offset < ends.low else { return .start(offset, report) }
-        // Markers and aborted records count too, so it may be fewer.
+        // Markers and aborted records count too, so fewer requests may be lost.
         report.skippedAtMost += ends.low - offset
         let lost = "retention has taken up to \(ends.low - offset) requests, from offset \(offset) on, unread"
         report.note = [note, lost].compactMap(\.self).joined(separator: "; ")

@@ -2,20 +2,20 @@ package import AppAttest
 internal import AppCheck
 package import Crypto
 
-/// The key that a request's signature will be checked against, found before the lanes verify it.
+/// The key for checking a request's signature, found before the lanes verify it.
 package enum KeyResolution: Sendable, Equatable {
     /// The request needs none, or is refused already.
     case notNeeded
     case unknown
     /// Stored, but no point of the curve.
     case unusable
-    /// From the ledger, or from an attestation or artifact that is not admitted yet. A key ID is its key's digest, so all
-    /// are the same key. Every key that Admit may find in the ledger is here; whether it stands there is judged in Admit.
+    /// From the ledger, or from an attestation or artifact that is not admitted yet. A key ID is its key's digest, so
+    /// all are the same key. Includes every key that Admit may find in the ledger; Admit judges whether it is there.
     case key(P256PublicKey)
 }
 
-/// The keys that attestations of batches in flight claim, and those that artifacts in them may bring back: not in the
-/// ledger yet, perhaps never.
+/// Keys that attestations of batches in flight claim, and keys that artifacts in them may restore: not in the ledger
+/// yet, perhaps never.
 package struct CandidateKeys: Sendable {
     private var keys: [KeyID: P256PublicKey] = [:]
 
@@ -39,10 +39,10 @@ package struct CandidateKeys: Sendable {
 package enum ResolveStage {
     /// - Parameters:
     ///   - ledger: the committed keys of a partition.
-    ///   - candidates: claimed keys of this batch; those that its artifacts may bring back are added.
+    ///   - candidates: claimed keys of this batch; those that its artifacts may restore are added.
     ///   - earlier: the same of the batches before it that have not committed.
-    ///   - work: where each record is noted before it is looked at.
-    ///   - sealed: the key in a genuine artifact, where the ledger may take it back.
+    ///   - work: notes each record before it is looked at.
+    ///   - sealed: the key in a genuine artifact, where the ledger may restore it.
     package static func resolve(
         _ records: [DecodedRecord],
         ledger: (Int32) -> PartitionLedger?,
@@ -59,8 +59,8 @@ package enum ResolveStage {
             run.move(to: record.record.partition, ledger)
             let lookup = run.ledger?.keys.lookup(keyID) ?? .unknown
             if case .key(let key) = lookup { return .key(key) }
-            // A lost key: the records behind this one may find it in the ledger again. It is noted with this batch
-            // whatever an earlier one knows: that one's record may be refused, and leaves before the next is resolved.
+            // A lost key: the records after this one may find it in the ledger again. It is noted with this batch even
+            // if an earlier one has it: that one's record may be refused, and leaves before the next is resolved.
             if lookup == .unknown, candidates[keyID] == nil,
                 case .exchangeAssertion(let artifact, _, _, _) = request.body, let key = sealed(artifact)
             {

@@ -1,18 +1,18 @@
 package import AppAttest
 package import AppCheck
 
-/// What verification found about a record, before the state is asked.
+/// The outcome of verification for a record, before the state is asked.
 package enum Finding: Sendable {
-    /// Refused or dead before verification, or nothing to verify.
+    /// Refused or dead before verification, or without anything to verify.
     case shapeOnly
     /// Too old or too new to be verified.
     case outOfTime(Reason)
-    /// Aside, for it is three times as large as what most findings hold.
+    /// Indirect, since it is three times as large as most findings.
     indirect case attestation(Result<AttestationEvidence, Refusal>)
     case assertion(Result<AssertionEvidence, Refusal>)
-    /// An assertion whose key nobody knows; its object was read all the same.
+    /// An assertion whose key is unknown; its object was read all the same.
     case withoutKey(Refusal?)
-    /// An exchange: what was found about its object, and about what the worker had sealed.
+    /// An exchange: the findings about its object, and about the challenge and artifact of the worker.
     indirect case exchange(Finding, Seals)
     /// verifyAppCheckToken.
     case token(Result<TokenClaims, Reason>)
@@ -29,7 +29,7 @@ package enum Finding: Sendable {
     }
 }
 
-/// What an exchange brings back that the worker made.
+/// The worker's own challenge and artifact in an exchange.
 package struct Seals: Sendable {
     /// When the challenge was issued, if it is genuine; nil where the gateway judges challenges.
     package var challenge: Result<EvaluationTime, Reason>?
@@ -41,8 +41,8 @@ package struct Seals: Sendable {
         self.artifact = artifact
     }
 
-    /// Whether one of them is none of ours: Admit refuses such a request before it asks for the object, so that the object
-    /// is not verified.
+    /// Whether one of them is not ours: Admit refuses such a request before it looks at the object, so the object is
+    /// not verified.
     var refuse: Bool {
         if case .failure? = challenge { return true }
         if case .failure? = artifact { return true }

@@ -2,7 +2,7 @@ internal import AppAttest
 internal import AppCheck
 internal import Crypto
 
-/// Verify (lanes): seals are opened and objects prepared one by one, their signatures verified in one call per grain.
+/// Verify (lanes): opens seals and prepares objects one by one, and verifies their signatures in one call per grain.
 package struct VerifyStage: Sendable {
     private let settings: PipelineSettings
     private let tokens: TokenVerifier
@@ -59,7 +59,7 @@ package struct VerifyStage: Sendable {
     ) -> [Finding] {
         var open: [Open] = []
         open.reserveCapacity(records.count)
-        // Copied where the app changes only: a copy touches counts that all lanes share.
+        // Copied only when the app changes: a copy touches counts that all lanes share.
         var app: Int?
         var expectations = Expectations(appIDs: [])
         for index in records.indices {
@@ -71,7 +71,7 @@ package struct VerifyStage: Sendable {
             open.append(prepare(records[index], key: keys[index], expectations, verifier: lane.verifier))
         }
         lane.work.noteAll()
-        // Two rounds at most: receipts are read when their leaf's signature holds.
+        // Two rounds at most: receipts are read once their leaf's signature holds.
         var unfinished = open.indices.filter { open[$0].finding == nil }
         while !unfinished.isEmpty {
             Self.round(&open, unfinished, lane.engine)
@@ -152,7 +152,7 @@ package struct VerifyStage: Sendable {
         }
     }
 
-    /// The ledger's key, else the artifact's: a key ID is its key's digest, so they are never two.
+    /// The ledger's key, else the artifact's: a key ID is its key's digest, so both are the same key.
     private static func known(_ key: KeyResolution, _ seals: Seals) -> KeyResolution {
         guard key == .unknown, case .success(let artifact)? = seals.artifact else { return key }
         return .key(artifact.publicKey)

@@ -1,7 +1,7 @@
 internal import Kafka
 internal import Pipeline
 
-/// What the worker needs the broker's leave for: turns a refusal into a line that says which right is missing on what.
+/// Turns a refusal by the broker into a line that names the missing right and what it is on.
 struct AccessRights: Sendable {
     private let topics: TopicNames
     private let group: String
@@ -13,7 +13,7 @@ struct AccessRights: Sendable {
         group = KafkaProperties(settings.properties)["group.id"] ?? ""
     }
 
-    /// The same fault, saying what is missing; any other than a refusal as it is.
+    /// The same fault with the missing right added; a fault that is no refusal is returned as it is.
     ///
     /// - Parameter reading: the topic that was being read; nil = outputs were being written.
     func explained(_ fault: KafkaFault, reading: String? = nil) -> KafkaFault {
@@ -36,7 +36,7 @@ struct AccessRights: Sendable {
 
     private func written(_ fault: KafkaFault) -> String {
         let named = topics.all.filter { fault.message.contains($0) }
-        // What was being done may be about another topic. A name may be the beginning of another.
+        // The failed action may concern another topic. One topic's name may be the beginning of another's.
         guard let topic = fault.refusedTopic ?? named.max(by: { $0.utf8.count < $1.utf8.count }) else {
             return "Write on one of the topics " + topics.all.dropFirst().joined(separator: ", ")
         }

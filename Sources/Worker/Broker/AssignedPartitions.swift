@@ -1,21 +1,21 @@
 internal import Kafka
 internal import Pipeline
 
-/// The partitions that are ours, with what is committed of each and what was handed out.
+/// The assigned partitions, with the committed offset and the last record handed out of each.
 ///
-/// It fences a late commit: positions of a partition that was given back, or that go beyond what this assignment handed
-/// out, belong to an earlier assignment.
+/// Rejects a late commit: positions of a partition that was given back, or beyond what this assignment handed out,
+/// belong to an earlier assignment.
 struct AssignedPartitions {
     private struct Progress {
         /// nil: nothing was ever committed.
         var committed: Int64?
         /// The offset after the last record handed out, or after a rewind the committed one.
         var next: Int64
-        /// False: from the oldest record on, wherever that is.
+        /// False: start at the oldest record, wherever it is.
         var hasPosition: Bool
         /// Whether a worker of this version committed it.
         var isOwn = false
-        /// Nothing is read of it.
+        /// No record of it is read.
         var isHeld = false
     }
 
@@ -25,7 +25,7 @@ struct AssignedPartitions {
 
     var numbers: [Int32] { progress.keys.sorted() }
 
-    /// New ones, with what the group has committed of them.
+    /// Replaces the assignment, with the group's committed offsets.
     mutating func replace(_ committed: [CommittedOffset]) {
         progress = [:]
         for entry in committed {
@@ -35,12 +35,12 @@ struct AssignedPartitions {
         }
     }
 
-    /// What the group had committed when the partition was taken over; nil = it is not ours.
+    /// The group's committed offset when the partition was taken over; nil = the partition is not assigned.
     func found(_ partition: Int32) -> (offset: Int64?, isOwn: Bool)? {
         progress[partition].map { ($0.committed, $0.isOwn) }
     }
 
-    /// Lets a partition's reading begin. - Returns: whether that is another place than it stands at.
+    /// Starts reading a partition. - Returns: whether that is another offset than its present one.
     mutating func begin(_ partition: Int32, at offset: Int64?) -> Bool {
         let before = progress[partition]
         progress[partition] = Progress(committed: offset, next: offset ?? 0, hasPosition: offset != nil)
@@ -49,7 +49,7 @@ struct AssignedPartitions {
 
     mutating func hold(_ partition: Int32) { progress[partition]?.isHeld = true }
 
-    /// Those of which something may be read.
+    /// Partitions that may be read.
     var readable: [Int32] { numbers.filter { progress[$0]?.isHeld == false } }
 
     mutating func clear() {
@@ -70,10 +70,10 @@ struct AssignedPartitions {
         }
     }
 
-    /// Writes down a record that is about to be handed out.
+    /// Notes a record that is about to be handed out.
     ///
-    /// - Throws: a ``KafkaFault`` asking for an abort when offsets went back, as they may when a topic was made again:
-    ///   the partition is taken over anew then.
+    /// - Throws: a ``KafkaFault`` that asks for an abort when offsets go back, as they may after a topic was recreated:
+    ///   the partition is then taken over again.
     mutating func take(_ partition: Int32, _ offset: Int64) throws(KafkaFault) {
         guard let next = progress[partition]?.next else {
             throw .stale("a record came from partition \(partition), which is not assigned")
@@ -87,7 +87,7 @@ struct AssignedPartitions {
 
     /// Checks positions before they are committed.
     ///
-    /// - Throws: a ``KafkaFault`` asking for an abort when they are not this assignment's.
+    /// - Throws: a ``KafkaFault`` that asks for an abort when they do not belong to this assignment.
     func check(_ positions: [PartitionPosition]) throws(KafkaFault) {
         for position in positions {
             guard let progress = progress[position.partition] else {
@@ -106,7 +106,7 @@ struct AssignedPartitions {
         for position in positions { progress[position.partition]?.committed = position.offset }
     }
 
-    /// What was handed out since the last commit counts as not handed out.
+    /// Records handed out since the last commit count as not handed out.
     mutating func rewind() {
         for partition in numbers {
             let committed = progress[partition]?.committed

@@ -3,8 +3,8 @@ internal import Pipeline
 
 /// At least once: outputs are acknowledged by all replicas first, then the offsets are committed.
 ///
-/// A crash in between, or an abort, leaves outputs behind that are written again. The ledger is written when the outputs
-/// have arrived, with the applied offset behind all that was applied: what it knows was answered.
+/// A crash in between, or an abort, leaves outputs that are written again. The ledger is written once the outputs have
+/// arrived, with the applied offset last: every request that the ledger knows was answered.
 final class AtLeastOnceUnit: OutputUnit {
     private let settings: BrokerSettings
     private let rights: AccessRights
@@ -13,7 +13,7 @@ final class AtLeastOnceUnit: OutputUnit {
     let ledgerEnds: [Int32: Int64] = [:]
     var knownLedgerEnds: [Int32: Int64] = [:]
     private(set) var cutLedgers: Set<Int32> = []
-    /// How far our own ledger records have come. Others' may lie between them, so a restore does not begin there.
+    /// The ends of our own ledger records. Records of others may lie between them, so a restore does not start there.
     private var ownEnds: [Int32: Int64] = [:]
     private(set) var timeShare = 0.0
     var serveGroup: () -> Void = {}
@@ -86,7 +86,7 @@ final class AtLeastOnceUnit: OutputUnit {
         timeShare = progress.patience.used
     }
 
-    /// The marks that were just written would make a ledger that has lost its facts look whole.
+    /// The marks that were just written would make a ledger look whole that has lost its facts.
     private func takeMarksBack() throws {
         let (key, value) = LedgerCodec.encode(.markForgotten)
         try send(
@@ -110,13 +110,13 @@ final class AtLeastOnceUnit: OutputUnit {
         }
     }
 
-    /// Repeats a call in slices, with the group served in between, while its fault says so and the unit's time lasts.
+    /// Repeats a call in slices, serving the group in between, while the fault allows it and the unit's time lasts.
     private func repeatedly(
         while mayRepeat: (KafkaFault) -> Bool,
         _ body: (Int) throws(KafkaFault) -> Void
     ) throws {
         while true {
-            // Past the unit's time the call still says what is wrong.
+            // After the unit's time is up, one last call still finds out what is wrong.
             let timeout = progress.patience.next()
             do throws(KafkaFault) {
                 return try body(timeout ?? 0)
@@ -127,14 +127,14 @@ final class AtLeastOnceUnit: OutputUnit {
         }
     }
 
-    /// Outputs under way get a moment to end in order; a producer that cannot end them is replaced.
+    /// Outputs in flight get a moment to finish in order; a producer that cannot finish them is replaced.
     ///
-    /// What the ledger topic has got of the unit is not known here, so it is read again.
+    /// How much of the unit reached the ledger topic is not known here, so the ledger is read again.
     func abort() throws -> UnitEnd {
         ledger = []
         var left = settings.abortMilliseconds
         while left > 0, producer.outstanding > 0 {
-            // A delivery that failed is no news: its unit is the one being given up.
+            // A failed delivery is no news: its unit is being given up.
             try? producer.flush(timeoutMilliseconds: min(left, Self.sliceMilliseconds))
             left -= Self.sliceMilliseconds
             serveGroup()
@@ -149,12 +149,12 @@ final class AtLeastOnceUnit: OutputUnit {
     private static let sliceMilliseconds = 250
 
     func close() {
-        // What was committed has been flushed; the rest is nobody's.
+        // Committed records have been flushed; the rest belongs to no commit.
         try? producer.flush(timeoutMilliseconds: settings.abortMilliseconds)
     }
 
-    /// A broken producer is replaced by ``abort()``, and a record that is not taken is searched for; what the broker
-    /// refuses for good stays refused.
+    /// ``abort()`` replaces a broken producer, and bisection searches for a record that is not taken. A refusal by the
+    /// broker stays fatal.
     private func mendable(_ fault: KafkaFault) -> KafkaFault {
         let mends = (fault.isRetriable || fault.isRecordFault || producer.fatalFault != nil) && !fault.isRefusal
         let judged = rights.explained(fault).judged(isFatal: !mends, requiresAbort: mends)

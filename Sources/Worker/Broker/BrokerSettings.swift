@@ -13,7 +13,7 @@ package enum GroupMembership: Sendable, Equatable {
     package enum BrokerSabotage: Sendable {
         /// A producer goes on although copies of its requests may still be on their way.
         case producerKeptAfterRepeat
-        /// Offsets are sent in slices while outputs are still under way.
+        /// Offsets are sent in slices while outputs are still in flight.
         case offsetsBeforeFlush
     }
 #endif
@@ -41,19 +41,19 @@ package struct BrokerSettings: Sendable {
     /// Stable over restarts and unique in the group.
     package var instanceName: String
     package var membership: GroupMembership
-    /// Partitions of each topic that the worker was started with: another count ends the log. nil = any.
+    /// Partitions of each topic at the worker's start: if the count changes, the log ends. nil = any.
     package var partitions: Int32?
     /// The longest that a unit of work may take: see ``unitMilliseconds()``.
     package var commitMilliseconds = 60_000
-    /// How long an abort waits for outputs that are under way before it gives up its producer.
+    /// How long an abort waits for outputs in flight before it gives up its producer.
     package var abortMilliseconds = 2_000
     /// How long taking over a transactional id may take before it is tried again.
     package var prepareMilliseconds = 5_000
-    /// For the embedded broker, which drops the offsets that a transaction holds: they are committed once more.
+    /// For the embedded broker, which drops the offsets of a transaction: they are committed a second time, outside it.
     package var commitsOffsetsAside = false
-    /// Whether positions that contradict each other hold their partition; not for the embedded broker, which forgets.
+    /// Whether contradicting positions hold their partition; false for the embedded broker, which forgets.
     package var guardsPositions = true
-    /// Whether the worker was asked to stop: what waits for the broker then gives up soon.
+    /// Whether the worker was asked to stop: calls that wait for the broker then give up soon.
     package var isStopping: @Sendable () -> Bool = { false }
     #if DEBUG
         /// A bug that a test on a real broker must find.
@@ -74,7 +74,7 @@ package struct BrokerSettings: Sendable {
 }
 
 extension BrokerSettings {
-    /// Refuses what no client could be made of: a property that librdkafka does not know, a missing group or topic.
+    /// Refuses settings that no client accepts: a property that librdkafka does not know, a missing group or topic.
     package func validate() throws(KafkaFault) {
         try KafkaProperties(properties).validate()
         _ = try stableID()
@@ -84,7 +84,7 @@ extension BrokerSettings {
     }
 
     /// The time of a unit of work, from its first record to the end of its commit: the broker ends a transaction after
-    /// `transaction.timeout.ms`, and half of `max.poll.interval.ms` is left for what else the loop does between polls.
+    /// `transaction.timeout.ms`, and half of `max.poll.interval.ms` is left for the loop's other work between polls.
     package func unitMilliseconds() throws(KafkaFault) -> Int {
         let transaction = try transactionalProperties()["transaction.timeout.ms"].flatMap { Int($0) }
         let interval = try consumerProperties()["max.poll.interval.ms"].flatMap { Int($0) }
@@ -92,7 +92,7 @@ extension BrokerSettings {
         return limits.reduce(commitMilliseconds, min)
     }
 
-    /// Refuses lines of which no consumer can be made, such as time-outs that contradict each other. Joins no group.
+    /// Refuses lines that no consumer accepts, such as time-outs that contradict each other. Joins no group.
     func validateMember() throws(KafkaFault) {
         var properties = try consumerProperties().completed(defaults: [("log_level", "0")])
         properties["group.instance.id"] = nil
@@ -113,12 +113,12 @@ extension BrokerSettings {
         let id = try stableID()
         if properties["client.id"] == nil { properties["client.id"] = id }
         properties["group.instance.id"] = membership == .static ? id : nil
-        // An offset that is gone must be heard of: the library would go on somewhere else without a word.
+        // The worker must learn that an offset is gone: the library would silently go on elsewhere.
         properties["auto.offset.reset"] = guardsPositions ? "error" : "earliest"
         properties["isolation.level"] = "read_committed"
         properties["enable.partition.eof"] = "false"
-        // Partitions that are added are to be noticed soon: the library would look every five minutes.
-        // A member that hangs holds up its group for so long; the loop polls twice a second, whatever it waits for.
+        // Added partitions must be noticed soon: the library would look every five minutes.
+        // A hung member holds up its group for this long; the loop polls twice a second, whatever it waits for.
         if properties[Self.pollInterval] == nil {
             let session = properties["session.timeout.ms"].flatMap { Int($0) } ?? 0
             properties[Self.pollInterval] = String(max(Self.pollIntervalMilliseconds, session))
@@ -131,10 +131,10 @@ extension BrokerSettings {
     private static let pollIntervalMilliseconds = 60_000
     private static let topicRefresh = "topic.metadata.refresh.interval.ms"
 
-    /// Outputs in a transaction live as long as it does, and it as long as a partition's change of leader may take.
+    /// Outputs in a transaction live as long as it does; it lives as long as a partition's change of leader may take.
     func transactionalProperties() throws(KafkaFault) -> KafkaProperties { try producerProperties() }
 
-    /// For reading the ledger topic: no group, nothing that a consumer of requests needs.
+    /// For reading the ledger topic: no group, and none of the settings that only a consumer of requests needs.
     func readerProperties() throws(KafkaFault) -> KafkaProperties {
         var properties = try producerProperties()
         properties["group.id"] = nil

@@ -1,7 +1,7 @@
 internal import Kafka
 package import Pipeline
 
-/// A record to be published. Its own partition number counts only where the publisher is told so.
+/// A record to publish. Its own partition number counts only with ``CapturePublisher/Options/keepsPartitions``.
 package struct PublishRecord: Sendable, Equatable {
     package var key: [UInt8]?
     package var value: [UInt8]?
@@ -16,11 +16,11 @@ package struct PublishRecord: Sendable, Equatable {
     }
 }
 
-/// What became of the records published.
+/// The outcome of the records published.
 package struct PublishReport: Sendable, Equatable {
     package var acknowledged = 0
     package var failed = 0
-    /// One line about the first failure, or about what ended the publishing early.
+    /// One line about the first failure, or about why publishing ended early.
     package var firstFailure: String?
 
     package init(acknowledged: Int = 0, failed: Int = 0, firstFailure: String? = nil) {
@@ -29,14 +29,14 @@ package struct PublishReport: Sendable, Equatable {
         self.firstFailure = firstFailure
     }
 
-    /// Every record given was acknowledged by all replicas.
+    /// All replicas acknowledged every record given.
     package var isComplete: Bool { failed == 0 && firstFailure == nil }
 }
 
-/// Writes records to the requests topic: idempotent, acknowledged by all replicas, riding out a broker's loss.
+/// Writes records to the requests topic: idempotent, acknowledged by all replicas, riding out the loss of a broker.
 package final class CapturePublisher {
     package struct Options: Sendable {
-        /// Records per second; nil for as fast as it goes.
+        /// Records per second; nil = as fast as possible.
         package var recordsPerSecond: Double?
         /// Keep a record's own partition number instead of choosing by its key.
         package var keepsPartitions = false
@@ -102,7 +102,7 @@ package final class CapturePublisher {
     private func finish(_ fault: KafkaFault?) -> PublishReport {
         var firstFailure = fault
         do {
-            // Every record ends by its own time limit, acknowledged or failed.
+            // Every record is acknowledged or fails within its own time limit.
             try producer.flush(timeoutMilliseconds: options.deliveryMilliseconds + 10_000)
         } catch {
             firstFailure = firstFailure ?? error

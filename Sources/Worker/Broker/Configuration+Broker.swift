@@ -14,7 +14,7 @@ extension Configuration {
                 "kafka.properties: bootstrap.servers is missing; set it to the brokers' addresses, such as 127.0.0.1:9092."
             )
         }
-        // What lines say together, and the files that they name, are judged only when a client is made.
+        // librdkafka judges combinations of lines, and the files that they name, only when a client is made.
         do throws(KafkaFault) { _ = try Admin(properties) } catch {
             throw ConfigurationFault("kafka.properties: \(error.message).")
         }

@@ -6,7 +6,7 @@ struct EndAnswers: Sendable {
     private(set) var requests: [Int32: Watermarks] = [:]
     private(set) var fault: KafkaFault?
 
-    /// Asks for all at once; where that fails for each alone, since one leader that is away would hold up all.
+    /// Asks all at once; if that fails, asks for each alone, since one absent leader would hold up all.
     init(_ asker: PartitionEnds, _ topics: (ledger: String, requests: String), _ partitions: [Int32]) {
         do throws(KafkaFault) {
             try ask(asker, topics, partitions, KafkaRecordLog.lookupMilliseconds)
@@ -17,7 +17,7 @@ struct EndAnswers: Sendable {
         }
     }
 
-    /// The ledger first, so that whatever is read of it lies before the requests' ends.
+    /// The ledger first, so that everything read of it lies before the requests' ends.
     private mutating func ask(
         _ asker: PartitionEnds,
         _ topics: (ledger: String, requests: String),

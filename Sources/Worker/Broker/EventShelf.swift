@@ -1,8 +1,8 @@
 internal import Kafka
 
-/// What came of the group while nothing could be handed out, until the next poll: news first, then records in their order.
+/// Keeps the group's events while nothing can be handed out, until the next poll: news first, then records in order.
 struct EventShelf {
-    /// Twice a second for longer than anything is waited for.
+    /// At most four arrive a second: two minutes' worth, more than a unit's default time.
     private static let mostRecords = 512
 
     private var faults: [KafkaFault] = []
@@ -19,7 +19,7 @@ struct EventShelf {
         case .notice(let fault): faults.append(fault)
         case .change(let change):
             self.change = change
-            // They are the next owner's.
+            // They belong to the next owner.
             dropRecords()
         case .record(let record):
             guard change == nil else { break }
@@ -31,7 +31,7 @@ struct EventShelf {
 
     mutating func dropRecords() { (records, index) = ([], 0) }
 
-    /// Drops the change, and with it what was read before it.
+    /// Drops the change and the records read before it.
     mutating func dropChange() {
         change = nil
         dropRecords()

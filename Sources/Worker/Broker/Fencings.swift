@@ -1,7 +1,7 @@
 /// Counts how often the broker took this process for the older one of two.
 ///
-/// A long pause or a broker's restart looks like a second process with the same name, and going on under the name is then
-/// right. Where it happens again and again there is one.
+/// A long pause or a broker's restart looks like a second process with the same name, and going on is right. If it
+/// happens again and again, there is a second process.
 struct Fencings {
     private static let most = 3
     private static let window = Duration.seconds(60)
@@ -9,7 +9,7 @@ struct Fencings {
     private var times: [ContinuousClock.Instant] = []
     private var excuses = 0
 
-    /// Requests of our own for the name that were not answered: each may still arrive, and fence whoever has it then.
+    /// Own requests for the name without an answer: each may still arrive, and fence the name's next owner.
     mutating func excuse(_ count: Int) { excuses += count }
 
     /// - Returns: whether it is worth going on.

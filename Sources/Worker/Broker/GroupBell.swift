@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// Rings while the group waits for an answer of ours: whatever waits for the broker then gives up as soon as it does when
-/// the worker is asked to stop.
+/// Rings while the group waits for our answer: every call that waits for the broker then gives up as early as it does
+/// when the worker is asked to stop.
 final class GroupBell: Sendable {
     private let rings = Atomic<Bool>(false)
 

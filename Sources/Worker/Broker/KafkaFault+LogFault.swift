@@ -2,7 +2,7 @@ package import Kafka
 internal import Pipeline
 
 extension KafkaFault: LogFault {
-    /// Whether rewinding and doing the same records again may help; false where somebody has to look.
+    /// Whether rewinding and repeating the same records may help; false where an operator has to act.
     package var isRecoverable: Bool { !isFatal && !isRefusal && (requiresAbort || isRetriable || isMissingTopic) }
 
     package var endsLoop: Bool { !isRecoverable }

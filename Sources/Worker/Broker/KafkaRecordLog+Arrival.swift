@@ -1,17 +1,17 @@
 internal import Kafka
 internal import Pipeline
 
-/// An assignment on its way to the loop: the group has its answer, and the broker is asked where to begin.
+/// An assignment on its way to the loop: the group has its answer, and the broker is asked where reading starts.
 struct Arrival {
     let partitions: [Int32]
-    /// Whether the partitions are ours at the library, paused.
+    /// Whether the library has the partitions assigned, paused.
     var isAnswered = false
     var hasChecked = false
     var isUnitReady = false
     var topics: Question<[TopicDescription]>?
     var offsets: Question<GroupOffsets>?
     var pause = RetryPause()
-    /// When taking over the unit was last told to take long.
+    /// When a slow takeover of the unit was last reported.
     var unitSince = ContinuousClock.now
 
     init(_ partitions: [Int32]) { self.partitions = partitions }
@@ -21,11 +21,11 @@ extension KafkaRecordLog {
     static let lookupMilliseconds = 5_000
     private static let sliceMilliseconds = 250
 
-    /// The group waits for nobody's questions: partitions are taken at their beginnings and paused, and taken again where
-    /// they begin once that is known. A member that polls without answering would hold its group for as long as it asks.
+    /// Answers the group before asking the broker anything: a member that polls without answering holds up its group.
+    /// The partitions are assigned at their beginnings and paused, and assigned again once their starts are known.
     ///
-    /// Not at their ends: the library may look that offset up late, and go on from it. Requests that lie before it would be
-    /// skipped without a word; those that come once more from the beginning are seen (``AssignedPartitions/take(_:_:)``).
+    /// Not at their ends: the library may look that offset up late and go on from it, silently skipping the requests
+    /// before it. Records read again from the beginning are noticed (``AssignedPartitions/take(_:_:)``).
     func answer(_ assigned: [Int32]) {
         shelf.dropRecords()
         (restore, started, judged, isRewindPending) = (nil, [], [], false)
@@ -34,7 +34,7 @@ extension KafkaRecordLog {
         self.arrival = arrival
     }
 
-    /// Takes the partitions, paused; where that fails it is tried again.
+    /// Assigns the partitions, paused; after a failure it is tried again.
     private func takeOver(_ arrival: inout Arrival) {
         do throws(KafkaFault) {
             try consumer.assignPaused(
@@ -47,12 +47,12 @@ extension KafkaRecordLog {
         }
     }
 
-    /// Goes on with it for `wait` milliseconds at most, the group first: it may have taken the partitions back already.
+    /// Goes on for at most `wait` milliseconds, the group first: it may have revoked the partitions already.
     func advanceArrival(_ wait: Int) throws -> PollRound {
         switch nextEvent(0) {
-        // Whatever was read before does not count any more.
+        // Records read before the assignment no longer count.
         case nil, .record?, .endOfPartition?: break
-        // The library tells what ends a member once: it must not be missed here.
+        // The library reports only once what ends a member: it must not be missed here.
         case .notice(let fault)?: try rideOut(fault)
         case let change?: return try round(of: change)
         }
@@ -76,7 +76,7 @@ extension KafkaRecordLog {
         }
     }
 
-    /// One question after the other. - Returns: whether all are answered.
+    /// Asks one question after the other. - Returns: whether all are answered.
     private func advance(_ arrival: inout Arrival, _ slice: Int) throws -> Bool {
         if !arrival.isAnswered { takeOver(&arrival) }
         guard arrival.isAnswered else { return false }
@@ -88,7 +88,7 @@ extension KafkaRecordLog {
         }
         if !arrival.hasChecked { arrival.unitSince = .now }
         arrival.hasChecked = true
-        // First what a predecessor left open under our name: it would hold back the offsets and the ledger's end.
+        // First end what a predecessor left open under our name: it would hold back the offsets and the ledger's end.
         if !arrival.isUnitReady { arrival.isUnitReady = try prepareUnit(&arrival, slice) }
         guard arrival.isUnitReady else { return false }
         let question = arrival.offsets ?? askOffsets(arrival.partitions)
@@ -133,13 +133,13 @@ extension KafkaRecordLog {
         }
     }
 
-    /// A slice of taking over the transactional id, which goes on where the last one stopped.
+    /// One slice of taking over the transactional id; the next call goes on where this one stopped.
     private func prepareUnit(_ arrival: inout Arrival, _ slice: Int) throws -> Bool {
         do {
             try unit.prepare(timeoutMilliseconds: max(1, slice))
             return true
         } catch let fault as KafkaFault where fault.isTimeout && fault.isRecoverable {
-            // No news before it takes long.
+            // Not reported before it takes long.
             if ContinuousClock.now - arrival.unitSince >= .milliseconds(settings.prepareMilliseconds) {
                 arrival.unitSince = .now
                 note(fault)
@@ -148,21 +148,21 @@ extension KafkaRecordLog {
         }
     }
 
-    /// Judging on by the old count would refuse keys that have moved, and write where no output topic has a partition.
+    /// The old count would refuse keys that have moved, and write to output partitions that do not exist.
     private func checkPartitions(_ assigned: [Int32], _ topics: [TopicDescription]) throws(KafkaFault) {
         guard let started = settings.partitions else { return }
         var counts: [String: Int] = [:]
         for topic in topics { counts[topic.name] = topic.partitions }
-        // The group's leader may have asked a broker that knew more.
+        // The group's leader may have asked a broker that knew of more partitions.
         if let last = assigned.max(), last >= started { counts[topic] = max(counts[topic] ?? 0, Int(last) + 1) }
         if let change = TopicCheck.changed(counts, settings.topics, from: started) { throw .fatal(change) }
         unit.partitionCounts = counts.filter { $0.value > 0 }.mapValues { Int32(clamping: $0) }
     }
 }
 
-/// What the group has committed.
+/// The group's committed offsets.
 struct GroupOffsets: Sendable {
     let own: [CommittedOffset]
-    /// Of any partition.
+    /// Whether any partition has one.
     let hasAny: Bool
 }

@@ -1,15 +1,15 @@
 internal import Kafka
 internal import Pipeline
 
-/// The consumer is polled at least twice a second, whatever the log or the loop waits for: a member that does not is taken
-/// for dead after `max.poll.interval.ms`, and one that does not answer holds its whole group.
+/// The consumer is polled at least twice a second, whatever the log or the loop waits for: the group drops a member
+/// that does not poll for `max.poll.interval.ms`, and waits for one that does not answer.
 extension KafkaRecordLog {
-    /// Polls the consumer once when it is time to; what comes is kept for the next poll.
+    /// Polls the consumer once when it is due; the event is kept for the next poll.
     func keepServing() {
         guard ContinuousClock.now - served >= Self.servingInterval else { return }
         if let event = polled(0) {
             if !shelf.keep(event) {
-                // As if it had not come: it is read again.
+                // No room: the records are dropped and read again.
                 shelf.dropRecords()
                 isRewindPending = true
             }
@@ -20,11 +20,11 @@ extension KafkaRecordLog {
 
     private static let servingInterval = Duration.milliseconds(250)
 
-    /// The next event, one that was kept first.
+    /// The next event; kept ones come first.
     func nextEvent(_ timeout: Int) -> ConsumerEvent? { shelf.next() ?? polled(timeout) }
 
-    /// What the consumer gives. An assignment is answered at once, and none; a fault becomes an event, so that the records
-    /// before it are handed out first.
+    /// Polls the consumer. An assignment is answered here and not returned; a fault becomes an event, so that the
+    /// records before it are handed out first.
     private func polled(_ timeout: Int) -> ConsumerEvent? {
         do {
             let event = try consumer.poll(timeoutMilliseconds: timeout)
@@ -37,7 +37,7 @@ extension KafkaRecordLog {
         }
     }
 
-    /// A record that is about to be handed out; what must not be is read again.
+    /// Checks a record that is about to be handed out; if it must not be, it is read again.
     func handedOut(_ event: ConsumerEvent) -> ConsumerEvent {
         guard case .record(let record) = event else { return event }
         guard started.contains(record.partition) else {
@@ -48,9 +48,9 @@ extension KafkaRecordLog {
         return event
     }
 
-    /// A member whose request to join was answered too late is taken for another process with its name, and its consumer
-    /// is of no use any more. A new one takes its place, and joins once the loop has let go of the old one's partitions:
-    /// an assignment that came before that would be dropped with them.
+    /// After a join request that was answered too late, the broker takes this member for another process with its name,
+    /// and the consumer is useless. A new one replaces it, and joins once the loop has released the old one's
+    /// partitions: an assignment that came before that would be dropped with them.
     private func renewConsumer(after fault: KafkaFault) -> ConsumerEvent? {
         guard fencings.note() else { return nil }
         guard let fresh = try? Consumer(settings.consumerProperties(), topic: topic) else { return nil }
@@ -76,7 +76,7 @@ extension KafkaRecordLog {
         return round
     }
 
-    /// What an abort left to be taken over anew is taken over by the next owner, even where the abort came first.
+    /// The next owner takes the partitions over, even where an abort before had asked to take them over again here.
     private func noteGone(_ change: AssignmentChange) -> AssignmentChange {
         isRevoked = true
         arrival = nil
@@ -97,27 +97,27 @@ extension KafkaRecordLog {
         }
         note(fault)
         if fault.isOffsetGone { noteOffsetGone(of: fault.partition) }
-        // Bytes that did not arrive as they were written are skipped by the library: read them again.
+        // The library skips bytes that did not arrive as they were written: read them again.
         if fault.isDamage { isRewindPending = true }
     }
 
-    /// Retention took what was to be read next, or the topic was cut: the partitions are taken over again, and it shows
-    /// what the positions say.
+    /// Retention deleted the next record to read, or the topic was cut: the partitions are taken over again, which
+    /// shows what the positions say.
     private func noteOffsetGone(of partition: Int32?) {
         isRewindPending = true
-        // What is not started yet is asked for its ends, and sought, anyway.
+        // Partitions that have not started yet are asked for their ends, and sought, anyway.
         if let partition, !started.contains(partition) { return }
         if restore == nil { takeOverAgain() }
     }
 
-    /// Assigns the partitions once more, and has all questions asked that an assignment brings.
+    /// Takes the same partitions over again and repeats all questions of an assignment.
     private func takeOverAgain() {
         guard arrival == nil, !isRevoked, !shelf.hasChange else { return }
         arrival = Arrival(partitions.numbers)
         restore = nil
     }
 
-    /// - Returns: what is damaged beyond a doubt; nil where reading it once more may help.
+    /// - Returns: the damage that is beyond doubt; nil where reading once more may help.
     private func damage(_ fault: KafkaFault) -> PartitionDamage? {
         guard fault.isDamage, let partition = fault.partition,
             let next = partitions.starts.first(where: { $0.partition == partition })?.offset,
@@ -131,11 +131,11 @@ extension KafkaRecordLog {
             + "the group a name of its own with --instance"
     }
 
-    /// Sends every partition back to where it stands. Returns a round when there is nothing to read for now.
+    /// Seeks every partition back to its position. Returns a round when there is nothing to read for now.
     func rewind() throws -> PollRound? {
         shelf.dropRecords()
         do {
-            // Partitions that are being taken away are read by their next owner.
+            // The next owner reads partitions that are being revoked.
             let starts = partitions.starts(partitions.readable)
             if !isRevoked, !shelf.hasChange { try consumer.seek(starts, timeoutMilliseconds: Self.rewindMilliseconds) }
             isRewindPending = false
@@ -146,7 +146,7 @@ extension KafkaRecordLog {
             if stuck.isOver() { takeOverAgain() }
             if arrival != nil { return PollRound() }
         }
-        // Reading has not begun yet, or is about to be taken away: what comes meanwhile is read again later.
+        // Reading has not begun, or the partitions are about to be revoked: records that come meanwhile are read again.
         return try nextEvent(Self.rewindPauseMilliseconds).map { try round(of: $0) } ?? PollRound()
     }
 

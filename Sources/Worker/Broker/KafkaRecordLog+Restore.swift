@@ -16,14 +16,14 @@ extension KafkaRecordLog {
 
     package func restore(_ records: Int, waitMilliseconds: Int) throws -> RestoreRound {
         var round = RestoreRound()
-        // The group may take the partitions back meanwhile.
+        // The group may revoke the partitions meanwhile.
         round.change = try serve()
         if round.change != nil || arrival != nil { return round }
         guard let restore else { throw KafkaFault.stale("no restore is under way") }
         do throws(KafkaFault) {
             try restore.read(records, timeoutMilliseconds: waitMilliseconds, into: &round)
         } catch {
-            // An offset that is gone, for example: then all of it is read again.
+            // An offset that is gone, for example: the whole ledger is then read again.
             guard error.isRefusal else { throw error.judged(isFatal: false, requiresAbort: true) }
             throw rights.explained(error, reading: settings.topics.outputs[.ledger])
         }

@@ -4,7 +4,7 @@ package import Pipeline
 extension KafkaRecordLog {
     package var group: [UInt8]? { Array((KafkaProperties(settings.properties)["group.id"] ?? "").utf8) }
 
-    /// See ``PartitionPositions``: what the positions say of a partition whose ledger is restored.
+    /// Decides by the positions where a partition starts once its ledger is restored; see ``PartitionPositions``.
     package func start(_ partition: Int32, mark: PartitionMark?, ledgerIsEmpty: Bool) throws -> PartitionStart {
         guard let found = partitions.found(partition) else {
             throw KafkaFault.stale("partition \(partition) is no longer assigned")
@@ -24,7 +24,7 @@ extension KafkaRecordLog {
             switch positions.decision {
             case .hold(let sentence): return .held(sentence)
             case .start(let offset, let judged):
-                // Sought before the next record is handed out, wherever the library believes to stand.
+                // Seek before the next record is handed out, whatever position the library has.
                 _ = partitions.begin(partition, at: offset)
                 isRewindPending = true
                 report = judged
@@ -37,7 +37,7 @@ extension KafkaRecordLog {
         return .started(report)
     }
 
-    /// What at-least-once delivery has answered and a crash has left uncommitted. - Returns: true.
+    /// Commits what at-least-once delivery answered and a crash left uncommitted. - Returns: true.
     private func commitStart(_ partition: Int32, _ offset: Int64) throws -> Bool {
         let start = PartitionOffset.own([PartitionPosition(partition: partition, offset: offset)])
         try consumer.commit(start, timeoutMilliseconds: Self.startMilliseconds) {
@@ -59,7 +59,7 @@ extension KafkaRecordLog {
 }
 
 extension PartitionOffset {
-    /// What a worker commits.
+    /// The offsets as a worker commits them.
     static func own(_ positions: [PartitionPosition]) -> [PartitionOffset] {
         positions.map {
             PartitionOffset(partition: $0.partition, offset: $0.offset, metadata: PartitionPositions.metadata)

@@ -3,11 +3,11 @@ package import Pipeline
 
 /// The requests topic as a ``RecordLog``, for one member of the group.
 ///
-/// `poll` rides out what librdkafka rides out (brokers away, coordinators moving) and throws only what somebody has to
-/// look at. What `begin`, `append` and `commit` throw says by ``KafkaFault/isRecoverable`` whether ``abort()`` and doing
-/// the same records again may help.
+/// `poll` rides out what librdkafka rides out (absent brokers, moving coordinators) and throws only faults that need an
+/// operator. Of a fault that `begin`, `append` or `commit` throws, ``KafkaFault/isRecoverable`` says whether
+/// ``abort()`` and repeating the same records may help.
 package final class KafkaRecordLog: RecordLog {
-    /// The last trouble that was ridden out, for whoever asks why nothing comes.
+    /// The last fault that was ridden out: explains why no records arrive.
     package internal(set) var lastTrouble: KafkaFault?
 
     let settings: BrokerSettings
@@ -17,33 +17,33 @@ package final class KafkaRecordLog: RecordLog {
     let trouble: @Sendable (KafkaFault) -> Void
     let restored: @Sendable (Int) -> Void
     let questions = Questions()
-    /// Rings while the group waits for an answer of ours.
+    /// Rings while the group waits for our answer.
     let bell: GroupBell
     var consumer: Consumer
     var fencings = Fencings()
     var partitions = AssignedPartitions()
-    /// Those of ``partitions`` that were started: of the others nothing is handed out.
+    /// The started ones among ``partitions``; no record of the others is handed out.
     var started: Set<Int32> = []
-    /// What came while nothing could be handed out.
+    /// Events that came while nothing could be handed out.
     var shelf = EventShelf()
     /// When the group was last served.
     var served = ContinuousClock.now
-    /// An assignment that the loop has not heard of yet.
+    /// An assignment that the loop has not received yet.
     var arrival: Arrival?
-    /// Who we are in the group since the last assignment: what fences a commit of an earlier one.
+    /// Our membership since the last assignment: with it the broker rejects commits of an earlier assignment.
     var member: GroupMetadata?
     var generation = 0
     var restore: LedgerRestore?
     var restoredRecords = 0
-    /// How far the ledgers that the loop has, or keeps, are known to go.
+    /// Up to which offsets the ledgers are known that the loop has or keeps.
     var ledgerEnds: [Int32: Int64] = [:]
-    /// Partitions that the loop has judged: started, or held.
+    /// Partitions that the loop has decided on: started or held.
     var judged: Set<Int32> = []
-    /// A revocation was handed to the loop that ``releaseRevoked()`` has not answered yet.
+    /// The loop got a revocation that ``releaseRevoked()`` has not answered yet.
     var isRevoked = false
-    /// The consumer is a new one, which joins the group by ``releaseRevoked()``.
+    /// The consumer is new and joins the group in ``releaseRevoked()``.
     var isJoinPending = false
-    /// Reading has to go back to where ``partitions`` stands before any record counts again.
+    /// Before any record counts again, reading must go back to the positions in ``partitions``.
     var isRewindPending = false
     var stuck = StuckRewind()
     var damages = Damages()
@@ -55,8 +55,8 @@ package final class KafkaRecordLog: RecordLog {
     /// Exactly-once delivery: see ``TransactionalUnit``. Connects in the background; nothing is waited for here.
     ///
     /// - Parameters:
-    ///   - trouble: told of every fault that is ridden out while polling.
-    ///   - restored: told at the end of each restore how many records it gave.
+    ///   - trouble: called with every fault that is ridden out while polling.
+    ///   - restored: called at the end of each restore with its number of records.
     package convenience init(
         exactlyOnce settings: BrokerSettings,
         trouble: @escaping @Sendable (KafkaFault) -> Void = { _ in },
@@ -98,7 +98,7 @@ package final class KafkaRecordLog: RecordLog {
         unit.serveGroup = { [weak self] in self?.keepServing() }
     }
 
-    /// Whether the group has its answer to an assignment, and the loop waits for one of the broker's.
+    /// Whether the group has our answer to an assignment, and the loop still waits for the broker's answers.
     package var isAsking: Bool { arrival?.isAnswered ?? false }
 
     package var hasLedger: Bool { true }
@@ -115,7 +115,7 @@ package final class KafkaRecordLog: RecordLog {
         while let timeout = collector.nextTimeout() {
             switch nextEvent(timeout).map(handedOut) {
             case nil:
-                // An assignment came, and was answered.
+                // An assignment came and was answered.
                 if arrival != nil { return collector.round }
                 collector.noteEmpty()
             case .record(let record)?: collector.add(InboundRecord(record, topic: topic))
@@ -146,7 +146,7 @@ package final class KafkaRecordLog: RecordLog {
     }
 
     package func commit(_ positions: [PartitionPosition], of generation: Generation) throws {
-        // Known to the library before its change of assignment reaches a round.
+        // The library knows of a lost assignment before the change reaches a round.
         guard !consumer.isAssignmentLost else { throw KafkaFault.stale("the assignment was lost") }
         guard generation == Generation(self.generation), arrival == nil, let member else {
             throw KafkaFault.stale("the batch belongs to an assignment before this one")
@@ -154,7 +154,7 @@ package final class KafkaRecordLog: RecordLog {
         try partitions.check(positions)
         unit.knownLedgerEnds = ledgerEnds
         do { try unit.commit(positions, of: consumer, as: member) } catch {
-            // Nothing that is kept of them is believed any more: they are read from their beginning.
+            // Nothing kept of them is trusted any more: they are read from their beginning.
             for partition in unit.cutLedgers { ledgerEnds[partition] = .max }
             throw error
         }
@@ -167,8 +167,8 @@ package final class KafkaRecordLog: RecordLog {
         partitions.rewind()
         isRewindPending = true
         shelf.dropRecords()
-        // What was committed, and what the ledger topic has, is asked anew: everybody starts from there. What is taken
-        // away already, its next owner takes over.
+        // Committed offsets and the ledger topic's contents are asked for again: reading starts from there. Partitions
+        // that are being revoked are left to their next owner.
         let asksAgain = end == .unknown || !judged.isSuperset(of: partitions.numbers)
         if asksAgain, arrival == nil, !isRevoked, !shelf.hasChange, !partitions.isEmpty {
             arrival = Arrival(partitions.numbers)
@@ -180,7 +180,7 @@ package final class KafkaRecordLog: RecordLog {
         isRevoked = false
         isRewindPending = false
         (restore, arrival, member) = (nil, nil, nil)
-        // A fault that ends the member comes once: it stays.
+        // The fault that ends a member comes only once, so it stays.
         shelf.dropChange()
         bell.isRinging = false
         (started, judged) = ([], [])
@@ -193,7 +193,7 @@ package final class KafkaRecordLog: RecordLog {
         unit.serveGroup = {}
         restore = nil
         unit.close()
-        // Everything is committed by now; who cannot leave in order is missed by the group after a while.
+        // Everything is committed by now; a member that cannot leave in order times out in the group.
         do throws(KafkaFault) { try consumer.close() } catch { trouble(error) }
     }
 }

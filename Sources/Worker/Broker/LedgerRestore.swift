@@ -1,11 +1,11 @@
 internal import Kafka
 internal import Pipeline
 
-/// Reads the ledger topic's partitions from where a ledger stands up to the end that they had when it was asked for.
+/// Reads the ledger topic's partitions from where a kept ledger ends to the end offset at the time of asking.
 ///
-/// The end is the high watermark, records of open transactions included: stopping at the last stable offset would miss
-/// the last commit of the partition's owner before us, whose marker may be on its way. Partitions whose ends are known
-/// are read while others are still asked for.
+/// The end is the high watermark, records of open transactions included: the last stable offset could miss the last
+/// commit of the previous owner, whose marker may still be on its way. Partitions with known ends are read while the
+/// ends of others are still being asked for.
 final class LedgerRestore {
     private var reader: TopicReader
     private let known: [Int32: Int64]
@@ -22,10 +22,10 @@ final class LedgerRestore {
     /// Partitions whose ends are not known yet.
     private var unasked: [Int32]
     private var targets: [Int32: Int64] = [:]
-    /// Where reading has come to, of the partitions that are not at their target yet.
+    /// The next offset of each partition that has not reached its target yet.
     private var positions: [Int32: Int64] = [:]
 
-    /// - Parameter known: offsets up to which a partition's ledger is known; others are read from the beginning.
+    /// - Parameter known: offsets up to which a partition's ledger is known; the others are read from the beginning.
     /// - Throws: a ``KafkaFault`` about the settings; nothing is asked here.
     init(
         _ settings: BrokerSettings,
@@ -49,17 +49,17 @@ final class LedgerRestore {
     /// The end that a partition was read up to.
     func end(of partition: Int32) -> Int64? { targets[partition] }
 
-    /// Where the requests began and ended when they were asked for: after the ledger, so that no mark that is read here
-    /// lies behind their ends.
+    /// The requests' first and last offsets as of the question: asked after the ledger, so that no mark read here lies
+    /// beyond their ends.
     func takeRequestEnds() -> [Int32: Watermarks] {
         defer { requestEnds = [:] }
         return requestEnds
     }
 
-    /// The last fault of a question, which is asked again.
+    /// The last fault of a question; the question is asked again.
     func takeTrouble() -> KafkaFault? { trouble.take() }
 
-    /// Records, and which partitions are complete with them.
+    /// Reads records, and reports the partitions that are complete with them.
     func read(_ records: Int, timeoutMilliseconds: Int, into round: inout RestoreRound) throws(KafkaFault) {
         if !unasked.isEmpty { try ask(positions.isEmpty ? timeoutMilliseconds : 0, &round) }
         if !positions.isEmpty { try readOn(records, timeoutMilliseconds, &round) }
@@ -85,9 +85,9 @@ final class LedgerRestore {
         }
     }
 
-    /// The library has skipped what it could not read: what it read after that must not be taken for the next.
+    /// The library has skipped what it could not read: records after the gap must not be taken for the next ones.
     ///
-    /// - Parameter damage: beyond a doubt; nil = it may be read after all.
+    /// - Parameter damage: damage beyond doubt; nil = a second read may succeed.
     private func readAgain(
         _ partition: Int32,
         _ damage: KafkaFault?,
@@ -113,7 +113,7 @@ final class LedgerRestore {
         try begin(answers.ends, &round)
     }
 
-    /// The asking client is the question's alone.
+    /// The client that asks is used by this question only.
     private func ask() -> Question<EndAnswers> {
         nonisolated(unsafe) let asker = asker
         let (topics, unasked) = ((ledger: topic, requests: requests), unasked)
@@ -124,8 +124,8 @@ final class LedgerRestore {
         var starts: [PartitionOffset] = []
         for (partition, ends) in ends.sorted(by: { $0.key < $1.key }) {
             var start = max(known[partition] ?? ends.low, ends.low)
-            // The topic ends before what is known of it, as after an unclean election: others may have written other
-            // records at the same offsets since. It is read from the beginning.
+            // The topic ends before the known offset, as after an unclean election: other records may have been written
+            // at the same offsets since. It is read from the beginning.
             if start > ends.high {
                 round.dropped.insert(partition)
                 start = ends.low

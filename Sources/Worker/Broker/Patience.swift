@@ -1,8 +1,8 @@
 /// How long calls to the broker may go on: a budget for one action, cut short when the worker is asked to stop.
 struct Patience {
-    /// What is left for the action once a stop was asked for.
+    /// How much time an action keeps once a stop was asked for.
     private static let grace = Duration.seconds(3)
-    /// No single call is longer, so that a stop is seen and the group is served.
+    /// No single call takes longer, so that a stop is noticed and the group is served.
     static let slice = Duration.milliseconds(500)
 
     private let start = ContinuousClock.now
@@ -20,7 +20,7 @@ struct Patience {
     /// Milliseconds that the next call may take; nil when the time is up.
     mutating func next() -> Int? { all().map { min($0, Int(Self.slice / .milliseconds(1))) } }
 
-    /// All that is left, for a call that sees to the stop and the group by itself.
+    /// All the time left, for a call that checks for a stop and serves the group itself.
     mutating func all() -> Int? {
         noteStop()
         let left = deadline - .now
@@ -28,7 +28,7 @@ struct Patience {
         return max(1, Int(left / .milliseconds(1)))
     }
 
-    /// Whether a stop that was asked for ends a call before its own time.
+    /// Whether a stop ends a call before its own time is up.
     mutating func isCutShort() -> Bool {
         noteStop()
         return hasSeenStop && deadline <= .now

@@ -2,22 +2,22 @@ internal import Dispatch
 internal import Kafka
 internal import Pipeline
 
-/// Questions to the broker, one after the other on a thread of their own: whoever waits for an answer can serve the group
-/// meanwhile. Each has a time-out of its own, so that nothing piles up behind a broker that is silent.
+/// Questions to the broker, one after the other on a thread of their own, so that the thread that waits for an answer
+/// can serve the group. Each has its own time-out, so that none pile up behind a silent broker.
 final class Questions: Sendable {
     private let queue = DispatchQueue(label: "questions")
 
     func ask<Answer>(_ body: @escaping @Sendable () throws(KafkaFault) -> Answer) -> Question<Answer> {
         let question = Question<Answer>()
         queue.async { [weak question] in
-            // Nobody waits for it any more.
+            // No caller waits for it any more.
             guard let question else { return }
             do throws(KafkaFault) { question.set(.success(try body())) } catch { question.set(.failure(error)) }
         }
         return question
     }
 
-    /// A pause of the calling thread.
+    /// Pauses the calling thread.
     static func rest(_ milliseconds: Int) {
         guard milliseconds > 0 else { return }
         _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(milliseconds))
@@ -34,7 +34,7 @@ final class Question<Answer>: @unchecked Sendable {
         bell.signal()
     }
 
-    /// The answer, or nil where it did not come in so many milliseconds.
+    /// The answer; nil where it did not come in so many milliseconds.
     func answer(_ milliseconds: Int) throws(KafkaFault) -> Answer? {
         if result.withLock({ $0 == nil }) { _ = bell.wait(timeout: .now() + .milliseconds(milliseconds)) }
         switch result.withLock({ $0 }) {

@@ -17,7 +17,7 @@ struct RoundCollector {
 
     /// How long to wait for the next record, in milliseconds; nil when the round is over.
     ///
-    /// What is here already is taken first, without looking at the clock for each record.
+    /// Records that are already here are taken first, without reading the clock for each.
     func nextTimeout() -> Int? {
         guard round.records.count < max(1, limits.records), bytes < max(1, limits.bytes) else { return nil }
         guard isDrained else { return 0 }
@@ -26,7 +26,7 @@ struct RoundCollector {
         return max(1, Int(left / .milliseconds(1)))
     }
 
-    /// Nothing was there in the time given.
+    /// No record came in the time given.
     mutating func noteEmpty() {
         isDrained = true
     }

@@ -1,7 +1,7 @@
-/// Tells partitions that cannot be sought yet from those that the library reads no more.
+/// Distinguishes partitions that cannot be sought yet from those that the library has stopped reading.
 ///
-/// Behind an offset that is gone the library stops reading a partition for good, and refuses every seek: only a new
-/// assignment starts it again. It costs a restore, so each one waits longer than the one before.
+/// After an offset is gone the library stops reading a partition for good and refuses every seek: only a new assignment
+/// starts it again. That costs a restore, so each one waits longer than the one before.
 struct StuckRewind {
     private static let first = Duration.seconds(2)
     private static let most = Duration.seconds(60)
@@ -9,7 +9,7 @@ struct StuckRewind {
     private var patience = first
     private var since: ContinuousClock.Instant?
 
-    /// Notes that a seek has failed. - Returns: whether the partitions are to be assigned again.
+    /// Notes a failed seek. - Returns: whether to assign the partitions again.
     mutating func isOver(at now: ContinuousClock.Instant = .now) -> Bool {
         guard let since else {
             since = now

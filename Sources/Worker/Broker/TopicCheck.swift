@@ -2,7 +2,7 @@ package import AppCheck
 internal import Kafka
 internal import Pipeline
 
-/// Something about the topics that a person should know before the worker runs.
+/// A finding about the topics that an operator should know before the worker runs.
 package struct TopicFinding: Sendable, Equatable {
     package enum Severity: Sendable {
         /// The check fails.
@@ -13,12 +13,12 @@ package struct TopicFinding: Sendable, Equatable {
     package var severity: Severity
     /// One line: what is wrong and what to do.
     package var message: String
-    /// Whether a worker must not even start. What may lose data some day fails the check, and `run` warns of it: a fleet
-    /// that has run with it must not be stopped by an upgrade.
+    /// Whether it keeps a worker from starting. What may lose data some day fails the check, but `run` only warns of
+    /// it: an upgrade must not stop a fleet that has run with it.
     package var endsRun = true
 }
 
-/// A topic as far as the check looks at it. `settings` is nil where they could not be read.
+/// The facts about a topic that the check uses. `settings` is nil where they could not be read.
 struct TopicFacts: Sendable, Equatable {
     var partitions: Int
     var settings: [String: String]?
@@ -28,10 +28,10 @@ struct TopicFacts: Sendable, Equatable {
 
 /// Compares the six topics with what the worker needs.
 package enum TopicCheck {
-    /// Asks the broker and judges. Nothing is changed.
+    /// Asks the broker and judges the answers. Changes nothing.
     ///
-    /// - Parameter readsSettings: false for a broker that cannot tell its topics' settings (the embedded one).
-    /// - Throws: a fault of the connection, saying what the last error was.
+    /// - Parameter readsSettings: false for a broker that cannot report its topics' settings (the embedded one).
+    /// - Throws: a fault of the connection, with the last error.
     package static func findings(
         properties: [(String, String)],
         topics: TopicNames,
@@ -65,7 +65,7 @@ package enum TopicCheck {
             + BrokerCheck.judge(broker, transactionTimeout: timeout)
     }
 
-    /// Whoever may not ask a broker for its settings (a right on the cluster, which no worker needs) is told nothing.
+    /// Empty without the right to read a broker's settings (a right on the cluster, which no worker needs).
     private static func brokerSettings(_ admin: Admin, _ timeoutMilliseconds: Int) throws -> [String: String] {
         do {
             return try admin.brokerSettings(timeoutMilliseconds: timeoutMilliseconds)
@@ -75,7 +75,7 @@ package enum TopicCheck {
         }
     }
 
-    /// The judgement alone.
+    /// The judgement without the broker.
     static func judge(
         _ facts: [String: TopicFacts],
         _ topics: TopicNames,
@@ -120,8 +120,8 @@ package enum TopicCheck {
         ]
     }
 
-    /// What is to be said of a topic whose partition count is no longer the one that the worker was started with; nil =
-    /// nothing. A topic that is missing says nothing: a broker that has just started may not know it yet.
+    /// A line about a topic whose partition count differs from the one at the worker's start; nil = none. A missing
+    /// topic gives no line: a broker that has just started may not know it yet.
     static func changed(_ counts: [String: Int], _ topics: TopicNames, from started: Int32) -> String? {
         guard let topic = topics.all.first(where: { counts[$0].map { $0 != started } ?? false }) else { return nil }
         return "topic \(topic) has \(counts[topic] ?? 0) partitions, the worker was started with \(started): keys lie "

@@ -2,7 +2,7 @@ internal import Glibc
 internal import Kafka
 internal import Pipeline
 
-/// What `create-topics` did: a line per topic, and whether all six are now as asked for.
+/// The outcome of `create-topics`: a line per topic, and whether all six now match the request.
 package struct TopicReport: Sendable, Equatable {
     package var lines: [String] = []
     /// What the broker refused.
@@ -24,7 +24,7 @@ package enum TopicCreator {
     ) throws -> TopicReport {
         let admin = try Admin(KafkaProperties(properties))
         let wanted = plan(topics, partitions: partitions, replication: replication)
-        // Asked first: a broker that is down is known by this long before a creation gives up.
+        // Asked first: this finds out that a broker is down long before a creation gives up.
         _ = try admin.topics(timeoutMilliseconds: min(timeoutMilliseconds, firstMilliseconds))
         let outcomes = try admin.createTopics(wanted, timeoutMilliseconds: timeoutMilliseconds)
         let existing = zip(wanted, outcomes).filter { $0.1 == .exists }.map { $0.0.name }
@@ -41,7 +41,7 @@ package enum TopicCreator {
 
     private static let firstMilliseconds = 10_000
 
-    /// The topics, once those just made have reached the broker that is asked; a broker learns of them in its own time.
+    /// The topics, once new ones have reached the broker that is asked; a broker learns of them after a while.
     private static func visible(
         _ created: [String],
         _ admin: Admin,
@@ -102,7 +102,7 @@ extension TopicReport {
         if let replication = wanted.replication, found.replication != replication {
             differences.append("but with replication \(found.replication), not \(replication)")
         }
-        // The rest may be as an operator likes it better; what is dangerous about it is told by run --check.
+        // An operator may choose the other settings; run --check reports the dangerous ones.
         for (name, value) in wanted.settings
         where TopicSettings.essential.contains(name) && settings[name] != value {
             differences.append("but with \(name)=\(settings[name] ?? "unknown"), not \(value)")

@@ -2,13 +2,13 @@ internal import AppCheck
 internal import Kafka
 internal import Pipeline
 
-/// What a worker's limits ask of its topics, in bytes.
+/// The sizes that a worker's limits require of its topics, in bytes.
 struct TopicNeeds: Sendable, Equatable {
     /// A dead letter carries a whole request, with headers that say where it was.
     static let letterOverhead = 4_096
 
     var letterBytes: Int
-    /// What the producer sends together: the broker measures batches.
+    /// The producer's batch size: the broker's limit applies to batches.
     var batchBytes: Int
 
     init(_ limits: RequestLimits = RequestLimits(), properties: [(String, String)] = []) {
@@ -17,7 +17,7 @@ struct TopicNeeds: Sendable, Equatable {
     }
 }
 
-/// What topics are made with, and what is said of those that are set otherwise.
+/// The settings that topics are created with, and the findings about topics that are set otherwise.
 enum TopicSettings {
     static let minute: Int64 = 60_000
     static let hour = 60 * minute
@@ -29,15 +29,15 @@ enum TopicSettings {
         if name == topics.outputs[.ledger] {
             settings = [
                 ("cleanup.policy", "compact"), ("compression.type", "zstd"),
-                // The newest segment is never compacted: small ones keep what a restore reads near what is alive.
+                // The newest segment is never compacted: small ones keep a restore close to the live records' size.
                 ("segment.bytes", "67108864"), ("segment.ms", "\(6 * hour)"), ("min.cleanable.dirty.ratio", "0.1"),
-                // Longer than a worker keeps a ledger of which it then reads the tail only.
+                // Longer than a worker keeps a ledger of which it later reads only the tail.
                 ("delete.retention.ms", "\(day)"),
             ]
         } else if name == topics.requests {
             settings = [("message.timestamp.type", "LogAppendTime"), ("retention.ms", "\(7 * day)")]
         } else if name == topics.outputs[.tokens] {
-            // Tokens are secrets; only segments that are closed go.
+            // Tokens are secrets; retention deletes closed segments only.
             settings = [("retention.ms", "\(hour)"), ("segment.ms", "\(10 * minute)")]
         } else if name == topics.outputs[.deadLetters] {
             settings = [("retention.ms", "\(7 * day)")]
@@ -46,14 +46,14 @@ enum TopicSettings {
         return settings
     }
 
-    /// Those without which a topic is of no use.
+    /// Settings without which a topic is unusable.
     static let essential: Set<String> = ["cleanup.policy", "message.timestamp.type"]
 }
 
 // MARK: - Judgement
 
 extension TopicCheck {
-    /// What loses data is a problem, the rest a warning.
+    /// Settings that lose data are problems, the others warnings.
     static func judgeSettings(
         _ facts: [String: TopicFacts],
         _ topics: TopicNames,
@@ -124,7 +124,7 @@ extension TopicCheck {
             let text =
                 "topic \(name) has delete.retention.ms=\(kept): a worker that comes back may miss what was forgotten "
                 + "meanwhile; set delete.retention.ms=\(TopicSettings.day)"
-            // Below what a ledger is kept for beside its partition.
+            // Too close to the time for which a worker keeps the ledger of a partition that it gave away.
             found.append(kept < TopicSettings.hour ? risk(text) : warning(text))
         }
         let (bytes, time) = (number(settings, "segment.bytes"), number(settings, "segment.ms"))
@@ -147,7 +147,7 @@ extension TopicCheck {
         return found
     }
 
-    /// A record of any other topic must not take the place of an earlier one of its key.
+    /// In any other topic a record must not replace an earlier one with its key.
     private static func noLedger(_ name: String, _ settings: [String: String]) -> [TopicFinding] {
         guard let policy = settings["cleanup.policy"], policy.split(separator: ",").contains("compact") else {
             return []
@@ -223,7 +223,7 @@ extension TopicCheck {
 
 /// Settings of the brokers that a worker depends on.
 enum BrokerCheck {
-    /// - Parameter settings: a broker's, as far as it told them.
+    /// - Parameter settings: a broker's, as far as it reported them.
     static func judge(_ settings: [String: String], transactionTimeout: Int64?) -> [TopicFinding] {
         var found: [TopicFinding] = []
         if settings["transaction.partition.verification.enable"] == "false" {

@@ -3,18 +3,18 @@ internal import Pipeline
 
 /// Exactly once: outputs, ledger and offsets of a batch in one Kafka transaction.
 ///
-/// The producer is thrown away after everything that leaves its state in doubt, a fatal abort among it, and after a commit
-/// or an abort that leaves a request unanswered on the wire: a late copy of a renewed producer's request can hit nothing
-/// (its epoch is over). That is an ordinary way out, not an error; only two living processes with one name are.
+/// The producer is discarded after everything that leaves its state in doubt, a fatal abort among it, and after a
+/// commit or an abort with a request unanswered on the wire: a late copy from a discarded producer has an old epoch,
+/// which the broker refuses. Discarding is an ordinary way out; only two live processes with one name are an error.
 final class TransactionalUnit: OutputUnit {
     private let settings: BrokerSettings
     private let transactionalID: String
     private let rights: AccessRights
     private var producer: TransactionalProducer?
-    /// One that is still taking the id over.
+    /// A producer that is still taking over the id.
     private var preparing: TransactionalProducer?
     private var isOpen = false
-    /// Whether a transaction may or may not have been committed.
+    /// Whether it is unknown if a transaction was committed.
     private var isInDoubt = false
     private var fencings = Fencings()
     private(set) var ledgerEnds: [Int32: Int64] = [:]
@@ -35,7 +35,7 @@ final class TransactionalUnit: OutputUnit {
 
     var isAtomic: Bool { true }
 
-    /// Takes the transactional id over: what a predecessor left open is aborted, what it had committed stands.
+    /// Takes over the transactional id: a predecessor's open transaction is aborted, its committed ones stand.
     func prepare(timeoutMilliseconds: Int) throws {
         guard producer == nil else { return }
         let fresh = if let preparing { preparing } else { try makeProducer() }
@@ -53,7 +53,7 @@ final class TransactionalUnit: OutputUnit {
         isInDoubt = false
     }
 
-    /// A request for the id that was not answered may come late, and fence whoever has it then.
+    /// A request for the id that got no answer may arrive late and fence whichever process has the id then.
     private func forgetPreparing() {
         fencings.excuse(preparing?.unansweredInits ?? 0)
         preparing = nil
@@ -67,7 +67,7 @@ final class TransactionalUnit: OutputUnit {
         )
     }
 
-    /// Being fenced passes; any other fault for good is the configuration's, and would come again for ever.
+    /// Being fenced passes; every other permanent fault lies in the configuration and would come again on every try.
     private func judgedTakeover(_ fault: KafkaFault) -> KafkaFault {
         if fault.isFenced { return fault.judged(isFatal: false, requiresAbort: true) }
         guard fault.isTransactionTimeout else {
@@ -81,7 +81,7 @@ final class TransactionalUnit: OutputUnit {
     }
 
     func begin() throws {
-        // A copy may have been sent after the last unit had ended.
+        // A copy may have been sent after the last unit ended.
         discardAfterRepeats()
         try prepareNow()
         let patience = Patience(milliseconds: unitMilliseconds, isStopping: settings.isStopping)
@@ -91,7 +91,7 @@ final class TransactionalUnit: OutputUnit {
         cutLedgers = []
     }
 
-    /// Takes the id over in slices, between which the group is served.
+    /// Takes over the id in slices, serving the group in between.
     private func prepareNow() throws {
         var patience = Patience(milliseconds: settings.prepareMilliseconds, isStopping: settings.isStopping)
         while producer == nil {
@@ -114,7 +114,7 @@ final class TransactionalUnit: OutputUnit {
                 throw KafkaFault.fatal("no topic is named for \(record.stream.rawValue)")
             }
             let headers = record.headers.map { KafkaHeader(name: $0.name, value: $0.value) }
-            // Only a full queue is waited for.
+            // Waits only for a full queue.
             try repeatedly { producer, timeout throws(KafkaFault) in
                 try producer.produce(
                     topic: topic,
@@ -128,8 +128,8 @@ final class TransactionalUnit: OutputUnit {
         }
     }
 
-    /// The outputs first: offsets that are sent before them wait behind megabytes on the same connection, and nothing is
-    /// in doubt while only outputs are under way.
+    /// The outputs go first: offsets sent before them would wait behind megabytes on the same connection, and while
+    /// only outputs are in flight nothing is in doubt.
     func commit(_ positions: [PartitionPosition], of consumer: Consumer, as member: GroupMetadata) throws {
         let offsets = PartitionOffset.own(positions)
         #if DEBUG
@@ -138,7 +138,7 @@ final class TransactionalUnit: OutputUnit {
         try repeatedly { producer, timeout throws(KafkaFault) in try producer.flush(timeoutMilliseconds: timeout) }
         try requireWholeLedger()
         try send(offsets, of: consumer, as: member)
-        // From here on a fault leaves open whether everything is durable.
+        // From here on a fault leaves it open whether the unit is durable.
         isInDoubt = true
         try repeatedly { producer, timeout throws(KafkaFault) in try producer.commit(timeoutMilliseconds: timeout) }
         isInDoubt = false
@@ -154,15 +154,15 @@ final class TransactionalUnit: OutputUnit {
         }
     }
 
-    /// Everything has arrived: where it lies is known.
+    /// Every record has arrived, so its offset is known.
     private func requireWholeLedger() throws {
         cutLedgers = cut(producer?.firstDeliveredOffsets ?? [:])
-        // Whatever the abort does, everything is asked anew.
+        // Whatever the abort does, everything is asked for again.
         if !cutLedgers.isEmpty { isInDoubt = true }
         try requireWhole(cutLedgers)
     }
 
-    /// One call with all the time that is left: a call that is cut into slices leaves a request behind with each of them.
+    /// One call with all the time left: a call cut into slices leaves a request behind with each slice.
     private func send(
         _ offsets: [PartitionOffset],
         of consumer: Consumer,
@@ -203,7 +203,7 @@ final class TransactionalUnit: OutputUnit {
     }
 
     private func discard() {
-        // What it still holds was committed or is to be dropped; nothing is waited for.
+        // The records it still holds were committed or are to be dropped; there is nothing to wait for.
         producer?.purge()
         producer = nil
         isOpen = false
@@ -216,9 +216,9 @@ final class TransactionalUnit: OutputUnit {
         if producer?.mayHaveRepeats == true { discard() }
     }
 
-    /// Repeats a call with the same arguments while that may help and the unit's time lasts.
+    /// Repeats a call with the same arguments while a retry may help and the unit's time lasts.
     ///
-    /// - Parameter all: the call sees to the stop and the group by itself, and may take all that is left.
+    /// - Parameter all: the call checks for a stop and serves the group itself, and may take all the time left.
     private func repeatedly(
         all: Bool = false,
         _ body: (TransactionalProducer, Int) throws(KafkaFault) -> Void
@@ -230,7 +230,7 @@ final class TransactionalUnit: OutputUnit {
             } catch {
                 guard error.isRetriable, !error.isFatal, !error.requiresAbort else { throw try judged(error) }
                 serveGroup()
-                // A call that fails at once is not asked again at once.
+                // A short pause, so that a call that fails at once is not repeated at once.
                 producer?.poll(timeoutMilliseconds: 20)
             }
         }
@@ -248,16 +248,16 @@ final class TransactionalUnit: OutputUnit {
         } catch { throw try judged(error) }
     }
 
-    /// What the loop is told: the unit is to be aborted, unless somebody has to look.
+    /// The fault for the loop: the unit is aborted, unless the fault needs an operator.
     private func judged(_ fault: KafkaFault) throws -> KafkaFault {
         if fault.isRefusal { return rights.explained(fault).judged(isFatal: true, requiresAbort: false) }
         if fault.isFenced { try noteFencing(fault) }
-        // Neither abortable nor to be repeated: the library's header asks to take it as fatal.
+        // Neither abortable nor retriable: the library's header asks to treat it as fatal.
         if fault.isFatal || !fault.requiresAbort { isInDoubt = true }
         return told(fault.judged(isFatal: false, requiresAbort: true))
     }
 
-    /// A pause longer than the transaction's time-out looks the same as another process with this name, once.
+    /// A pause longer than the transaction's time-out looks, once, the same as another process with this name.
     private func noteFencing(_ fault: KafkaFault) throws {
         guard !fencings.note() else { return }
         throw KafkaFault.fatal(

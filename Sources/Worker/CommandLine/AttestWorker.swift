@@ -1,4 +1,4 @@
-/// The program: a table of commands and what happens around each of them.
+/// The program: a table of commands and the frame around each of them.
 package enum AttestWorker {
     package static let name = "attest-worker"
     package static let version = "0.1.0"
@@ -9,7 +9,7 @@ package enum AttestWorker {
         .importKeys, .exportKeys, .reset,
     ]
 
-    /// Runs a command and returns its exit code: 0 done, 1 the work failed or the world did, 2 usage or configuration.
+    /// Runs a command and returns its exit code: 0 done, 1 the work or the world failed, 2 usage or configuration.
     package static func main(_ arguments: [String]) -> Int32 {
         main(arguments, commands: commands, console: .standard)
     }
@@ -21,7 +21,7 @@ package enum AttestWorker {
     package static func main(_ arguments: [String], commands: [Command], console: Console) -> Int32 {
         do {
             let code = try dispatch(arguments, commands: commands, console: console)
-            // Lines that were lost on a full disk are not a success.
+            // A run that lost lines to a full disk is not a success.
             if let fault = console.outputFault { throw fault }
             return code
         } catch {

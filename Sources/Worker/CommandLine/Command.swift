@@ -28,7 +28,7 @@ package struct Command: Sendable {
         self.run = run
     }
 
-    /// What stands on the line without being an option.
+    /// An argument that is no option.
     package struct Operands: Sendable {
         package let placeholder: String
         package let count: ClosedRange<Int>

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Where a command speaks: results on standard output, errors and progress on standard error.
+/// A command's output: results on standard output, errors and progress on standard error.
 ///
 /// Used from one thread: the one that runs the command.
 package struct Console {
@@ -32,7 +32,7 @@ package struct Console {
     /// A line on standard output.
     package func print(_ line: String) { write(Array(line.utf8) + [0x0A]) }
 
-    /// A reader that went away (a closed pipe) is not the command's fault: what it would have read is dropped. Every
+    /// A reader that went away (a closed pipe) is not the command's fault: the rest of its output is dropped. Every
     /// other failure ends the program with ``outputFault`` once the command is done.
     package func write(_ bytes: [UInt8]) {
         do { try writeOutput(bytes) } catch let fault as WriteFault where fault.isBrokenPipe {
@@ -40,22 +40,22 @@ package struct Console {
         } catch { failure.note(error) }
     }
 
-    /// Bytes that are the command's whole purpose.
+    /// Writes bytes that are the command's whole purpose.
     ///
-    /// - Throws: ``CommandFault`` where they do not arrive (a full disk); without a word where the reader went away.
+    /// - Throws: ``CommandFault`` where they do not arrive (a full disk); a silent fault where the reader went away.
     package func deliver(_ bytes: [UInt8]) throws {
         do { try writeOutput(bytes) } catch let fault as WriteFault where fault.isBrokenPipe {
             throw ReaderGone()
         } catch { throw StreamFailure.fault(error) }
     }
 
-    /// What kept lines from standard output; nil where all of them arrived.
+    /// The fault that kept lines from standard output; nil if all of them arrived.
     package var outputFault: CommandFault? { failure.first }
 
     /// A line on standard error.
     package func printError(_ line: String) { writeError(Array(line.utf8) + [0x0A]) }
 
-    /// Text on standard error as it is: what a progress bar needs.
+    /// Raw text on standard error, as a progress bar needs it.
     package func writeRaw(_ text: String) { writeError(Array(text.utf8)) }
 }
 

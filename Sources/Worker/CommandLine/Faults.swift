@@ -2,19 +2,19 @@
 package enum ExitCode {
     /// The work is done; refused records are results, not failures.
     package static let done: Int32 = 0
-    /// The work failed or the world did: a broker down, topics that do not match.
+    /// The work or the world failed: a broker down, topics that do not match.
     package static let failed: Int32 = 1
     /// Wrong usage or configuration: nothing was started.
     package static let usage: Int32 = 2
 }
 
-/// A fault that knows how a command ends with it: its exit code, and one sentence that says what to do.
+/// A fault that defines how a command ends: its exit code, and one sentence that says what to do.
 package protocol ExplainedFault: Error {
     var exitCode: Int32 { get }
     var sentence: String { get }
 }
 
-/// The command line asks for something that does not exist or cannot be.
+/// The command line asks for something that does not exist or is impossible.
 package struct UsageFault: ExplainedFault, Equatable {
     package let sentence: String
     package var exitCode: Int32 { ExitCode.usage }
@@ -31,12 +31,12 @@ package struct CommandFault: ExplainedFault, Equatable {
 }
 
 extension String {
-    /// Errors are one line: line breaks become spaces, runs of them one, other control characters are dropped.
+    /// Errors are one line: line breaks and runs of spaces become one space, other control characters are dropped.
     package var oneLine: String {
         split(whereSeparator: \.isNewline).joined(separator: " ").printable
     }
 
-    /// What a terminal may be shown of foreign text: no control characters.
+    /// The part of a foreign text that is safe on a terminal: no control characters.
     package var printable: String {
         String(String.UnicodeScalarView(unicodeScalars.filter { $0.properties.generalCategory != .control }))
     }

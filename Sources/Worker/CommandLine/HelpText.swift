@@ -1,4 +1,4 @@
-/// What `--help` prints.
+/// The text of `--help`.
 package enum HelpText {
     /// All commands, one line each.
     package static func overview(of commands: [Command]) -> String {

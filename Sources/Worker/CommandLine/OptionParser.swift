@@ -4,7 +4,7 @@ package struct OptionParser {
 
     package init(command: Command) { self.command = command }
 
-    /// Whether `--help` stands among the arguments, before any `--`.
+    /// Whether `--help` is among the arguments, before any `--`.
     package static func asksForHelp(_ arguments: [String]) -> Bool {
         arguments.prefix { $0 != "--" }.contains { $0 == "--help" || $0 == "-h" }
     }

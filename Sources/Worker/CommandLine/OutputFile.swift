@@ -1,11 +1,11 @@
 internal import Foundation
 
-/// What a command writes: a regular file, a device, a FIFO, a link's target, or standard output (`-`).
+/// A command's output: a regular file, a device, a FIFO, a link's target, or standard output (`-`).
 ///
 /// Devices, FIFOs and what a link points to are written in place; only a regular file is ever replaced.
 final class OutputFile {
     enum Placement {
-        /// Emptied at once and written as it comes.
+        /// Truncated at once and written as output comes.
         case inPlace
         /// A regular file keeps its old bytes until ``close()`` puts the new ones in its place.
         case whole
@@ -19,7 +19,7 @@ final class OutputFile {
 
     private let path: String
     private var file: Int32
-    /// Where ``Placement/whole`` writes until it closes; nil where it writes in place.
+    /// Temporary file of ``Placement/whole`` until it closes, and its target; nil when written in place.
     private let replaced: (temporary: String, target: String)?
 
     /// - Throws: ``CommandFault`` with the system's reason.
@@ -42,23 +42,23 @@ final class OutputFile {
 
     deinit {
         if file >= 0, file != STDOUT_FILENO { Glibc.close(file) }
-        // Half a file is worth nothing; after a close in order there is no such name. The path is copied for the call.
+        // Half a file is useless; after an orderly close the temporary name is gone. The path is copied for the call.
         if let replaced { _ = unsafe unlink(replaced.temporary) }
     }
 
-    /// - Throws: ``CommandFault``; ``ReaderGone`` where standard output is a pipe that nobody reads any more.
+    /// - Throws: ``CommandFault``; ``ReaderGone`` where standard output is a pipe without a reader.
     func write(_ bytes: [UInt8]) throws {
         do throws(WriteFault) { try Descriptor.write(bytes, to: file) } catch {
             throw try fault(error)
         }
     }
 
-    /// Makes the file whole. Nothing may be written after it.
+    /// Completes the file. Nothing may be written after it.
     func close() throws {
         guard file != STDOUT_FILENO else { return }
         let code = Glibc.close(file)
         file = -1
-        // A full disk may show here only.
+        // A full disk may show only here.
         guard code == 0 else { throw try fault(WriteFault(code: errno)) }
         // Both paths are copied for the calls.
         guard let replaced, unsafe rename(replaced.temporary, replaced.target) != 0 else { return }
@@ -71,7 +71,7 @@ final class OutputFile {
         return CommandFault("cannot write \(place): \(POSIXText.describe(fault.code)).")
     }
 
-    /// What takes the place of a file is open to the same readers.
+    /// A file that replaces another one gets the permissions of the old one.
     private func keepsRights() -> Bool {
         guard let replaced else { return true }
         var status = stat()
@@ -80,7 +80,7 @@ final class OutputFile {
         return fchmod(file, status.st_mode & 0o777) == 0
     }
 
-    /// A regular file's rights are narrowed, whatever they were; devices and FIFOs are their owner's affair.
+    /// A regular file's rights are narrowed, whatever they were; devices and FIFOs are left to their owner.
     private func isPrivate(_ mode: mode_t) -> Bool {
         var status = stat()
         // The call fills the status in.
@@ -89,7 +89,7 @@ final class OutputFile {
         return fchmod(file, mode) == 0
     }
 
-    /// nil for what must not be replaced: a device, a FIFO, a link to nothing.
+    /// nil for a place that must not be replaced: a device, a FIFO, a link to nothing.
     private static func replacement(for path: String) -> (temporary: String, target: String)? {
         guard path != "-" else { return nil }
         var status = stat()
@@ -105,7 +105,7 @@ final class OutputFile {
     private static func temporary(_ path: String) -> String { "\(path).\(getpid()).new" }
 }
 
-/// Standard output's reader left: the command ends without a word, as a command in a pipe does.
+/// Standard output's reader left: the command ends silently, as commands in a pipe do.
 struct ReaderGone: ExplainedFault {
     let exitCode = ExitCode.failed
     let sentence = ""
@@ -135,7 +135,7 @@ enum Descriptor {
         }
     }
 
-    /// A pipe that was made non-blocking by whoever shares it says "again" while it is full.
+    /// A pipe that another process has made non-blocking returns EAGAIN while it is full.
     private static func waitForRoom(_ file: Int32) -> Bool {
         guard errno == EAGAIN else { return false }
         var entry = pollfd(fd: file, events: Int16(POLLOUT), revents: 0)

@@ -1,4 +1,4 @@
-/// How far a long command has come: a bar on a terminal, a plain line every few seconds elsewhere.
+/// The progress of a long command: a bar on a terminal, a plain line every few seconds elsewhere.
 package struct ProgressMeter {
     /// Time since the command began.
     package typealias Stopwatch = () -> Duration
@@ -12,8 +12,8 @@ package struct ProgressMeter {
     private var drawn = false
 
     /// - Parameters:
-    ///   - label: what is going on, e.g. the command's name.
-    ///   - unit: what is counted, in the plural.
+    ///   - label: the activity, e.g. the command's name.
+    ///   - unit: the counted things, in the plural.
     ///   - total: nil where the end is not known.
     package init(
         _ label: String,
@@ -37,7 +37,7 @@ package struct ProgressMeter {
 
     /// Cheap to call often: shows something ten times a second on a terminal, every five seconds elsewhere.
     ///
-    /// - Parameter share: how much of the work is done, 0 to 1, where that is known otherwise than by counting.
+    /// - Parameter share: the share of the work that is done, 0 to 1, if known other than by counting.
     package mutating func update(_ done: Int, share: Double? = nil) {
         let now = elapsed()
         guard now - lastShown >= (console.isTerminal ? .milliseconds(100) : .seconds(5)) else { return }

@@ -1,4 +1,4 @@
-/// "Did you mean": the nearest known name to a mistyped one.
+/// "Did you mean": the known name nearest to a mistyped one.
 package enum Suggestion {
     /// `: did you mean --config?` or nothing.
     package static func phrase(for text: String, among known: [String]) -> String {

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Times as the command line takes and shows them.
+/// Times as the command line reads and prints them.
 package enum TimeText {
     /// RFC 3339 with any offset and up to nine fraction digits (cut to milliseconds), or milliseconds since 1970.
     ///
@@ -23,7 +23,7 @@ package enum TimeText {
     /// Until 9999-12-31T23:59:59.999Z.
     private static let range: ClosedRange<Int64> = 0...253_402_300_799_999
 
-    /// Takes `.123` out of a time: what is left, and the milliseconds.
+    /// Splits `.123` off a time: returns the rest, and the milliseconds.
     private static func splitFraction(_ text: String) -> (String, Int64)? {
         guard let dot = text.firstIndex(of: ".") else { return (text, 0) }
         let digits = text[text.index(after: dot)...].prefix { $0.isASCII && $0.isNumber }

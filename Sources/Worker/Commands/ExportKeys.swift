@@ -17,7 +17,7 @@ extension Command {
             _ = try keys.write { try console.deliver($0) }
             return ExitCode.done
         }
-        // Opened only now: what an export before this one wrote outlives a broker that is down.
+        // Opened only now, so that an absent broker does not destroy the previous export.
         let file = try OutputFile(path, .whole, holds: .secret)
         let count = try keys.write { try file.write($0) }
         try file.close()

@@ -14,8 +14,7 @@ extension Command {
     ) { arguments, console in
         let configuration = try Configuration.load(directory: try arguments.required("--config"))
         let ring = try ExchangeKeys.signing(configuration).ring
-        // An empty set, once served, would make every verifier refuse every token.
-        // But for revoked keys: then that is what is wanted.
+        // An empty set, once served, would make every verifier refuse every token. With revoked keys that is intended.
         guard !ring.isEmpty else {
             throw ConfigurationFault("worker.json lists no signing key: make one with \(AttestWorker.name) new-keys.")
         }

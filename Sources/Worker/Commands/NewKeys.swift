@@ -27,7 +27,7 @@ extension Command {
     )
 }
 
-/// The order in which keys change hands without a request being refused.
+/// The order in which keys are rotated without a refused request.
 enum RotationAdvice {
     static let text = """
         The order of a rotation:
@@ -44,7 +44,7 @@ enum RotationAdvice {
         """
 }
 
-/// `new-keys`: makes keys, or moves one to where it is used.
+/// `new-keys`: makes keys, or puts one into use.
 struct NewKeysCommand {
     private let directory: String
     private let kinds: Set<FreshKeys.Kind>?
@@ -109,7 +109,7 @@ struct NewKeysCommand {
     }
 
     func run() throws -> Int32 {
-        // Key files too: what is added to a list that is broken would only hide the fault.
+        // Loads the key files too: adding to a broken list would only hide its fault.
         let loaded = try LoadedConfiguration.load(directory: directory)
         if let activated { try activate(activated, loaded) } else { try make(loaded.configuration) }
         return ExitCode.done
@@ -120,7 +120,7 @@ struct NewKeysCommand {
             configuration.registry.apps.contains { $0.tokens.algorithm == algorithm }
         }
         var wanted = kinds ?? Set(FreshKeys.Kind.allCases)
-        // A gateway that makes the challenges needs none of our keys for them.
+        // A gateway that makes the challenges needs no challenge key of ours.
         if kinds == nil, configuration.challenges.mode == .external { wanted.remove(.challenge) }
         let made = algorithms.isEmpty ? (inUse.isEmpty ? [.rs256] : inUse) : algorithms
         guard rsaBits == nil || made.contains(.rs256) else {
@@ -144,7 +144,7 @@ struct NewKeysCommand {
         console.print("\n\(RotationAdvice.text)")
     }
 
-    /// The entries: as they stand in worker.json now, or as they are to be put there.
+    /// Prints the entries: as written to worker.json, or as the user has to add them.
     private func tell(_ fresh: FreshKeys) {
         console.print(adds ? "\nAdded to worker.json:" : "\nFor worker.json, each at the end of its list:")
         let lists = [

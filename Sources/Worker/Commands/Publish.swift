@@ -21,7 +21,7 @@ extension Command {
         let lines = try CaptureLines(path: input, skipsBadLines: arguments.has("--skip-bad-lines"))
         var progress = ProgressMeter("publish", unit: "records", total: nil, console: console)
         var count = 0
-        // A line that cannot be read ends the capture: what stood before it is sent and counted first.
+        // A line that cannot be read ends the capture: the records before it are sent and counted first.
         var badLine: CommandFault?
         let report: PublishReport
         do {

@@ -46,7 +46,7 @@ extension Command {
         options.skipsBadLines = arguments.has("--skip-bad-lines")
         let summaryPath = arguments.string("--summary")
         try keepWhatIsRead(options, summary: summaryPath)
-        // Opened before the work: a path that cannot be written shows before an hour of it, not after.
+        // Opened before the work: a path that cannot be written shows before an hour of work, not after it.
         let summaryFile = try summaryPath.map { path throws(CommandFault) in try OutputFile(path, .whole) }
         let session = ReplaySession(configuration, keys: loaded.keys.rings, options)
         var progress = ProgressMeter("replay", unit: "records", total: nil, console: console)
@@ -60,7 +60,7 @@ extension Command {
         return ExitCode.done
     }
 
-    /// A capture cannot be taken once more: what is read is never what is written over.
+    /// A capture cannot be recorded again: an input file is never an output file too.
     private static func keepWhatIsRead(_ options: ReplaySession.Options, summary: String?) throws(UsageFault) {
         guard options.input != "-" || options.keys != "-" else {
             throw UsageFault("--input and --keys cannot both be standard input.")

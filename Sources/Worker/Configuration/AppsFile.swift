@@ -10,7 +10,7 @@ enum AppsFile {
         "attestationsPerSecond", "rollout", "replayProtection",
     ]
 
-    /// - Parameter unknownKeys: what an app does that does not say.
+    /// - Parameter unknownKeys: the policy of an app that does not set one.
     static func read(
         _ files: ConfigurationFiles,
         unknownKeys: UnknownKeyPolicy
@@ -55,7 +55,7 @@ enum AppsFile {
 
     private static func expectations(_ object: ConfigurationObject) throws(ConfigurationFault) -> Expectations {
         var expectations = Expectations(appIDs: (try object.strings("appleAppIds") ?? []).map { AppID($0) })
-        // An absent list sets no limit; what an app is called by is no limit, so without App IDs nothing is accepted.
+        // An absent list sets no limit; App IDs are the app's identity, so without them nothing is accepted.
         expectations.environments = Set(Environment.allCases)
         if let names = try object.strings("environments") {
             let environments = names.compactMap { Environment(rawValue: $0) }

@@ -4,7 +4,7 @@ package import Pipeline
 
 /// A config directory, read and validated: worker.json, apps.json, kafka.properties and the anchors that they name.
 ///
-/// Files of keys are named here, not read: a replay needs none of them.
+/// Key files are named here, not read: a replay needs none of them.
 package struct Configuration: Sendable {
     package var registry: Registry
     package var topics = TopicNames.standard
@@ -23,7 +23,7 @@ package struct Configuration: Sendable {
     /// 0 = no metrics.
     package var metricsPort = 0
     package var embeddedBroker = false
-    /// Lists in apps.json that are empty and accept nothing, by their places.
+    /// Empty lists in apps.json, which accept nothing, by their places.
     package var emptyLists: [String] = []
     /// In the file's order; handed to librdkafka unchanged.
     package var kafkaProperties: [(name: String, value: String)] = []
@@ -40,7 +40,7 @@ package struct Configuration: Sendable {
         try load(ConfigurationFiles(directory: directory))
     }
 
-    /// - Parameter mode: the mode of challenges that apps' defaults follow; nil = worker.json's own.
+    /// - Parameter mode: the challenge mode for apps' defaults; nil = worker.json's own.
     static func load(
         _ files: ConfigurationFiles,
         mode: ChallengeSettings.Mode? = nil
@@ -56,7 +56,7 @@ package struct Configuration: Sendable {
     }
 }
 
-/// The requests' producers' way from a record's key to its partition.
+/// How the requests' producers map a record's key to its partition.
 package enum PartitionerSetting: String, Sendable, CaseIterable {
     case murmur2, crc32, unchecked
 
@@ -77,7 +77,7 @@ package enum Delivery: String, Sendable, CaseIterable {
 }
 
 extension TopicNames {
-    /// What worker.json need not say.
+    /// The defaults of worker.json.
     package static let standard = TopicNames(
         requests: "appattest.requests",
         outputs: [
@@ -119,7 +119,7 @@ package struct ChallengeSettings: Sendable, Equatable {
     package enum Mode: String, Sendable, CaseIterable {
         case sealed, external
 
-        /// What an app does with unknown keys where apps.json does not say.
+        /// An app's policy on unknown keys if apps.json does not set one.
         var unknownKeys: UnknownKeyPolicy { self == .sealed ? .restore : .refuse }
     }
 

@@ -1,4 +1,4 @@
-/// A configuration that cannot be used: one line that names the file, the place in it, and what to do.
+/// An invalid configuration: one line that names the file, the place in it, and the remedy.
 package struct ConfigurationFault: ExplainedFault, Equatable {
     package let message: String
     package var sentence: String { message }

@@ -8,20 +8,20 @@ struct ConfigurationFiles {
     private static let maxDepth = 16
 
     let directory: String
-    /// Contents to take for files of the directory, as if they stood there.
+    /// Contents that replace files of the directory, by path.
     var replacing: [String: [UInt8]] = [:]
 
-    /// A path as a file of the directory names it.
+    /// A path as written in a file of the directory.
     func resolve(_ path: String) -> String { path.hasPrefix("/") ? path : directory + "/" + path }
 
-    /// - Parameter remedy: what to do where the file cannot be read.
+    /// - Parameter remedy: the advice if the file cannot be read.
     func read(_ path: String, remedy: String) throws(ConfigurationFault) -> [UInt8] {
         if let bytes = replacing[path] { return bytes }
         let full = resolve(path)
         let data: Data
         do {
             guard let handle = FileHandle(forReadingAtPath: full) else { throw CocoaError(.fileReadNoSuchFile) }
-            // nil stands for the end: the file is empty.
+            // nil means the end: the file is empty.
             data = try handle.read(upToCount: Self.maxBytes + 1) ?? Data()
         } catch {
             throw ConfigurationFault("cannot read \(full): \(remedy).")
@@ -31,7 +31,7 @@ struct ConfigurationFiles {
         return [UInt8](data)
     }
 
-    /// A file's one JSON object, its members among `keys`.
+    /// A file's one JSON object; all members must be among `keys`.
     func object(_ file: String, keys: [StaticString]) throws(ConfigurationFault) -> ConfigurationObject {
         let bytes = try read(file, remedy: "give the config directory a readable \(file)")
         let root: JSONNode

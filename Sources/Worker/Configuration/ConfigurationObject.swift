@@ -36,7 +36,7 @@ struct ConfigurationObject {
         return string
     }
 
-    /// A string that must be there and hold something.
+    /// A string that is required and not empty.
     func name(_ key: StaticString) throws(ConfigurationFault) -> String {
         guard let name = try string(key), !name.isEmpty else { throw fault(key, "must be given") }
         return name

@@ -2,13 +2,13 @@ package import AppCheck
 internal import Foundation
 internal import Pipeline
 
-/// Takes over changes of apps.json, of worker.json's lists of keys and of the key files while a worker runs.
+/// Applies changes of apps.json, of worker.json's key lists and of the key files while a worker runs.
 ///
-/// A reload is asked for by SIGHUP, or by a file that has changed and then stood still for one look. What cannot be
-/// used leaves everything as it was, and is told in one line. For one thread: the one that reports.
+/// SIGHUP asks for a reload, and so does a file that has changed and was then unchanged for one look. If a changed file
+/// is invalid, the worker keeps the old configuration and logs why in one line. For one thread: the one that reports.
 package final class ConfigurationWatch {
-    /// Hands the new apps and keys to the loop, which takes them between two batches and then tells, on a thread of its
-    /// own: nil where they count now, else why it keeps the old ones.
+    /// Hands the new apps and keys to the loop, which applies them between two batches and then calls `taken` on a
+    /// thread of its own: with nil once they are in use, else with the reason why it keeps the old ones.
     package typealias Apply = (Configuration, KeyRings, _ taken: @escaping @Sendable (String?) -> Void) -> Void
     /// Pause between two looks at the files.
     package static let interval = Duration.seconds(2)
@@ -23,23 +23,23 @@ package final class ConfigurationWatch {
 
     private var lastLook: Duration
     private var paths: Set<String>
-    /// The files as they were when they were last read; a missing one has no entry.
+    /// The files as of the last read; a missing one has no entry.
     private var read: [String: FileStamp]
-    /// Another state of the files that was seen once.
+    /// A changed state of the files that was seen once.
     private var changing: [String: FileStamp]?
     /// Since when each signing key is known here.
     private var known: [String: Int64]
-    /// What the loop has been handed and not answered yet.
+    /// The reload that the loop has been handed and has not answered yet.
     private var handed: (reload: Reload, answer: Locked<Answer?>)?
 
     private enum Answer { case taken, refused(String) }
 
     /// - Parameters:
-    ///   - running: what the worker was started with.
+    ///   - running: the configuration at the worker's start.
     ///   - isAsked: whether SIGHUP has come since the last call.
     ///   - elapsed: a clock that never goes back.
     ///   - wallClock: milliseconds since 1970.
-    ///   - apply: called with what is to be used from now on; it counts as running once the loop has taken it.
+    ///   - apply: called with the new configuration; it counts as running once the loop has applied it.
     ///   - say: takes one line for standard error.
     package init(
         directory: String,
@@ -59,23 +59,23 @@ package final class ConfigurationWatch {
         self.say = say
         lastLook = elapsed()
         paths = running.paths(in: directory)
-        // What has changed since the start, however long it took, is taken up at the first looks.
+        // Changes since the start, however long it took, are noticed by the first looks.
         read = running.stamps
         let now = wallClock()
         known = Dictionary(uniqueKeysWithValues: running.keys.rings.tokens.keys.map { ($0.kid, now) })
     }
 
-    /// Looks whether there is something to do: cheap, to be called several times a second.
+    /// Checks for changes: cheap, to be called several times a second.
     package func poll() {
         takeAnswer()
-        // One at a time: the next one is judged by what the loop has by then.
+        // One at a time: the next one is judged by the configuration that the loop has then.
         guard handed == nil else { return }
         let isAsked = isAsked()
         let now = elapsed()
         guard isAsked || now - lastLook >= Self.interval else { return }
         lastLook = now
         let stamps = FileStamp.all(paths)
-        // A change of several files is taken up when all are written.
+        // A change of several files is applied once all are written.
         guard isAsked || (stamps != read && stamps == changing) else {
             changing = stamps == read ? nil : stamps
             return
@@ -92,7 +92,7 @@ package final class ConfigurationWatch {
             hand(reload)
         } catch {
             say(Self.refusal + error.message)
-            // The files that a bad list names are watched too: one of them may be what is mended next.
+            // Files named by a bad list are watched too: the user may fix one of them next.
             guard let attempt = try? Configuration.load(directory: directory) else { return }
             let tried = LoadedConfiguration(configuration: attempt, keys: running.keys)
             watch(paths.union(tried.paths(in: directory)))
@@ -133,7 +133,7 @@ package final class ConfigurationWatch {
         say("warning: changed too, but only a restart takes it over: \(reload.postponed.joined(separator: ", "))")
     }
 
-    /// Paths that are new are looked at now; those that were read keep the state in which they were.
+    /// Stamps the new paths now; paths that were read before keep their stamp.
     private func watch(_ next: Set<String>) {
         read = read.filter { next.contains($0.key) }
         read.merge(FileStamp.all(next.subtracting(paths))) { old, _ in old }

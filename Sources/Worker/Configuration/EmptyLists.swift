@@ -1,10 +1,10 @@
 internal import JSON
 
-/// Lists of apps.json that accept nothing because they are empty. An absent list sets no limit, so each of them is likely
-/// a mistake, and only a doubt: somebody may close an app this way.
+/// Lists of apps.json that accept nothing because they are empty. An absent list sets no limit, so each of them is
+/// likely a mistake, but only a warning: an operator may close an app this way.
 enum EmptyLists {
     private static let file = "apps.json"
-    /// `categories.allow` and `bundleVersions.allow` among them; an empty list of OAuth clients says what an absent one says.
+    /// Includes `categories.allow` and `bundleVersions.allow`; an empty list of OAuth clients means the same as none.
     private static let names = ["projects", "apps", "appleAppIds", "allow"]
 
     /// - Parameter files: their apps.json was read without a fault.

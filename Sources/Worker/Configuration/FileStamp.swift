@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// What tells whether a file has changed: its place, size, times and rights.
+/// Shows whether a file has changed: its place, size, times and rights.
 struct FileStamp: Equatable, Sendable {
     private let device: UInt64
     private let inode: UInt64
     private let size: Int64
     private let modified: [Int]
-    /// Rights too: a change of mode moves this time.
+    /// Covers rights too: a change of mode moves this time.
     private let changed: [Int]
 
     /// - Returns: nil where there is no such file.
@@ -28,7 +28,7 @@ struct FileStamp: Equatable, Sendable {
         return stamps
     }
 
-    /// Whether both are one file, by whichever path.
+    /// Whether both are the same file, whatever the path.
     func isSameFile(as other: FileStamp) -> Bool { device == other.device && inode == other.inode }
 
     /// Milliseconds since 1970.

@@ -2,15 +2,15 @@ internal import Dispatch
 internal import Foundation
 internal import Synchronization
 
-/// SIGHUP: asks for the configuration to be read again.
+/// SIGHUP: asks to read the configuration again.
 package final class Hangup: @unchecked Sendable {
     private let asked = Atomic<Bool>(false)
     // Set once before it starts, only cancelled afterwards.
     private let source: any DispatchSourceSignal
 
-    /// Made on the process's first thread, before any other is started: all leave the signal to the source.
+    /// Made on the process's first thread, before any other starts: all threads leave the signal to the source.
     package init() {
-        // A source looks only a moment after `activate` has returned: blocked, a signal waits for it.
+        // A source starts listening only a moment after `activate` has returned: blocked, a signal waits for it.
         Self.mask(SIG_BLOCK)
         source = DispatchSource.makeSignalSource(signal: SIGHUP, queue: DispatchQueue(label: "hangup"))
         source.setEventHandler { [weak self] in self?.asked.store(true, ordering: .relaxed) }
@@ -20,7 +20,7 @@ package final class Hangup: @unchecked Sendable {
     /// Whether the signal has come since the last call.
     package func take() -> Bool { asked.exchange(false, ordering: .relaxed) }
 
-    /// Gives the signal back its default action.
+    /// Restores the signal's default action.
     package func cancel() {
         source.cancel()
         signal(SIGHUP, SIG_DFL)

@@ -42,7 +42,7 @@ enum KafkaPropertiesFile {
 
     /// Why a property may not be set, and what to do instead; nil where it may.
     static func advice(on key: String) -> String? {
-        // librdkafka knows a topic's properties by this longer name as well.
+        // librdkafka accepts a topic's properties under this longer name as well.
         switch key.hasPrefix(topicPrefix) ? String(key.dropFirst(topicPrefix.count)) : key {
         case "enable.auto.commit", "auto.commit.enable", "enable.auto.offset.store", "offset.store.method",
             "auto.commit.interval.ms":

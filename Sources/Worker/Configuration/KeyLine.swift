@@ -96,7 +96,7 @@ enum KeyLine {
         )
     }
 
-    /// A misspelled member would silently lift a check (a key without `app` is bound by whoever comes first).
+    /// A misspelled member would silently lift a check (a key without `app` is bound by its first accepted request).
     static func check(_ node: JSONNode, _ known: Set<String>, _ place: String) throws(Fault) {
         guard node.kind == .object else { throw Fault(reason: "\(place) is no JSON object") }
         guard !node.hasDuplicateMembers else { throw Fault(reason: "\(place) has two members of one name") }

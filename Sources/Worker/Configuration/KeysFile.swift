@@ -2,7 +2,7 @@ package import AppAttest
 package import Crypto
 internal import JSON
 
-/// One key of a KEYS file: what import-keys writes into the ledger and export-keys reads out of it.
+/// One key of a KEYS file: import-keys writes it into the ledger, export-keys reads it out.
 package struct ImportedKey: Sendable, Equatable {
     /// The key's last accepted request; times in seconds since 1970.
     package struct LastRequest: Sendable, Equatable {
@@ -26,7 +26,7 @@ package struct ImportedKey: Sendable, Equatable {
     }
 
     package var keyID: KeyID
-    /// As the file has them: 65 bytes if all is well, but an unusable point is kept.
+    /// The file's bytes: 65 for a usable point, but an unusable one is kept.
     package var publicKeyBytes: [UInt8]
     package var appleAppID: String
     package var environment: Environment
@@ -66,7 +66,7 @@ package enum KeysFile {
     /// Calls `body` with each key of the file in order, one line in memory at a time.
     ///
     /// - Parameter path: a file, or `-` for standard input. Empty lines are skipped.
-    /// - Throws: ``CommandFault`` naming the line that cannot be read, or what `body` throws.
+    /// - Throws: ``CommandFault`` naming the line that cannot be read, or the error of `body`.
     package static func read(_ path: String, _ body: (ImportedKey) throws -> Void) throws {
         let lines = try LineReader(path: path)
         while let line = try lines.next() {
@@ -85,7 +85,7 @@ package enum KeysFile {
         package init(reason: String) { self.reason = reason }
     }
 
-    /// Longer than any key's line, and short enough to become one record of the ledger topic.
+    /// Longer than any key's line, and short enough for one record of the ledger topic.
     static let maxLineBytes = 65_536
 
     /// Reads one line (without its newline).

@@ -1,12 +1,12 @@
 internal import AppCheck
 internal import Foundation
 
-/// A configuration with the keys that it names: all that a worker is started with.
+/// A configuration with the keys that it names: everything that a worker starts with.
 package struct LoadedConfiguration: Sendable {
     package let configuration: Configuration
     package let keys: ExchangeKeys
-    /// The files as they were before they were read, by path, so that what changed meanwhile shows; a missing one has no
-    /// entry.
+    /// The files' stamps from before they were read, by path, so that changes during the reading show; a missing file
+    /// has no entry.
     private(set) var stamps: [String: FileStamp] = [:]
 
     init(configuration: Configuration, keys: ExchangeKeys) {
@@ -36,7 +36,7 @@ package struct LoadedConfiguration: Sendable {
         return loaded
     }
 
-    /// What is doubtful about the keys, though the worker can run with them: one line each.
+    /// Doubtful points about the keys that do not keep the worker from running: one line each.
     ///
     /// - Parameter now: milliseconds since 1970.
     package func warnings(now: Int64) -> [String] {
@@ -47,7 +47,7 @@ package struct LoadedConfiguration: Sendable {
         configuration.metricsPort == 0 ? [] : ["metrics.port: this version serves no metrics; nothing listens there"]
     }
 
-    /// Keys without which exchanges are deferred. A worker without any key is one that only verifies.
+    /// Keys without which exchanges are deferred. A worker without any key only verifies.
     private var missing: [String] {
         let rings = keys.rings
         let isSealed = configuration.challenges.mode == .sealed
@@ -66,7 +66,7 @@ package struct LoadedConfiguration: Sendable {
         return lines
     }
 
-    /// How many of what are in use, for people.
+    /// The keys in use by kind and number, for people.
     var account: String {
         func count(_ number: Int, _ name: String) -> String { "\(number) \(name)\(number == 1 ? "" : "s")" }
         let rings = keys.rings

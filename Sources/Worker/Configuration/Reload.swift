@@ -1,12 +1,12 @@
 internal import AppCheck
 
-/// What the files say now, taken over as far as a running worker can: the apps, the lists of keys and the key files.
+/// The present files, as far as a running worker can apply them: the apps, the lists of keys and the key files.
 struct Reload {
     let loaded: LoadedConfiguration
-    /// What else has changed and waits for a restart, by its place in the files.
+    /// Other changes, which wait for a restart, by their places in the files.
     let postponed: [String]
 
-    /// - Throws: ``ConfigurationFault`` where a file is bad, or a key is gone that what lives still needs.
+    /// - Throws: ``ConfigurationFault`` where a file is bad, or a key is gone that is still needed (``KeyHistory``).
     init(_ files: ConfigurationFiles, after running: LoadedConfiguration) throws(ConfigurationFault) {
         let old = running.configuration
         let fresh = try Configuration.load(files, mode: old.challenges.mode)
@@ -22,7 +22,7 @@ struct Reload {
         postponed = Self.differences(old, fresh)
     }
 
-    /// Where two configurations differ in what only a start can change.
+    /// The differences between two configurations that need a restart.
     private static func differences(_ old: Configuration, _ new: Configuration) -> [String] {
         let parts: [(name: String, isSame: Bool)] = [
             ("topics", old.topics == new.topics), ("partitioner", old.partitioner == new.partitioner),

@@ -41,7 +41,7 @@ struct WorkerFile {
         limits = try Self.limits(root)
         batch = try Self.batch(root)
         lanes = try root.integer("lanes", in: 0...1024, default: 0)
-        // Nothing about the engine is to be chosen yet.
+        // The engine has no settings yet.
         _ = try root.object("engine", keys: [])
         metricsPort = try root.object("metrics", keys: ["port"])?.integer("port", in: 0...65_535, default: 0) ?? 0
         embeddedBroker = try root.bool("embeddedBroker", default: false)
@@ -96,7 +96,7 @@ struct WorkerFile {
         return name
     }
 
-    /// What Kafka itself asks of a name.
+    /// Kafka's own rule for a name.
     private static func isTopicName(_ name: String) -> Bool {
         (1...249).contains(name.utf8.count) && name != "." && name != ".."
             && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }

@@ -1,11 +1,11 @@
 internal import Pipeline
 
-/// What one process leaves to the next: the slots of threads that crashed, and how often each record was in one.
+/// The file that one process leaves to the next: the slots of crashed threads, and how often each record was in one.
 ///
-/// 64-bit words in the machine's order: eight of a head, then a mark for each slot (the signal's number and the slot's
-/// words), then the suspects.
+/// 64-bit words in the machine's byte order: a head of eight, then a mark for each slot (the signal's number and the
+/// slot's words), then the suspects.
 struct CrashFile {
-    /// `attestwk` and the layout's version.
+    /// `attestwk` and the version of the layout.
     private static let magic: [Int64] = [0x6174_7465_7374_776b, 1]
     private static let headWords = 8
     /// Partition, offset, timestamp, crashes, crashes alone.
@@ -26,12 +26,12 @@ struct CrashFile {
 
     private static var markWords: Int { 1 + WorkSlot.wordCount }
 
-    /// Where the marks begin, in words.
+    /// The first mark's position, in words.
     static var firstMark: Int { headWords }
 
     private var firstSuspect: Int { Self.headWords + slots * Self.markWords }
 
-    /// The words of a file without marks, and where the count of each suspect stands among them.
+    /// The words of a file without marks, and the position of each suspect's count among them.
     func written() -> (words: [Int64], places: [WorkItem: Int]) {
         let count = firstSuspect + Self.mostSuspects * Self.suspectWords
         var words = [Int64](repeating: 0, count: count)
@@ -60,7 +60,7 @@ struct CrashFile {
         var crashes: [(signal: Int, work: Work)] = []
     }
 
-    /// - Returns: nil for words that are none of such a file.
+    /// - Returns: nil for words that are not such a file's.
     static func past(in words: [Int64]) -> Past? {
         guard words.count >= headWords, Array(words[0..<2]) == magic, words[3] == Int64(markWords),
             words[4] == Int64(mostSuspects), let slots = Int(exactly: words[2]), (0...1 << 16).contains(slots),

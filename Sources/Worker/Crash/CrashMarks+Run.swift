@@ -3,7 +3,7 @@ internal import Foundation
 internal import Pipeline
 
 extension CrashMarks {
-    /// The marks of a worker, installed; nil where they cannot be, which is told and keeps nobody from working.
+    /// The marks of a worker, installed; nil where that fails, which is logged and does not stop the worker.
     ///
     /// - Parameters:
     ///   - directory: the configuration's.
@@ -39,7 +39,7 @@ extension CrashMarks {
 }
 
 extension BatchLoop.Options {
-    /// Is careful with what earlier processes crashed at, and forgets it in time.
+    /// Treats the records that earlier processes crashed at with care, and forgets them once they are dealt with.
     mutating func heed(_ marks: CrashMarks?) {
         guard let marks else { return }
         suspects = marks.suspects
@@ -64,11 +64,11 @@ extension BatchLoop.Options {
             }
         }
 
-        /// As code crashes, not as `kill` does it.
+        /// Crashes as code does, not as `kill` does.
         static func crash(_ signal: Int32) {
             switch signal {
             case SIGABRT: abort()
-            // No page lies there.
+            // No page is mapped there.
             case SIGSEGV: unsafe UnsafeMutablePointer<Int>(bitPattern: 8)?.pointee = 1
             case SIGILL: preconditionFailure("a crash that was asked for")
             case 0: _ = overflow(1)
@@ -76,7 +76,7 @@ extension BatchLoop.Options {
             }
         }
 
-        /// Until the stack is used up.
+        /// Recurses until the stack is used up.
         private static func overflow(_ depth: Int) -> Int {
             depth > 0 ? overflow(depth &+ 1) &+ overflow(depth &+ 2) : 0
         }

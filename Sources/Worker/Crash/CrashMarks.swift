@@ -4,20 +4,20 @@ internal import Pipeline
 
 /// Crashes of this process, marked in a mapped file for the next one.
 ///
-/// A lane's slot is ordinary memory; the file is touched only by the handler of a crash, and where a suspect has passed.
+/// A lane's slot is ordinary memory; only a crash handler writes to the file, and the loop when a suspect has passed.
 @safe final class CrashMarks: @unchecked Sendable {
-    /// What the loop has to be careful with.
+    /// The records that the loop must treat with care.
     let suspects: CrashSuspects
-    /// What earlier processes crashed at, a line for each.
+    /// Records that earlier processes crashed at, a line for each.
     let news: [String]
     // Never unmapped: the handler may need them until the process ends.
     private let words: UnsafeMutablePointer<Int64>
     private let places: [WorkItem: Int]
 
-    /// Reads what an earlier process left, and begins a file of this one's own.
+    /// Reads the file of an earlier process, and starts a new file for this one.
     ///
     /// - Parameter slots: how many threads may crash.
-    /// - Throws: what the system says of the file.
+    /// - Throws: the system's error about the file.
     init(in folder: StateFolder, slots: Int) throws {
         let path = folder.path + "/crashes"
         let past = Self.words(of: path).flatMap(CrashFile.past) ?? CrashFile.Past()
@@ -33,7 +33,7 @@ internal import Pipeline
 
     /// Marks crashes from here on, once per process.
     ///
-    /// - Parameter works: the slots, which live from now on for as long as the process does.
+    /// - Parameter works: the slots, which are never freed from now on.
     func install(_ works: [WorkSlot]) -> Bool {
         var slots: [UnsafePointer<Int64>?] = unsafe []
         for work in works {
@@ -50,7 +50,7 @@ internal import Pipeline
         ) == 0
     }
 
-    /// These records were dealt with: they are under no suspicion any more.
+    /// These records were dealt with and are suspects no more.
     func forget(_ items: [WorkItem]) {
         for item in items {
             if let place = places[item] { unsafe words[place] = 0 }

@@ -1,14 +1,14 @@
 internal import Foundation
 
-/// A folder of one instance's own that outlives its process, held by one process at a time.
+/// A folder of one instance that outlives its process, held by one process at a time.
 struct StateFolder {
     let path: String
 
-    /// Takes the first place that can be written: `$STATE_DIRECTORY` (as systemd sets it), `state` beside the
-    /// configuration, a folder of this user's under `$TMPDIR`.
+    /// Takes `$STATE_DIRECTORY` (as systemd sets it) if it is set, else the first writable one of `state` beside the
+    /// configuration and a folder of this user under `$TMPDIR`.
     ///
     /// - Parameters:
-    ///   - identity: what tells the instance from all others.
+    ///   - identity: unique to the instance.
     ///   - environment: of the process.
     /// - Throws: a ``StateFolderFault`` that says what to do.
     init(
@@ -38,8 +38,8 @@ struct StateFolder {
         )
     }
 
-    /// Makes the folder where it is missing. Under a folder that everybody may write, one that somebody else has put
-    /// there is no place for us, nor is a link.
+    /// Makes the folder where it is missing. An existing one must be no link, not world-writable, and this user's or
+    /// root's: another user may have put it there.
     private static func isOwn(_ path: String) -> Bool {
         // The paths are lent for the calls.
         if unsafe mkdir(path, 0o700) == 0 { return true }
@@ -49,7 +49,7 @@ struct StateFolder {
             && status.st_mode & S_IWOTH == 0
     }
 
-    /// Held until the process ends.
+    /// Locks the folder until the process ends.
     private static func lock(_ path: String) -> Bool {
         let folder = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         return folder >= 0 && flock(folder, LOCK_EX | LOCK_NB) == 0

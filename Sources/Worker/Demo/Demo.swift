@@ -4,11 +4,11 @@ internal import Foundation
 internal import Kafka
 internal import Pipeline
 
-/// The whole way of a record without any set-up: an embedded broker, fake devices, the real worker loop, an account.
+/// The whole path of a record without any set-up: an embedded broker, fake devices, the real worker loop, an account.
 struct Demo {
     private static let patienceSeconds = 25.0
     private static let stockClients = 12
-    /// Of every look at the worker, how much the stock clients get.
+    /// The stock clients' time in each look at the worker.
     private static let turn = Duration.milliseconds(90)
 
     let console: Console
@@ -86,7 +86,7 @@ struct Demo {
         }
     }
 
-    /// Runs the worker until every record has its outcome and every stock client what it wished for.
+    /// Runs the worker until every record has its outcome and every stock client its tokens.
     private func work(
         _ count: Int,
         _ fleet: StockFleet,
@@ -123,7 +123,7 @@ struct Demo {
         return loop.tally
     }
 
-    /// The clients' turn on this thread; the worker goes on meanwhile on its own.
+    /// Runs the clients on this thread; the worker goes on meanwhile on its own.
     private func serve(_ fleet: StockFleet) throws {
         let end = ContinuousClock.now + Self.turn
         while !fleet.isDone, ContinuousClock.now < end { try fleet.step(at: Self.now, milliseconds: 5) }

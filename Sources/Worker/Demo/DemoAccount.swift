@@ -1,13 +1,13 @@
 internal import Pipeline
 
-/// The account of a demo: what went in, what came out, whether each outcome is the one that was meant.
+/// The account of a demo: the input, the output, and whether each outcome is the expected one.
 struct DemoAccount {
     let traffic: DemoTraffic
     let outputs: [DemoReader.Output]
     let tally: LoopTally
     let partitions: Int32
 
-    /// - Returns: the exit code: 0 when every record has exactly the outcome that it was made for.
+    /// - Returns: the exit code: 0 when every record has exactly its expected outcome.
     func print(on console: Console) -> Int32 {
         let found = matched
         console.print("")

@@ -2,10 +2,10 @@ internal import AppCheck
 internal import Crypto
 internal import JSON
 
-/// The account of the exchange: what the stock clients were given, and whether it is any good.
+/// The account of the exchange: the tokens of the stock clients, and whether they verify.
 struct DemoExchange {
     let fleet: StockFleet
-    /// What `jwks` would print.
+    /// The output of `jwks`.
     let keySet: [UInt8]
 
     /// - Returns: the exit code: 0 when every client has its tokens, and the last of them verifies.
@@ -31,7 +31,7 @@ struct DemoExchange {
         return verified && isWhole && tally.faults.isEmpty && tally.refused.isEmpty ? ExitCode.done : ExitCode.failed
     }
 
-    /// Shows what the last token says, never the token, and checks it as its receiver does: with the key set alone.
+    /// Prints the last token's claims, never the token, and checks it as its receiver does: with the key set alone.
     private func verify(_ console: Console) -> Bool {
         guard let token = fleet.tally.tokens.last, let read = ReadToken(Array(token.utf8)) else { return false }
         console.print("")
@@ -49,7 +49,7 @@ struct DemoExchange {
     }
 }
 
-/// A token taken apart by somebody who has nothing but a published key set.
+/// A token as a receiver with nothing but a published key set parses it.
 struct ReadToken {
     let header: [UInt8]
     let payload: [UInt8]

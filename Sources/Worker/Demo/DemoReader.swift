@@ -2,9 +2,9 @@ internal import JSON
 internal import Kafka
 internal import Pipeline
 
-/// Reads back what the worker wrote: every result and every dead letter, from the beginning.
+/// Reads back the worker's outputs: every result and every dead letter, from the beginning.
 struct DemoReader {
-    /// One output, found again by the place of its request.
+    /// One output, matched with its request by place.
     struct Output {
         var place: Place
         /// `accepted`, a reason, or a dead letter's reason in brackets.

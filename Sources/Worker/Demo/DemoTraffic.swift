@@ -5,13 +5,13 @@ internal import JSON
 internal import Kafka
 internal import Pipeline
 
-/// What the demo sends: honest devices of every shape, devices with single faults, and records that are no requests.
+/// The demo's input: honest devices of every shape, devices with single faults, and records that are no requests.
 struct DemoTraffic {
     struct Item {
         var record: PublishRecord
-        /// What it is, for the account.
+        /// The item's kind, for the account.
         var kind: String
-        /// The outcome that the worker must come to: `accepted`, a reason, or a dead letter's reason in brackets.
+        /// The expected outcome: `accepted`, a reason, or a dead letter's reason in brackets.
         var expected: String
     }
 
@@ -39,11 +39,11 @@ struct DemoTraffic {
         let fleet = FakeFleet(plan)
         let lane = fleet.lane()
         var items = (0..<plan.records).map { Self.item($0, lane.record($0), app) }
-        // Junk lies between the honest records: the batch around it goes on.
+        // Junk lies between the honest records: the batch around it must go on.
         for (index, junk) in Self.junk(app, key: lane.device(0).keyID).enumerated() {
             items.insert(junk, at: Self.devices + (index + 1) * 20)
         }
-        // The keys' own partitions, so that each record's place is known beforehand.
+        // Uses the keys' own partitions, so that each record's place is known beforehand.
         self.items = items.map { item in
             var item = item
             item.record.partition = Partitioner.murmur2.partition(of: item.record.key ?? [], count: partitions)

@@ -1,14 +1,14 @@
 internal import Foundation
 
-/// What a key file that is not there means.
+/// The effect of a missing key file.
 package enum AbsentKeys: Sendable {
-    /// Nothing can be started.
+    /// The program does not start.
     case refused
-    /// A replay that mints nothing goes on without it: what needs the key is deferred.
+    /// A replay that mints nothing goes on without it: requests that need the key are deferred.
     case tolerated
 }
 
-/// The keys whose files are missing, or not for this user to read.
+/// The keys whose files are missing, or unreadable for this user.
 struct AbsentKeyFiles {
     /// By `kid`, respectively id, as configured.
     private(set) var signing: [String] = []
@@ -17,7 +17,7 @@ struct AbsentKeyFiles {
 
     init() {}
 
-    /// - Parameter configuration: the absent keys are taken off its lists.
+    /// - Parameter configuration: the absent keys are removed from its lists.
     init(leaving configuration: inout Configuration) {
         signing = configuration.signingKeys.filter { $0.state != .revoked && Self.isAbsent($0.file) }.map(\.kid)
         sealing = configuration.sealingKeys.filter { Self.isAbsent($0.file) }.map(\.id)

@@ -3,7 +3,7 @@ internal import Crypto
 
 /// The keys that a configuration names, read from their files. Immutable; a reload makes new ones.
 package struct ExchangeKeys: Sendable {
-    /// What the pipeline works with.
+    /// The keys as the pipeline uses them.
     package let rings: KeyRings
     /// By `kid`: when the file was last changed, milliseconds since 1970.
     package let signingFilesModifiedAt: [String: Int64]
@@ -11,17 +11,17 @@ package struct ExchangeKeys: Sendable {
     package let sealing: [NamedSecret]
     package let challenges: [NamedSecret]
 
-    /// Keys whose files a replay does without, each with its kind: `sealing key k1`.
+    /// Keys whose files a replay does not have, each with its kind: `sealing key k1`.
     package let absent: [String]
 
-    /// What a replay does without; nil = nothing.
+    /// A warning about the absent keys; nil = none is absent.
     package var absenceWarning: String? {
         guard !absent.isEmpty else { return nil }
         let names = absent.prefix(3).joined(separator: ", ") + (absent.count > 3 ? " and \(absent.count - 3) more" : "")
         return "the files of \(names) are absent: what was sealed or signed with them is deferred"
     }
 
-    /// Reads every key file of the configuration but those of revoked keys.
+    /// Reads every key file of the configuration except those of revoked keys.
     ///
     /// - Throws: ``ConfigurationFault`` for the first file that is missing, open to others or of the wrong kind.
     package static func load(
@@ -74,7 +74,7 @@ package struct ExchangeKeys: Sendable {
         }
     }
 
-    /// A compromised key is no better under another `kid`. Where its file is gone, nobody can put it there.
+    /// A compromised key must not return under another `kid`. If its file is gone, it cannot be compared.
     private static func check(_ key: TokenKey, against revoked: [SigningKeyEntry]) throws(ConfigurationFault) {
         for entry in revoked {
             let name = "signing key \(entry.kid.printable)"

@@ -6,8 +6,8 @@ internal import Foundation
 struct FreshKeys {
     enum Kind: String, CaseIterable { case signing, sealing, challenge }
 
-    /// A signing key's size where it is RSA and nothing else was asked for, in bits. 3,072 bits, as Google's keys have, cost
-    /// 2.7 times as much for each token.
+    /// The size of an RSA signing key if none was asked for, in bits. 3,072 bits, as Google's keys have, cost 2.7 times
+    /// as much for each token.
     static let rsaBits = 2048
     /// The sizes that may be asked for.
     static let rsaSizes = [2048, 3072, 4096]
@@ -25,8 +25,8 @@ struct FreshKeys {
     /// Makes a key of each kind, a signing key for each algorithm; writes nothing yet.
     ///
     /// - Parameters:
-    ///   - configuration: what is there already: ids are not used twice, and a signing key is `published` only where
-    ///     another one of its algorithm is active. nil = nothing is there.
+    ///   - configuration: the present one: its ids are not used again, and a signing key is `published` only if another
+    ///     one of its algorithm is active. nil = there is none.
     ///   - rsaBits: of RSA signing keys.
     init(
         _ kinds: Set<Kind> = Set(Kind.allCases),
@@ -76,7 +76,7 @@ struct FreshKeys {
         }
     }
 
-    /// Writes the files, each for its owner alone; where one cannot be written, none stays.
+    /// Writes the files, readable for their owner alone; if one cannot be written, all are removed.
     ///
     /// - Parameter directory: the config directory.
     func write(to directory: String) throws(CommandFault) {
@@ -104,7 +104,7 @@ struct FreshKeys {
         }
     }
 
-    /// Takes the files away again.
+    /// Removes the files again.
     func remove(from directory: String) {
         for file in files { try? FileManager.default.removeItem(atPath: "\(directory)/\(file)") }
     }

@@ -1,6 +1,6 @@
 internal import JSON
 
-/// JSON that can be changed and written again, for people: members keep their order, numbers their spelling.
+/// JSON that can be edited and written back, for people: members keep their order, numbers their spelling.
 indirect enum JSONTree: Equatable {
     case object([Member])
     case array([JSONTree])
@@ -13,7 +13,7 @@ indirect enum JSONTree: Equatable {
         var value: JSONTree
     }
 
-    /// What fits into so many columns stands on one line.
+    /// A value that fits into this many columns is written on one line.
     private static let width = 100
     private static let indent = 2
 

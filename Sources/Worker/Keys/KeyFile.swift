@@ -1,19 +1,19 @@
 internal import Foundation
 
-/// A file that holds a key: read only where nobody else may read it.
+/// A file with a key: read only if no other user may read it.
 struct KeyFile {
-    /// The largest RSA key that is taken has 6,400 bytes in PEM.
+    /// The largest RSA key allowed has 6,400 bytes in PEM.
     private static let maxBytes = 64 << 10
 
     let bytes: [UInt8]
     /// Milliseconds since 1970.
     let modifiedAt: Int64
 
-    /// - Parameter key: what the file is, for the fault: `sealing key k1`.
-    /// - Throws: where it is missing, no file, open to others or too large.
+    /// - Parameter key: the key's name for the fault: `sealing key k1`.
+    /// - Throws: where it is missing, not a file, open to others or too large.
     init(_ path: String, of key: String) throws(ConfigurationFault) {
         func fault(_ problem: String) -> ConfigurationFault { KeyFault.fault(key, path, problem) }
-        // The path is copied for the call. Without waiting: a pipe under this name must not hold the start up.
+        // The path is copied for the call. Non-blocking: a pipe of this name must not delay the start.
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else {
             throw errno == ENOENT
@@ -21,7 +21,7 @@ struct KeyFile {
                 : fault("cannot be opened: \(POSIXText.describe(errno)); let the worker's user read it")
         }
         let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)
-        // The file that was opened is asked, so that none can take its place between question and reading.
+        // Asks the opened file itself, so that no other file can take its place between check and reading.
         var status = stat()
         guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw fault("is no file") }
         if let problem = KeyFileRights(status).problem(for: .current, path) { throw fault(problem) }
@@ -42,7 +42,7 @@ enum KeyFault {
     }
 }
 
-/// What the system says of its error numbers.
+/// The system's texts for its error numbers.
 enum POSIXText {
     static func describe(_ code: Int32) -> String {
         // A static string of the library, copied at once.

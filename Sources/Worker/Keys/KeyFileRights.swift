@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Who may do what with a key file.
+/// The owner and the permissions of a key file.
 struct KeyFileRights: Equatable {
     /// The permission bits, those above the nine included.
     var mode: mode_t
@@ -20,7 +20,7 @@ struct KeyFileRights: Equatable {
 
         static var current: Process {
             var groups = [gid_t](repeating: 0, count: 65_536)
-            // The call fills in at most as many as there is room for; no more exist.
+            // The call fills in at most as many as fit; no more exist.
             let count = unsafe getgroups(Int32(groups.count), &groups)
             return Process(user: geteuid(), groups: Set(groups.prefix(Int(max(0, count)))).union([getegid()]))
         }
@@ -30,8 +30,8 @@ struct KeyFileRights: Equatable {
     private static let group: mode_t = 0o070
     private static let most: mode_t = 0o640
 
-    /// What is wrong with the rights: others may do nothing; the group may read where the file is root's or the process's
-    /// own and the group is one of the process's, as secrets are mounted into containers. nil = nothing.
+    /// The fault of the rights: others may do nothing; the group may read if root or the process owns the file and the
+    /// process is in the group, as secrets are mounted into containers. nil = none.
     func problem(for process: Process, _ path: String) -> String? {
         let octal = String(mode & 0o777, radix: 8)
         guard mode & Self.others == 0 else {

@@ -1,13 +1,13 @@
 internal import AppCheck
 internal import Crypto
 
-/// What a reload may not take away: keys that live tokens, artifacts and challenges need.
+/// Keys that a reload may not remove: live tokens, artifacts and challenges need them.
 enum KeyHistory {
     /// - Throws: a ``ConfigurationFault`` that names the key.
     static func check(_ new: ExchangeKeys, after old: ExchangeKeys) throws(ConfigurationFault) {
         for key in old.rings.tokens.keys {
             guard let next = new.rings.tokens[key.kid] else {
-                // Revoked: whoever else has it must not be believed for as long as its last token lives.
+                // Revoked: another holder of the key must not be trusted until its last token expires.
                 if new.rings.tokens.isRevoked(key.kid) { continue }
                 guard key.state == .published else {
                     throw fault(

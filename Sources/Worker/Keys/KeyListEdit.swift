@@ -1,11 +1,11 @@
 internal import AppCheck
 internal import JSON
 
-/// worker.json with other lists of keys. Everything else keeps its value and its place; white space does not.
+/// worker.json with changed key lists. Everything else keeps its value and its place; white space does not.
 struct KeyListEdit {
     private var root: JSONTree
 
-    /// - Parameter bytes: a worker.json that a configuration was loaded from.
+    /// - Parameter bytes: a worker.json from which a configuration was loaded.
     init(_ bytes: [UInt8]) throws(CommandFault) {
         do throws(JSONFault) { root = JSONTree(try JSONDocument(parsing: bytes, maxNodes: bytes.count + 1).root) } catch
         {
@@ -15,15 +15,15 @@ struct KeyListEdit {
 
     var bytes: [UInt8] { Array(root.file.utf8) }
 
-    /// Adds keys at the end of their lists, where they can be read with and nothing is made with them yet.
+    /// Adds keys at the end of their lists, where they can be read with but make nothing new yet.
     mutating func add(_ keys: FreshKeys) {
         append(keys.signing.map(\.json), to: ["signingKeys"])
         append(keys.sealing.map(\.json), to: ["sealingKeys"])
         append(keys.challenges.map(\.json), to: ["challenges", "keys"])
     }
 
-    /// Makes a listed key the one that is used: a signing key becomes active and the one before it published, a
-    /// sealing or challenge key goes to the head of its list.
+    /// Puts a listed key into use: a signing key becomes active and the one before it published, a sealing or challenge
+    /// key moves to the head of its list.
     ///
     /// - Returns: false where no key has that id.
     mutating func activate(_ id: String) -> Bool {
@@ -65,13 +65,13 @@ struct KeyListEdit {
 }
 
 extension SigningKeyEntry {
-    /// As it stands in worker.json.
+    /// The entry as written in worker.json.
     var json: JSONTree {
         JSONTree(["kid": kid, "algorithm": algorithm.rawValue, "file": file, "state": state.rawValue])
     }
 }
 
 extension KeyEntry {
-    /// As it stands in worker.json.
+    /// The entry as written in worker.json.
     var json: JSONTree { JSONTree(["id": id, "file": file]) }
 }

@@ -10,10 +10,10 @@ enum KeyName {
     /// The first four bytes of the key's thumbprint (RFC 7638) as base64url.
     static func kid(of key: SigningKey) -> String { text(Array(SHA256.hash(thumbprintInput(key)).bytes)) }
 
-    /// For keys whose bytes must not be told in any way.
+    /// For keys of whose bytes nothing may be revealed.
     static func random() -> String { text(SecureRandom.bytes(byteCount)) }
 
-    /// Whether no command line takes the name for an option.
+    /// Whether no command line mistakes the name for an option.
     static func isHandy(_ name: String) -> Bool { !name.hasPrefix("-") }
 
     /// The JWK's required members in the order of their names, without white space.

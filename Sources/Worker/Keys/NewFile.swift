@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// Files that are written as a whole or not at all.
+/// Files that are written completely or not at all.
 enum NewFile {
     /// Makes a file that only its owner may read.
     ///
-    /// - Throws: ``CommandFault``, also where there is a file of that name: nothing is ever written over.
+    /// - Throws: ``CommandFault``, also where a file of that name exists: none is ever overwritten.
     static func create(_ path: String, _ bytes: [UInt8], mode: mode_t = 0o600) throws(CommandFault) {
         // The path is copied for the call.
         let file = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
@@ -15,22 +15,22 @@ enum NewFile {
         }
         let handle = FileHandle(fileDescriptor: file, closeOnDealloc: false)
         do {
-            // Whatever the process's mask leaves away or a folder's default adds.
+            // Sets the mode whatever the process's umask removes or a folder's default adds.
             guard fchmod(file, mode) == 0 else { throw POSIXError(.EPERM) }
             try handle.write(contentsOf: Data(bytes))
             try handle.synchronize()
             try handle.close()
         } catch {
             try? handle.close()
-            // The path is copied for the call; half a key is worth nothing.
+            // The path is copied for the call; half a key is useless.
             _ = unsafe unlink(path)
             throw CommandFault("cannot write \(path): \(error.localizedDescription).")
         }
     }
 
-    /// Puts a file in the place of another one at once: a reader sees the old bytes or the new ones.
+    /// Replaces a file at once: a reader sees the old bytes or the new ones.
     ///
-    /// - Parameter mode: for a file that is new; one that is there keeps its own. A link's target is replaced.
+    /// - Parameter mode: for a new file; an existing one keeps its mode. A link's target is replaced.
     static func replace(_ path: String, _ bytes: [UInt8], mode: mode_t = 0o644) throws(CommandFault) {
         let target = URL(filePath: path).resolvingSymlinksInPath().path(percentEncoded: false)
         var status = stat()

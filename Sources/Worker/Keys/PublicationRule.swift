@@ -1,24 +1,24 @@
 internal import AppCheck
 
-/// A signing key is published before it signs: verifiers keep a key set for up to 6 h, and some fetch no sooner when
-/// they meet a `kid` that they do not know.
+/// A signing key is published before it signs: verifiers keep a key set for up to 6 h, and some do not fetch sooner
+/// when they meet an unknown `kid`.
 enum PublicationRule {
-    /// Six hours of theirs and one of slack.
+    /// Six hours for the verifiers and one of slack.
     static let leadMilliseconds: Int64 = 7 * 3_600_000
 
-    /// What a running worker knows beside the files.
+    /// A running worker's knowledge beyond the files.
     struct Memory {
-        /// Since when each `kid` stands in the set, in milliseconds since 1970.
+        /// When each `kid` entered the set, in milliseconds since 1970.
         var known: [String: Int64]
-        /// Keys that were active before and took over from nobody now.
+        /// Keys that were active before, and so did not just take over.
         var active: Set<String>
     }
 
-    /// One line for each active key that was hardly published long enough.
+    /// One line for each active key that was probably not published long enough.
     ///
-    /// Nothing proves how long a key was published. What can be checked is how old its file is (a key was never
-    /// published longer than that; a copy looks younger than it is) and, when a running worker reloads, whether the key
-    /// stood in the set before. An active key took over from another one where a published key of its algorithm is older.
+    /// The length of a key's publication cannot be proved. Two things can be checked: the age of its file (a key was
+    /// never published for longer; a copy looks younger) and, when a running worker reloads, whether the key was in the
+    /// set before. An active key has taken over from another one if a published key of its algorithm is older.
     ///
     /// - Parameters:
     ///   - memory: nil at the start.

@@ -5,7 +5,7 @@ internal import JSON
 enum SecretText {
     private static let pem = Array("-----BEGIN".utf8)
 
-    /// Why a file is no such key.
+    /// Why a file is not such a key.
     enum Fault: Error, Equatable {
         case isPEM
         case noBase64

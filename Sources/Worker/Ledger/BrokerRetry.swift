@@ -1,12 +1,12 @@
 internal import Glibc
 internal import Kafka
 
-/// Asks a broker again while it goes through a change: a leader or a coordinator that moves, a topic made a moment ago.
+/// Asks a broker again during a change: a moving leader or coordinator, a topic that was just created.
 enum BrokerRetry {
     private static let limit = Duration.seconds(30)
     private static let pauseMicroseconds: UInt32 = 200_000
 
-    /// - Throws: the last fault, when it is none that passes or the time is up.
+    /// - Throws: the last fault, if it does not pass or the time is up.
     static func ask<Answer>(_ question: () throws(KafkaFault) -> Answer) throws(KafkaFault) -> Answer {
         let deadline = ContinuousClock.now + limit
         while true {

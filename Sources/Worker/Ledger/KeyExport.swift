@@ -7,7 +7,7 @@ internal import Pipeline
 struct KeyExport {
     private static let chunkBytes = 1 << 20
 
-    /// By partition. Where producers disagree about partitions a key may stand on two; each has its line then.
+    /// By partition. If producers disagree about partitions a key may be on two; each then has its line.
     private var keys: [StoredKeys]
 
     /// Reads the ledger up to the ends that it has now.
@@ -44,7 +44,7 @@ struct KeyExport {
         var (line, chunk): ([UInt8], [UInt8]) = ([], [])
         for place in places {
             guard let record = keys[place.partition][place.id] else { continue }
-            // A line of its own first: the writer copies what it is to append to.
+            // The line is built alone first: the writer copies the buffer that it appends to.
             line.removeAll(keepingCapacity: true)
             KeysFile.encode(ImportedKey(place.id, record), into: &line)
             chunk += line

@@ -13,18 +13,18 @@ struct KeyImport {
         var kept = 0
     }
 
-    /// Lines about keys that were not taken; more of them are only counted.
+    /// Lines about refused keys; further ones are only counted.
     private static let shownConflicts = 20
 
     private let access: LedgerAccess
     private let partitioner: Partitioner
     private let console: Console
-    /// What the file says.
+    /// The keys of the file.
     private var wanted = StoredKeys()
-    /// What the ledger says of the same keys.
+    /// The ledger's records of the same keys.
     private var present = StoredKeys()
     private var tally = Tally()
-    /// Partitions of the ledger that something was written to.
+    /// Partitions of the ledger that have records.
     private var written: Set<Int32> = []
 
     init(_ access: LedgerAccess, partitioner: Partitioner, console: Console) {
@@ -33,7 +33,7 @@ struct KeyImport {
         self.console = console
     }
 
-    /// All lines first, then the ledger, and only then is anything written.
+    /// Reads all lines first, then the ledger, and only then writes.
     mutating func run(input: String) throws -> Tally {
         _ = try access.transactionalID()
         try KeysFile.read(input) { key in
@@ -61,8 +61,8 @@ struct KeyImport {
         return tally
     }
 
-    /// Says of partitions that nobody has worked on that their keys are imported: a worker that finds keys and no offset
-    /// would take the offset for lost. They come with the first of the keys.
+    /// Marks the keys of partitions without a worker so far as imported: a worker that finds keys and no offset would
+    /// take the offset for lost. The marks come with the first of the keys.
     private func firstMarks(_ partitions: Int32) throws -> [LedgerRecord] {
         let mark = PartitionMark(appliedOffset: 0, group: Array(try access.groupID().utf8), delivery: .transaction)
         let (key, value) = LedgerCodec.encode(.mark(mark))
@@ -105,7 +105,7 @@ struct KeyImport {
         return ends
     }
 
-    /// The keys to be written, in the file's order; says which are not taken.
+    /// The keys to be written, in the file's order; prints which are not taken.
     private mutating func judged() -> [KeyID] {
         var due: [KeyID] = []
         for id in wanted.ids {

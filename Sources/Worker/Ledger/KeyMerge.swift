@@ -1,11 +1,11 @@
 internal import AppAttest
 internal import Pipeline
 
-/// What becomes of an imported key where the ledger may know it already: an import adds, and never weakens what stands.
+/// The outcome for an imported key that the ledger may already have: an import adds, and never weakens the ledger.
 enum KeyMerge: Equatable {
     case unchanged
     case write(KeyRecord)
-    /// The ledger's key differs in what makes it that key; it is kept, for this reason.
+    /// The ledger's key differs in its identity; it is kept, for this reason.
     case kept(String)
 
     /// - Parameter stored: the ledger's record; nil = it has none.
@@ -32,7 +32,7 @@ enum KeyMerge: Equatable {
         if let app = imported.app, let bound = stored.app, app != bound {
             return "the ledger has it bound to \(bound.printable)"
         }
-        // The right point may take the place of bytes that are none, never the other way.
+        // A valid point may replace bytes that are no point, never the other way.
         let sameKey = imported.publicKey == stored.publicKey && imported.unusableKey == stored.unusableKey
         guard sameKey || (stored.publicKey == nil && imported.publicKey != nil) else {
             return "the ledger has another public key for it"
@@ -40,8 +40,8 @@ enum KeyMerge: Equatable {
         return nil
     }
 
-    /// The one with the higher counter is the newer; it counts where both say something, the ledger's where they are even. Of
-    /// attestations the one issued later counts.
+    /// The record with the higher counter is the newer; it counts where both have a value, the ledger's where the
+    /// counters are equal. Of attestations the one issued later counts.
     private static func merged(_ imported: KeyRecord, _ stored: KeyRecord) -> KeyRecord {
         let (newer, older) = imported.counter > stored.counter ? (imported, stored) : (stored, imported)
         var merged = stored

@@ -10,7 +10,7 @@ final class LedgerAccess {
     private let group: String?
     private let admin: Admin
 
-    /// - Throws: ``ConfigurationFault`` for a configuration that names no broker to work on. Nothing is connected yet.
+    /// - Throws: ``ConfigurationFault`` for a configuration without a usable broker. Nothing is connected yet.
     init(_ configuration: Configuration) throws(ConfigurationFault) {
         guard !configuration.embeddedBroker else {
             throw ConfigurationFault(
@@ -20,7 +20,7 @@ final class LedgerAccess {
         topics = configuration.topics
         guard let topic = topics.outputs[.ledger] else { preconditionFailure("every output has its topic") }
         self.topic = topic
-        // What goes wrong is told as one line of our own; the library's would stand beside it.
+        // Faults are reported as one line of our own; the library's line would only repeat it.
         properties = KafkaProperties(try configuration.brokerProperties())
             .completed(defaults: [("log_level", "0")])
         group = properties["group.id"].flatMap { $0.isEmpty ? nil : $0 }
@@ -40,11 +40,11 @@ final class LedgerAccess {
         return group
     }
 
-    /// One for all commands that write the ledger, so that of two at a time the later one stops the earlier. A worker's
-    /// is its group's name, a hyphen and its instance; no host's name makes this one of it.
+    /// One id for all commands that write the ledger, so that of two at a time the later one stops the earlier. A
+    /// worker's id is its group's name, a hyphen and its instance; no host name can make it equal to this one.
     func transactionalID() throws(ConfigurationFault) -> String { try groupID() + "@ledger" }
 
-    /// The partitions of requests and ledger, which must be as many.
+    /// The partition count of requests and ledger, which must agree.
     func partitionCount() throws -> Int32 {
         let found = try answered("the broker cannot be asked") { () throws(KafkaFault) in try admin.topics() }
         func count(_ name: String) throws(CommandFault) -> Int {
@@ -63,7 +63,7 @@ final class LedgerAccess {
         return Int32(clamping: ledger)
     }
 
-    /// - Throws: ``CommandFault`` where the group has members: their ledgers would not hear of what is written now.
+    /// - Throws: ``CommandFault`` where the group has members: their ledgers would miss the records written now.
     func requireEmptyGroup() throws {
         let group = try groupID()
         let found = try patiently("the group cannot be asked") { () throws(KafkaFault) in try admin.group(group) }
@@ -76,7 +76,7 @@ final class LedgerAccess {
         }
     }
 
-    /// The group's next offsets of the requests topic, and where its partitions begin and end.
+    /// The group's next offsets of the requests topic, and the first and last offsets of its partitions.
     func requestOffsets(partitions: Int32) throws -> [RequestOffsets] {
         let (group, all) = (try groupID(), Array(0..<partitions))
         let committed = try patiently("the group's offsets cannot be read") { () throws(KafkaFault) in
@@ -98,7 +98,7 @@ final class LedgerAccess {
         }
     }
 
-    /// One try: a fault of the broker as a command's.
+    /// Asks once; throws a fault of the broker as a command's.
     private func answered<Answer>(_ trouble: String, _ ask: () throws(KafkaFault) -> Answer) throws -> Answer {
         do throws(KafkaFault) { return try ask() } catch { throw CommandFault("\(trouble): \(error.message).") }
     }

@@ -1,10 +1,10 @@
 internal import Kafka
 internal import Pipeline
 
-/// Reads the ledger topic's records one after the other. One that cannot be read is a fault only if it still stands in
-/// the end: what was written over it, or forgotten by `reset`, may lie before its successor for a while.
+/// Reads the ledger topic's records one after the other. A record that cannot be read is a fault only if it still
+/// stands at the end: one that was replaced, or forgotten by `reset`, may precede its successor for a while.
 struct LedgerDecoder {
-    /// A topic with more of them holds something else than a ledger.
+    /// A topic with more of them holds something other than a ledger.
     private static let maxUnreadable = 1_000
 
     private struct Place: Hashable {
@@ -14,7 +14,7 @@ struct LedgerDecoder {
 
     private var unreadable: [Place: LedgerFault] = [:]
 
-    /// What the record says; nil where that cannot be told.
+    /// The record's change; nil where it cannot be read.
     ///
     /// - Throws: ``LedgerFault`` for a record without a key, or when there are too many faults to remember.
     mutating func change(of record: TopicRecord) throws -> LedgerChange? {
@@ -32,7 +32,7 @@ struct LedgerDecoder {
         }
     }
 
-    /// - Throws: ``LedgerFault`` for a record that stands and cannot be read.
+    /// - Throws: ``LedgerFault`` for a record that was not replaced and cannot be read.
     func finish() throws {
         if let fault = unreadable.values.min(by: { $0.partition < $1.partition }) { throw fault }
     }

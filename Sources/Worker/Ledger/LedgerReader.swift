@@ -5,12 +5,12 @@ final class LedgerReader {
     private static let roundRecords = 10_000
     private static let waitMilliseconds = 200
     private static let answerMilliseconds = 10_000
-    /// After this long without a record the broker is asked whether it is there at all.
+    /// After this long without a record the broker is asked whether it is there.
     private static let doubt = Duration.seconds(5)
 
     private let reader: TopicReader
     private let partitions: Range<Int32>
-    /// Without a record for this long it is given up: longer than a dead worker's transaction lasts by default.
+    /// After this long without a record the reader gives up: longer than a dead worker's transaction lasts by default.
     private let patience: Duration
 
     init(_ access: LedgerAccess, partitions: Int32, patience: Duration = .seconds(120)) throws {
@@ -24,10 +24,10 @@ final class LedgerReader {
         }
     }
 
-    /// Everything up to the ends that the partitions have now, and what happens to come after it.
+    /// Reads everything up to the partitions' present ends, and records that happen to come after them.
     ///
     /// - Returns: those ends, by partition.
-    /// - Throws: ``CommandFault`` where the broker does not give it, or what `body` throws.
+    /// - Throws: ``CommandFault`` where the broker does not deliver it, or the error of `body`.
     @discardableResult
     func read(_ body: (TopicRecord) throws -> Void) throws -> [Int64] {
         do {
@@ -44,11 +44,11 @@ final class LedgerReader {
         }
     }
 
-    /// Everything, until the partitions' ends stand still: no transaction is open then.
+    /// Reads everything until the partitions' ends stop moving: then no transaction is open.
     func readSettled(_ body: (TopicRecord) throws -> Void) throws -> [Int64] {
         var ends = try read(body)
         while true {
-            // The end of somebody's transaction is an offset of its own, behind those that were asked for.
+            // The end of another writer's transaction has an offset of its own, after the ends that were asked for.
             let now = try read(body)
             if now == ends { return ends }
             ends = now

@@ -1,18 +1,18 @@
 internal import Kafka
 internal import Pipeline
 
-/// `reset`: the group's offsets to the end (or the beginning) of the requests, and everything in the ledger forgotten; or,
-/// with `--offsets-only`, offsets and marks set to one place, and the rest of the ledger kept.
+/// `reset`: moves the group's offsets to the end (or the beginning) of the requests and forgets everything in the
+/// ledger; or, with `--offsets-only`, sets offsets and marks to one place and keeps the rest of the ledger.
 ///
-/// Offsets go first. A crash behind them leaves a group that reads on at the new place with all or some of its ledger:
-/// what was judged before lies behind it, or is read again and refused by the counters that still stand. The other way
-/// round requests that were on their way would meet a ledger that has forgotten which of them it had accepted. Either
-/// way the same command finishes the work.
+/// Offsets go first. A crash after them leaves a group that reads on at the new place with all or some of its ledger:
+/// requests judged before lie behind it, or are read again and refused by the counters that still stand. In the other
+/// order, requests in flight would meet a ledger that has forgotten which of them it accepted. Either way the same
+/// command finishes the work.
 struct LedgerReset {
     struct Row: Equatable {
         var offsets: RequestOffsets
         var target: Int64
-        /// Ledger records to be tombstoned; where the ledger is kept, that it has.
+        /// Ledger records to be tombstoned; with `--offsets-only`, the records that are kept.
         var live: Int
         var mark: PartitionMark?
     }
@@ -25,9 +25,9 @@ struct LedgerReset {
     private let ends: [Int64]
     let rows: [Row]
 
-    /// Looks at group and ledger.
+    /// Reads group and ledger.
     ///
-    /// - Parameter writes: false for the plan alone; nothing is touched then.
+    /// - Parameter writes: false for the plan alone; then nothing is changed.
     init(_ access: LedgerAccess, _ scope: ResetScope, writes: Bool, console: Console) throws {
         self.access = access
         self.scope = scope
@@ -46,7 +46,7 @@ struct LedgerReset {
         ends = try LedgerReader(access, partitions: partitions).readSettled { record in
             records += 1
             progress.update(records)
-            // Whatever it says, and whether this version can read it or not.
+            // Whatever the record says, and whether this version can read it or not.
             guard let key = record.key, scope.contains(record.partition) else { return }
             live[Int(record.partition)].note(key, isLive: record.value != nil)
             if key == Self.markKey { marks[record.partition] = Self.mark(record) }
@@ -63,7 +63,7 @@ struct LedgerReset {
 
     private static let markKey = LedgerCodec.encode(.markForgotten).key
 
-    /// One that cannot be read is none.
+    /// An unreadable mark counts as none.
     private static func mark(_ record: TopicRecord) -> PartitionMark? {
         let change = try? LedgerCodec.decode(key: record.key ?? [], value: record.value)
         guard case .mark(let mark)? = change else { return nil }
@@ -77,7 +77,7 @@ struct LedgerReset {
         }
     }
 
-    /// The stream time stays: what was forgotten because of it must not be taken again.
+    /// The stream time stays: ids that expired by it must not be accepted again.
     private func newMark(_ row: Row) -> PartitionMark {
         PartitionMark(
             streamTime: row.mark?.streamTime,

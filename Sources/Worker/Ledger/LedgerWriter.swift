@@ -7,14 +7,14 @@ struct LedgerRecord: Equatable {
     var value: [UInt8]?
 }
 
-/// Writes to the ledger topic in transactions while no worker is there to write it.
+/// Writes to the ledger topic in transactions while no worker writes to it.
 ///
 /// Before each commit the group must be empty and the partitions' ends must be where our own records put them. The
-/// records lie in the topic by then, so a worker that joins later restores up to their end and learns their outcome;
-/// one that came and went since the ledger was read has moved an end. Either way nothing is overwritten unseen.
+/// records are in the topic by then, so a worker that joins later restores up to their end and sees their outcome; one
+/// that came and went since the ledger was read has moved an end. Either way no record is overwritten unseen.
 final class LedgerWriter {
     private static let callMilliseconds = 10_000
-    /// How long a call may be repeated that the broker does not answer for good.
+    /// How long a call may be repeated while the broker gives no final answer.
     private static let patience = Duration.seconds(60)
 
     private let access: LedgerAccess
@@ -38,8 +38,8 @@ final class LedgerWriter {
         }
     }
 
-    /// Stops a command of the same kind that is still at work, and ends what one has left open. Comes before the ledger
-    /// is read.
+    /// Stops a command of the same kind that is still at work, and ends its open transaction. Call it before reading
+    /// the ledger.
     func open() throws {
         try explained { try takeOver() }
     }
@@ -50,12 +50,12 @@ final class LedgerWriter {
         }
     }
 
-    /// Writes all that `next` gives, some thousand records at a time.
+    /// Writes all records of `next`, up to `transactionRecords` at a time.
     ///
     /// - Parameters:
     ///   - ends: of all partitions, as of ``LedgerReader/readSettled(_:)``.
-    ///   - progress: told the number of records that are committed.
-    /// - Throws: ``CommandFault``; what is ``written`` stays.
+    ///   - progress: called with the number of committed records.
+    /// - Throws: ``CommandFault``; the ``written`` records stay.
     func write(from ends: [Int64], progress: (Int) -> Void = { _ in }, _ next: () throws -> LedgerRecord?) throws {
         var ends = ends
         while let first = try next() {
@@ -66,7 +66,7 @@ final class LedgerWriter {
                 written += Int(counts.values.reduce(0, +))
                 progress(written)
             } catch {
-                // As far as it goes: whoever takes the transactional id next, or the broker's clock, ends it as well.
+                // Best effort: the id's next owner, or the broker's time-out, ends the transaction as well.
                 try? producer.abort(timeoutMilliseconds: Self.callMilliseconds)
                 throw error
             }
@@ -101,7 +101,7 @@ final class LedgerWriter {
         return counts
     }
 
-    /// A late copy of a request must not end the next transaction: to another producer with this id it is an older one's.
+    /// A late copy of a request must not end the next transaction: to a new producer with this id it is an old epoch's.
     private func renew() throws {
         producer = try TransactionalProducer(access.properties, transactionalID: id)
         try takeOver()
@@ -121,7 +121,7 @@ final class LedgerWriter {
         }
     }
 
-    /// The same call again while the library says that it may succeed.
+    /// Repeats the call while the library says that it may succeed.
     private func repeated(_ call: () throws(KafkaFault) -> Void) throws(KafkaFault) {
         let deadline = ContinuousClock.now + Self.patience
         while true {

@@ -1,6 +1,6 @@
 internal import Crypto
 
-/// The keys of one ledger partition that have a value, of every kind, as they stand in the topic.
+/// The keys of one ledger partition that have a value, of every kind, as written in the topic.
 struct LiveLedgerKeys {
     /// By type byte, those of 33 bytes: nearly all.
     private var digests: [UInt8: Set<Digest>] = [:]
@@ -16,7 +16,7 @@ struct LiveLedgerKeys {
         }
     }
 
-    /// One by one. Key records come last: as long as a key stands, its counter does.
+    /// One by one. Key records come last: as long as a key is there, so is its counter.
     func iterator() -> AnyIterator<[UInt8]> {
         let kinds = digests.sorted { $0.key > $1.key }
         let long = kinds.lazy.flatMap { kind, ids in ids.lazy.map { [kind] + $0.bytes } }

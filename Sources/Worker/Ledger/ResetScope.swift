@@ -1,7 +1,7 @@
 internal import Kafka
 internal import Pipeline
 
-/// What `reset` is asked to do.
+/// The arguments of `reset`.
 struct ResetScope: Equatable {
     /// Where the group's offsets go.
     enum Target: Equatable {
@@ -9,13 +9,13 @@ struct ResetScope: Equatable {
         case beginning
         /// The offset that the ledger's mark names.
         case applied
-        /// The offset that the group has.
+        /// The group's present offset.
         case committed
         case offset(Int64)
     }
 
     var target = Target.end
-    /// Keys and everything else stay in the ledger; only its marks are set, to the new offsets.
+    /// Keys and everything else stay in the ledger; only its marks are set to the new offsets.
     var keepsLedger = false
     /// nil = all of them.
     var partitions: Set<Int32>?
@@ -65,7 +65,7 @@ extension ResetScope {
 }
 
 extension ResetScope {
-    /// A partition's new offset; nil = there is none to go to, and it was not asked for by its number.
+    /// A partition's new offset; nil = it has none, and the partition was not asked for by its number.
     func offset(of found: RequestOffsets, mark: PartitionMark?) throws(CommandFault) -> Int64? {
         let wanted: Int64
         switch target {

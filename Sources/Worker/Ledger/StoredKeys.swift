@@ -1,8 +1,8 @@
 internal import AppAttest
 internal import Pipeline
 
-/// Keys with all that the ledger topic says of them: a ``KeyLedger``, and beside it the bytes of unusable points, which
-/// that one does not keep.
+/// Keys with everything that the ledger topic says of them: a ``KeyLedger``, plus the bytes of unusable points, which a
+/// ``KeyLedger`` does not keep.
 struct StoredKeys {
     private var ledger = KeyLedger()
     private var unusable: [KeyID: [UInt8]] = [:]
@@ -33,8 +33,7 @@ struct StoredKeys {
         return ids
     }
 
-    /// Takes a line of a KEYS file: of two for one key the later counts, but nothing that was used up comes
-    /// back.
+    /// Takes a line of a KEYS file: of two for one key the later counts, but counters and attestations never go back.
     mutating func add(_ key: ImportedKey) {
         var record = KeyTable.record(of: key)
         record.stay(notBehind: ledger[key.keyID])

@@ -21,7 +21,7 @@ extension Configuration {
         }
     }
 
-    /// What every mode judges by; live mode adds the partition check.
+    /// The settings that every mode shares; live mode adds the partition check.
     func pipelineSettings(_ keys: KeyRings) -> PipelineSettings {
         var settings = PipelineSettings(
             registry: registry,
@@ -35,7 +35,7 @@ extension Configuration {
         return settings
     }
 
-    /// What a worker on a broker judges by.
+    /// The settings of a worker on a broker.
     ///
     /// - Parameter partitions: of the requests topic.
     func liveSettings(_ keys: KeyRings, partitions: Int32) -> PipelineSettings {
@@ -51,6 +51,6 @@ extension Configuration {
     }
 
     private static let defaultMessageBytes = 1_000_000
-    /// Bytes that a record may have beside its key, value and headers before the producer's limit is reached.
+    /// Room below the producer's limit for a record's bytes beside its key, value and headers.
     private static let recordOverhead = 2048
 }

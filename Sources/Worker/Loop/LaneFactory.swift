@@ -12,7 +12,7 @@ struct LaneFactory {
     let count: Int
     let meter = TimedEngine.Meter()
     let lanes: DispatchLanes
-    /// What each lane works at.
+    /// The records that each lane works on.
     let works: [WorkSlot]
 
     /// - Throws: ``ConfigurationFault`` naming the anchor that is no certificate.
@@ -26,7 +26,7 @@ struct LaneFactory {
 
     /// - Parameters:
     ///   - lanes: as configured; 0 = one per core.
-    ///   - limits: the pipeline's own, so that Decode and Verify agree on what is too long.
+    ///   - limits: the pipeline's own, so that Decode and Verify agree on which lengths are too long.
     init(lanes configured: Int, anchors: TrustAnchors, limits: ObjectLimits) {
         count = configured > 0 ? configured : max(1, ProcessInfo.processInfo.activeProcessorCount)
         let meter = meter

@@ -3,9 +3,9 @@ internal import Pipeline
 
 /// Runs a ``BatchLoop`` on a serial queue of its own until it has finished.
 ///
-/// Lanes post their results onto the same queue; each result and each bit of work makes the loop look around again.
+/// Lanes post their results onto the same queue; each result and each piece of work makes the loop run again.
 final class LoopDriver: @unchecked Sendable {
-    /// How often a pause is left to serve the group.
+    /// How often a pause is interrupted to serve the group.
     private static let servingMilliseconds = 250
 
     private let queue = DispatchQueue(label: "loop", qos: .userInitiated)
@@ -17,9 +17,9 @@ final class LoopDriver: @unchecked Sendable {
     private var wakeScheduled = false
     /// After a fault that may pass, or while the breaker is open.
     private var pause = RetryPause()
-    /// Batches that were committed when the last pause began.
+    /// Batches committed when the last pause began.
     private var committedBefore = 0
-    /// Asked for before there was a loop.
+    /// A stop was asked for before there was a loop.
     private var stopsAtOnce = false
     private let done = DispatchSemaphore(value: 0)
     private let state = Locked<(tally: LoopTally, restoring: RestoreProgress?)>((LoopTally(), nil))
@@ -32,7 +32,7 @@ final class LoopDriver: @unchecked Sendable {
         eagerPoll = .milliseconds(eagerPollMilliseconds)
     }
 
-    /// What a ``BatchLoop`` is given as its `post`.
+    /// The `post` argument of a ``BatchLoop``.
     var post: @Sendable (@escaping @Sendable () -> Void) -> Void {
         { block in
             self.queue.async {
@@ -44,8 +44,8 @@ final class LoopDriver: @unchecked Sendable {
 
     /// Runs `loop` to its end; returns on the calling thread, which must not be the queue's.
     ///
-    /// - Parameter report: called ten times a second on the calling thread with what was committed so far, and with how
-    ///   far a restore is while there is one.
+    /// - Parameter report: called ten times a second on the calling thread with the committed counts, and with the
+    ///   restore's progress while there is one.
     func run(_ loop: BatchLoop, report: (LoopTally, RestoreProgress?) -> Void) throws {
         queue.async {
             self.loop = loop
@@ -61,7 +61,7 @@ final class LoopDriver: @unchecked Sendable {
         }
     }
 
-    /// Asks the loop to finish what is in flight and end, also one that is yet to be run.
+    /// Asks the loop to finish the batches in flight and end; works also before the loop runs.
     func stop() {
         queue.async {
             self.stopsAtOnce = true
@@ -87,7 +87,7 @@ final class LoopDriver: @unchecked Sendable {
         } catch { finish(.failure(error)) }
     }
 
-    /// Longer each time, until something was committed in between.
+    /// Longer each time, until a batch is committed in between.
     private func backOff(_ loop: BatchLoop) {
         if loop.tally.batches > committedBefore { pause.succeed() }
         committedBefore = loop.tally.batches
@@ -95,7 +95,7 @@ final class LoopDriver: @unchecked Sendable {
         wake(after: .milliseconds(min(pause.leftMilliseconds, Self.servingMilliseconds)))
     }
 
-    /// One timer at a time: results that come back in between make a step of their own.
+    /// One timer at a time: results that come in between run a step themselves.
     private func wake(after interval: DispatchTimeInterval) {
         guard !wakeScheduled else { return }
         wakeScheduled = true
@@ -107,7 +107,7 @@ final class LoopDriver: @unchecked Sendable {
 
     private func finish(_ result: Result<Void, any Error>) {
         self.result = result
-        // The loop's lanes post through this object: without this each would keep the other for ever.
+        // The loop's lanes post through this object: without this the two would keep each other alive.
         loop = nil
         done.signal()
     }

@@ -5,7 +5,7 @@ internal import Synchronization
 /// SIGTERM and SIGINT: the first asks for a graceful end, the second ends the process at once.
 final class Shutdown: @unchecked Sendable {
     private static let signals = [SIGTERM, SIGINT]
-    /// What a shell reports for a process that a signal ended: 128 and the signal's number.
+    /// A shell's exit code for a process that a signal ended: 128 and the signal's number.
     private static let signalled: Int32 = 128
 
     private let queue = DispatchQueue(label: "signals")
@@ -13,17 +13,17 @@ final class Shutdown: @unchecked Sendable {
     private var sources: [any DispatchSourceSignal] = []
     private let asked = Atomic<Bool>(false)
 
-    /// Made on the process's first thread: it and all threads that it starts from here on leave the signals to the sources.
+    /// Made on the process's first thread: it and all threads that it starts later leave the signals to the sources.
     ///
     /// - Parameter request: called once, on the first signal, on a queue of its own.
     init(request: @escaping @Sendable (Shutdown) -> Void) {
-        // A source looks only a moment after `activate` has returned: blocked, a signal waits for it instead of being lost.
+        // A source listens only a moment after `activate` has returned: blocked, a signal waits and is not lost.
         Self.mask(SIG_BLOCK)
         for number in Self.signals {
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler { [weak self] in
                 guard let self else { return }
-                // At once: what runs at an orderly exit could wait for what hangs.
+                // At once: an orderly exit could wait for the thread that hangs.
                 if asked.exchange(true, ordering: .relaxed) { _exit(Self.signalled + number) }
                 request(self)
             }
@@ -32,20 +32,20 @@ final class Shutdown: @unchecked Sendable {
         }
     }
 
-    /// Ends the process when an orderly end takes too long, as it does where a broker keeps a call and does not answer.
-    /// What was not committed is done again by whoever comes next, so nothing is lost by it.
+    /// Ends the process when an orderly end takes too long, as happens when a broker accepts a call and does not
+    /// answer. The next owner repeats what was not committed, so nothing is lost.
     ///
     /// - Parameter tell: called before the end.
     func limit(seconds: Double, tell: @escaping @Sendable () -> Void) {
         queue.asyncAfter(deadline: .now() + seconds) { [weak self] in
-            // Gone or cancelled: it has ended in order.
+            // Gone or cancelled: the process is ending in order.
             guard let self, !sources.isEmpty else { return }
             tell()
             _exit(1)
         }
     }
 
-    /// Gives the signals back their default action.
+    /// Restores the signals' default actions.
     func cancel() {
         queue.sync {
             for source in sources { source.cancel() }

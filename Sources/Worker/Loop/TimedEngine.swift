@@ -1,7 +1,7 @@
 internal import Crypto
 internal import Synchronization
 
-/// Counts an engine's signatures and the time they took, for the summary: nothing below the worker reads a clock.
+/// Counts an engine's signatures and their time, for the summary: no code below the worker reads a clock.
 final class TimedEngine: SignatureEngine {
     /// Shared by the engines of all lanes.
     final class Meter: Sendable {

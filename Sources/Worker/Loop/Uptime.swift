@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Time since the machine's start: nobody sets it, and it goes on while the machine sleeps.
+/// Time since the machine's start: it cannot be set, and it runs while the machine sleeps.
 enum Uptime {
     @Sendable static func milliseconds() -> Int64? {
         var time = timespec()

@@ -1,7 +1,7 @@
 internal import JSON
 internal import Pipeline
 
-/// A capture's records one after the other, for those who judge none of them.
+/// A capture's records one after the other, for commands that judge none of them.
 final class CaptureLines {
     private let reader: LineReader
     private let name: String
@@ -15,8 +15,8 @@ final class CaptureLines {
         self.skipsBadLines = skipsBadLines
     }
 
-    /// - Returns: nil at the end, which a last line that is cut off is too.
-    /// - Throws: ``CommandFault`` naming a line that is no record, unless those are left out.
+    /// - Returns: nil at the end; a last line that is cut off counts as the end.
+    /// - Throws: ``CommandFault`` naming a line that is no record, unless such lines are left out.
     func next() throws(CommandFault) -> InboundRecord? {
         while let line = try reader.next() {
             do throws(CaptureCodec.Fault) { return try CaptureCodec.decode(line) } catch {
@@ -32,18 +32,18 @@ final class CaptureLines {
         return nil
     }
 
-    /// A line for each kind of what was left out.
+    /// A line for each kind of left-out line.
     var warnings: [String] { leftOut.warnings(of: name) }
 }
 
 /// Lines of a capture that are no records.
 struct LeftOutLines: Equatable {
-    /// The last line, where it has no end: its writer was stopped in the middle of it.
+    /// The last line, if it is incomplete: its writer was stopped in the middle of it.
     var cutLine: Int?
-    /// Others, left out because the user asked for it.
+    /// Other lines, left out because the user asked for it.
     var count = 0
 
-    /// Whether a line's JSON ends too early; what is whole and no record is wrong from the start.
+    /// Whether a line's JSON ends too early; a complete line that is no record is wrong from the start.
     static func isUnfinished(_ line: ArraySlice<UInt8>) -> Bool {
         (try? JSONDocument(parsing: Array(line), maxNodes: line.count + 1, allowInvalidUTF8: true)) == nil
     }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Pipeline
 internal import Synchronization
 
-/// A capture as a record log: its lines in, four capture files out. One reader, nothing to rebalance.
+/// A capture as a record log: its lines in, four capture files out. One reader, no rebalances.
 final class CaptureLog: RecordLog {
     private static let files: [(Pipeline.OutputStream, String)] = [
         (.results, "results.ndjson"), (.tokens, "tokens.ndjson"), (.events, "events.ndjson"),
@@ -14,7 +14,7 @@ final class CaptureLog: RecordLog {
     private var outputs: [Pipeline.OutputStream: OutputFile] = [:]
     private let bytesRead = Atomic<Int>(0)
     private let bytesTotal: Int?
-    /// The capture's last line, where it has no end and is no record: its writer was stopped in the middle of it.
+    /// The capture's last line, if it is incomplete and no record: its writer was stopped in the middle of it.
     private(set) var cutLine: Int?
 
     /// Opens the capture and makes (or empties) the four files.
@@ -29,7 +29,7 @@ final class CaptureLog: RecordLog {
         }
         for (stream, name) in Self.files {
             let path = directory + "/" + name
-            // Dead letters carry what was sent: artifacts and challenges among it.
+            // Dead letters repeat what was sent, artifacts and challenges included.
             let isSecret = stream == .tokens || stream == .deadLetters
             outputs[stream] = try OutputFile(path, holds: isSecret ? .secret : .plain)
         }
@@ -38,7 +38,7 @@ final class CaptureLog: RecordLog {
     /// The four files that a replay into this folder writes.
     static func paths(in directory: String) -> [String] { files.map { directory + "/" + $0.1 } }
 
-    /// The share of the capture that was read, where its size is known. A snapshot: asked from another thread.
+    /// The share of the capture that was read, if its size is known. A snapshot: another thread asks for it.
     var share: Double? { bytesTotal.map { Double(bytesRead.load(ordering: .relaxed)) / Double(max(1, $0)) } }
 
     func poll(_ limits: BatchLimits, waitMilliseconds: Int) throws -> PollRound {
@@ -90,7 +90,7 @@ final class CaptureLog: RecordLog {
     func commit(_ positions: [PartitionPosition], of generation: Generation) {}
 
     var hasLedger: Bool { false }
-    /// Nothing is ever read again.
+    /// A replay never reads its output again.
     var isAtomic: Bool { true }
 
     func beginRestore(_ partitions: [Int32], kept: Set<Int32>) {}

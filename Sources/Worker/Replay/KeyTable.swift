@@ -10,16 +10,16 @@ enum KeyTable {
         var ledger = KeyLedger()
         try KeysFile.read(path) { key in
             var record = record(of: key)
-            // Of two lines for one key the later counts, but nothing that was used up comes back.
+            // Of two lines for one key the later counts, but counters and attestations never go back.
             record.stay(notBehind: ledger[key.keyID])
             ledger.set(key.keyID, record)
         }
         return ledger
     }
 
-    /// A point that is none, or not the key ID's own, is kept as unusable: its assertions are `key-invalid`.
+    /// A point that is invalid, or not the key ID's own, is kept as unusable: its assertions are `key-invalid`.
     ///
-    /// A KEYS line knows neither when its key was registered nor its validation category; no result depends on them.
+    /// A KEYS line contains neither the key's registration time nor its validation category; no result depends on them.
     static func record(of key: ImportedKey) -> KeyRecord {
         let point = P256PublicKey(x963: key.publicKeyBytes.span)
         var record = KeyRecord(
@@ -37,7 +37,7 @@ enum KeyTable {
         return record
     }
 
-    /// 64 bytes stand for a checked point in the ledger topic, so a byte is put before those that are none.
+    /// In the ledger topic 64 bytes mean a checked point, so unusable ones of that length get a byte in front.
     private static func unusableKey(_ bytes: [UInt8]) -> [UInt8] { bytes.count == 64 ? [0] + bytes : bytes }
 }
 
@@ -50,8 +50,8 @@ extension KeyRecord {
         (nonce, issued) = (later.nonce, later.issued)
     }
 
-    /// Nonce and time of issue belong together: of two attestations the one issued later counts, of two lines that do not
-    /// both say when, this one's nonce.
+    /// Nonce and time of issue belong together: of two attestations the one issued later counts; if not both lines say
+    /// when, this one's nonce counts.
     func lastAttestation(orLaterOf other: KeyRecord) -> (nonce: Digest?, issued: IssueTime?) {
         if let issued, let otherIssued = other.issued, issued < otherIssued {
             return (other.nonce ?? nonce, otherIssued)
@@ -74,7 +74,7 @@ extension LastRequest {
 }
 
 extension ImportedKey {
-    /// What `export-keys` writes of a key; ``KeyTable/record(of:)`` takes it back.
+    /// A key as `export-keys` writes it; ``KeyTable/record(of:)`` reads it back.
     init(_ id: KeyID, _ record: KeyRecord) {
         self.init(
             keyID: id,

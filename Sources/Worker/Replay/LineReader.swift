@@ -3,16 +3,16 @@ internal import Foundation
 /// Reads a file line by line through large chunks. Lines may be of any length up to a limit, and hold any bytes.
 @safe final class LineReader {
     private static let chunkBytes = 256 << 10
-    /// Longer than any record that a broker takes, escaped.
+    /// Longer than any record that a broker accepts, escaped.
     private static let maxLineBytes = 64 << 20
 
     private let file: Int32
     private let name: String
-    /// What was read last, behind the unfinished line of the chunk before it.
+    /// The bytes read last, after the unfinished line of the chunk before.
     private(set) var chunk: [UInt8] = []
     private var start = 0
     private var atEnd = false
-    /// Whether the last line that was given has no newline: it may have been cut off.
+    /// Whether the last line given has no newline: it may have been cut off.
     private(set) var isCut = false
     /// Lines given so far.
     private(set) var lineNumber = 0
@@ -45,7 +45,7 @@ internal import Foundation
         return Array(chunk[range])
     }
 
-    /// Where the next line stands in ``chunk``, without its newline; nil at the end. Empty lines are skipped.
+    /// The next line's range in ``chunk``, without its newline; nil at the end. Empty lines are skipped.
     func nextRange() throws(CommandFault) -> Range<Int>? {
         while true {
             if let end = endOfLine() {
@@ -76,7 +76,7 @@ internal import Foundation
         }
     }
 
-    /// Starts a new chunk with what is left of the last one: those who hold its lines keep it.
+    /// Starts a new chunk with the rest of the last one: lines that are still in use keep the old chunk alive.
     private func fill() throws(CommandFault) {
         let rest = chunk.count - start
         guard rest < Self.maxLineBytes else {

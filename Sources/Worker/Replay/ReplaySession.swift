@@ -19,7 +19,7 @@ struct ReplaySession {
         }
     }
 
-    /// No transaction is paid here, so batches are small: what one stage leaves is still in the cache for the next.
+    /// There are no transactions to pay for, so batches are small: a stage's output is still in the cache for the next.
     private static let batchRecords = 1024
 
     private let configuration: Configuration
@@ -32,7 +32,7 @@ struct ReplaySession {
         self.options = options
     }
 
-    /// - Parameter report: told how many requests are done and the share of the capture that was read, where known.
+    /// - Parameter report: called with the finished requests and, if known, the share of the capture that was read.
     func run(report: (_ requests: Int, _ share: Double?) -> Void) throws -> ReplaySummary {
         let factory = try LaneFactory(configuration)
         let ledger = try options.keys.map(KeyTable.read) ?? KeyLedger()
@@ -45,7 +45,7 @@ struct ReplaySession {
             output: options.output,
             topics: configuration.topics.outputs
         )
-        // A file is read as soon as a batch leaves, so there is nothing to look for in between.
+        // The file is read as soon as a batch leaves, so there is no need to poll in between.
         let driver = LoopDriver(idleWaitMilliseconds: 0, eagerPollMilliseconds: 100)
         var loopOptions = BatchLoop.Options()
         loopOptions.batch = configuration.batch

@@ -2,10 +2,10 @@ internal import AppCheck
 internal import JSON
 internal import Pipeline
 
-/// What a replay did: the table for people and the `--summary` file for tools.
+/// The outcome of a replay: the table for people and the `--summary` file for tools.
 struct ReplaySummary {
     var tally: LoopTally
-    /// What was left out of the capture.
+    /// Lines about the records left out of the capture.
     var warnings: [String] = []
     /// From the first record read to the last output flushed, in seconds.
     var seconds: Double
@@ -48,7 +48,7 @@ struct ReplaySummary {
         return json.bytes + [0x0A]
     }
 
-    /// A list of objects: app and verb are null where the registry, respectively the contract, has none of that name.
+    /// A list of objects: app and verb are null if the registry or the contract does not have that name.
     private static func write(_ refusals: RefusalCounts, into json: inout JSONWriter) {
         json.beginArray()
         for line in refusals.lines {

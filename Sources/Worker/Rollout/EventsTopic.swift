@@ -2,12 +2,12 @@ internal import Foundation
 internal import Kafka
 internal import Pipeline
 
-/// The events topic from its oldest record to the end that it had at the start: committed events only.
+/// The events topic from its oldest record to its end at the start: committed events only.
 struct EventsTopic {
     private static let lookupMilliseconds = 10_000
     private static let pollMilliseconds = 200
     private static let recordsPerPoll = 10_000
-    /// How long nothing may come before the broker counts as gone: longer than what a dead worker's transaction blocks.
+    /// After this long without a record the broker counts as gone: longer than a dead worker's transaction blocks.
     private static let patience = Duration.seconds(75)
 
     private let properties: KafkaProperties
@@ -43,7 +43,7 @@ struct EventsTopic {
             let marks = try Self.watermarks(of: partition, reader)
             if marks.low < marks.high { ends[partition] = marks.high }
         }
-        // By name, not by number: retention may take the oldest ones away in between.
+        // The beginning by its symbol, not its number: retention may delete the oldest records in between.
         try reader.start(ends.keys.sorted().map { PartitionOffset(partition: $0, offset: PartitionOffset.beginning) })
         var positions: [Int32: Int64] = [:]
         var moved = ContinuousClock.now
@@ -62,7 +62,7 @@ struct EventsTopic {
         }
     }
 
-    /// Partitions that were made or moved a moment ago have no leader for a while.
+    /// Partitions that were just created or moved have no leader for a while.
     private static func watermarks(of partition: Int32, _ reader: TopicReader) throws(KafkaFault) -> Watermarks {
         let deadline = ContinuousClock.now + .milliseconds(lookupMilliseconds)
         while true {

@@ -1,7 +1,7 @@
 internal import AppCheck
 internal import JSON
 
-/// An event of the events topic, as far as a rollout is judged by it.
+/// An event of the events topic, with the fields that judge a rollout.
 struct RolloutEvent: Equatable {
     enum Kind: String {
         case success = "AppAttestSuccess", failure = "AppAttestFailure", notAdmitted = "AppAttestNotAdmitted"
@@ -10,13 +10,13 @@ struct RolloutEvent: Equatable {
     var kind: Kind
     /// A resource name, as the worker wrote it.
     var app: String
-    /// Whether it is about an attestation: assertions are never gated.
+    /// Whether it concerns an attestation: assertions are never gated.
     var isAttestation: Bool
     /// Of failures.
     var reason: String?
     /// 16 hexadecimal digits; nil in events that name none.
     var device: UInt64?
-    /// The share at that time, in parts of ``Rollout/whole``; nil where no gate stood.
+    /// The share at that time, in parts of ``Rollout/whole``; nil where there was no gate.
     var parts: Int64?
 
     /// - Returns: nil for a value that is no event.

@@ -1,11 +1,11 @@
 internal import AppCheck
 internal import JSON
 
-/// How the rollout of each app goes, from its events.
+/// The state of each app's rollout, from its events.
 struct RolloutReport {
     private let registry: Registry
     private let rule: GrowthRule
-    /// By the app's own name, or the event's where no app has it.
+    /// By the app's own name, or the event's if no app has it.
     private(set) var tallies: [String: RolloutTally] = [:]
     private(set) var events = 0
     /// Records that were no events.

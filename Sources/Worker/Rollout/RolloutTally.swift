@@ -1,19 +1,19 @@
 internal import AppCheck
 
-/// What the events say about one app.
+/// The events of one app, counted.
 struct RolloutTally: Equatable {
     /// Exchanges, attestations and assertions, that ended in a token.
     var successes = 0
-    /// By reason. A device that is refused again and again is one failure, by the first of its reasons in the order of
-    /// their names: a stock client repeats a refused attestation at once, with another key.
+    /// By reason. A device that is refused again and again counts as one failure, under the alphabetically first of its
+    /// reasons: a stock client repeats a refused attestation at once, with another key.
     private(set) var failures: [String: Int] = [:]
     var notAdmitted = 0
-    /// Attestations at the present share, or where none was told: what growth is judged by. Assertions are many, are
-    /// never gated and hardly ever fail; they would hide what a new device meets.
+    /// Attestations at the present share, or of events without one: growth is judged by these. Assertions are many, are
+    /// never gated and hardly ever fail; they would hide the failures of new devices.
     var attested = 0
     var attestationsFailed = 0
     private var failedDevices: [FailedDevice: String] = [:]
-    /// Whose failed attestation counts already at the present share.
+    /// Devices whose failed attestation is counted already at the present share.
     private var failedAttesters: Set<UInt64> = []
 
     private struct FailedDevice: Hashable {
@@ -46,12 +46,12 @@ struct RolloutTally: Equatable {
         let failed = FailedDevice(device: device, isAttestation: event.isAttestation)
         let known = failedDevices[failed]
         failedDevices[failed] = min(known ?? reason, reason)
-        // One of the two goes: of partitions that are read in any order the same reason must stay.
+        // One of the two reasons goes: whatever the order of the partitions, the same reason must stay.
         guard let gone = known.map({ max($0, reason) }), let count = failures[gone] else { return }
         failures[gone] = count > 1 ? count - 1 : nil
     }
 
-    /// Percent; nil where nothing was decided.
+    /// Percent; nil where no exchange was decided.
     static func rate(_ failed: Int, of decided: Int) -> Double? {
         decided == 0 ? nil : Double(failed) / Double(decided) * 100
     }
@@ -64,7 +64,7 @@ struct GrowthRule: Equatable {
     /// Percent.
     var maxFailureRate = 1.0
 
-    /// - Returns: the answer and what it rests on.
+    /// - Returns: the answer and its reason.
     func judge(_ tally: RolloutTally, _ rollout: Rollout) -> (mayGrow: Bool, why: String) {
         guard rollout.mode != .off else { return (false, "rollout is off: everybody is admitted") }
         guard rollout.mode == .shadow || rollout.parts < Rollout.whole else { return (false, "the share is whole") }
@@ -85,7 +85,7 @@ struct GrowthRule: Equatable {
 /// Percentages for people: two decimal places, rounded up so that a failure never shows as none.
 enum PercentFigure {
     static func text(_ percent: Double) -> String {
-        // A hair off, so that 0.57 is not shown as 0.58 for the way doubles hold it.
+        // A tiny bit less, so that 0.57 does not show as 0.58 because of its representation as a double.
         let hundredths = Int((percent * 100 - 1e-9).rounded(.up))
         return "\(hundredths / 100).\(hundredths % 100 < 10 ? "0" : "")\(hundredths % 100) %"
     }

@@ -29,7 +29,7 @@ final class BrokerAccess {
                 defaults: [("group.id", "attest-worker")],
                 forced: [
                     ("bootstrap.servers", cluster.bootstrapServers), ("fetch.wait.max.ms", "10"),
-                    // The mock's first join takes 3 s: a shorter time-out would expel the member meanwhile.
+                    // The mock's first join takes 3 s: with a shorter time-out it would drop the member meanwhile.
                     ("session.timeout.ms", "6000"), ("heartbeat.interval.ms", "300"),
                     ("log.connection.close", "false"),
                 ]
@@ -59,7 +59,7 @@ final class BrokerAccess {
     /// Where clients of the embedded broker connect, on loopback.
     var embeddedAddress: String? { embedded?.bootstrapServers }
 
-    /// What is wrong with the topics, as far as the broker can tell.
+    /// The faults of the topics, as far as the broker reports them.
     func findings(timeoutMilliseconds: Int = 10_000) throws -> [TopicFinding] {
         try TopicCheck.findings(
             properties: settings.properties,
@@ -70,12 +70,12 @@ final class BrokerAccess {
         )
     }
 
-    /// Whether a transaction can begin: the broker is asked for one under this instance's own name, which ends whatever a
-    /// predecessor left open. Not while the group has members: it would fence the one that bears the name.
+    /// Checks that a transaction can begin: asks the broker for one under this instance's own name, which ends whatever
+    /// a predecessor left open. Not while the group has members: it would fence the member of that name.
     func transactionFindings(timeoutMilliseconds: Int = 10_000) throws -> [TopicFinding] {
         guard !isEmbedded, let group = KafkaProperties(settings.properties)["group.id"] else { return [] }
         let admin = try Admin(KafkaProperties(settings.properties))
-        // Who may not look at the group is not to fence anybody in it either.
+        // If the group cannot be described, the check must not risk fencing a member.
         guard let members = try? admin.group(group, timeoutMilliseconds: timeoutMilliseconds), members.isEmpty else {
             return []
         }

@@ -2,7 +2,7 @@ internal import Pipeline
 
 /// Looks for a thread that works at the same records for too long.
 ///
-/// A process that is stopped, or a machine that sleeps, ages nobody: what passes between two looks counts for a second at
+/// A stopped process or a sleeping machine makes no work look old: the time between two looks counts as a second at
 /// most.
 struct LaneWatch {
     static let limit = Duration.seconds(60)
@@ -25,7 +25,7 @@ struct LaneWatch {
         looked = now
     }
 
-    /// What a thread hangs at; nil while none does. Called a few times a second.
+    /// The work at which a thread hangs; nil = none does. Called a few times a second.
     mutating func look(at now: ContinuousClock.Instant = .now) -> HungWork? {
         let passed = min(now - looked, Self.mostBetweenLooks)
         looked = now
@@ -46,7 +46,7 @@ struct LaneWatch {
     }
 }
 
-/// Work that does not come to its end.
+/// Work that does not end.
 struct HungWork {
     private static let mostNamed = 8
 

@@ -2,21 +2,21 @@ internal import Kafka
 internal import Pipeline
 internal import Synchronization
 
-/// Tells how far the restore of newly assigned partitions is: a line every few seconds while it moves, one when it has
-/// stood still for long, and one at its end.
+/// Reports the progress of a restore of newly assigned partitions: a line every few seconds while it moves, one when it
+/// has stood still for long, and one at its end.
 struct RestoreMeter {
     private static let interval = Duration.seconds(2)
-    /// Longer than transactions usually last: what stands still for longer may wait for somebody.
+    /// Longer than transactions usually last: a restore that stands still for longer may wait for an operator.
     private static let patience = Duration.seconds(60)
 
     private let console: Console
     private let now: () -> ContinuousClock.Instant
     private var last: RestoreProgress?
-    /// Records of all restores that were told of.
+    /// Records of all restores that were reported.
     private var told = 0
     private var started: ContinuousClock.Instant
     private var printed: ContinuousClock.Instant
-    /// When the restore last came on; nil once it was told that it does not.
+    /// When the restore last moved; nil once the standstill was reported.
     private var moved: ContinuousClock.Instant?
 
     init(console: Console, now: @escaping () -> ContinuousClock.Instant = { .now }) {
@@ -25,8 +25,8 @@ struct RestoreMeter {
     }
 
     /// - Parameters:
-    ///   - progress: of the restore that is under way; nil for none. One that is over soon may never be seen.
-    ///   - total: records of all restores that have come to their end.
+    ///   - progress: of the restore under way; nil for none. A short one may never be seen.
+    ///   - total: records of all restores that have ended.
     mutating func update(_ progress: RestoreProgress?, total: Int) {
         let now = now()
         if progress != nil, last == nil { (started, printed) = (now, now) }
@@ -38,7 +38,7 @@ struct RestoreMeter {
             let rate = Double(records) / max(0.001, (now - started) / .seconds(1))
             let speed = last == nil ? "" : ", \(Int(rate).grouped) records/s"
             console.print("the ledger is restored: \(records.grouped) records\(speed)")
-            // What the reading needed is free now, but the allocator would keep it: more than the keys themselves.
+            // The memory of the restore is free now, but the allocator would keep it: more than the keys themselves.
             FreedMemory.giveBack()
         }
         last = progress

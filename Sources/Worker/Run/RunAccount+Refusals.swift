@@ -2,8 +2,8 @@ internal import AppCheck
 internal import Pipeline
 
 extension RunAccount {
-    /// What was refused or deferred and has no event: challenges, tokens, our own two verbs, and what names an app or a verb
-    /// that there is not. nil = nothing.
+    /// Refusals and deferrals that have no event: challenges, tokens, our own two verbs, and requests that name an
+    /// unknown app or verb. nil = none.
     static func withoutEvents(_ tally: LoopTally) -> String? {
         let lines = tally.refusals.lines.filter { !hasEvent($0.key) }
         guard !lines.isEmpty else { return nil }
@@ -19,7 +19,7 @@ extension RunAccount {
     }
 }
 
-/// Says when a partition remembers as many used tokens as it may.
+/// Reports when a partition remembers as many used tokens as it may.
 struct SessionTokenMeter {
     private let console: Console
     private let limit: Int

@@ -1,6 +1,6 @@
 internal import Pipeline
 
-/// What `run` says of its work when it ends.
+/// The account that `run` prints when it ends.
 enum RunAccount {
     /// One line: every request is in one of its counts, and every refusal under its reason.
     static func line(_ tally: LoopTally) -> String {

@@ -5,13 +5,13 @@ internal import Kafka
 internal import Pipeline
 internal import Synchronization
 
-/// `run`: the worker on a broker, from the checks before the start to the drained end.
+/// `run`: the worker on a broker, from the checks before the start until it has drained.
 final class WorkerSession {
     private static let retryPause: TimeInterval = 1
     /// How long a broker may take to answer before the worker runs, in milliseconds.
     private static let firstPatience = 2_000
     private static let lastPatience = 10_000
-    /// After a signal: longer than a commit takes, shorter than the five seconds that whoever sent it may wait.
+    /// Time to end after a signal: longer than a commit takes, shorter than the five seconds that its sender may wait.
     private static let stopSeconds = 4.5
     private static let leavingEarly =
         "leaving without the last commit; nothing is lost, the next owner of the partitions repeats it"
@@ -33,9 +33,9 @@ final class WorkerSession {
         access = try BrokerAccess(configuration, instance: instance)
     }
 
-    /// Everything that can be validated without consuming a record, the broker included.
+    /// Validates everything that needs no record consumed, the broker included.
     ///
-    /// - Throws: ``CommandFault`` for what keeps the worker from running.
+    /// - Throws: ``CommandFault`` for a finding that keeps the worker from running.
     func check() throws {
         let findings: [TopicFinding]
         do {
@@ -49,9 +49,9 @@ final class WorkerSession {
         printDoubts()
     }
 
-    /// Says what is doubtful, or that nothing is.
+    /// Prints the doubtful findings, or that there are none.
     ///
-    /// - Throws: ``CommandFault`` for what keeps the worker from running.
+    /// - Throws: ``CommandFault`` for a finding that keeps the worker from running.
     private func report(_ findings: [TopicFinding], endsAt isFatal: (TopicFinding) -> Bool) throws {
         if let address = access.embeddedAddress { console.print("the embedded broker listens on \(address)") }
         for finding in findings where !isFatal(finding) { console.printError("warning: \(finding.message)") }
@@ -126,7 +126,7 @@ final class WorkerSession {
         console.print(RunAccount.line(loop.tally))
     }
 
-    /// Runs the loop, and tells ten times a second what there is to tell.
+    /// Runs the loop, and prints the news ten times a second.
     private func attend(
         _ driver: LoopDriver,
         _ loop: BatchLoop,
@@ -146,7 +146,7 @@ final class WorkerSession {
             sessions.update(tally)
             if let hung = lanes.look() {
                 Self.tell(hung.sentence(topic: configuration.topics.requests))
-                // At once: what runs at an orderly end would wait for what hangs.
+                // At once: an orderly exit would wait for the thread that hangs.
                 _exit(1)
             }
             if tally.requests != shown { progress.update(tally.requests) }
@@ -154,11 +154,11 @@ final class WorkerSession {
         }
     }
 
-    /// The first signal: nothing was begun before ``StopFlag`` `begun` is set, and what is in flight is finished after.
+    /// Handles the first signal: before `begun` is set nothing was begun; later, batches in flight are finished.
     private func shutdown(_ driver: LoopDriver, _ stopped: StopFlag, _ begun: StopFlag) -> Shutdown {
         Shutdown { shutdown in
             guard begun.isSet else {
-                // The first question to the broker may be under way for seconds, and nothing hangs on its answer.
+                // The first question to the broker may take seconds, and nothing depends on its answer.
                 Self.tell("asked to end before the broker has answered: nothing was begun")
                 _exit(ExitCode.done)
             }
@@ -171,7 +171,7 @@ final class WorkerSession {
         }
     }
 
-    /// From any thread, and not through the console: whoever uses it may be what hangs.
+    /// From any thread, and not through the console: the thread that uses the console may be the one that hangs.
     private static func tell(_ line: String) {
         FileHandle.standardError.write(Data("\(AttestWorker.name): \(line)\n".utf8))
     }
@@ -226,7 +226,7 @@ final class WorkerSession {
     /// - Returns: false when a signal came first.
     private func waitForBroker(_ stopped: StopFlag) throws -> Bool {
         var told = false
-        // Short at first: whoever looks on learns soon that the broker is not there, and a signal is not kept waiting.
+        // Short at first: a user soon sees that the broker is absent, and a signal does not wait long.
         var patience = Self.firstPatience
         while !stopped.isSet {
             do {
@@ -244,7 +244,7 @@ final class WorkerSession {
     }
 
     private func printMode() {
-        // The embedded broker is a trial whatever else is configured.
+        // The embedded broker makes it a trial run, whatever else is configured.
         if !configuration.embeddedBroker {
             for line in LabAnchors.warnings(configuration.anchors) { console.printError("warning: \(line)") }
         }
@@ -255,14 +255,14 @@ final class WorkerSession {
     }
 }
 
-/// Set once by a signal, read by whoever waits.
+/// Set once by a signal, read by the threads that wait.
 final class StopFlag: Sendable {
     private let flag = Atomic<Bool>(false)
     func set() { flag.store(true, ordering: .relaxed) }
     var isSet: Bool { flag.load(ordering: .relaxed) }
 }
 
-/// News from the loop's queue for the thread that may print. The same line is not repeated.
+/// News from the loop's queue for the thread that prints. The same line is not repeated.
 final class NoticeBoard: Sendable {
     private let lines = Locked<(waiting: [String], last: String)>(([], ""))
 

@@ -3,8 +3,8 @@ internal import AppCheck
 internal import Crypto
 internal import JSON
 
-/// An artifact explained: its clear part, what a configuration's keys find sealed in it, and the checks by which a worker
-/// of that configuration takes it with an assertion.
+/// An artifact explained: its clear part, the content that a configuration's keys unseal, and the checks by which a
+/// worker of that configuration accepts it with an assertion.
 struct ArtifactInspection {
     private let artifact: [UInt8]
     private let configuration: Configuration?
@@ -12,8 +12,8 @@ struct ArtifactInspection {
     private let keyID: KeyID?
 
     /// - Parameters:
-    ///   - artifact: shaped like one.
-    ///   - keyID: the key ID that it must be of.
+    ///   - artifact: of an artifact's shape.
+    ///   - keyID: the key ID that it must have.
     init(artifact: [UInt8], configuration: Configuration?, keyID: KeyID?) throws(ConfigurationFault) {
         self.artifact = artifact
         self.configuration = configuration

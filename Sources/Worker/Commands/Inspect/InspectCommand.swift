@@ -28,7 +28,7 @@ extension Command {
     )
 }
 
-/// `inspect`: gathers what there is to judge by, and prints the verifier's own report.
+/// `inspect`: gathers the arguments of the checks, and prints the verifier's own report.
 struct InspectCommand {
     private let object: InspectedObject
     private let configuration: Configuration?
@@ -120,7 +120,7 @@ struct InspectCommand {
     }
 
     private func report(_ kind: ObjectReport.Kind) -> ObjectReport {
-        // First what the object says by itself: it may name its app, and the time that it was made.
+        // First the object alone: it may name its app, and the time when it was made.
         let first = report(kind, expectations: nil, at: EvaluationTime(milliseconds: 0))
         return report(kind, expectations: expectations(first), at: time ?? Self.issued(first))
     }
@@ -150,7 +150,7 @@ struct InspectCommand {
         }
     }
 
-    /// What must be met: the App IDs given, else the configured app that the object names, else any of them.
+    /// The expectations: the App IDs given, else the configured app that the object names, else any of them.
     private func expectations(_ report: ObjectReport) -> Expectations? {
         if !appIDs.isEmpty { return Expectations(appIDs: appIDs, environments: Set(Environment.allCases)) }
         guard let apps = configuration?.registry.apps, !apps.isEmpty else { return nil }
@@ -166,7 +166,7 @@ struct InspectCommand {
         configuration?.registry.apps.first { $0.expectations.appIDs.contains { Self.names(report, $0) } }
     }
 
-    /// What the worker says to a request with this hash before it looks at the object.
+    /// The worker's answer to a request with this hash, before it looks at the object.
     private func notes(_ report: ObjectReport) -> [ReportField] {
         guard report.kind != .receipt, let hash = clientDataHash else { return [] }
         let length = namedApp(report)?.clientDataHash ?? .standard
@@ -185,7 +185,7 @@ struct InspectCommand {
         }
     }
 
-    /// When the object was made: a day after a leaf's notBefore, or a receipt's creation.
+    /// When the object was made: a day after a leaf's notBefore, or a receipt's creation time.
     private static func issued(_ report: ObjectReport) -> EvaluationTime {
         func time(_ name: String) -> Int64? {
             guard case .time(let time)? = report.fields.first(where: { $0.name == name })?.value else { return nil }
@@ -195,7 +195,7 @@ struct InspectCommand {
         return EvaluationTime(milliseconds: time("receipt.createdAt") ?? 0)
     }
 
-    /// What was not judged, or only in part, and why.
+    /// Checks that were not judged, or only in part, and why.
     private func gaps(_ report: ObjectReport) -> [String: InspectionView.Gap] {
         var gaps: [String: InspectionView.Gap] = [:]
         func needs(_ option: String, unless isGiven: Bool, _ checks: String...) {

@@ -3,7 +3,7 @@ internal import AppCheck
 internal import Foundation
 internal import JSON
 
-/// The object to be explained: its bytes, and what kind of object they look like.
+/// The object to explain: its bytes, and its apparent kind.
 struct InspectedObject {
     enum Kind {
         case object(ObjectReport.Kind)
@@ -50,14 +50,14 @@ struct InspectedObject {
             return (data.map { [UInt8]($0) } ?? [], true)
         }
         guard FileManager.default.fileExists(atPath: operand) else { return (Array(operand.utf8), false) }
-        // Nothing is read from an empty file, which is no fault of its rights.
+        // An empty file gives nil, which is no fault of its rights.
         guard let handle = FileHandle(forReadingAtPath: operand),
             let data = try? handle.read(upToCount: maxBytes + 1) ?? Data()
         else { throw UsageFault("inspect: cannot read \(operand.printable): is it a file that you may read?") }
         return ([UInt8](data), true)
     }
 
-    /// A guess by the first bytes and the names inside; the checks say whether it is right.
+    /// Guesses by the first bytes and the names inside; the checks decide whether the guess is right.
     private static func kind(of bytes: [UInt8]) -> Kind? {
         guard let first = bytes.first else { return nil }
         if Artifact.keyID(of: bytes) != nil { return .artifact }

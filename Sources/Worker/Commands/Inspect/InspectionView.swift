@@ -1,7 +1,7 @@
 internal import AppAttest
 internal import JSON
 
-/// A report as people and programs read it.
+/// A report as text and as JSON.
 struct InspectionView {
     /// Why a check was not judged, or not in full.
     enum Gap: Equatable {
@@ -42,7 +42,7 @@ struct InspectionView {
         self.init(kind: report.kind.rawValue, fields: report.fields + notes, checks: checks)
     }
 
-    /// The first failed check's; nil if all that could be judged passed.
+    /// The reason of the first failed check; nil if all that could be judged passed.
     private var reason: String? {
         for check in checks {
             if case .failed(let reason) = check.outcome { return reason }
@@ -85,7 +85,7 @@ struct InspectionView {
         return writer.bytes
     }
 
-    /// A check that passed without anything to compare with has not been judged.
+    /// A check that passed without anything to compare with was not judged.
     private static func outcome(_ check: ReportCheck, gap: Gap?) -> Outcome {
         switch check.outcome {
         case .passed: gap.map { .notChecked($0) } ?? .passed

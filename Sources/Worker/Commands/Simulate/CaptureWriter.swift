@@ -5,7 +5,7 @@ final class CaptureWriter {
     private let file: OutputFile
     private var buffer: [UInt8] = []
 
-    /// - Parameter path: a file, which is written over, or `-` for standard output.
+    /// - Parameter path: a file, which is overwritten, or `-` for standard output.
     init(path: String, holds content: OutputFile.Content) throws(CommandFault) {
         file = try OutputFile(path, holds: content)
     }

@@ -13,12 +13,12 @@ struct ExchangeRecord {
 
     /// From a challenge's issue to the request that uses it, in milliseconds.
     private static let leadMilliseconds: Int64 = 200
-    /// An app that no configuration has.
+    /// An app of no configuration.
     private static let otherApp = "projects/0/apps/another"
 
     private var app: RegisteredApp { plan.app.registered }
     private var step: FleetStep { simulated.step }
-    /// The record whose challenge, token or hash this one has.
+    /// The record whose challenge, token or hash this one repeats, else its own index.
     private var origin: Int { simulated.repeats ?? step.index }
     private var originTime: EvaluationTime { simulated.repeats.map { plan.fleet.step($0).time } ?? step.time }
 
@@ -27,7 +27,7 @@ struct ExchangeRecord {
         EvaluationTime(milliseconds: time.milliseconds - leadMilliseconds)
     }
 
-    /// Of a limited-use token that is minted at a time.
+    /// The times of a limited-use token minted at a time.
     static func tokenTimes(at time: EvaluationTime) -> TokenTimes {
         TokenTimes(at: time, limitedUse: true, settings: TokenSettings())
     }
@@ -187,7 +187,7 @@ extension ExchangeRecord {
         var times = Self.tokenTimes(at: originTime)
         let life = times.expiresAt - times.issuedAt
         if has == .tokenExpired { times = TokenTimes(issuedAt: times.issuedAt - life, expiresAt: times.issuedAt) }
-        // As no token of the worker's has.
+        // No token of the worker has this life.
         if has == .tokenOfOddLife { times = TokenTimes(issuedAt: times.issuedAt, expiresAt: times.expiresAt + 1) }
         let claims = TokenClaims(
             subject: subject,
@@ -201,7 +201,7 @@ extension ExchangeRecord {
         return (id, has == .tokenAltered ? Self.resigned(token) : token)
     }
 
-    /// Another first character of the signature.
+    /// Changes the first character of the signature.
     private static func resigned(_ token: [UInt8]) -> [UInt8] {
         var token = token
         guard let dot = token.lastIndex(of: UInt8(ascii: ".")) else { return token }

@@ -2,15 +2,15 @@ internal import AppAttest
 internal import AppCheck
 internal import Crypto
 
-/// The configuration's keys in the hands of fake devices: a capture made with them stands alone, as if a worker with
-/// these keys had answered all that came before.
+/// The configuration's keys for fake devices: a capture made with them is complete in itself, as if a worker with these
+/// keys had answered everything before.
 struct ExchangeSeals: Sendable {
     /// nil = the gateway makes the challenges.
     let challengeKey: ChallengeKey?
     private let sealingKey: SealingKey?
     private let tokenKeys: [TokenSettings.Algorithm: TokenKey]
 
-    /// - Throws: a fault that names the key which the verbs need and nothing in worker.json gives.
+    /// - Throws: a fault that names a key which the verbs need and worker.json does not give.
     init(_ configuration: Configuration, verbs: Set<Method>, apps: [SimulatedApp]) throws {
         let rings = try ExchangeKeys.load(configuration).rings
         let isSealed = configuration.challenges.mode == .sealed
@@ -42,7 +42,7 @@ struct ExchangeSeals: Sendable {
 
     /// - Parameter random: 16 bytes.
     func challenge(app: String, issuedAt: EvaluationTime, random: [UInt8]) -> [UInt8] {
-        // A gateway's own challenges are whatever it likes.
+        // A gateway's own challenges may be any bytes.
         challengeKey?.seal(app: app, issuedAt: issuedAt, random: random) ?? SHA256.hash(random).bytes
     }
 

@@ -3,15 +3,15 @@ internal import Crypto
 internal import DeviceLab
 internal import Foundation
 
-/// A config directory for fake devices: a lab authority with its key as the anchor, one project with one app, and a fresh
+/// A config directory for fake devices: a lab authority whose root is the anchor, one project with one app, and a fresh
 /// key of each kind.
 enum NewConfiguration {
-    /// The lab authority's file: whoever has it makes devices that this configuration accepts.
+    /// The lab authority's file: with it anybody can make devices that this configuration accepts.
     static let authorityFile = "lab-authority.json"
 
     /// Makes the directory and its files.
     ///
-    /// - Throws: ``UsageFault`` where a configuration stands already: it is never written over.
+    /// - Throws: ``UsageFault`` where a configuration exists already: it is never overwritten.
     static func write(to directory: String) throws {
         let manager = FileManager.default
         for (name, _) in files(of: LabCA(seed: 0), worker: []) where manager.fileExists(atPath: "\(directory)/\(name)")
@@ -30,7 +30,7 @@ enum NewConfiguration {
             try keys.write(to: directory)
             for (name, content) in files(of: LabCA(secret: secret), worker: lists.bytes) {
                 let path = "\(directory)/\(name)"
-                // Whoever reads the authority's secret makes devices that are accepted here.
+                // With the authority's secret anybody can make devices that are accepted here.
                 guard name != authorityFile else {
                     try NewFile.create(path, content)
                     continue

@@ -11,7 +11,7 @@ extension SimulateCommand {
         let seed: UInt64
         let rate: Double?
 
-        /// So long after the last answer nobody is thought to work on the topic, in seconds.
+        /// After this long without an answer no worker is assumed to be running, in seconds.
         private static let patience = 60.0
         /// A handshake; every other wish takes two calls, and a limited-use token two more for its checks.
         private static let fewestCalls = 2
@@ -42,7 +42,7 @@ extension SimulateCommand {
             return fleet.tally
         }
 
-        /// More than the records allow: the limit ends it.
+        /// More than the records allow: the limit ends the run.
         private var wishes: [StockMember.Wish] {
             let most = records / devices / Self.fewestCalls + 2
             return [.session] + (0..<most).map { $0 % 2 == 0 ? .refresh : .limitedUse }
@@ -54,7 +54,7 @@ extension SimulateCommand {
                 let now = EvaluationTime(milliseconds: Int64(Date.now.timeIntervalSince1970 * 1000))
                 try fleet.step(at: now, milliseconds: 20)
                 meter.update(fleet.tally.calls)
-                // Paced or backing off clients wait for nobody.
+                // Paced clients, and clients that back off, do not wait for an answer.
                 if fleet.answers != progress || !fleet.isWaiting { (progress, lastProgress) = (fleet.answers, .now) }
                 guard Date.now.timeIntervalSince(lastProgress) < Self.patience else {
                     throw CommandFault("no answer came for 60 s: start \(AttestWorker.name) run on this configuration.")
@@ -63,7 +63,7 @@ extension SimulateCommand {
         }
     }
 
-    /// What became of the clients, and the exit code that follows.
+    /// The outcome of the clients as lines; throws if an answer is unusable.
     static func account(_ tally: StockTally, devices: Int) throws(CommandFault) -> [String] {
         if let fault = tally.faults.first {
             throw CommandFault(

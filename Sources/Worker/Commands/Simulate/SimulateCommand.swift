@@ -133,7 +133,7 @@ struct SimulateCommand {
         return verbs
     }
 
-    /// All apps of the configuration, each of which must be one that fake devices can please.
+    /// All apps of the configuration, each of which must accept some fake device.
     private func apps(of configuration: Configuration) throws(ConfigurationFault) -> [SimulatedApp] {
         var apps: [SimulatedApp] = []
         for app in configuration.registry.apps {
@@ -164,7 +164,7 @@ struct SimulateCommand {
         say("wrote \(traffic.made.grouped) records of \(settings.devices.grouped) devices to \(path)")
     }
 
-    /// Results of the command go to standard output, unless the capture does.
+    /// Prints a result on standard output, unless the capture goes there.
     private func say(_ line: String) {
         if case .capture(path: "-") = target { return console.printError(line) }
         console.print(line)
@@ -212,7 +212,7 @@ struct SimulateCommand {
             options: options
         )
         var meter = ProgressMeter("simulate", unit: "records", total: settings.records, console: console)
-        // Small chunks where they are paced: the devices' clock must not run ahead of the wall clock.
+        // Small chunks when paced: the devices' clock must not run ahead of the wall clock.
         let limit = settings.rate.map { min(SimulatedTraffic.chunk, max(1, Int($0 / 10))) } ?? SimulatedTraffic.chunk
         var ready: ArraySlice<InboundRecord> = []
         let report = try publisher.publish {

@@ -2,7 +2,7 @@ internal import AppAttest
 internal import AppCheck
 internal import DeviceLab
 
-/// An app of the configuration as fake devices see it: what they must be so that it accepts them.
+/// An app of the configuration, with the device shapes that it accepts.
 struct SimulatedApp: Sendable {
     let registered: RegisteredApp
     let appleAppIDs: [String]
@@ -14,7 +14,7 @@ struct SimulatedApp: Sendable {
     /// `projects/{number}/apps/{app id}`.
     var name: String { registered.name }
 
-    /// - Returns: nil where no fake device can please the app: it has no App ID, or asks for what no shape has.
+    /// - Returns: nil where the app accepts no fake device: it has no App ID, or asks for what no shape has.
     init?(_ app: RegisteredApp) {
         let expectations = app.expectations
         let shapes = DeviceShape.allCases.filter { Self.pleases($0, expectations) }
@@ -31,7 +31,7 @@ struct SimulatedApp: Sendable {
     }
 
     private static func pleases(_ shape: DeviceShape, _ expectations: Expectations) -> Bool {
-        // Where access control does not count, faults of it would be accepted.
+        // Where access control is not checked, its faults would be accepted.
         if shape.isMac, expectations.macACL == .accept { return false }
         if !shape.hasReceipt, expectations.receipt == .require { return false }
         return objectsCount(shape, expectations).allSatisfy { counts in

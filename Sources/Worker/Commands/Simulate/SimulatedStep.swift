@@ -3,25 +3,25 @@ internal import DeviceLab
 
 /// One record of a simulation without its bytes.
 struct SimulatedStep {
-    /// The fleet's step: device, time, and what its object would be.
+    /// The fleet's step: device, time, and the kind of its object.
     let step: FleetStep
     let verb: Method
     let fault: SimulatedFault?
     /// The counter in an assertion.
     let counter: UInt32
-    /// The earlier record that this one repeats: an assertion once more, or a token's second use.
+    /// The earlier record that this one repeats: an assertion again, or a token's second use.
     let repeats: Int?
 }
 
-/// What is wrong with a simulated record.
+/// The fault of a simulated record.
 enum SimulatedFault: Hashable {
-    /// Within the device's object, or a replay.
+    /// In the device's object, or a replay.
     case object(FleetFault)
-    /// Around it.
+    /// Around the object.
     case exchange(ExchangeFault)
 }
 
-/// What can be wrong with an exchange while the device's object is right.
+/// Faults of an exchange whose device object is right.
 enum ExchangeFault: String, CaseIterable {
     case challengeAltered, challengeExpired, challengeOfOtherApp
     case artifactAltered, artifactOfOtherApp

@@ -10,9 +10,9 @@ internal import Synchronization
 
 /// Makes a simulation's records in order, on all cores, a chunk at a time.
 ///
-/// The apps share the records out in turn: record i belongs to app i mod n, and to a fleet of that app's own.
+/// The apps take turns: record i belongs to app i mod n, and to that app's own fleet.
 final class SimulatedTraffic {
-    /// Some milliseconds of work: large enough to share out, small enough to lie in memory.
+    /// Some milliseconds of work: large enough to distribute, small enough for memory.
     static let chunk = 8192
     private static let grain = 64
 
@@ -23,12 +23,12 @@ final class SimulatedTraffic {
     private let lanes: [SimulationLane]
     private var next = 0
     private var offsets: [Int64]
-    /// Where the next record without a key goes: round and round, as a gateway does.
+    /// The partition of the next record without a key: round robin, as a gateway does it.
     private var keyless: Int32 = 0
 
     /// - Parameters:
     ///   - apps: at least one, and no more than there are devices.
-    ///   - partitions: of the topic that the records are made for.
+    ///   - partitions: of the topic for which the records are made.
     ///   - seals: needed for the exchange's verbs.
     init(
         apps: [SimulatedApp],
@@ -91,7 +91,7 @@ final class SimulatedTraffic {
         }
     }
 
-    /// How many of `total` things fall to one of `count` that take turns.
+    /// How many of `total` things one of `count` gets when they take turns.
     private static func share(_ total: Int, _ index: Int, _ count: Int) -> Int {
         total / count + (index < total % count ? 1 : 0)
     }
@@ -196,7 +196,7 @@ private final class SimulationLane: @unchecked Sendable {
 extension Method {
     var isAttestation: Bool { self == .verifyAttestation || self == .exchangeAppAttestAttestation }
 
-    /// Whether an app's SDK calls it, and a gateway can tell which installation did.
+    /// Whether an app's SDK calls it, so that a gateway knows the installation.
     var isClientExchange: Bool {
         switch self {
         case .generateAppAttestChallenge, .exchangeAppAttestAttestation, .exchangeAppAttestAssertion: true

@@ -2,19 +2,19 @@ internal import AppAttest
 internal import AppCheck
 internal import DeviceLab
 
-/// What each record of a fleet is under the verbs asked for: a pure function of the settings and its index.
+/// The verb and fault of each record of a fleet: a pure function of the settings and its index.
 struct SimulationPlan: Sendable {
     let app: SimulatedApp
     let fleet: FakeFleet
     let verbs: Set<Method>
-    /// Whether challenges are the worker's, and their life in milliseconds; nil = the gateway makes them.
+    /// The life of the worker's own challenges, in milliseconds; nil = the gateway makes them.
     let challengeLife: Int64?
-    /// What devices attest with; always some.
+    /// The verbs that devices attest with; never empty.
     private let attesting: [Method]
-    /// What they do after they have attested; none where they attest again.
+    /// The verbs after the attestation; none where devices attest again.
     private let later: [Method]
 
-    /// Rounds looked through for something to repeat.
+    /// How many rounds are searched for a record to repeat.
     private static let lookBack = 32
 
     init(app: SimulatedApp, fleet: FakeFleet, verbs: Set<Method>, challengeLife: Int64?) {
@@ -27,10 +27,10 @@ struct SimulationPlan: Sendable {
         later = Method.allCases.filter { verbs.contains($0) && !attestations.contains($0) }
     }
 
-    /// Whether nothing needs the worker's keys.
+    /// Whether no verb needs the worker's keys.
     var isPlain: Bool { verbs.isSubset(of: SimulationSettings.plainVerbs) }
 
-    /// - Parameter time: what the device's clock says; nil = the time of the plan.
+    /// - Parameter time: the device's clock; nil = the plan's time.
     func step(_ index: Int, at time: EvaluationTime? = nil) -> SimulatedStep {
         let step = fleet.step(index, at: time)
         guard !isPlain else {
@@ -46,7 +46,7 @@ struct SimulationPlan: Sendable {
         }
     }
 
-    /// The outcome that a worker must come to: `accepted`, or the reason.
+    /// The expected outcome of a worker: `accepted`, or the reason.
     func expected(_ index: Int) -> String {
         let simulated = step(index)
         switch simulated.fault {
@@ -64,7 +64,7 @@ struct SimulationPlan: Sendable {
 
     enum Purpose: UInt64 { case verb = 1, fault, repetition, limitedUse, resource, challenge, order }
 
-    /// A random number that only the plan, the purpose and the number decide.
+    /// A random number that depends only on the plan, the purpose and the number.
     func random(_ purpose: Purpose, _ number: Int) -> SeededRandom {
         var mixed = SeededRandom(seed: fleet.plan.seed ^ purpose.rawValue &* 0xA076_1D64_78BD_642F)
         mixed = SeededRandom(seed: mixed.next() ^ UInt64(number))
@@ -92,7 +92,7 @@ extension SimulationPlan {
     private func honest(_ step: FleetStep, _ round: Int, isLive: Bool) -> SimulatedStep {
         guard step.method == .assertion else { return made(step, pick(attesting, .verb, step.index)) }
         let verb = pick(later, .verb, step.index)
-        // When the plan's times are not the devices', nobody knows which tokens live.
+        // If devices do not follow the plan's times, it is unknown which tokens are alive.
         if verb == .verifyAppCheckToken, !isLive, usesAgain(step.index) {
             let earlier = last(verb, of: step.device, before: round) { !usesAgain($0) && lives($0, at: step.time) }
             return made(step, verb, repeats: earlier)
@@ -103,7 +103,7 @@ extension SimulationPlan {
     /// One check of a token in four is of a token that was used before.
     private func usesAgain(_ index: Int) -> Bool { pick([true, false, false, false], .repetition, index) }
 
-    /// Whether the token of a record is still good at a time.
+    /// Whether the token of a record is alive at a time.
     private func lives(_ index: Int, at time: EvaluationTime) -> Bool {
         ExchangeRecord.tokenTimes(at: fleet.step(index).time).expiresAt > time.milliseconds / 1000
     }
@@ -123,13 +123,13 @@ extension SimulationPlan {
         )
     }
 
-    /// An assertion once more; without one to repeat, an assertion whose counter is 0.
+    /// An assertion again; without one to repeat, an assertion whose counter is 0.
     private func replay(_ step: FleetStep, _ round: Int, isLive: Bool) -> SimulatedStep {
         let verb = pick(later, .verb, step.index)
         guard verb == .verifyAssertion || verb == .exchangeAppAttestAssertion else { return faulty(step, verb) }
         let earlier = last(verb, of: step.device, before: round) { _ in true }
         let counter = earlier.flatMap { fleet.round(of: $0) }.map { UInt32(clamping: $0 + 1) } ?? 0
-        // What was sealed at another time is not known any more: the counter alone comes once more.
+        // Bytes sealed at another time are not known any more: only the counter is repeated.
         let isRepeated = verb == .verifyAssertion || !isLive
         return made(step, verb, .object(.replay), counter: counter, repeats: isRepeated ? earlier : nil)
     }

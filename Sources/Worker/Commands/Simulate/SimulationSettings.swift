@@ -7,7 +7,7 @@ struct SimulationSettings: Sendable {
     /// The verbs that need no keys of the worker's own.
     static let plainVerbs: Set<Verb> = [.verifyAttestation, .verifyAssertion]
 
-    /// Captures are written for a topic of so many partitions; `replay` takes any number.
+    /// Captures are written for a topic with this many partitions; `replay` takes any number.
     static let capturePartitions: Int32 = 4
 
     var devices: Int
@@ -21,7 +21,7 @@ struct SimulationSettings: Sendable {
     /// Records per second; nil = 1 ms apart.
     var rate: Double?
 
-    /// Of sealed challenges, milliseconds; nil = the gateway makes challenges and nobody judges them.
+    /// The life of sealed challenges, milliseconds; nil = the gateway makes challenges and the worker judges none.
     var challengeLife: Int64?
 
     /// Nanoseconds between two records.

@@ -3,7 +3,7 @@ internal import AppCheck
 internal import DeviceLab
 internal import Pipeline
 
-/// What came of a fleet's wishes.
+/// The outcome of a fleet's wishes.
 struct StockTally {
     /// Records sent.
     var calls = 0
@@ -12,13 +12,13 @@ struct StockTally {
     var limitedUse = 0
     /// Answers to verifyAppCheckToken.
     var checks = 0
-    /// Tokens whose second use was told as one.
+    /// Tokens whose second use was reported as such.
     var consumed = 0
     /// By reason.
     var refused: [String: Int] = [:]
-    /// Calls without an answer for as long as an app waits.
+    /// Calls that got no answer for as long as an app waits.
     var lost = 0
-    /// What no stock client could live with.
+    /// Answers that no stock client can use.
     var faults: [String] = []
     /// Tokens that the clients were given.
     var minted = 0
@@ -34,10 +34,10 @@ struct StockTally {
     }
 }
 
-/// Stock clients on a broker. Each waits for the answers of a running worker; these decide on its next call, and
-/// artifacts, challenges and tokens come from them alone.
+/// Stock clients on a broker. Each waits for the answers of a running worker, which decide on its next call; artifacts,
+/// challenges and tokens come only from these answers.
 final class StockFleet {
-    /// URLSession's default: after this an app takes the connection for broken, in milliseconds.
+    /// URLSession's default: after this an app treats the connection as broken, in milliseconds.
     private static let patience: Int64 = 60_000
 
     private struct Open {
@@ -59,14 +59,14 @@ final class StockFleet {
     var limit = Int.max
 
     /// - Parameters:
-    ///   - prefix: of the request-ids, no other fleet's.
+    ///   - prefix: of the request-ids, unique to this fleet.
     ///   - rate: records per second; nil = as the answers come.
     init(_ members: [StockMember], link: StockLink, prefix: String, rate: Double? = nil) {
         (self.members, self.link, self.prefix) = (members, link, prefix)
         pacer = Pacer(recordsPerSecond: rate)
     }
 
-    /// Whether nothing is open and nothing is wished for.
+    /// Whether no call is open and no wish is left.
     var isDone: Bool {
         guard open.isEmpty else { return false }
         return tally.calls >= limit || (outbox.isEmpty && members.allSatisfy { $0.wishes.isEmpty && $0.current == nil })
@@ -75,10 +75,10 @@ final class StockFleet {
     /// Whether a call has no answer yet.
     var isWaiting: Bool { !open.isEmpty }
 
-    /// Lets go of the broker.
+    /// Closes the connections to the broker.
     func close() throws { try link.close() }
 
-    /// Sends what is to be sent and takes the answers that have come.
+    /// Sends the calls that are due and takes the answers that have come.
     ///
     /// - Parameters:
     ///   - now: the wall clock.
@@ -118,7 +118,7 @@ extension StockFleet {
     /// Members of all apps in turn; each app's OAuth clients stand beside the app itself.
     ///
     /// - Parameters:
-    ///   - wishes: of each member; those of OAuth clients are limited use, each of them.
+    ///   - wishes: of each member; OAuth clients get limited-use wishes only.
     static func members(
         _ apps: [SimulatedApp],
         ca: LabCA,

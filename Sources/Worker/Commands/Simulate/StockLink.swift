@@ -3,10 +3,10 @@ internal import JSON
 internal import Kafka
 internal import Pipeline
 
-/// What a gateway does: calls go onto the requests topic, answers come from the results and tokens topics, by readers
-/// that belong to no group and begin where the topics end.
+/// A gateway's part: calls go onto the requests topic, answers come from the results and tokens topics, by readers
+/// without a group that start at the topics' ends.
 final class StockLink {
-    /// What came of one call.
+    /// The answer to one call.
     struct Answer {
         let id: String
         /// As the result has it.
@@ -18,7 +18,7 @@ final class StockLink {
     }
 
     private struct Open {
-        /// Whether the answer stands on the tokens topic, not in the result.
+        /// Whether the answer comes on the tokens topic, not in the result.
         let hasToken: Bool
         var status: Int?
         var reason: String?
@@ -53,7 +53,7 @@ final class StockLink {
         tokens = try reader(.tokens)
     }
 
-    /// Topics that were made a moment ago have no leader yet.
+    /// Topics that were just created have no leader yet.
     private static func end(of partition: Int32, _ consumer: Consumer) throws -> Int64 {
         for _ in 0..<50 {
             do { return try consumer.watermarks(of: partition, timeoutMilliseconds: 30_000).high } catch {
@@ -82,14 +82,14 @@ final class StockLink {
         )
     }
 
-    /// Waits for the last acknowledgements and lets go of the broker.
+    /// Waits for the last acknowledgements and closes the connections to the broker.
     func close() throws {
         try producer.flush(timeoutMilliseconds: 10_000)
         try results.close()
         try tokens.close()
     }
 
-    /// Nobody waits for this answer any more.
+    /// No client waits for this answer any more.
     func forget(_ id: String) { open[id] = nil }
 
     /// The answers that have come, waiting a little for the first.
@@ -105,7 +105,7 @@ final class StockLink {
         for _ in 0..<1000 {
             guard let event = try consumer.poll(timeoutMilliseconds: wait) else { return }
             wait = 0
-            // Notices are of connections that the library mends.
+            // Notices are about connections, from which the library recovers.
             if case .record(let record) = event { take(record) }
         }
     }

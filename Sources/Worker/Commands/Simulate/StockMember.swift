@@ -6,7 +6,7 @@ internal import Pipeline
 
 /// One installation with the stock SDK, and the app's backend, which uses limited-use tokens up.
 struct StockMember {
-    /// What the app asks its SDK for.
+    /// A token that the app asks its SDK for.
     enum Wish: CaseIterable {
         case session
         /// A session token in place of one that is nearly over.
@@ -15,7 +15,7 @@ struct StockMember {
         case limitedUse
     }
 
-    /// A record for the requests topic, and who waits for what comes of it.
+    /// A record for the requests topic, and which side waits for its answer.
     struct Call {
         enum Asker { case sdk, backend(uses: Int) }
 
@@ -24,16 +24,16 @@ struct StockMember {
         let headers: [RecordHeader]
         let asker: Asker
 
-        /// Whether the answer stands on the tokens topic.
+        /// Whether the answer comes on the tokens topic.
         var hasToken: Bool { if case .sdk = asker { true } else { false } }
     }
 
-    /// How far before its end a token is nearly over, in milliseconds: less than the SDK's own bound.
+    /// How far before its end a token is nearly expired, in milliseconds: less than the SDK's own bound.
     private static let nearEnd: Int64 = 60_000
 
     var client: StockClient
     let app: RegisteredApp
-    /// Wishes yet to be fulfilled.
+    /// Wishes not fulfilled yet.
     var wishes: [Wish]
     private(set) var current: Wish?
     private(set) var session: StockToken?
@@ -52,7 +52,7 @@ struct StockMember {
         current = wishes.removeFirst()
         var clock = time
         if current == .refresh, let session {
-            // The SDK is asked as if the token had come near its end.
+            // The SDK is asked as if the token had nearly expired.
             clock = EvaluationTime(milliseconds: max(time.milliseconds, session.expiresAt.milliseconds - Self.nearEnd))
         }
         return take(client.want(limitedUse: current == .limitedUse, at: clock), at: time, &tally)
@@ -86,7 +86,7 @@ struct StockMember {
         }
     }
 
-    /// The open call's answer does not come.
+    /// The open call gets no answer.
     mutating func disconnect(_ call: Call, at time: EvaluationTime, _ tally: inout StockTally) -> Call? {
         tally.lost += 1
         guard case .sdk = call.asker else {
@@ -119,7 +119,7 @@ struct StockMember {
         return next
     }
 
-    /// The same wish again, later.
+    /// Puts the present wish back, for later.
     private mutating func postpone(_ until: EvaluationTime) {
         if let current { wishes.insert(current, at: 0) }
         current = nil
@@ -144,7 +144,7 @@ struct StockMember {
         return nil
     }
 
-    /// As the Admin SDKs call it.
+    /// A check as the Admin SDKs write it.
     private func check(_ token: [UInt8], uses: Int) -> Call? {
         let parts = token.split(separator: UInt8(ascii: "."))
         let payload = parts.count == 3 ? Base64.decode(Array(parts[1])) : nil
