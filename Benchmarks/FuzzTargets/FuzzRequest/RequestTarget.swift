@@ -62,13 +62,17 @@ struct RequestTarget {
         switch decoder.decode(input) {
         case .request(let request):
             checkNames(request)
-            precondition(!request.path.contains("?") && !request.path.contains("#"), "a path has no query")
+            precondition(!Self.hasQuery(request.path), "a path has no query")
         case .refused(_, let path, _, let status):
             precondition(status.code >= 400, "a refusal has an error's status")
-            precondition(!path.contains("?") && !path.contains("#"), "what follows a query's sign is not echoed")
+            precondition(!Self.hasQuery(path), "what follows a query's sign is not echoed")
         case .deadLetter(let reason):
             precondition(reason != .internal, "no input is a bug of ours")
         }
+    }
+
+    private static func hasQuery(_ path: ExactText) -> Bool {
+        path.utf8.contains(UInt8(ascii: "?")) || path.utf8.contains(UInt8(ascii: "#"))
     }
 
     /// Each verb is known by its resource and by the record key that it requires.
