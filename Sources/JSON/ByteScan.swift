@@ -38,6 +38,36 @@ enum ByteScan {
         return index
     }
 
+    /// The index behind the well-formed UTF-8 sequences of two and three bytes that follow each other from `start` on;
+    /// `start` if the first one is another.
+    static func endOfMultibyteRun(_ bytes: Span<UInt8>, from start: Int) -> Int {
+        var index = start
+        unsafe bytes.withUnsafeBytes { raw in
+            // Four pairs at a time: C2 to DF, then 80 to BF.
+            while index &+ 8 <= raw.count {
+                let word = unsafe UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+                let leads = (word & 0x001E_001E_001E_001E) &+ 0x00FE_00FE_00FE_00FE
+                guard word & 0xC0E0_C0E0_C0E0_C0E0 == 0x80C0_80C0_80C0_80C0,
+                    leads & 0x0100_0100_0100_0100 == 0x0100_0100_0100_0100
+                else { break }
+                index &+= 8
+            }
+            while index &+ 3 <= raw.count {
+                let (first, second, third) = unsafe (raw[index], raw[index &+ 1], raw[index &+ 2])
+                guard second & 0xC0 == 0x80 else { return }
+                switch first {
+                case 0xC2...0xDF: index &+= 2
+                // Not E0 and ED, whose second byte has a smaller range.
+                case 0xE1...0xEC, 0xEE...0xEF:
+                    guard third & 0xC0 == 0x80 else { return }
+                    index &+= 3
+                default: return
+                }
+            }
+        }
+        return index
+    }
+
     /// An array of what `body` writes into room for `most` bytes; it returns how many those are.
     ///
     /// Uses the stack: an array of a known size and content is made without asking for its type at run time.

@@ -149,6 +149,12 @@ struct JSONParser {
             } else if allowInvalidUTF8 {
                 index &+= 1
             } else {
+                // Runs of such characters must not cost more than other bytes.
+                let end = ByteScan.endOfMultibyteRun(text, from: index)
+                guard end == index else {
+                    index = end
+                    continue
+                }
                 guard let next = UTF8Text.endOfSequence(text, at: index) else {
                     throw JSONFault(code: .invalidUTF8, offset: index)
                 }
