@@ -38,6 +38,23 @@ enum ByteScan {
         return index
     }
 
+    /// The index behind the escapes of four hexadecimal digits that follow each other from `start` on; it stops at a
+    /// surrogate.
+    static func endOfUnicodeRun(_ bytes: Span<UInt8>, from start: Int) -> Int {
+        var index = start
+        // Six bytes are looked at only where six are left.
+        unsafe bytes.withUnsafeBytes { raw in
+            while index &+ 6 <= raw.count, unsafe raw[index] == 0x5C, unsafe raw[index &+ 1] == UInt8(ascii: "u") {
+                let digits = unsafe raw.loadUnaligned(fromByteOffset: index &+ 2, as: SIMD4<UInt8>.self)
+                let lower = digits | 0x20
+                let areHex = (digits &- 0x30) .< 10 .| (lower &- 0x61) .< 6
+                guard all(areHex), lower[0] != UInt8(ascii: "d") else { return }
+                index &+= 6
+            }
+        }
+        return index
+    }
+
     /// The index behind the well-formed UTF-8 sequences of two and three bytes that follow each other from `start` on;
     /// `start` if the first one is another.
     static func endOfMultibyteRun(_ bytes: Span<UInt8>, from start: Int) -> Int {

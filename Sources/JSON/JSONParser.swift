@@ -134,8 +134,8 @@ struct JSONParser {
             if byte == UInt8(ascii: "\"") { break }
             if byte == UInt8(ascii: "\\") {
                 isEscaped = true
-                // Short escapes come in runs, which must not cost more than other bytes.
-                let end = JSONEscape.endOfShortRun(text, from: index)
+                // Escapes come in runs, which must not cost more than other bytes.
+                let end = ByteScan.endOfUnicodeRun(text, from: JSONEscape.endOfShortRun(text, from: index))
                 guard end == index else {
                     index = end
                     continue
