@@ -1,0 +1,55 @@
+import JSON
+import Testing
+
+/// Runs of multibyte characters and of escapes are scanned several bytes at a time: each byte counts as it does alone.
+@Suite struct StringRunTests {
+    private func isAccepted(_ content: [UInt8]) -> Bool {
+        do throws(JSONFault) {
+            _ = try JSONDocument(parsing: [0x22] + content + [0x22], maxDepth: 1, maxNodes: 2)
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    @Test(
+        "A run of characters is accepted exactly where it is UTF-8",
+        arguments: ["éééééééé", "€€€€€", "é€é€éé€éééé", "\u{301}\u{323}\u{301}\u{323}a\u{301}", "😀é€😀éééé😀"]
+    )
+    func characters(text: String) {
+        let right = Array(text.utf8)
+        #expect(isAccepted(right))
+        for place in right.indices {
+            for value in UInt8(0x80)...0xFF {
+                var bytes = right
+                bytes[place] = value
+                #expect(isAccepted(bytes) == UTF8Text.isValid(bytes), "\(bytes)")
+            }
+            #expect(isAccepted(Array(right[..<place])) == UTF8Text.isValid(Array(right[..<place])))
+        }
+    }
+
+    @Test("A run of escapes is accepted exactly where all of its digits are hexadecimal", arguments: [0, 1, 2, 3])
+    func escapes(digit: Int) {
+        let right = Array("\\u0061\\u1Fa9\\uFFFF".utf8)
+        #expect(isAccepted(right))
+        for escape in 0..<3 {
+            for value in UInt8.min...UInt8.max {
+                var bytes = right
+                bytes[6 * escape + 2 + digit] = value
+                let isHex = Character(UnicodeScalar(value)).isHexDigit && value < 0x80
+                // D8 to DF begin a surrogate, which stands alone here.
+                let digits = bytes[(6 * escape + 2)..<(6 * escape + 6)]
+                let unit = UInt16(String(decoding: digits, as: UTF8.self), radix: 16)
+                let isSurrogate = unit.map { (0xD800...0xDFFF).contains($0) } ?? false
+                #expect(isAccepted(bytes) == (isHex && !isSurrogate), "\(bytes)")
+            }
+        }
+    }
+
+    @Test("A run that is cut off is refused", arguments: 1...16)
+    func ends(count: Int) {
+        let text = Array("\\u0061\\u0301éé".utf8)
+        #expect(isAccepted(Array(text.prefix(count))) == [6, 12, 14, 16].contains(count))
+    }
+}
