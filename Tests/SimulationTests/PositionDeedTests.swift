@@ -62,7 +62,7 @@ struct PositionDeedTests {
     }
 
     @Test(
-        "nothing of the partition is answered until somebody has looked, everything of the others is, and then the rest",
+        "a held partition answers nothing before a reset, the others answer all, and then it answers the rest",
         arguments: Deed.allCases.filter { !$0.isCounted },
         [SimulatedMember.Delivery.exactlyOnce, .atLeastOnce]
     )

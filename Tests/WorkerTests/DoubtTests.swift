@@ -9,7 +9,7 @@ internal import Testing
 @Suite("Doubts about a configuration")
 struct DoubtTests {
     @Test(
-        "An empty list that accepts nothing is told by its place, an absent or a full one is not",
+        "A warning names the place of an empty list that accepts nothing, not of an absent or full one",
         arguments: [
             (#""appleAppIds":[]"#, "apps.json: projects[0].apps[0].appleAppIds is empty: no device is accepted"),
             (
@@ -31,7 +31,7 @@ struct DoubtTests {
     }
 
     @Test(
-        "A project without apps and a file without projects are told",
+        "A project without apps and a file without projects cause warnings",
         arguments: [
             (#"{"projects":[]}"#, ["projects"]),
             (#"{"projects":[{"number":"1","apps":[]},{"number":"2","apps":[{"appId":"a"}]}]}"#, ["projects[0].apps"]),
@@ -42,7 +42,7 @@ struct DoubtTests {
         #expect(try ConfigurationDirectory(apps: apps).load().emptyLists == places)
     }
 
-    @Test("A lab authority's root is told by its list, another root is not")
+    @Test("A warning names the list of a lab authority's root, and no other root")
     func labAnchors() {
         let lab = LabCA(seed: 7)
         func file(_ pem: [UInt8]) -> AnchorSettings.File { AnchorSettings.File(path: "a.pem", pem: pem) }

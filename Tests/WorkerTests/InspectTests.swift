@@ -168,7 +168,7 @@ struct InspectTests {
         #expect(try Self.field("extensions", bench.run(attestation, bench.all + ["--json"])) == nil)
     }
 
-    @Test("A hash that the app's requests may not have is told")
+    @Test("A hash whose length the app refuses is reported")
     func hashLength() throws {
         let bench = try Bench()
         let hash = [UInt8](repeating: 7, count: 21)

@@ -134,8 +134,8 @@ package enum TopicCheck {
         }
         return [
             warning(
-                "topic \(topics.requests) has message.timestamp.type=\(type): whoever writes a request then chooses "
-                    + "the time at which it is judged; set message.timestamp.type=LogAppendTime"
+                "topic \(topics.requests) has message.timestamp.type=\(type): the producer of a request "
+                    + "chooses the time at which it is judged; set message.timestamp.type=LogAppendTime"
             )
         ]
     }

@@ -9,8 +9,9 @@ enum LabAnchors {
         return lists.compactMap { name, files in
             guard let file = files.first(where: isLab) else { return nil }
             return
-                "worker.json: \(name): \(file.path) is a lab authority's root: whoever has its \(NewConfiguration.authorityFile) "
-                + "makes devices that are accepted; for real ones take Apple's roots from Config/anchors"
+                "worker.json: \(name): \(file.path) is a lab authority's root: every holder of its "
+                + "\(NewConfiguration.authorityFile) can make devices that are accepted; for real devices use Apple's roots "
+                + "from Config/anchors"
         }
     }
 
