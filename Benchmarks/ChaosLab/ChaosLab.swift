@@ -27,7 +27,7 @@ struct ChaosLab {
         Usage: ChaosLab [--seed S] [--faults N] [--requests N] [--brokers 1|3] [--workers N] [--seconds S] [--devices N]
                         [--delivery exactly-once|at-least-once] [--membership static|dynamic] [--drain S] [--unpaced]
                         [--kinds A,B] [--batch N] [--hostile SHARE] [--exchange SHARE] [--keep DIR] [--session S] [--transaction S]
-                        [--challenge S] [--network]
+                        [--challenge S] [--network] [--operator]
           --session, --transaction   the workers' time-outs, in seconds (6, 10)
           --seconds   between two faults (4)
           --drain     from the last fault until all is answered, at most (60)
@@ -36,6 +36,7 @@ struct ChaosLab {
           --exchange  the App Check exchange's part of the requests, 0 to 1 (0.3)
           --challenge the life of challenges, in seconds (60)
           --network   a network between workers and brokers holds, cuts, delays and swallows what they say
+          --operator  an operator sets quotas, and deletes and moves the group's offsets
           --keep      a folder that stays, with the brokers' data and all that processes said
           --kinds     \(ChaosFault.allCases.map { "\($0)" }.joined(separator: ", "))
         """
@@ -49,6 +50,10 @@ struct ChaosLab {
             }
             if option == "--network" {
                 settings.hasNetwork = true
+                continue
+            }
+            if option == "--operator" {
+                settings.hasOperator = true
                 continue
             }
             guard let value = rest.popFirst() else { throw Usage(description: "\(option) needs a value") }

@@ -50,6 +50,18 @@ struct ChaosRunTests {
         #expect(report.findings.unchecked.isEmpty)
     }
 
+    /// Quotas, and offsets of the group that are deleted and moved back; the runbook repairs them.
+    @Test func `under a careless operator every request has one outcome, and no counter moves twice`() throws {
+        var settings = ChaosSettings()
+        settings.kinds = ChaosFault.allCases.filter(\.isOperators)
+        settings.faults = settings.kinds?.count ?? 0
+        settings.sessionMilliseconds = 3_000
+        settings.requests = 3_000
+        let report = try run(settings)
+        #expect(report.passed, "\(report.lines.joined(separator: "\n"))")
+        #expect(report.findings.unchecked.isEmpty)
+    }
+
     @Test func `a worker that delivers at least once is found out`() throws {
         var settings = ChaosSettings()
         settings.delivery = "at-least-once"

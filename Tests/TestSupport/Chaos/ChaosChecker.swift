@@ -127,7 +127,7 @@ package enum ChaosChecker {
             if outcome.judgement != expected.judgement {
                 findings.add(.verdictDiffers, "\(expected.source): \(outcome.judgement), not \(expected.judgement)")
             } else if outcome.digest != expected.digest {
-                findings.add(.bytesDiffer, "\(expected.source), written at \(outcome.written)")
+                findings.add(differing: outcome)
             }
         }
         for place in missing.sorted() { findings.add(.verdictDiffers, "\(place) is not in the replay") }

@@ -26,6 +26,8 @@ final class ChaosCrew {
     private let workplace: ProgramWorkplace
     private let log: (String) -> Void
     private var members: [Member]
+    /// Workers that ``leave(_:)`` ended.
+    private var resting: [Int] = []
     /// Processes that ended by themselves, and such that ended wrongly.
     private(set) var findings: [String] = []
     /// From SIGTERM to the end, the longest.
@@ -42,6 +44,23 @@ final class ChaosCrew {
 
     func start() throws {
         for index in 0..<settings.workers { try start(index) }
+    }
+
+    /// Asks every worker to end and waits for it. - Returns: their names.
+    func leave(_ pause: () throws -> Void) throws -> [String] {
+        resting = running
+        for index in resting {
+            members[index].process?.signal(SIGTERM)
+            members[index].state = .ending(since: .now, startsAfter: nil)
+        }
+        while !isWhole { try pause() }
+        return resting.map { members[$0].name }
+    }
+
+    /// Starts those workers again that ``leave(_:)`` ended.
+    func come() throws {
+        for index in resting { try start(index) }
+        resting = []
     }
 
     /// No worker is paused, ending or down.

@@ -24,6 +24,8 @@ package struct ChaosFindings: Sendable, Equatable {
     package private(set) var counts: [Kind: Int] = [:]
     /// The first few of each kind, a line each.
     package private(set) var examples: [Kind: [String]] = [:]
+    /// The sources of the first outcomes whose bytes differ from the replay's.
+    package private(set) var differing: Set<ChaosPlace> = []
     /// What could not be checked, with the reason.
     package var unchecked: [Kind: String] = [:]
 
@@ -40,6 +42,15 @@ package struct ChaosFindings: Sendable, Equatable {
         counts[kind, default: 0] += 1
         if counts[kind, default: 0] <= Self.shown { examples[kind, default: []].append(example()) }
     }
+
+    /// Counts an outcome whose bytes differ from the replay's.
+    package mutating func add(differing outcome: ChaosOutcome) {
+        if differing.count < Self.shown { differing.insert(outcome.source) }
+        add(.bytesDiffer, "\(outcome.source), written at \(outcome.written)")
+    }
+
+    /// Adds an example to a kind that is counted already.
+    package mutating func explain(_ kind: Kind, _ example: String) { examples[kind, default: []].append(example) }
 
     /// A line per kind, then the examples.
     package var lines: [String] {

@@ -30,6 +30,9 @@ final class ChaosNetwork {
 
     init(_ network: NetworkProxy) { self.network = network }
 
+    /// No bad weather lasts.
+    var isClear: Bool { clears == nil }
+
     /// Does a fault. - Returns: what was done; nil while bad weather lasts.
     func apply(_ planned: PlannedFault) -> String? {
         guard clears == nil else { return nil }

@@ -28,10 +28,21 @@ package enum ChaosFault: String, Sendable, CaseIterable {
     case requestsOnly = "requests pass, answers do not"
     case answersOnly = "answers pass, requests do not"
     case blackHole = "nothing passes"
+    case quota = "a quota"
+    case offsetsDeleted = "the group's offsets deleted"
+    case offsetsMovedBack = "the group's offsets moved back"
 
     package var isBrokers: Bool {
         switch self {
         case .restartBroker, .killBroker, .pauseBroker, .killAllBrokers, .killWorkerInPause: true
+        default: false
+        }
+    }
+
+    /// Done by an operator, to a group whose workers all run.
+    package var isOperators: Bool {
+        switch self {
+        case .quota, .offsetsDeleted, .offsetsMovedBack: true
         default: false
         }
     }

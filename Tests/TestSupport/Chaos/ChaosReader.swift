@@ -79,6 +79,23 @@ struct ChaosReader {
         reading.unseen += ends.values.reduce(0) { $0 + $1.unseen }
     }
 
+    /// Each outcome of these requests as a line of a capture: the replay's, then the worker's. After ``read()``.
+    func lines(of sources: Set<ChaosPlace>) throws -> [String] {
+        var lines: [String] = []
+        func take(_ record: InboundRecord, _ outcome: (InboundRecord) throws -> ChaosOutcome) throws {
+            guard try sources.contains(outcome(record).source) else { return }
+            var line: [UInt8] = []
+            CaptureCodec.encode(record, into: &line)
+            lines.append(String(decoding: line.dropLast(), as: UTF8.self))
+        }
+        let replay = workplace.folder + "/replay"
+        try CaptureFile.read(replay + "/results.ndjson") { try take($0, ChaosOutcome.init(result:)) }
+        try CaptureFile.read(replay + "/dead-letters.ndjson") { try take($0, ChaosOutcome.init(deadLetter:)) }
+        try each("results") { try take($0, ChaosOutcome.init(result:)) }
+        try each("dead-letters") { try take($0, ChaosOutcome.init(deadLetter:)) }
+        return lines
+    }
+
     private static func open(_ ends: [Int32: TopicDump.Ends], _ topic: String) -> [String] {
         ends.filter(\.value.isOpen).sorted { $0.key < $1.key }
             .map { "\(topic), partition \($0.key): readers end at \($0.value.committed) of \($0.value.all)" }

@@ -17,6 +17,8 @@ package struct ChaosReport: Sendable {
     package var secondsAfterLastRequest: Double?
     /// Processes that ended by themselves, or wrongly, with what they said last.
     package var ends: [String] = []
+    /// An operator's mistakes at which no worker stopped.
+    package var unheeded: [String] = []
     package var longestEndingSeconds = 0.0
     /// Records of aborted transactions and marks of transactions, in the output topics.
     package var unseen = 0
@@ -30,7 +32,8 @@ package struct ChaosReport: Sendable {
 
     /// Nothing lost, nothing doubled and so on, and drained in time.
     package var passed: Bool {
-        findings.isClean && producerFault == nil && (drainSeconds ?? .infinity) <= settings.drainSeconds
+        findings.isClean && unheeded.isEmpty && producerFault == nil
+            && (drainSeconds ?? .infinity) <= settings.drainSeconds
     }
 
     package var lines: [String] {
@@ -53,6 +56,7 @@ package struct ChaosReport: Sendable {
         if let producerFault { lines.append("the fake devices' producer failed: \(producerFault)") }
         lines.append("processes that ended by themselves or wrongly: \(ends.count)")
         lines += ends.map { "  \($0)" }
+        lines += unheeded.map { "no worker stopped at an operator's mistake: \($0)" }
         lines.append("\(passed ? "PASSED" : "FAILED") in \(Self.tenths(seconds)) s")
         return lines
     }

@@ -13,6 +13,7 @@ package final class ChaosRun {
     private let crew: ChaosCrew
     private let brokers: ChaosBrokers
     private let network: ChaosNetwork?
+    private let person: ChaosOperator
     private var report: ChaosReport
     private var lastFault = ContinuousClock.now
 
@@ -50,6 +51,7 @@ package final class ChaosRun {
         crew = ChaosCrew(settings, workplace, log: log)
         brokers = ChaosBrokers(cluster, log: log)
         network = cluster.network.map { ChaosNetwork($0) }
+        person = ChaosOperator(cluster, workplace, log: log)
     }
 
     deinit {
@@ -127,6 +129,10 @@ package final class ChaosRun {
             guard let network else { throw ClusterFault(description: "\(planned.fault) needs a network") }
             return network.apply(planned)
         }
+        if planned.fault.isOperators {
+            guard crew.isWhole, brokers.isWhole, network?.isClear ?? true else { return nil }
+            return try person.apply(planned, crew, tick: tick)
+        }
         if planned.fault.isBrokers {
             let done = try brokers.apply(planned)
             guard done != nil, planned.fault == .killWorkerInPause else { return done }
@@ -142,8 +148,8 @@ package final class ChaosRun {
     }
 
     private func tick() throws {
-        let (crewHealed, brokersHealed) = (try crew.tick(), try brokers.tick())
-        if crewHealed || brokersHealed || network?.tick() == true { lastFault = .now }
+        let healed = [try crew.tick(), try brokers.tick(), try person.tick(), network?.tick() ?? false]
+        if healed.contains(true) { lastFault = .now }
         usleep(Self.tickMicroseconds)
     }
 
@@ -151,7 +157,7 @@ package final class ChaosRun {
     private func heal() throws {
         network?.clear()
         let deadline = ContinuousClock.now + Self.patience
-        while !(crew.isWhole && brokers.isWhole) {
+        while !(crew.isWhole && brokers.isWhole && person.isDone) {
             try tick()
             guard ContinuousClock.now < deadline else { throw ClusterFault(description: "not all came back") }
         }
@@ -205,15 +211,20 @@ package final class ChaosRun {
 
     private func check() throws {
         say("checking")
-        let reading = try ChaosReader(workplace: workplace).read()
+        let reader = ChaosReader(workplace: workplace)
+        let reading = try reader.read()
         report.requests = reading.evidence.requests.count - report.closing
         report.uncertain = producer.status.uncertain
         report.outcomes = reading.evidence.outcomes.count
         report.unseen = reading.unseen
         report.findings = ChaosChecker.check(reading.evidence)
+        if !report.findings.differing.isEmpty {
+            for line in try reader.lines(of: report.findings.differing) { report.findings.explain(.bytesDiffer, line) }
+        }
         report.note(reading.evidence)
         for place in reading.open { report.findings.add(.openTransaction, place) }
         report.ends = crew.findings + brokers.findings
+        report.unheeded = person.findings
         report.late = network?.late ?? []
         report.longestEndingSeconds = crew.longestEnding / .seconds(1)
         report.producerRenewals = producer.status.renewals

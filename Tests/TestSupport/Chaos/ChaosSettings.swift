@@ -33,6 +33,8 @@ package struct ChaosSettings: Sendable {
     package var workerMembers = ""
     /// Puts a network between workers and brokers that does harm of its own.
     package var hasNetwork = false
+    /// An operator sets quotas, and deletes and moves the group's offsets.
+    package var hasOperator = false
     /// Where everything stays; nil = nothing stays.
     package var keep: String?
 
@@ -46,6 +48,7 @@ package struct ChaosSettings: Sendable {
         return kinds
             ?? ChaosFault.allCases.filter { kind in
                 (brokers > 1 || !endings.contains(kind)) && (hasNetwork || !kind.isNetworks)
+                    && (hasOperator || !kind.isOperators)
             }
     }
 
@@ -57,6 +60,7 @@ package struct ChaosSettings: Sendable {
         options.kafka = [
             ("session.timeout.ms", String(sessionMilliseconds)),
             ("transaction.timeout.ms", String(transactionMilliseconds)),
+            ("client.id", ChaosOperator.clientID),
         ]
         if let servers {
             // A request that is swallowed times out after this time.
