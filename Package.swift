@@ -39,48 +39,64 @@ let modules: [Target] = [
 ]
 
 let tests: [Target] = [
+    // Objects, requests and vectors.
     .target(
-        name: "TestSupport",
-        dependencies: ["Kafka", "Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab"],
-        path: "Tests/TestSupport",
+        name: "TestKit",
+        dependencies: ["Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab"],
+        path: "Tests/TestKit",
         // Data, read by path.
         exclude: ["firebase-contract.json"],
         swiftSettings: strict
     ),
-    .testTarget(name: "CryptoTests", dependencies: ["Crypto", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "CBORTests", dependencies: ["CBOR", "CLibCBOR", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"], swiftSettings: strict),
+    // The loop on logs and lanes in memory, under seeds.
+    .target(
+        name: "SimulationKit",
+        dependencies: ["TestKit", "Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab"],
+        path: "Tests/SimulationKit",
+        swiftSettings: strict
+    ),
+    // Real brokers, the network before them, the program as a process, chaos runs.
+    .target(
+        name: "BrokerKit",
+        dependencies: ["TestKit", "Kafka", "Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab"],
+        path: "Tests/BrokerKit",
+        swiftSettings: strict
+    ),
+    .testTarget(name: "CryptoTests", dependencies: ["Crypto", "TestKit"], swiftSettings: strict),
+    .testTarget(name: "CBORTests", dependencies: ["CBOR", "CLibCBOR", "TestKit"], swiftSettings: strict),
+    .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
     .testTarget(
         name: "AppAttestTests",
-        dependencies: ["AppAttest", "Crypto", "CBOR", "DeviceLab", "TestSupport"],
+        dependencies: ["AppAttest", "Crypto", "CBOR", "DeviceLab", "TestKit"],
         swiftSettings: strict
     ),
     .testTarget(
         name: "AppCheckTests",
-        dependencies: ["AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestSupport"],
+        dependencies: ["AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit"],
         swiftSettings: strict
     ),
     .testTarget(
         name: "PipelineTests",
-        dependencies: ["Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestSupport"],
+        dependencies: ["Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit", "SimulationKit"],
         swiftSettings: strict
     ),
     .testTarget(
         name: "DeviceLabTests",
-        dependencies: ["DeviceLab", "AppAttest", "Crypto", "CBOR", "JSON", "TestSupport"],
+        dependencies: ["DeviceLab", "AppAttest", "Crypto", "CBOR", "JSON", "TestKit"],
         swiftSettings: strict
     ),
     .testTarget(
         name: "KafkaTests",
         // The executable is built beside the tests, which start it.
         dependencies: [
-            "attest-worker", "Kafka", "Worker", "Pipeline", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestSupport",
+            "attest-worker", "Kafka", "Worker", "Pipeline", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit",
+            "BrokerKit",
         ],
         swiftSettings: strict
     ),
     .testTarget(
         name: "SimulationTests",
-        dependencies: ["Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestSupport"],
+        dependencies: ["Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit", "SimulationKit"],
         swiftSettings: strict
     ),
     .testTarget(
@@ -88,7 +104,7 @@ let tests: [Target] = [
         // The executable is built beside the tests, which start it.
         dependencies: [
             "attest-worker", "Worker", "Kafka", "Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
-            "TestSupport",
+            "TestKit", "SimulationKit", "BrokerKit",
         ],
         // A script, read by path.
         exclude: ["verify_tokens.py"],
@@ -96,7 +112,7 @@ let tests: [Target] = [
     ),
     .testTarget(
         name: "TidyTests",
-        dependencies: ["Worker", "AppCheck", "AppAttest", "TestSupport"],
+        dependencies: ["Worker", "AppCheck", "AppAttest"],
         swiftSettings: strict
     ),
 ]
@@ -117,7 +133,7 @@ let benchmarks: [Target] = [
     .executableTarget(
         name: "ChaosLab",
         // The executable is built beside the runner, which starts it.
-        dependencies: ["attest-worker", "TestSupport"],
+        dependencies: ["attest-worker", "BrokerKit"],
         path: "Benchmarks/ChaosLab",
         swiftSettings: strict
     ),

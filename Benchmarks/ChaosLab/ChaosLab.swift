@@ -1,5 +1,5 @@
+internal import BrokerKit
 internal import Foundation
-internal import TestSupport
 
 /// The worker under faults: several processes of it, real brokers and fake devices, killed, paused and restarted under
 /// a seed; then every topic is read and held against what the worker promises.

@@ -1,5 +1,5 @@
 import Crypto
-import TestSupport
+import TestKit
 import Testing
 
 @testable import AppAttest

@@ -1,6 +1,5 @@
 import AppAttest
 import Crypto
-import TestSupport
 
 @testable import DeviceLab
 

@@ -1,6 +1,6 @@
 import AppAttest
 import Crypto
-import TestSupport
+import TestKit
 import Testing
 
 extension Vectors {

@@ -1,7 +1,7 @@
 import AppAttest
 import AppCheck
 import JSON
-import TestSupport
+import TestKit
 import Testing
 
 /// What firebase-contract.json says of requests, fact by fact.

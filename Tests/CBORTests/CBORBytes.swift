@@ -1,6 +1,6 @@
 import CBOR
 import CLibCBOR
-import TestSupport
+import TestKit
 
 /// Reads `bytes` as one item, the way every caller does.
 func read(_ bytes: [UInt8], maxDepth: Int = 8, maxItems: Int = 256) throws(CBORFault) -> CBORItem {

@@ -1,6 +1,6 @@
 import Crypto
 import Foundation
-import TestSupport
+import TestKit
 import Testing
 
 /// Apple's public anchors, and single faults in them.

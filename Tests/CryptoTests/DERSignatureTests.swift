@@ -1,5 +1,5 @@
 import Crypto
-import TestSupport
+import TestKit
 import Testing
 
 /// The spelling of `SEQUENCE { r, s }`: one is read, all others are refused.

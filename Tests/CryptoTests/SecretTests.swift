@@ -1,5 +1,5 @@
 import Crypto
-import TestSupport
+import TestKit
 import Testing
 
 private func bytes(_ hex: String) -> [UInt8] { WycheproofVectors.bytes(hex: hex) }

@@ -1,6 +1,6 @@
 import Crypto
 import Dispatch
-import TestSupport
+import TestKit
 import Testing
 
 /// Single faults around one valid signature of each curve.

@@ -1,7 +1,7 @@
 import Crypto
 import Dispatch
 import Synchronization
-import TestSupport
+import TestKit
 import Testing
 
 private func bytes(_ hex: String) -> [UInt8] { WycheproofVectors.bytes(hex: hex) }

@@ -1,6 +1,6 @@
 import Crypto
 import Foundation
-import TestSupport
+import TestKit
 import Testing
 
 /// Every case must come out as Wycheproof says; `acceptable` counts as invalid, since the reader is strict.

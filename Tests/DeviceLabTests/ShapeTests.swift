@@ -1,7 +1,7 @@
 internal import AppAttest
 internal import Crypto
 internal import Foundation
-internal import TestSupport
+internal import TestKit
 internal import Testing
 
 @testable internal import DeviceLab

@@ -1,7 +1,7 @@
 import AppAttest
 import DeviceLab
 import JSON
-import TestSupport
+import TestKit
 import Testing
 
 /// Answers, read as strictly as the SDK reads them.

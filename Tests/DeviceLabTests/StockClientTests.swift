@@ -2,7 +2,7 @@ import AppAttest
 import Crypto
 import DeviceLab
 import JSON
-import TestSupport
+import TestKit
 import Testing
 
 @Suite struct StockClientTests {

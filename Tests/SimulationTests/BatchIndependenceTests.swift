@@ -3,7 +3,8 @@ import AppCheck
 import Crypto
 import DeviceLab
 import Pipeline
-import TestSupport
+import SimulationKit
+import TestKit
 import Testing
 
 /// Corner cases where other records of the batch could have changed a record's answer.

@@ -3,7 +3,8 @@ import AppCheck
 import Crypto
 import DeviceLab
 import Pipeline
-import TestSupport
+import SimulationKit
+import TestKit
 import Testing
 
 @Suite("Lines of a capture")

@@ -1,6 +1,7 @@
 import AppAttest
 import Pipeline
-import TestSupport
+import SimulationKit
+import TestKit
 import Testing
 
 /// What a loop does with records that earlier processes crashed at.

@@ -1,6 +1,6 @@
 import Foundation
 import Pipeline
-import TestSupport
+import SimulationKit
 import Testing
 
 /// The oracle of determinism: `ORACLE_CAPTURES` says how many random captures it is asked about.

@@ -2,7 +2,8 @@ import AppAttest
 import AppCheck
 import DeviceLab
 import Pipeline
-import TestSupport
+import SimulationKit
+import TestKit
 import Testing
 
 /// The loop over a log whose every call may fail: each request still gets its one answer, and counters move once.

@@ -1,6 +1,6 @@
 import Foundation
 import Pipeline
-import TestSupport
+import SimulationKit
 import Testing
 
 /// Several real loops on one simulated Kafka, thousands of times over. `SIM_SEED=n` runs one seed and prints what

@@ -2,7 +2,8 @@ import AppAttest
 import AppCheck
 import Crypto
 import DeviceLab
-import TestSupport
+import SimulationKit
+import TestKit
 import Testing
 
 @testable import Pipeline

@@ -2,7 +2,8 @@ import AppAttest
 import AppCheck
 import DeviceLab
 import Pipeline
-import TestSupport
+import SimulationKit
+import TestKit
 import Testing
 
 /// The real loop over records in memory; every claim holds whatever the batches and the order of lanes.

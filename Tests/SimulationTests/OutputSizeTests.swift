@@ -2,7 +2,8 @@ import AppAttest
 import AppCheck
 import DeviceLab
 import Pipeline
-import TestSupport
+import SimulationKit
+import TestKit
 import Testing
 
 /// What the broker took as a request must never become an output that it refuses: the partition would stand still.

@@ -2,7 +2,8 @@ import AppAttest
 import Crypto
 import DeviceLab
 import Pipeline
-import TestSupport
+import SimulationKit
+import TestKit
 import Testing
 
 /// A record whose output the log will not take costs itself alone; no other fault costs a record.

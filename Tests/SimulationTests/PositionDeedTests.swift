@@ -1,5 +1,5 @@
 import Pipeline
-import TestSupport
+import SimulationKit
 import Testing
 
 /// Positions that disagree: a fleet has worked, an operator was careless, and a fleet comes again.

@@ -2,7 +2,8 @@ import AppAttest
 import Crypto
 import DeviceLab
 import Pipeline
-import TestSupport
+import SimulationKit
+import TestKit
 import Testing
 
 /// Interrupted restores: short forms of what the simulation once found.

@@ -1,6 +1,7 @@
 import AppAttest
 import Pipeline
-import TestSupport
+import SimulationKit
+import TestKit
 import Testing
 
 /// The group waits for a member that has to give partitions back: it has two seconds to finish the oldest batch.

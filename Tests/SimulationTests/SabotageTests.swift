@@ -1,5 +1,5 @@
 import Pipeline
-import TestSupport
+import SimulationKit
 import Testing
 
 #if DEBUG

@@ -2,7 +2,8 @@ import AppAttest
 import AppCheck
 import DeviceLab
 import Pipeline
-import TestSupport
+import SimulationKit
+import TestKit
 import Testing
 
 /// Random traffic of a few devices over three partitions, with duplicates and replays, through the loop under a seed.

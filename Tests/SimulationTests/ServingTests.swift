@@ -1,5 +1,6 @@
 import AppAttest
-import TestSupport
+import SimulationKit
+import TestKit
 import Testing
 
 @testable import Pipeline

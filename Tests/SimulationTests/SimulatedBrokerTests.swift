@@ -1,6 +1,7 @@
 import DeviceLab
 import Pipeline
-import TestSupport
+import SimulationKit
+import TestKit
 import Testing
 
 /// The simulated Kafka does what Kafka does: otherwise the simulation proves nothing about Kafka.

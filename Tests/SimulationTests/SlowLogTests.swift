@@ -1,6 +1,7 @@
 import AppAttest
 import Pipeline
-import TestSupport
+import SimulationKit
+import TestKit
 import Testing
 
 /// A log that takes a limited number of records in the time of a unit, as a broker with a quota does.

@@ -3,7 +3,8 @@ import AppCheck
 import Crypto
 import DeviceLab
 import Pipeline
-import TestSupport
+import SimulationKit
+import TestKit
 import Testing
 
 /// Costly checks run only after every cheaper check that could refuse the request has passed.

@@ -1,6 +1,7 @@
 import AppAttest
 import Pipeline
-import TestSupport
+import SimulationKit
+import TestKit
 import Testing
 
 /// A loop whose wall clock contradicts the brokers' waits, and judges all once they agree.

@@ -2,7 +2,8 @@ internal import AppCheck
 internal import DeviceLab
 internal import Foundation
 internal import Pipeline
-internal import TestSupport
+internal import SimulationKit
+internal import TestKit
 internal import Testing
 
 @Suite("Tokens of a worker whose clock is ahead")

@@ -5,7 +5,6 @@ import Foundation
 import JSON
 import Kafka
 import Pipeline
-import TestSupport
 import Testing
 
 @testable import Worker

@@ -2,7 +2,7 @@ import AppAttest
 import AppCheck
 import Crypto
 import Pipeline
-import TestSupport
+import TestKit
 
 /// Records that no well-meaning gateway sends, each with the outcome that it must have.
 struct HostileRecord {

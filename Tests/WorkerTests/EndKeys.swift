@@ -4,7 +4,6 @@ import Foundation
 import JSON
 import Kafka
 import Pipeline
-import TestSupport
 import Testing
 
 @testable import Worker

@@ -1,7 +1,7 @@
 import JSON
 import Kafka
 import Pipeline
-import TestSupport
+import SimulationKit
 import Testing
 
 /// Where a request lies.

@@ -1,7 +1,7 @@
+import BrokerKit
 import Foundation
 import Kafka
 import Pipeline
-import TestSupport
 import Testing
 
 /// Positions that a careless operator has made disagree, and the way out that the worker names.

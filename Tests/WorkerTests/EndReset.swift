@@ -3,7 +3,6 @@ import Crypto
 import Foundation
 import Kafka
 import Pipeline
-import TestSupport
 import Testing
 
 @testable import Worker

@@ -1,7 +1,6 @@
 import Foundation
 import Kafka
 import Pipeline
-import TestSupport
 import Testing
 
 extension EndToEndTests {

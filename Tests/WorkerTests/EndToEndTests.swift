@@ -1,14 +1,14 @@
+import BrokerKit
 import Crypto
 import Foundation
 import Kafka
 import Pipeline
-import TestSupport
 import Testing
 
 /// The built program on a real broker, from its command line to its exit code. One broker for all of them.
 @Suite(
     "The program on a real broker",
-    .enabled(if: KafkaInstallation.found != nil, Comment(rawValue: KafkaInstallation.whyMissing)),
+    .brokerTests,
     .realKafka,
     .serialized,
     .timeLimit(.minutes(20))

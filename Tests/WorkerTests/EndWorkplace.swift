@@ -1,8 +1,8 @@
+import BrokerKit
 import Foundation
 import JSON
 import Kafka
 import Pipeline
-import TestSupport
 import Testing
 
 /// A configuration of its own, made by the program itself, with topics and a group of its own on the suite's broker.

@@ -4,7 +4,6 @@ internal import Crypto
 internal import DeviceLab
 internal import Foundation
 internal import JSON
-internal import TestSupport
 internal import Testing
 
 @testable internal import Worker

@@ -1,5 +1,5 @@
 import Pipeline
-import TestSupport
+import TestKit
 import Testing
 
 @testable import Pipeline

@@ -2,7 +2,7 @@ import AppAttest
 import AppCheck
 import Crypto
 import Pipeline
-import TestSupport
+import TestKit
 import Testing
 
 @testable import Worker

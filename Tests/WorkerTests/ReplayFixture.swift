@@ -4,7 +4,6 @@ import DeviceLab
 import Foundation
 import JSON
 import Pipeline
-import TestSupport
 import Worker
 
 /// A replay as a user runs it: a config directory, a capture, the command, the files.

@@ -3,7 +3,7 @@ import AppCheck
 import Crypto
 import Foundation
 import Pipeline
-import TestSupport
+import TestKit
 import Testing
 
 /// Apple's own objects through the command, for every vector whose App ID is known.

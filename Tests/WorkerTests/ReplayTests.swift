@@ -5,7 +5,7 @@ import DeviceLab
 import Foundation
 import JSON
 import Pipeline
-import TestSupport
+import TestKit
 import Testing
 import Worker
 

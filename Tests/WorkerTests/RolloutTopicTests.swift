@@ -2,7 +2,6 @@ import Foundation
 import JSON
 import Kafka
 import Pipeline
-import TestSupport
 import Testing
 
 extension EndToEndTests {

@@ -1,5 +1,5 @@
+import BrokerKit
 import Foundation
-import TestSupport
 import Testing
 
 @Suite("run without a broker that answers", .enabled(if: WorkerBinary.url != nil))

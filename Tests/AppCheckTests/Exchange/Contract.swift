@@ -4,7 +4,7 @@ import Foundation
 enum Contract {
     static let root: Node = {
         let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "TestSupport/firebase-contract.json")
+            .deletingLastPathComponent().appending(path: "TestKit/firebase-contract.json")
         guard let data = try? Data(contentsOf: file), let object = try? JSONSerialization.jsonObject(with: data) else {
             return Node(value: nil)
         }

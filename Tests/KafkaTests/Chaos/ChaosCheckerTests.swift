@@ -1,5 +1,5 @@
+import BrokerKit
 import Crypto
-import TestSupport
 import Testing
 
 /// A small run's outcomes, right in every way; each test breaks one thing.

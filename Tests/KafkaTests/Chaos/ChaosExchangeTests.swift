@@ -1,8 +1,9 @@
 import AppAttest
+import BrokerKit
 import Crypto
 import Foundation
 import Pipeline
-import TestSupport
+import TestKit
 import Testing
 
 /// A small run of the exchange, right in every way; each test breaks one thing.

@@ -1,6 +1,6 @@
+import BrokerKit
 import Kafka
 import Pipeline
-import TestSupport
 import Testing
 import Worker
 
@@ -13,7 +13,7 @@ private let behindNetwork: ClusterSettings = {
 /// KAFKA-17754: the network holds one request of a transaction, the library repeats it inside a call that succeeds, and
 /// the held one arrives in the middle of the next transaction.
 @Suite(
-    .enabled(if: KafkaInstallation.found != nil, Comment(rawValue: KafkaInstallation.whyMissing)),
+    .brokerTests,
     .cluster(behindNetwork),
     .serialized,
     .timeLimit(.minutes(5))

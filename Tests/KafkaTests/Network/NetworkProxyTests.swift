@@ -1,5 +1,5 @@
+import BrokerKit
 import Foundation
-import TestSupport
 import Testing
 
 /// A network before one imitated broker.

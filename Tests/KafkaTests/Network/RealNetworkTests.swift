@@ -1,7 +1,7 @@
+import BrokerKit
 import Foundation
 import Kafka
 import Pipeline
-import TestSupport
 import Testing
 import Worker
 
@@ -13,7 +13,7 @@ private let behindNetwork: ClusterSettings = {
 
 /// What a network does to transactions, on a real broker.
 @Suite(
-    .enabled(if: KafkaInstallation.found != nil, Comment(rawValue: KafkaInstallation.whyMissing)),
+    .brokerTests,
     .cluster(behindNetwork),
     .serialized,
     .timeLimit(.minutes(5))

@@ -1,6 +1,6 @@
+import BrokerKit
 import Foundation
 import Kafka
-import TestSupport
 import Testing
 
 private let settings: ClusterSettings = {
@@ -11,7 +11,7 @@ private let settings: ClusterSettings = {
 
 /// The program on a broker that asks for names and passwords and has access rules.
 @Suite(
-    .enabled(if: KafkaInstallation.found != nil, Comment(rawValue: KafkaInstallation.whyMissing)),
+    .brokerTests,
     .cluster(settings),
     .serialized,
     .timeLimit(.minutes(20))

@@ -1,5 +1,5 @@
+import BrokerKit
 import Foundation
-import TestSupport
 import Testing
 
 extension RealCluster {
@@ -16,7 +16,7 @@ extension RealCluster {
 /// One broker of three fails or restarts in the middle of the work. (A single one may forget what its coordinator has
 /// decided, as the Operating page says.)
 @Suite(
-    .enabled(if: KafkaInstallation.found != nil, Comment(rawValue: KafkaInstallation.whyMissing)),
+    .brokerTests,
     .cluster(ClusterSettings(brokers: 3)),
     .serialized,
     .timeLimit(.minutes(20))
@@ -56,7 +56,7 @@ private let smallDisk: ClusterSettings = {
 
 /// A broker among three whose disk is full. It needs a disk of its own, which takes the right to mount one.
 @Suite(
-    .enabled(if: KafkaInstallation.found != nil, Comment(rawValue: KafkaInstallation.whyMissing)),
+    .brokerTests,
     .enabled(if: RealCluster.canMountDisks, "a small disk cannot be mounted here"),
     .cluster(smallDisk),
     .serialized,

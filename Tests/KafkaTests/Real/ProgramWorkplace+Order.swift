@@ -1,5 +1,5 @@
+import BrokerKit
 import Foundation
-import TestSupport
 import Testing
 
 extension ProgramWorkplace {

@@ -1,7 +1,7 @@
+import BrokerKit
 import Foundation
 import Kafka
 import Pipeline
-import TestSupport
 import Testing
 import Worker
 
@@ -16,7 +16,7 @@ extension RealCluster {
 
 /// A broker with a quota answers late, and reads nothing more from the connection until it is made up for.
 @Suite(
-    .enabled(if: KafkaInstallation.found != nil, Comment(rawValue: KafkaInstallation.whyMissing)),
+    .brokerTests,
     .cluster(ClusterSettings()),
     .serialized,
     .timeLimit(.minutes(5))

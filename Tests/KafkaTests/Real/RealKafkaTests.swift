@@ -1,12 +1,12 @@
+import BrokerKit
 import Foundation
 import Kafka
 import Pipeline
-import TestSupport
 import Testing
 import Worker
 
 @Suite(
-    .enabled(if: KafkaInstallation.found != nil, Comment(rawValue: KafkaInstallation.whyMissing)),
+    .brokerTests,
     .realKafka,
     .serialized,
     .timeLimit(.minutes(20))

@@ -1,6 +1,6 @@
+import BrokerKit
 import Kafka
 import Pipeline
-import TestSupport
 import Testing
 import Worker
 

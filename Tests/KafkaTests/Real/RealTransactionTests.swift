@@ -1,10 +1,10 @@
+import BrokerKit
 import Foundation
 import Kafka
-import TestSupport
 import Testing
 
 @Suite(
-    .enabled(if: KafkaInstallation.found != nil, Comment(rawValue: KafkaInstallation.whyMissing)),
+    .brokerTests,
     .realKafka,
     .serialized,
     .timeLimit(.minutes(20))

@@ -1,6 +1,6 @@
+import BrokerKit
 import Foundation
 import Kafka
-import TestSupport
 import Testing
 
 /// Two topics of one partition on the suite's broker, and clients for a copy from one to the other.

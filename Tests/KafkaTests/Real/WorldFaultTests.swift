@@ -1,12 +1,12 @@
+import BrokerKit
 import DeviceLab
 import Foundation
 import Kafka
-import TestSupport
 import Testing
 
 /// Faults from outside the worker: each ends in recovery or in one clear line, and no request is lost.
 @Suite(
-    .enabled(if: KafkaInstallation.found != nil, Comment(rawValue: KafkaInstallation.whyMissing)),
+    .brokerTests,
     .cluster(ClusterSettings()),
     .serialized,
     .timeLimit(.minutes(20))

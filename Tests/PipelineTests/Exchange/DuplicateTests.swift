@@ -3,7 +3,8 @@ import AppCheck
 import DeviceLab
 import JSON
 import Pipeline
-import TestSupport
+import SimulationKit
+import TestKit
 import Testing
 
 @Suite struct DuplicateTests {

@@ -3,7 +3,8 @@ import AppCheck
 import DeviceLab
 import JSON
 import Pipeline
-import TestSupport
+import SimulationKit
+import TestKit
 import Testing
 
 /// Used challenges and tokens are forgotten by stream time, and what is forgotten never comes back.

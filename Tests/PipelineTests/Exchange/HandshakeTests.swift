@@ -3,7 +3,8 @@ import AppCheck
 import DeviceLab
 import JSON
 import Pipeline
-import TestSupport
+import SimulationKit
+import TestKit
 import Testing
 
 /// Google's stock client against the real loop: its state machine chooses the calls; it knows only what the topics say.

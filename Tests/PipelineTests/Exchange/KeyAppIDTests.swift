@@ -3,7 +3,8 @@ import AppCheck
 import Crypto
 import DeviceLab
 import Pipeline
-import TestSupport
+import SimulationKit
+import TestKit
 import Testing
 
 /// An app of the registry may list several Apple App IDs; a key belongs to the one that it was attested for.

@@ -2,7 +2,8 @@ import AppAttest
 import AppCheck
 import DeviceLab
 import Pipeline
-import TestSupport
+import SimulationKit
+import TestKit
 import Testing
 
 /// `iat` where the worker's clock and the broker's differ.

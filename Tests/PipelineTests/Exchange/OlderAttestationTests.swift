@@ -3,7 +3,8 @@ import AppCheck
 import Crypto
 import DeviceLab
 import Pipeline
-import TestSupport
+import SimulationKit
+import TestKit
 import Testing
 
 /// A key's attestations in the order A1 A2 A1: a kept copy of the first one must not bring it back.

@@ -4,7 +4,8 @@ import Crypto
 import DeviceLab
 import JSON
 import Pipeline
-import TestSupport
+import SimulationKit
+import TestKit
 import Testing
 
 /// A compromised signing key is taken out while the worker runs.

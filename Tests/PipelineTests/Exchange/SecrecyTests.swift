@@ -4,7 +4,8 @@ import Crypto
 import DeviceLab
 import JSON
 import Pipeline
-import TestSupport
+import SimulationKit
+import TestKit
 import Testing
 
 /// Tokens, artifacts, challenges and keys appear on the tokens topic alone.

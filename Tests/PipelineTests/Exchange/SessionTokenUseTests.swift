@@ -3,7 +3,8 @@ import AppCheck
 import DeviceLab
 import JSON
 import Pipeline
-import TestSupport
+import SimulationKit
+import TestKit
 import Testing
 
 /// verifyAppCheckToken of session tokens: what each app says of them, and how many are remembered.

@@ -3,7 +3,8 @@ import AppCheck
 import DeviceLab
 import JSON
 import Pipeline
-import TestSupport
+import SimulationKit
+import TestKit
 import Testing
 
 /// One signature for the session tokens of one app, subject and second, where the app asks for it.

@@ -4,7 +4,8 @@ import Crypto
 import DeviceLab
 import JSON
 import Pipeline
-import TestSupport
+import SimulationKit
+import TestKit
 import Testing
 
 /// verifyAppCheckToken: limited-use tokens are used up, once.

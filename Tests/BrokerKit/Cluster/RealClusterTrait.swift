@@ -12,7 +12,7 @@ package struct RealClusterTrait: SuiteTrait, TestScoping {
         performing function: @Sendable () async throws -> Void
     ) async throws {
         let cannotMount = settings.diskMegabytes != nil && !RealCluster.canMountDisks
-        guard let installation = KafkaInstallation.found, !cannotMount else { return try await function() }
+        guard let installation = KafkaInstallation.ofTests, !cannotMount else { return try await function() }
         try await BrokerTurn.run(weight: settings.brokers > 1 ? 2 : 1) {
             let cluster = try RealCluster(installation, settings)
             defer { cluster.stop() }

@@ -2,6 +2,7 @@ internal import AppAttest
 internal import AppCheck
 package import DeviceLab
 internal import Pipeline
+package import TestKit
 
 /// Google's stock client before the rig: what a gateway does with its calls.
 extension ExchangeRig {

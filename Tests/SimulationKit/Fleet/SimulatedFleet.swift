@@ -1,6 +1,7 @@
 internal import AppAttest
 internal import DeviceLab
 package import Pipeline
+internal import TestKit
 
 /// What one seed is about: how many workers, how they share, how rough it gets.
 package struct SimulationPlan: Sendable {

@@ -3,6 +3,7 @@ internal import AppCheck
 internal import Crypto
 package import DeviceLab
 internal import Pipeline
+internal import TestKit
 
 /// The exchange's part of a run's requests: challenges, attestations, assertions and checks of limited-use tokens, and
 /// among them challenges, tokens and attestations that come once more under another id, and redeliveries.

@@ -3,6 +3,7 @@ internal import AppCheck
 internal import Crypto
 package import DeviceLab
 package import Pipeline
+package import TestKit
 
 /// The real loop over topics in memory, driven request by request: what a test sends is answered before it goes on.
 package final class ExchangeRig {

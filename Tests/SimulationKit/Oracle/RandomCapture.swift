@@ -3,6 +3,7 @@ internal import AppCheck
 internal import Crypto
 internal import DeviceLab
 package import Pipeline
+internal import TestKit
 
 /// A random capture with the ledger that it meets: every verb, several apps, keys that are known, lost or imported
 /// without a point, artifacts and challenges good and bad, refused claims, and repetitions of all of it.

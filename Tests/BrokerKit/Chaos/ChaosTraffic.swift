@@ -4,6 +4,7 @@ package import DeviceLab
 internal import Dispatch
 internal import Foundation
 package import Pipeline
+internal import TestKit
 
 /// A request for the requests topic.
 package struct ChaosRequest: Sendable, Equatable {

@@ -9,7 +9,7 @@ package struct RealKafkaTrait: SuiteTrait, TestScoping {
         testCase: Test.Case?,
         performing function: @Sendable () async throws -> Void
     ) async throws {
-        guard let installation = KafkaInstallation.found else { return try await function() }
+        guard let installation = KafkaInstallation.ofTests else { return try await function() }
         try await BrokerTurn.run(weight: 1) {
             let broker = try RealKafka(installation)
             defer { broker.stop() }
@@ -21,4 +21,11 @@ package struct RealKafkaTrait: SuiteTrait, TestScoping {
 extension Trait where Self == RealKafkaTrait {
     /// One real broker for the suite; see ``RealKafkaTrait``.
     package static var realKafka: Self { RealKafkaTrait() }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// A suite that starts real brokers: see ``KafkaInstallation/ofTests``.
+    package static var brokerTests: Self {
+        .enabled(if: KafkaInstallation.ofTests != nil, Comment(rawValue: KafkaInstallation.whyNotTested))
+    }
 }

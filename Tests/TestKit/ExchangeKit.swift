@@ -26,7 +26,9 @@ package enum ExchangeKit {
     package static let otherRSA = try? SigningKey.generate(.rsa)
     package static let p256 = try? SigningKey.generate(.p256)
 
-    package struct MissingKey: Error {}
+    package struct MissingKey: Error {
+        package init() {}
+    }
 
     package static func rs256(
         _ kid: String = "Kx3_Qa",

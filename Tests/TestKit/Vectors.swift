@@ -95,7 +95,7 @@ package enum Vectors {
 
     private static let directory: URL = {
         if let set = ProcessInfo.processInfo.environment["ATTEST_VECTORS"] { return URL(filePath: set) }
-        // Tests/TestSupport/Vectors.swift, so the package lies three steps up.
+        // Tests/TestKit/Vectors.swift, so the package lies three steps up.
         let package = (0..<3).reduce(URL(filePath: #filePath)) { path, _ in path.deletingLastPathComponent() }
         return package.deletingLastPathComponent().appending(path: "shared/vectors")
     }()

@@ -1,6 +1,7 @@
 package import Crypto
 internal import JSON
 package import Pipeline
+internal import TestKit
 
 /// What a request of the exchange uses up, read from its bytes.
 package struct ChaosExchange: Hashable, Sendable {

@@ -3,6 +3,7 @@ internal import AppCheck
 internal import Crypto
 internal import DeviceLab
 internal import Pipeline
+internal import TestKit
 
 /// Records that no well-meaning gateway sends. Whether one is judged live or in a replay, its outcome is the same.
 enum HostileRequest {

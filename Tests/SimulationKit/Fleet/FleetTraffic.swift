@@ -3,6 +3,7 @@ internal import AppCheck
 internal import Crypto
 package import DeviceLab
 package import Pipeline
+internal import TestKit
 
 /// Requests of a few devices, made once for all seeds: signing is what costs.
 package final class FleetTraffic: Sendable {

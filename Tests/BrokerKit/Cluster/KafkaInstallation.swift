@@ -16,6 +16,15 @@ package struct KafkaInstallation: Sendable {
             + candidates.map(\.path).joined(separator: ", ") + ")"
     }
 
+    /// The installation for tests: they start brokers only where `BROKER_TESTS` is set, since that takes many minutes.
+    package static let ofTests: KafkaInstallation? = {
+        ProcessInfo.processInfo.environment["BROKER_TESTS"] == nil ? nil : found
+    }()
+
+    package static var whyNotTested: String {
+        ofTests == nil && found != nil ? "BROKER_TESTS=1 runs the tests that start real brokers" : whyMissing
+    }
+
     /// A program on the PATH.
     package static func executable(_ name: String) -> URL? {
         let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
@@ -31,8 +40,8 @@ package struct KafkaInstallation: Sendable {
     }
 
     private static var candidates: [URL] {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
+        // Tests/BrokerKit/Cluster/KafkaInstallation.swift, so the package lies four steps up.
+        let root = (0..<4).reduce(URL(fileURLWithPath: #filePath)) { path, _ in path.deletingLastPathComponent() }
         let beside = root.deletingLastPathComponent().appendingPathComponent("shared/kafka")
         guard let home = ProcessInfo.processInfo.environment["KAFKA_HOME"] else { return [beside] }
         return [URL(fileURLWithPath: home)]
@@ -42,43 +51,4 @@ package struct KafkaInstallation: Sendable {
         let files = (try? FileManager.default.contentsOfDirectory(atPath: home.path + "/libs")) ?? []
         return files.contains { $0.hasPrefix("kafka_2") && $0.hasSuffix(".jar") }
     }
-}
-
-/// A cluster of one broker; see ``RealCluster``.
-package final class RealKafka: Sendable {
-    private let cluster: RealCluster
-
-    package var bootstrapServers: String { cluster.bootstrapServers }
-    package var folder: URL { cluster.folder }
-
-    package init(_ installation: KafkaInstallation, seconds: Int = 60) throws {
-        cluster = try RealCluster(installation, seconds: seconds)
-    }
-
-    /// Stops the broker's clock: connections stay open without an answer, until ``resume()``.
-    package func pause() throws { try cluster.pause() }
-
-    package func resume() throws { try cluster.resume() }
-
-    /// Ends the broker as a power cut would. Ports and data stay its own, until ``restart(seconds:)``.
-    package func kill() throws { try cluster.kill() }
-
-    /// Starts a killed broker again, on the same ports and data.
-    package func restart(seconds: Int = 60) throws { try cluster.start(seconds: seconds) }
-
-    /// Gives topics more partitions.
-    package func addPartitions(_ count: Int32, to topics: [String]) throws {
-        try cluster.addPartitions(count, to: topics)
-    }
-
-    package func deleteTopic(_ name: String) throws { try cluster.deleteTopic(name) }
-
-    /// Runs one of Kafka's own tools to its end. - Returns: what it printed.
-    @discardableResult
-    package func tool(_ className: String, _ arguments: [String]) throws -> String {
-        try cluster.tool(className, arguments)
-    }
-
-    /// Stops the broker and deletes its folder.
-    package func stop() { cluster.stop() }
 }

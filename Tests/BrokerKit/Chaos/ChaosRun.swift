@@ -200,7 +200,8 @@ package final class ChaosRun {
             )
         }
         try last.flush(timeoutMilliseconds: 60_000)
-        report.closing = Int(settings.partitions)
+        // A flush ends with failed deliveries, too.
+        report.closing = last.deliveries.acknowledged
         let watch = workplace.drainWatch()
         let deadline = ContinuousClock.now + Self.patience
         while try !watch.isDrained(), ContinuousClock.now < deadline { try tick() }

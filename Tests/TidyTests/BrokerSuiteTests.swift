@@ -1,0 +1,27 @@
+internal import Testing
+
+@Suite(".ci/run runs every suite that starts real brokers")
+struct BrokerSuiteTests {
+    /// The types that follow a `.brokerTests` trait.
+    private static func suites(in file: SourceFile) -> [String] {
+        let marks = file.code.indices.filter {
+            file.code[$0].split(separator: " ").contains { $0.hasPrefix(".brokerTests") }
+        }
+        return marks.compactMap { mark in
+            let line = file.code[mark...].first { $0.hasPrefix("struct ") }
+            return line.map { String($0.split(separator: " ")[1].prefix { $0 != ":" }) }
+        }
+    }
+
+    @Test("broker_suites names each of them, and no other")
+    func names() throws {
+        let script = try #require(SourceTree.text(".ci/run"))
+        let lines = script.split(separator: "\n").filter { $0.hasPrefix("broker_suites") }
+        let listed = lines.flatMap { line in
+            line.drop { $0 != "'" }.split { "'|".contains($0) }.map(String.init)
+        }
+        let suites = SourceTree.swiftFiles.filter { $0.isUnder(["Tests/"]) }.flatMap(Self.suites)
+        #expect(suites.count > 10)
+        #expect(listed.sorted() == suites.sorted())
+    }
+}
