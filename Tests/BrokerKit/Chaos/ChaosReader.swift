@@ -32,6 +32,9 @@ struct ChaosReader {
             if let exchange = ChaosExchange(request: record.value) { exchanges[place] = exchange }
         }
         open += Self.open(ends, workplace.requests)
+        // No transaction writes there: every offset is a request.
+        let unread = ends.values.reduce(0) { $0 + $1.unseen }
+        guard unread == 0 else { throw ChaosOutcome.Unreadable(description: "\(unread) requests were not read") }
         let replay = workplace.folder + "/replay"
         try WorkerBinary.done(
             ["replay", "--config", workplace.config, "--input", capture, "--output", replay],
