@@ -65,7 +65,7 @@ struct ConfigurationPageTests {
     @Test(arguments: places)
     func `lists the keys that the reader knows, and no other`(place: [String]) throws {
         let fault = try #require(try Self.directory(place, #""nothing": 1"#).fault())
-        let marker = "unknown key; known here: "
+        let marker = "unknown key; known keys: "
         let start = try #require(fault.firstRange(of: marker)?.upperBound, "\(fault)")
         let known = fault[start...].split(separator: ".")[0].split(separator: ", ").map(String.init)
         let named = Self.rows.filter { $0.names.starts(with: place) && $0.names.count > place.count }

@@ -64,7 +64,7 @@ private final class WatchBench {
 
 @Suite("Reload")
 struct ConfigurationWatchTests {
-    private static let gone = "the configuration is not reloaded, the old one stays: "
+    private static let gone = "the configuration is not reloaded, the old one stays in use: "
 
     @Test("Files that stay as they are cause nothing")
     func quiet() throws {
@@ -170,7 +170,7 @@ struct ConfigurationWatchTests {
     @Test(
         "A bad file keeps the old configuration and is told once, in one line; mended, it is taken over",
         arguments: [
-            ("apps.json", "{", "apps.json: line 1, column 2: no valid JSON; mend it there."),
+            ("apps.json", "{", "apps.json: line 1, column 2: invalid JSON; fix it there."),
             (
                 "apps.json", #"{"projects":[{"number":"1","apps":[{"appId":"a","x":1}]}]}"#,
                 "apps.json: projects[0].apps[0].x"
@@ -242,7 +242,7 @@ struct ConfigurationWatchTests {
         bench.settle()
         #expect(
             bench.lines.last
-                == "warning: changed too, but only a restart takes it over: topics, challenges.mode, batch, kafka.properties"
+                == "warning: also changed, but needs a restart: topics, challenges.mode, batch, kafka.properties"
         )
         let next = try #require(bench.applied.first?.0)
         #expect(next.batch.records == 10_000 && next.topics == .standard && next.kafkaProperties.isEmpty)

@@ -95,7 +95,7 @@ struct LedgerCommandTests {
         #expect(code == 2 && transcript.error.contains("partitioner is unchecked"))
         for name in ["murmur2", "crc32"] {
             let (code, transcript) = try run(arguments, worker: #""partitioner":"\#(name)""#, keys: "{")
-            #expect(code == 1 && transcript.error.contains("line 1: no valid JSON"), "\(transcript.error)")
+            #expect(code == 1 && transcript.error.contains("line 1: invalid JSON"), "\(transcript.error)")
         }
     }
 
