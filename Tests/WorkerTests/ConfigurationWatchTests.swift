@@ -310,14 +310,14 @@ struct KeyHistoryTests {
             ),
             (
                 #", {"id": "s2", "file": "s2"}"#, "",
-                "sealing key s2 is gone: artifacts that it sealed need it for years"
+                "sealing key s2 was removed: artifacts sealed with it need it for years"
             ),
-            (#"{"id": "s1", "file": "s1"}, "#, "", "sealing key s1 is gone"),
+            (#"{"id": "s1", "file": "s1"}, "#, "", "sealing key s1 was removed"),
             (#"{"id": "c1", "file": "c1"}, "#, "", "challenge key c1 was the first: keep it behind the new one"),
-            (#""a.pem""#, #""other.pem""#, "signing key a has become another key: give the new one a kid of its own"),
-            (#""p.pem""#, #""other.pem""#, "signing key p has become another key"),
-            (#""file": "s2""#, #""file": "other""#, "sealing key s2 has become another key: give the new one an id"),
-            (#""file": "c2""#, #""file": "other""#, "challenge key c2 has become another key"),
+            (#""a.pem""#, #""other.pem""#, "signing key a is now a different key: give the new one its own kid"),
+            (#""p.pem""#, #""other.pem""#, "signing key p is now a different key"),
+            (#""file": "s2""#, #""file": "other""#, "sealing key s2 is now a different key: give the new one"),
+            (#""file": "c2""#, #""file": "other""#, "challenge key c2 is now a different key"),
         ]
     )
     func missed(old: String, new: String, problem: String) throws {
@@ -366,8 +366,8 @@ struct KeyHistoryTests {
         let hour: Int64 = 3_600_000
         #expect(
             PublicationRule.warnings(keys, now: made + 2 * hour + 600_000) == [
-                "signing key a is active, and its file is only 2 h 10 min old; publish a key 7 h before it is active, "
-                    + "for verifiers keep key sets for up to 6 h"
+                "signing key a is active, and its file is only 2 h 10 min old; publish a key 7 h before it becomes "
+                    + "active, because verifiers keep key sets for up to 6 h"
             ]
         )
         #expect(PublicationRule.warnings(keys, now: made + 7 * hour - 1).count == 1)

@@ -196,7 +196,7 @@ struct NewKeysTests {
         let last = try #require(fresh.files.last)
         try FileManager.default.createDirectory(atPath: "\(directory.path)/keys", withIntermediateDirectories: true)
         try directory.write(last, "precious")
-        #expect(throws: CommandFault("\(directory.path)/\(last) exists already: it is not written over.")) {
+        #expect(throws: CommandFault("\(directory.path)/\(last) already exists and is not overwritten.")) {
             try fresh.write(to: directory.path)
         }
         #expect(try directory.text(last) == "precious")
