@@ -218,7 +218,7 @@ struct RolloutTests {
         let directory = try directory()
         try directory.write("events", MadeEvent.capture([MadeEvent()]) + Array("no JSON\n".utf8))
         let (code, output, error) = directory.run("rollout", "--input", "\(directory.path)/events")
-        #expect(code == 1 && output.isEmpty && error.contains("line 2 is no record of a capture"))
+        #expect(code == 1 && output.isEmpty && error.contains("line 2 is not a capture record"))
         let embedded = try KeyDirectory(#""embeddedBroker":true"#).run("rollout")
         #expect(embedded.code == 2 && embedded.error.contains("give --input"))
     }

@@ -353,6 +353,6 @@ struct SimulatePublishTests {
         let arguments = ["publish", "--config", folder.path + "/config", "--input", capture]
         #expect(AttestWorker.main(arguments, commands: AttestWorker.commands, console: transcript.console) == 1)
         #expect(transcript.output == "30 records acknowledged, 0 failed\n")
-        #expect(transcript.error.contains("line 31 is no record of a capture"), "\(transcript.error)")
+        #expect(transcript.error.contains("line 31 is not a capture record"), "\(transcript.error)")
     }
 }
