@@ -8,8 +8,8 @@ extension Command {
         options: [
             .value("--config", "DIR", "the configuration directory", .required),
             .value("--input", "CAPTURE", "what kcat -C -J took, or simulate wrote; - for standard input", .required),
-            .value("--rate", "R", "records per second; as fast as it goes where absent"),
-            .flag("--skip-bad-lines", "leave out lines that are no record, and count them"),
+            .value("--rate", "R", "records per second (unlimited)"),
+            .flag("--skip-bad-lines", "skip and count lines that are not records"),
         ],
         notes:
             "Keys, values and headers are published as they are; keys choose their partitions as Java clients do (murmur2)."

@@ -67,7 +67,7 @@ extension SimulateCommand {
     static func account(_ tally: StockTally, devices: Int) throws(CommandFault) -> [String] {
         if let fault = tally.faults.first {
             throw CommandFault(
-                "\(tally.faults.count) answers are none that a stock client can use; the first: \(fault)."
+                "\(tally.faults.count) answers cannot be used by a stock client; the first: \(fault)."
             )
         }
         let refused = tally.refused.sorted { $0.key < $1.key }.map { "\($0.value.grouped) \($0.key)" }
