@@ -175,7 +175,7 @@ extension EndToEndTests {
         ]
         for process in processes {
             #expect(process.exitCode() == 1)
-            #expect(process.saysOneLine("attest-worker: the broker cannot be asked: "), "\(process.error)")
+            #expect(process.saysOneLine("attest-worker: cannot query the broker: "), "\(process.error)")
         }
     }
 

@@ -158,7 +158,7 @@ extension EndToEndTests {
                 return number <= 35 ? record(number) : nil
             }
         }
-        #expect(fault?.sentence.contains("somebody else wrote to crossed.ledger, partition 1") == true)
+        #expect(fault?.sentence.contains("another process wrote to crossed.ledger, partition 1") == true)
         #expect(writer.written == 10)
         let live = try workplace.liveLedgerKeys().values.reduce(0) { $0 + $1.count }
         #expect(live == 11)
@@ -183,7 +183,7 @@ extension EndToEndTests {
         }
         // Whichever is seen first: that the producer is fenced, or the later command's mark in the ledger.
         let sentence = fault?.sentence ?? ""
-        let reasons = ["another command took over the ledger", "somebody else wrote to fenced.ledger, partition 1"]
+        let reasons = ["another command took over the ledger", "another process wrote to fenced.ledger, partition 1"]
         #expect(reasons.contains(where: sentence.contains), "\(sentence)")
         let ends = try LedgerReader(access, partitions: Workplace.partitions).readSettled { _ in }
         var rest = [record(2)][...]
