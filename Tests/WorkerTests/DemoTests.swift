@@ -59,7 +59,7 @@ struct ProgramTests {
             #expect(run.exitCode() == 0)
         }
         #expect(check.exitCode() == 1)
-        #expect(check.saysOneLine("attest-worker: the broker cannot be asked: "), "\(check.error)")
+        #expect(check.saysOneLine("attest-worker: cannot query the broker: "), "\(check.error)")
     }
 
     @Test func `a signal is never lost, at whatever moment of the start it comes`() throws {

@@ -46,9 +46,9 @@ struct RestoreMeterTests {
                 + [(301, further, 0), (302, further, 0), (361, further, 0), (400, further, 0), (401, nil, 27)]
         )
         #expect(lines.count == 4, "\(lines)")
-        #expect(lines.first?.hasPrefix("attest-worker: the restore stands still with 5 offsets left") ?? false)
+        #expect(lines.first?.hasPrefix("attest-worker: the restore makes no progress with 5 offsets left") ?? false)
         #expect(lines[1] == "restoring the ledger: 23 records, 4 left")
-        #expect(lines[2].hasPrefix("attest-worker: the restore stands still with 4 offsets left"))
+        #expect(lines[2].hasPrefix("attest-worker: the restore makes no progress with 4 offsets left"))
         #expect(lines[3].hasPrefix("the ledger is restored: 27 records"))
     }
 }

@@ -17,7 +17,7 @@ extension EndToEndTests {
             #expect(worker.waits(until: "waiting for the broker"))
             let check = try workplace.run("run", "--check")
             #expect(check.exitCode() == 1)
-            #expect(check.saysOneLine("attest-worker: the broker cannot be asked: "), "\(check.error)")
+            #expect(check.saysOneLine("attest-worker: cannot query the broker: "), "\(check.error)")
         }
         #expect(try workplace.waits(for: 50, of: worker), "\(worker.error) \(worker.output)")
         worker.signal(SIGINT)
@@ -45,7 +45,7 @@ extension EndToEndTests {
             #expect(unequal.exitCode() == 1)
             #expect(unequal.saysOneLine("attest-worker: the topics' partition counts differ ("))
             #expect(unequal.error.contains("missing.tokens has 2"))
-            #expect(unequal.error.contains("make those anew that differ"))
+            #expect(unequal.error.contains("recreate those that differ"))
         }
         #expect(try Admin(workplace.properties).createTopics([odd]) == [.exists], "nothing was changed")
     }

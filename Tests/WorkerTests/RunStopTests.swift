@@ -42,8 +42,8 @@ extension EndToEndTests {
         // Beside the library's own lines.
         let lines = worker.error.split(separator: "\n").filter { $0.hasPrefix("attest-worker: ") }
         #expect(lines.count == 1, "\(worker.error)")
-        #expect(worker.error.contains("has 5 partitions, the worker was started with 3: "))
-        #expect(worker.error.contains("stop all workers, make all six topics equal, start again"))
+        #expect(worker.error.contains("has 5 partitions, but the worker was started with 3: "))
+        #expect(worker.error.contains("stop all workers, give all six topics the same number, start again"))
         #expect(try Outcomes(of: workplace).counts == ["accepted": 50])
     }
 

@@ -102,7 +102,7 @@ extension BrokerSettings {
     /// The name by which the group knows this instance over restarts.
     func stableID() throws(KafkaFault) -> String {
         guard let group = KafkaProperties(properties)["group.id"], !group.isEmpty else {
-            throw .invalid("kafka property group.id is needed")
+            throw .invalid("kafka property group.id is required")
         }
         guard !instanceName.isEmpty else { throw .invalid("the instance needs a name") }
         return "\(group)-\(instanceName)"

@@ -25,7 +25,7 @@ struct RealKafkaTests {
         }
         let again = try fixture.create()
         #expect(again.allMatch)
-        #expect(again.lines == fixture.names.all.map { "exists \($0), as asked for" })
+        #expect(again.lines == fixture.names.all.map { "exists \($0), as requested" })
     }
 
     @Test func `topics that exist are compared and left as they are`() throws {
