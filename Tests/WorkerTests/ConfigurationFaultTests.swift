@@ -33,7 +33,7 @@ import Worker
             ),
             (
                 #""signingKeys":[{"kid":"a","file":"f"},{"kid":"b","file":"g"}]"#,
-                "signingKeys[1].state: one RS256 key is active already; publish the other"
+                "signingKeys[1].state: one RS256 key is already active; publish the other"
             ),
             (
                 #""sealingKeys":[{"id":"a","file":"f"},{"id":"a","file":"g"}]"#,

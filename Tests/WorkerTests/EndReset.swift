@@ -44,7 +44,7 @@ extension EndToEndTests {
             #expect(plan.exitCode() == 0, "\(plan.error)")
             let lines = plan.output.split(separator: "\n")
             #expect(lines.first == "group planned, requests planned.requests, ledger planned.ledger")
-            #expect(lines.last == "nothing was changed; --yes does it")
+            #expect(lines.last == "nothing was changed; --yes carries out the plan")
             let cells = lines.dropFirst(2).dropLast().map { $0.split(separator: " ").map(String.init) }
             #expect(cells.map { $0[0] } == ["0", "1", "2"])
             #expect(cells.allSatisfy { $0[1] == "none" })

@@ -23,7 +23,7 @@ package struct TrustAnchors: Sendable {
                 throw AnchorFault(
                     list: list,
                     index: index,
-                    reason: "holds no readable certificate, or other PEM blocks"
+                    reason: "has no readable certificate, or has other PEM blocks"
                 )
             }
             for certificate in certificates {

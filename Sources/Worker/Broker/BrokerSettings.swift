@@ -79,7 +79,7 @@ extension BrokerSettings {
         try KafkaProperties(properties).validate()
         _ = try stableID()
         for stream in OutputStream.allCases where topics.outputs[stream] == nil {
-            throw .invalid("no topic is named for \(stream.rawValue)")
+            throw .invalid("no topic is set for \(stream.rawValue)")
         }
     }
 

@@ -4,10 +4,10 @@ internal import Pipeline
 extension Command {
     static let publish = Command(
         name: "publish",
-        summary: "write a capture's records onto the requests topic",
+        summary: "write a capture's records to the requests topic",
         options: [
             .value("--config", "DIR", "the configuration directory", .required),
-            .value("--input", "CAPTURE", "what kcat -C -J took, or simulate wrote; - for standard input", .required),
+            .value("--input", "CAPTURE", "a capture of kcat -C -J or simulate; - for standard input", .required),
             .value("--rate", "R", "records per second (unlimited)"),
             .flag("--skip-bad-lines", "skip and count lines that are not records"),
         ],

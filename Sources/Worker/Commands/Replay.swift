@@ -7,7 +7,7 @@ extension Command {
             .value(
                 "--input",
                 "CAPTURE",
-                "what kcat -C -J took from the requests topic; - for standard input",
+                "a capture of the requests topic (kcat -C -J); - for standard input",
                 .required
             ),
             .value(

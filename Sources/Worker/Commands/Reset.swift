@@ -6,12 +6,12 @@ extension Command {
             .value("--config", "DIR", "the configuration directory", .required),
             .value("--partitions", "P,…", "only these, such as 3 or 0,2,5-7; all of them without it"),
             .flag("--offsets-only", "keep keys and ledger; set offsets, and the ledger's marks, to one of:"),
-            .flag("--to-end", "behind the newest request (without --offsets-only the default)"),
+            .flag("--to-end", "after the newest request (the default without --offsets-only)"),
             .flag("--to-beginning", "to the oldest request: every request is judged and answered again"),
             .flag("--to-applied", "where the ledger says that its worker stopped"),
             .flag("--to-committed", "where the group's offset is"),
             .value("--to-offset", "N", "to this offset of each partition"),
-            .flag("--yes", "do what the plan says; without it nothing is changed"),
+            .flag("--yes", "carry out the plan; without it nothing is changed"),
         ],
         notes: """
             Every worker of the group must have left: with static membership a stopped worker still counts until its
@@ -39,7 +39,7 @@ extension Command {
             return ExitCode.done
         }
         guard confirmed else {
-            console.print("nothing was changed; --yes does it")
+            console.print("nothing was changed; --yes carries out the plan")
             return ExitCode.done
         }
         let written = try reset.perform(console: console)

@@ -59,7 +59,7 @@ enum KafkaPropertiesFile {
         case "partition.assignment.strategy", "group.protocol", "group.remote.assignor":
             "the worker chooses an assignor that is safe with transactions; remove the line"
         case "auto.offset.reset":
-            "a new partition is read from its start, or records would be skipped; remove the line"
+            "a new partition must be read from its start, or records are skipped; remove the line"
         case "partitioner":
             "outputs go to their request's partition; remove the line and use partitioner in worker.json"
         case "enable.partition.eof", "allow.auto.create.topics":

@@ -22,7 +22,7 @@ enum KeyLists {
                 entry.state != .active
                     || !entries.contains(where: { $0.state == .active && $0.algorithm == entry.algorithm })
             else {
-                throw object.fault("state", "one \(entry.algorithm.rawValue) key is active already; publish the other")
+                throw object.fault("state", "one \(entry.algorithm.rawValue) key is already active; publish the other")
             }
             entries.append(entry)
         }

@@ -91,7 +91,7 @@ struct WorkerFile {
     {
         guard let name = try object.string(key) else { return nil }
         guard isTopicName(name) else {
-            throw object.fault(key, "must be a topic's name: 1 to 249 of letters, digits, dots, underscores, hyphens")
+            throw object.fault(key, "must be a topic name: 1 to 249 letters, digits, dots, underscores or hyphens")
         }
         return name
     }

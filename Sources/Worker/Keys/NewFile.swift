@@ -11,7 +11,7 @@ enum NewFile {
         guard file >= 0 else {
             throw errno == EEXIST
                 ? CommandFault("\(path) already exists and is not overwritten.")
-                : CommandFault("cannot make \(path): \(POSIXText.describe(errno)).")
+                : CommandFault("cannot create \(path): \(POSIXText.describe(errno)).")
         }
         let handle = FileHandle(fileDescriptor: file, closeOnDealloc: false)
         do {

@@ -14,7 +14,7 @@ final class WorkerSession {
     /// Time to end after a signal: longer than a commit takes, shorter than the five seconds that its sender may wait.
     private static let stopSeconds = 4.5
     private static let leavingEarly =
-        "leaving without the last commit; nothing is lost, the next owner of the partitions repeats it"
+        "leaving without the last commit; nothing is lost: the next owner of the partitions does the work again"
 
     private let directory: String
     private let loaded: LoadedConfiguration

@@ -57,7 +57,7 @@ extension SimulateCommand {
                 // Paced clients, and clients that back off, do not wait for an answer.
                 if fleet.answers != progress || !fleet.isWaiting { (progress, lastProgress) = (fleet.answers, .now) }
                 guard Date.now.timeIntervalSince(lastProgress) < Self.patience else {
-                    throw CommandFault("no answer came for 60 s: start \(AttestWorker.name) run on this configuration.")
+                    throw CommandFault("no answer within 60 s: start \(AttestWorker.name) run on this configuration.")
                 }
             }
         }
