@@ -58,7 +58,7 @@ struct ConfigurationPageTests {
         return places.sorted { $0.joined(separator: ".") < $1.joined(separator: ".") }
     }()
 
-    @Test func `there are rows and places to compare`() {
+    @Test func `the page has rows and places to compare`() {
         #expect(Self.rows.count > 60 && Self.places.count > 15)
     }
 

@@ -8,7 +8,7 @@ import Testing
     .timeLimit(.minutes(20))
 )
 struct ProgramTests {
-    @Test func `demo ends with success and says what it does not prove`() throws {
+    @Test func `demo ends with success and names what it does not prove`() throws {
         let folder = try SimulationFolder()
         let demo = try WorkerProcess(["demo"], folder: folder.path)
         #expect(demo.exitCode(seconds: 60) == 0, "\(demo.output) \(demo.error)")
@@ -62,7 +62,7 @@ struct ProgramTests {
         #expect(check.saysOneLine("attest-worker: cannot query the broker: "), "\(check.error)")
     }
 
-    @Test func `a signal is never lost, at whatever moment of the start it comes`() throws {
+    @Test func `a signal is never lost, at whatever moment of the start it arrives`() throws {
         let folder = try SimulationFolder()
         let made = folder.simulate("--new-config", "--devices", "1", "--records", "1", "--output", folder.path + "/c")
         #expect(made.code == 0)

@@ -56,7 +56,7 @@ extension EndToEndTests {
         #expect(try workplace.committed() == [nil, nil, nil])
     }
 
-    @Test func `a reset moves the offsets and forgets the ledger, whatever is in it`() throws {
+    @Test func `a reset moves the offsets and forgets the ledger, whatever its content`() throws {
         let (workplace, ends) = try occupied("forgotten")
         let unreadable = try workplace.run("export-keys")
         #expect(unreadable.exitCode() == 1)
@@ -81,7 +81,7 @@ extension EndToEndTests {
         #expect(try workplace.exported() == "")
     }
 
-    @Test func `a reset that was cut short is finished by the next one`() throws {
+    @Test func `an interrupted reset is finished by the next one`() throws {
         let (workplace, ends) = try occupied("halfway")
         // As after a crash of reset: the offsets are moved, and the first tombstone is written.
         try workplace.access.setRequestOffsets(
@@ -94,7 +94,7 @@ extension EndToEndTests {
         #expect(try workplace.liveLedgerKeys() == [:])
     }
 
-    @Test func `a run after a reset judges nothing twice, and after one to the beginning everything`() throws {
+    @Test func `a run after a reset judges nothing twice, and after a reset to the beginning everything`() throws {
         let workplace = try Workplace("rerun")
         try workplace.publish(devices: 5, records: 40)
         _ = try workplace.work(until: 40)
@@ -122,7 +122,7 @@ extension EndToEndTests {
         )
     }
 
-    @Test func `what is written in many transactions is all there, and the ends are known`() throws {
+    @Test func `records written in many transactions are complete, and their ends are known`() throws {
         let workplace = try Workplace("many")
         let access = try workplace.access
         let writer = try LedgerWriter(access, transactionRecords: 10)
@@ -141,9 +141,7 @@ extension EndToEndTests {
         #expect(total == 47, "35 records, and 3 markers for each of 4 transactions")
     }
 
-    @Test func `a writer that somebody else gets in the way of stops, and what it has not committed is not there`()
-        throws
-    {
+    @Test func `a writer stops when another process writes too, and its uncommitted records are not there`() throws {
         let workplace = try Workplace("crossed")
         let access = try workplace.access
         let writer = try LedgerWriter(access, transactionRecords: 10)
@@ -164,7 +162,7 @@ extension EndToEndTests {
         #expect(live == 11)
     }
 
-    @Test func `of two commands that write at a time the later one stops the earlier`() throws {
+    @Test func `of two commands that write at the same time the later one stops the earlier`() throws {
         let workplace = try Workplace("fenced")
         let access = try workplace.access
         let first = try LedgerWriter(access)

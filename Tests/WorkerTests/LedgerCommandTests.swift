@@ -69,7 +69,7 @@ struct LedgerCommandTests {
             ["publish", "--config", "DIR", "--input", "DIR/KEYS"],
         ]
     )
-    func `A configuration that names no broker, or of which no client can be made, is exit code 2 and one line`(
+    func `A configuration without a broker, or without a valid client, is exit code 2 and one line`(
         arguments: [String]
     ) throws {
         for (properties, name) in [

@@ -150,7 +150,7 @@ struct ReplayTests {
         #expect(run.error.split(separator: "\n").count == 1)
     }
 
-    @Test func `a replay never writes over the capture or the keys that it reads`() throws {
+    @Test func `a replay never overwrites the capture or the keys that it reads`() throws {
         let fixture = try Self.fixture()
         try FileManager.default.createDirectory(
             atPath: fixture.directory.path + "/out",
@@ -175,7 +175,7 @@ struct ReplayTests {
         #expect(fixture.replay().code == 0, "without either there is nothing in the way")
     }
 
-    @Test func `a folder or a summary that cannot be made is one line that says what to look at`() throws {
+    @Test func `a folder or summary that cannot be created is reported in one line with the cause`() throws {
         let fixture = try Self.fixture()
         try fixture.write(capture: Self.records(Self.fleet()))
         let taken = fixture.replay(output: "capture.ndjson")

@@ -25,7 +25,7 @@ struct RestoreMeterTests {
         RestoreProgress(records: records, remaining: remaining)
     }
 
-    @Test func `a restore that moves is told every two seconds, and its end`() {
+    @Test func `a restore that makes progress is reported every two seconds, and so is its end`() {
         let lines = lines([
             (0, progress(0, 900), 0), (1, progress(100, 800), 0), (2, progress(200, 700), 0),
             (3, progress(300, 600), 0), (4, progress(600, 300), 0), (5, nil, 900),
@@ -38,7 +38,7 @@ struct RestoreMeterTests {
         )
     }
 
-    @Test func `a restore that stands still says so once, and once more where it has moved between`() {
+    @Test func `a restore without progress is reported once, and again only after progress in between`() {
         let stuck = progress(22, 5)
         let further = progress(23, 4)
         let lines = lines(

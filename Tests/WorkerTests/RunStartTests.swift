@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension EndToEndTests {
-    @Test func `a run waits for its broker, says so once, and works when it comes`() throws {
+    @Test func `a run waits for its broker, logs that once, and works when the broker is up`() throws {
         let workplace = try Workplace("patient")
         let broker = try #require(RealKafkaTrait.broker)
         try workplace.publish(devices: 5, records: 50)
@@ -26,7 +26,7 @@ extension EndToEndTests {
         #expect(try Outcomes(of: workplace).counts == ["accepted": 50])
     }
 
-    @Test func `topics that are missing or unequal end run and check with a sentence`() throws {
+    @Test func `missing or unequal topics end run and check with one line`() throws {
         let workplace = try Workplace("missing", createsTopics: false)
         for arguments in [[], ["--check"]] {
             let missing = try WorkerProcess(["run", "--config", workplace.config] + arguments, folder: workplace.path)
@@ -50,7 +50,7 @@ extension EndToEndTests {
         #expect(try Admin(workplace.properties).createTopics([odd]) == [.exists], "nothing was changed")
     }
 
-    @Test func `run checks what is in order and leaves`() throws {
+    @Test func `run --check passes a correct setup and exits`() throws {
         let workplace = try Workplace("checked")
         let check = try workplace.run("run", "--check")
         #expect(check.exitCode() == 0)

@@ -337,7 +337,7 @@ struct SimulatePublishTests {
         #expect(transcript.output == "published 200 records of 20 devices\n")
     }
 
-    @Test func `publish sends and counts what stands before a line that it cannot read`() throws {
+    @Test func `publish sends and counts the records before an unreadable line`() throws {
         let cluster = try MockCluster()
         try cluster.createTopic("appattest.requests", partitions: 6)
         let folder = try SimulationFolder()
