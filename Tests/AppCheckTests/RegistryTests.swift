@@ -53,7 +53,7 @@ private func app(_ number: String, _ id: String?, _ appID: String, _ clients: [S
         #expect(try Registry(apps: []).apps.isEmpty)
     }
 
-    @Test func `a name that only Unicode takes for the same is not found, and not registered beside it`() throws {
+    @Test func `a name equal only by Unicode equivalence is not found, and not registered beside it`() throws {
         let registry = try Registry(apps: [app("1", "caf\u{E9}", "\u{E9}", ["c\u{E9}"])])
         #expect(registry.find(project: "caf\u{E9}", app: "\u{E9}") == 0)
         #expect(registry.find(project: "caf\u{E9}", app: "e\u{301}") == nil)
