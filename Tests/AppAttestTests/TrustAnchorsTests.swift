@@ -145,7 +145,7 @@ import Testing
             "Apple_App_Attestation_Root_CA.pem", "Apple_Root_CA_G3.pem", "Apple_Application_Integration_CA_5_G1.pem",
         ]
     )
-    func `Apple's certificates have none`(_ name: String) throws {
+    func `Apple's certificates have no flaw`(_ name: String) throws {
         for certificate in CACertificate.readPEM(Vectors.pem(name)) {
             #expect(throws: Never.self) { try CertificateExtensions.judge(certificate.der) }
         }

@@ -149,7 +149,7 @@ struct ChaosCheckerTests {
         #expect(sample.counts == [.verdictDiffers: 1])
     }
 
-    @Test func `one byte beside the verdict is reported`() {
+    @Test func `one different byte outside the verdict is reported`() {
         var sample = Sample()
         sample.outcomes[4].digest = SHA256.hash([1])
         #expect(sample.counts == [.bytesDiffer: 1])

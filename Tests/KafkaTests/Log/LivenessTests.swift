@@ -82,7 +82,7 @@ struct LivenessTests {
         }
     }
 
-    @Test func `records that come while the group is served are handed out in order, each once`() throws {
+    @Test func `records that arrive while the group is served are handed out in order, each once`() throws {
         try withTopics { _, settings in
             #expect(try LogDriver.publish(4, to: "requests", settings.properties).isComplete)
             let driver = try LogDriver(.exactlyOnce, settings)

@@ -78,7 +78,7 @@ struct MockLogTests {
     }
 
     @Test(arguments: Delivery.allCases)
-    func `limits of records and bytes end a round`(delivery: Delivery) throws {
+    func `record and byte limits end a round`(delivery: Delivery) throws {
         try withTopics { _, settings in
             #expect(try LogDriver.publish(60, to: "requests", settings.properties).isComplete)
             let driver = try LogDriver(delivery, settings)

@@ -108,7 +108,7 @@ struct ProduceConsumeTests {
         }
     }
 
-    @Test func `a failed delivery is named at the flush, once`() throws {
+    @Test func `a failed delivery is reported at the flush, once`() throws {
         try withMock { fixture in
             let producer = try fixture.producer([("message.timeout.ms", "600"), ("linger.ms", "0")])
             #expect(try producer.partitionCount(of: MockFixture.topic) == 4)
