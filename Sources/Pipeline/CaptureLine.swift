@@ -19,10 +19,10 @@ enum CaptureLine {
                 beginning: &beginning
             ).root
         } catch {
-            throw Fault(reason: "no JSON: \(describe(error.code)) at byte \(error.offset)")
+            throw Fault(reason: "invalid JSON at byte \(error.offset): \(describe(error.code))")
         }
-        guard root.kind == .object else { throw Fault(reason: "no JSON object") }
-        guard !root.hasDuplicateMembers else { throw Fault(reason: "two members of one name") }
+        guard root.kind == .object else { throw Fault(reason: "not a JSON object") }
+        guard !root.hasDuplicateMembers else { throw Fault(reason: "two members with the same name") }
         return root
     }
 
@@ -30,20 +30,20 @@ enum CaptureLine {
     static func readTopic(_ root: JSONNode, into topic: inout String) throws(Fault) {
         guard let node = root["topic"] else { return topic = "" }
         guard !node.holds(topic.utf8Span.span) else { return }
-        guard let read = node.string else { throw Fault(reason: "topic is no UTF-8 string") }
+        guard let read = node.string else { throw Fault(reason: "topic is not a UTF-8 string") }
         topic = read
     }
 
     static func partition(_ root: JSONNode) throws(Fault) -> Int32 {
         guard let number = root["partition"]?.integer, number >= 0, let partition = Int32(exactly: number) else {
-            throw Fault(reason: "partition is no integer from 0 to 2147483647")
+            throw Fault(reason: "partition is not an integer from 0 to 2147483647")
         }
         return partition
     }
 
     static func offset(_ root: JSONNode) throws(Fault) -> Int64 {
         guard let offset = root["offset"]?.integer, offset >= 0 else {
-            throw Fault(reason: "offset is no integer from 0 on")
+            throw Fault(reason: "offset is not an integer >= 0")
         }
         return offset
     }
@@ -52,7 +52,7 @@ enum CaptureLine {
     static func timestamp(_ root: JSONNode) throws(Fault) -> Int64 {
         guard let node = root["ts"] else { return -1 }
         guard let timestamp = node.integer, timestamp >= -1 else {
-            throw Fault(reason: "ts is no integer from -1 on")
+            throw Fault(reason: "ts is not an integer >= -1")
         }
         return timestamp
     }
@@ -61,7 +61,7 @@ enum CaptureLine {
         if let base64 {
             guard text == nil else { throw Fault(reason: "both \(name) and \(name)Base64") }
             guard let bytes = base64.base64Bytes else {
-                throw Fault(reason: "\(name)Base64 is no base64")
+                throw Fault(reason: "\(name)Base64 is not base64")
             }
             return bytes
         }
@@ -73,7 +73,7 @@ enum CaptureLine {
     /// A flat array: name, value, name, value, …
     static func headers(_ node: JSONNode?) throws(Fault) -> [RecordHeader] {
         guard let node, node.kind != .null else { return [] }
-        guard node.kind == .array else { throw Fault(reason: "headers is no array") }
+        guard node.kind == .array else { throw Fault(reason: "headers is not an array") }
         let texts = node.elements
         guard texts.count.isMultiple(of: 2) else { throw Fault(reason: "headers has a name without a value") }
         var headers: [RecordHeader] = []
@@ -93,20 +93,20 @@ enum CaptureLine {
             guard node.members.count == 1, let bytes = node["base64"]?.base64Bytes
             else { throw Fault(reason: "a header's object is not {\"base64\": …}") }
             return bytes
-        default: throw Fault(reason: "a header is no string")
+        default: throw Fault(reason: "a header is not a string")
         }
     }
 
     private static func describe(_ code: JSONFault.Code) -> String {
         switch code {
-        case .syntax: "syntax"
+        case .syntax: "syntax error"
         case .invalidUTF8: "invalid UTF-8"
         case .tooDeep: "too deep"
         case .tooManyNodes: "too many values"
         case .tooManyMembers: "too many members"
         case .nameTooLong: "a member's name is too long"
-        case .leftover: "something after the object"
-        case .empty: "nothing there"
+        case .leftover: "text after the object"
+        case .empty: "empty line"
         }
     }
 }

@@ -51,7 +51,7 @@ import Testing
     typealias Change = @Sendable (inout Made) -> Void
 
     @Test(arguments: zip([[0, 0, 0, 1], [0x80, 0, 0, 0], [255, 255, 255, 255]], [1, 0x8000_0000, UInt32.max]))
-    func `an assertion without fault is valid and its counter unsigned`(_ bytes: [UInt8], _ counter: UInt32) throws {
+    func `an assertion without a fault is valid, its counter unsigned`(_ bytes: [UInt8], _ counter: UInt32) throws {
         var made = Made()
         made.counter = bytes
         let prepared = try made.prepared()
@@ -60,7 +60,7 @@ import Testing
         #expect(evidence.appID == MadeAttestation.appID)
     }
 
-    @Test func `what ECDSA sees is the digest of the nonce`() throws {
+    @Test func `ECDSA verifies the digest of the nonce`() throws {
         let made = Made()
         guard case .p256(let key, let digest, _)? = try made.prepared().checks.first else {
             Issue.record("no check")
@@ -125,7 +125,7 @@ import Testing
         #expect(try made.prepared(key: bad).conclude([]).code == "key-invalid")
     }
 
-    @Test(arguments: [0, 1025]) func `a hash of no or too many bytes is malformed`(_ count: Int) throws {
+    @Test(arguments: [0, 1025]) func `an empty or too long hash is malformed`(_ count: Int) throws {
         let prepared = try Made().prepared(clientDataHash: [UInt8](repeating: 0, count: count))
         #expect(prepared.conclude([]).code == "malformed-assertion")
     }

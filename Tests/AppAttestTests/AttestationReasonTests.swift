@@ -7,7 +7,7 @@ import Testing
 @Suite struct AttestationReasonTests {
     typealias Change = @Sendable (inout MadeAttestation) -> Void
 
-    @Test func `an attestation without fault is valid`() throws {
+    @Test func `an attestation without a fault is valid`() throws {
         let evidence = try MadeAttestation().verdict().get()
         #expect(evidence.environment == .production)
         #expect(evidence.appID == MadeAttestation.appID)
@@ -18,7 +18,7 @@ import Testing
         #expect(evidence.validationCategory == nil)
     }
 
-    @Test func `the leaf's signature decides over all that the leaf vouches for`() throws {
+    @Test func `the leaf's signature is judged before everything that the leaf vouches for`() throws {
         #expect(try MadeAttestation().verdict(answer: false).code == "chain")
         var mixed = MadeAttestation()
         mixed.counter = [0, 0, 0, 1]
@@ -112,12 +112,12 @@ import Testing
         #expect(try attestation.verdict().code == code)
     }
 
-    @Test func `another key ID than the key's is refused`() throws {
+    @Test func `a key ID that differs from the key's is refused`() throws {
         let other = KeyID(SHA256.hash([1]))
         #expect(try MadeAttestation().verdict(keyID: other).code == "keyid-mismatch")
     }
 
-    @Test(arguments: [0, 1025]) func `a hash of no or too many bytes is malformed`(_ count: Int) throws {
+    @Test(arguments: [0, 1025]) func `an empty or too long hash is malformed`(_ count: Int) throws {
         let anchors = try TrustAnchors(attestationPEM: [TestAuthority.root], receiptPEM: [])
         let prepared = ObjectVerifier(anchors: anchors).prepareAttestation(
             MadeAttestation().object,
@@ -178,7 +178,7 @@ import Testing
         #expect(try attestation.verdict(expectations).code == code)
     }
 
-    @Test func `missing entries are refused where the policy says so`() throws {
+    @Test func `missing entries are refused if the policy says so`() throws {
         let appIDs = [MadeAttestation.appID]
         let noCategory = Expectations(appIDs: appIDs, categories: EntryPolicy(whenMissing: .refuse))
         #expect(try MadeAttestation().verdict(noCategory).code == "category-missing")
@@ -200,7 +200,7 @@ import Testing
         if case .success(let evidence) = verdict { #expect(evidence.receipt == nil) }
     }
 
-    @Test func `a receipt that is none is ignored, reported or refused by policy`() throws {
+    @Test func `bytes that are not a receipt are ignored, reported or refused by policy`() throws {
         var attestation = MadeAttestation()
         attestation.receipt = CBORText.bytes([0x30, 0x00])
         let appIDs = [MadeAttestation.appID]

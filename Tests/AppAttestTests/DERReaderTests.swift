@@ -18,7 +18,7 @@ import Testing
         ([0x04, 0x81, 0x80] + [UInt8](repeating: 0, count: 128), .octetString, 3..<131),
         ([0x04, 0x82, 0x01, 0x00] + [UInt8](repeating: 0, count: 256), .octetString, 4..<260),
     ])
-    func `one spelling of each element is read`(_ bytes: [UInt8], _ tag: DERTag, _ content: Range<Int>) throws {
+    func `one encoding of each element is read`(_ bytes: [UInt8], _ tag: DERTag, _ content: Range<Int>) throws {
         let element = try read(bytes)
         #expect(element.tag == tag)
         #expect(element.content == content)
@@ -36,7 +36,7 @@ import Testing
         // Something after the element.
         [0x05, 0x00, 0x00],
     ])
-    func `any other spelling is refused`(_ bytes: [UInt8]) {
+    func `any other encoding is refused`(_ bytes: [UInt8]) {
         #expect(throws: DERFault.self) { try read(bytes) }
     }
 
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: [[], [0x01, 0x00], [0x08, 0x00]])
-    func `bit strings of broken octets are refused`(_ content: [UInt8]) {
+    func `bit strings with incomplete octets are refused`(_ content: [UInt8]) {
         let bytes = DER.element([0x03], content)
         #expect(throws: DERFault.self) {
             var reader = DERReader(0..<bytes.count)
@@ -96,7 +96,7 @@ import Testing
             (0x18, "200911151519Z"), (0x18, "20200911151519.1Z"), (0x18, "21000229000000Z"), (0x16, "200911151519Z"),
         ] as [(UInt8, String)]
     )
-    func `what no calendar or DER has is refused`(_ tag: UInt8, _ text: String) {
+    func `times that are invalid in the calendar or in DER are refused`(_ tag: UInt8, _ text: String) {
         #expect(throws: DERFault.self) { try read(tag, text) }
     }
 }

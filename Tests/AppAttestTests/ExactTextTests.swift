@@ -34,13 +34,13 @@ import Testing
     }
 
     @Test(arguments: ["ATTEST\u{301}", "attest", "ATTEST ", "", "RECEIPT\u{323}\u{301}"])
-    func `a receipt's type is its bytes`(type: String) throws {
+    func `a receipt's type is compared by its bytes`(type: String) throws {
         var receipt = MadeReceipt()
         receipt.set(6, type)
         #expect(try receipt.verdict().refusal == .type)
     }
 
-    @Test func `the cache of verified certificates forgets what was not asked for the longest`() {
+    @Test func `the cache of verified certificates forgets the least recently used one`() {
         var cache = VerifiedCache<Int>(capacity: 2)
         let names = (0..<3).map { SHA256.hash([UInt8($0)]) }
         cache.insert(names[0], 0)

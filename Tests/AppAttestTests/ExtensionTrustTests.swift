@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(arguments: [ReceiptPolicy.report, .require])
-    func `nor where ED is clear: the receipt has the hash that was attested`(_ policy: ReceiptPolicy) throws {
+    func `nor can it be hidden where ED is clear: the receipt has the attested hash`(_ policy: ReceiptPolicy) throws {
         let moved = try Self.movedAttestation("att-ios27.0-prod-apple-ce0498.json")
         let verifier = try Vectors.appleVerifier()
         func code(_ object: [UInt8]?, _ hash: [UInt8]?) throws -> String {
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func `no attestation of Apple's has a map that its system does not write`() throws {
+    @Test func `no attestation by Apple has a map that its system does not write`() throws {
         let verifier = try Vectors.appleVerifier()
         for vector in Vectors.real(.attestation) {
             let code = try vector.preparedAttestation(by: verifier).verified(by: OpenSSLEngine()).code

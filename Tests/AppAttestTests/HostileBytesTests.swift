@@ -60,7 +60,7 @@ import Testing
 
     /// With a receipt required, no changed byte of it goes unnoticed.
     @Test(arguments: attestations.prefix(2))
-    func `a changed receipt is refused where one is required`(_ vector: RealVector) throws {
+    func `a changed receipt is refused if one is required`(_ vector: RealVector) throws {
         let verifier = try Vectors.appleVerifier()
         func prepared(_ object: [UInt8]) throws -> Prepared<AttestationEvidence> {
             try vector.preparedAttestation(by: verifier, { $0.receipt = .require }, object: object)
@@ -80,8 +80,7 @@ import Testing
         }
     }
 
-    @Test(arguments: attestations) func `without its signatures an attestation is nothing`(_ vector: RealVector) throws
-    {
+    @Test(arguments: attestations) func `an attestation whose signatures fail is refused`(_ vector: RealVector) throws {
         let prepared = try vector.preparedAttestation(by: Vectors.appleVerifier())
         #expect(prepared.conclude(prepared.checks.map { _ in false }).code == "chain")
     }

@@ -65,7 +65,7 @@ import Testing
         #expect(report.checks[(failed + 1)...].allSatisfy { $0.outcome == .notReached })
     }
 
-    @Test func `what is not given is not judged, and the rest is`() throws {
+    @Test func `checks without their argument are not judged, the others are`() throws {
         let open: (inout InspectionArguments) -> Void = { $0 = InspectionArguments() }
         let report = try Self.inspect(MadeAttestation(), open)
         #expect(report.refusal == nil)
@@ -76,7 +76,7 @@ import Testing
         #expect(try Self.inspect(MadeAttestation(), open, answer: false).refusal == .chain)
     }
 
-    @Test func `bytes that are no object have a size and a reason`() throws {
+    @Test func `bytes that are not an object have a size and a reason`() throws {
         let verifier = try Self.verifier()
         let time = MadeAttestation.time
         let arguments = InspectionArguments()
@@ -95,7 +95,7 @@ import Testing
         .enabled(if: Vectors.arePresent, Vectors.absence),
         arguments: Vectors.real(.attestation)
     )
-    func `a real attestation tells its fields`(_ vector: RealVector) throws {
+    func `a real attestation shows its fields`(_ vector: RealVector) throws {
         var arguments = InspectionArguments()
         arguments.clientDataHash = vector.clientDataHashBytes
         let report = try Vectors.appleVerifier().inspectAttestation(
@@ -122,7 +122,7 @@ import Testing
         .enabled(if: Vectors.arePresent, Vectors.absence),
         arguments: Vectors.real(.assertion).filter { $0.expected == "valid" }
     )
-    func `a real assertion tells its fields`(_ vector: RealVector) throws {
+    func `a real assertion shows its fields`(_ vector: RealVector) throws {
         var arguments = InspectionArguments()
         let verifier = try Vectors.appleVerifier()
         let open = verifier.inspectAssertion(vector.objectBytes, arguments, engine: OpenSSLEngine())
@@ -152,7 +152,7 @@ import Testing
         #expect(ReportValue.time(EvaluationTime(milliseconds: milliseconds)).description == text)
     }
 
-    @Test func `no time is too far to be written`() {
+    @Test func `no time is too far away to be written`() {
         for milliseconds in [Int64.min, .max] {
             #expect(!ReportValue.time(EvaluationTime(milliseconds: milliseconds)).description.isEmpty)
         }

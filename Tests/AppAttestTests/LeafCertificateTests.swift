@@ -106,7 +106,7 @@ import Testing
     ]
 
     @Test(arguments: foreignKeys)
-    func `a key that is no point on P-256 is nil`(_ name: String, _ keyInfo: [UInt8]) throws {
+    func `a key that is not a point on P-256 is nil`(_ name: String, _ keyInfo: [UInt8]) throws {
         var leaf = MadeLeaf()
         leaf.keyInfo = keyInfo
         #expect(try read(leaf.der).key == nil)

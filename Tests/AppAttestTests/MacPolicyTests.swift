@@ -77,7 +77,7 @@ import Testing
     ]
 
     @Test(arguments: unreadable)
-    func `device information that cannot be read is no reason to refuse`(_ name: String, _ value: [UInt8]) throws {
+    func `unreadable device information is not a reason to refuse`(_ name: String, _ value: [UInt8]) throws {
         var attestation = MadeAttestation()
         attestation.leaf.extensions += [MadeLeaf.apple(5, value), MadeLeaf.apple(7, value)]
         #expect(try attestation.verdict().get().platform == nil)

@@ -53,7 +53,7 @@ import Testing
         #expect(try verdict { ($0.categories, $0.extensionTrust) = (policy, .any) }.code == "valid")
     }
 
-    @Test func `what devices report becomes evidence`() throws {
+    @Test func `values that devices report become evidence`() throws {
         let cases: [(String, UInt32?, String?)] = [
             ("ast-hellas-macos27.json", nil, nil), ("ast-ping-macos27.2-1.json", 3, nil),
             ("ast-ricardo-ios27.0.1.json", 3, "1314"), ("ast-zerinix-ios27.json", 3, "2"),

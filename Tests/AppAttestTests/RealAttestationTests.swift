@@ -69,7 +69,7 @@ import Testing
         #expect(try ignored.verified(by: engine).get().receipt == nil)
     }
 
-    @Test func `another root vouches for none of them`() throws {
+    @Test func `with another root none of them is trusted`() throws {
         let anchors = try TrustAnchors(attestationPEM: [Vectors.appleReceiptRoot], receiptPEM: [])
         let verifier = ObjectVerifier(anchors: anchors)
         for vector in Vectors.real(.attestation) {
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `what devices report becomes evidence`() throws {
+    @Test func `values that devices report become evidence`() throws {
         let cases: [(String, UInt32?, String?, String?, String)] = [
             ("att-ios14.0-dev-veehaitch-5648b8.json", nil, nil, nil, "14.0"),
             ("att-ios27.0.1-dev-ricardo-0fefb3.json", 3, "1314", "iphoneos", "27.0.1 (24A446)"),

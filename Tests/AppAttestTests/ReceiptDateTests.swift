@@ -31,7 +31,7 @@ import Testing
         "2024-01-01T24:00:00Z", "2024-01-01T00:60:00Z", "2024-01-01T00:00:60Z", "2024-01-01T00:00:0aZ",
         "+024-01-01T00:00:00Z", "2024-01-01T00:00:00ZZ", " 2024-01-01T00:00:00Z", "2024_01_01T00:00:00Z",
     ])
-    func `another spelling, or a time that no clock shows, is refused`(text: String) {
+    func `any other spelling, or a time that does not exist, is refused`(text: String) {
         #expect(Self.milliseconds(text) == nil)
     }
 }

@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test(arguments: samples) func `what OpenSSL refuses is refused here`(_ vector: RealVector) throws {
+    @Test(arguments: samples) func `a receipt that OpenSSL refuses is refused here`(_ vector: RealVector) throws {
         let verifier = ReceiptVerifier(roots: Self.roots)
         let bytes = vector.objectBytes
         var random = SeededBytes(seed: UInt64(bytes.count))

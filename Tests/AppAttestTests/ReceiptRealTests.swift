@@ -25,7 +25,7 @@ extension Prepared<ReceiptVerdict> {
 
 @Suite(.enabled(if: Vectors.arePresent, Vectors.absence)) struct ReceiptRealTests {
     @Test(arguments: Vectors.real(.receipt))
-    func `Apple's receipts get the verdict they are known for`(_ vector: RealVector) throws {
+    func `Apple's receipts get their known verdicts`(_ vector: RealVector) throws {
         let prepared = try Vectors.appleVerifier().prepareReceipt(
             vector.objectBytes,
             expectations: vector.receiptExpectations(),
@@ -111,7 +111,7 @@ extension Prepared<ReceiptVerdict> {
         }
     }
 
-    @Test func `another root, or none, vouches for no receipt`() throws {
+    @Test func `with another root, or none, no receipt is trusted`() throws {
         for roots in [[], [Vectors.appleAttestationRoot]] {
             let anchors = try TrustAnchors(attestationPEM: [Vectors.appleAttestationRoot], receiptPEM: roots)
             let verifier = ObjectVerifier(anchors: anchors)
@@ -127,7 +127,7 @@ extension Prepared<ReceiptVerdict> {
         }
     }
 
-    @Test func `a verifier that knows the signers judges as one that does not`() throws {
+    @Test func `a verifier with cached signers gives the same verdicts as one without`() throws {
         let warm = try Vectors.appleVerifier()
         for vector in Vectors.real(.receipt) + Vectors.real(.receipt).reversed() {
             let prepared = try warm.prepareReceipt(

@@ -146,7 +146,7 @@ import Testing
         #expect(try receipt.verdict().refusal == refusal)
     }
 
-    @Test func `of two faults the one judged first is the reason`() throws {
+    @Test func `of two faults the first one judged is the reason`() throws {
         var receipt = MadeReceipt()
         receipt.set(7, "sandbox")
         receipt.set(2, "TEAM.other")
@@ -163,7 +163,7 @@ import Testing
         #expect(try receipt.verdict().refusal == .malformed)
     }
 
-    @Test func `the cache of signers is bounded, keeps only what chained and changes no verdict`() throws {
+    @Test func `the cache of signers is bounded, keeps only chained ones and changes no verdict`() throws {
         var receipt = MadeReceipt()
         let certificates = receipt.certificates
         var signers = ReceiptSigners(roots: MadeReceipt.roots, capacity: 2)
@@ -186,7 +186,7 @@ import Testing
         #expect(signers.count == count)
     }
 
-    @Test func `a refused receipt still tells what could be read`() throws {
+    @Test func `a refused receipt still reports its readable fields`() throws {
         var receipt = MadeReceipt()
         receipt.set(17, "3")
         receipt.set(19, "2027-01-16T08:00:00.5Z")
@@ -208,7 +208,7 @@ import Testing
         #expect(try receipt.verdict().refusal == .malformed)
     }
 
-    @Test func `what lies between the certificates must be certificates`() throws {
+    @Test func `bytes between the certificates must be certificates`() throws {
         let bytes = MadeReceipt().bytes
         #expect(try MadeReceipt.verdict(of: bytes).refusal == nil)
         let start = try #require(
@@ -221,7 +221,7 @@ import Testing
         }
     }
 
-    @Test func `lengths that could be shorter are malformed`() throws {
+    @Test func `lengths that are not minimal are malformed`() throws {
         var receipt = MadeReceipt()
         receipt.isIndefinite = false
         let bytes = receipt.bytes

@@ -64,7 +64,7 @@ import Testing
         #expect(try code(TestAuthority.ofOtherRoot, roots: [TestAuthority.intermediate]) == "chain")
     }
 
-    @Test func `the cache keeps what was verified, and only that`() throws {
+    @Test func `the cache keeps verified certificates, and no others`() throws {
         let anchors = try TrustAnchors(attestationPEM: [TestAuthority.root], receiptPEM: [])
         var intermediates = TrustedIntermediates(roots: anchors.attestation)
         for der in [TestAuthority.notCA, TestAuthority.ofOtherRoot, TestAuthority.p521] {
@@ -121,7 +121,7 @@ import Testing
 
     /// Subject alternative name, name constraints, policies, mappings, policy constraints, usage, inhibit anyPolicy.
     @Test(arguments: [0x11, 0x1E, 0x20, 0x21, 0x24, 0x25, 0x36] as [UInt8])
-    func `a critical extension that nobody processes is a flaw`(_ last: UInt8) {
+    func `an unprocessed critical extension is a flaw`(_ last: UInt8) {
         let critical = MadeLeaf.ext([0x55, 0x1D, last], critical: true, [0x05, 0x00])
         #expect(Self.flaw([Self.constraints, critical]) == .unprocessedCritical)
         #expect(Self.flaw([critical, Self.constraints]) == .unprocessedCritical)
@@ -135,7 +135,7 @@ import Testing
         MadeLeaf.ext([0x55, 0x1D, 0x13], critical: true, [0x30, 0x03, 0x01, 0x01, 0x00]),
         MadeLeaf.ext([0x55, 0x1D, 0x13], critical: true, [0x30, 0x05, 0x01, 0x01, 0xFF, 0x05, 0x00]),
     ])
-    func `a BOOLEAN is spelt as in DER`(_ extension: [UInt8]) {
+    func `a BOOLEAN is encoded as in DER`(_ extension: [UInt8]) {
         #expect(Self.flaw([`extension`]) == .notDER)
     }
 
@@ -145,7 +145,7 @@ import Testing
             "Apple_App_Attestation_Root_CA.pem", "Apple_Root_CA_G3.pem", "Apple_Application_Integration_CA_5_G1.pem",
         ]
     )
-    func `Apple's certificates have none`(_ name: String) throws {
+    func `Apple's certificates have no flaw`(_ name: String) throws {
         for certificate in CACertificate.readPEM(Vectors.pem(name)) {
             #expect(throws: Never.self) { try CertificateExtensions.judge(certificate.der) }
         }

@@ -35,11 +35,11 @@ private func app(_ number: String, _ id: String?, _ appID: String, _ clients: [S
     @Test(
         "A name that would stand for two things is refused",
         arguments: [
-            ([app("1", nil, "a"), app("1", nil, "a")], "app a stands twice in project 1"),
-            ([app("1", nil, "a", ["c"]), app("1", nil, "b", ["c"])], "OAuth client c stands twice"),
-            ([app("1", nil, "a", ["c", "c"])], "OAuth client c stands twice"),
-            ([app("1", "x", "a"), app("2", "x", "b")], "project x stands for two project numbers"),
-            ([app("1", nil, "a"), app("2", "1", "b")], "project 1 stands for two project numbers"),
+            ([app("1", nil, "a"), app("1", nil, "a")], "app a appears twice in project 1"),
+            ([app("1", nil, "a", ["c"]), app("1", nil, "b", ["c"])], "OAuth client c appears twice"),
+            ([app("1", nil, "a", ["c", "c"])], "OAuth client c appears twice"),
+            ([app("1", "x", "a"), app("2", "x", "b")], "project x refers to two project numbers"),
+            ([app("1", nil, "a"), app("2", "1", "b")], "project 1 refers to two project numbers"),
         ]
     )
     func refused(_ apps: [RegisteredApp], _ message: String) {
@@ -53,7 +53,7 @@ private func app(_ number: String, _ id: String?, _ appID: String, _ clients: [S
         #expect(try Registry(apps: []).apps.isEmpty)
     }
 
-    @Test func `a name that only Unicode takes for the same is not found, and not registered beside it`() throws {
+    @Test func `a name equal only by Unicode equivalence is not found, and not registered beside it`() throws {
         let registry = try Registry(apps: [app("1", "caf\u{E9}", "\u{E9}", ["c\u{E9}"])])
         #expect(registry.find(project: "caf\u{E9}", app: "\u{E9}") == 0)
         #expect(registry.find(project: "caf\u{E9}", app: "e\u{301}") == nil)

@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(arguments: [("a", 64, true), ("a", 65, false), ("\\u0061", 60, true), ("\\u0061", 66, false)])
-    func `a member's name has 64 bytes at most, as it is written`(unit: String, bytes: Int, isFine: Bool) throws {
+    func `a member's name has 64 bytes at most, as written`(unit: String, bytes: Int, isFine: Bool) throws {
         let name = String(repeating: unit, count: bytes / unit.utf8.count)
         #expect((try Self.decoded(body: ",\"\(name)\":0}").request != nil) == isFine)
     }
@@ -39,7 +39,7 @@ import Testing
         #expect((try Self.decoded(body: ",\"x\":\(value)}").request != nil) == isFine)
     }
 
-    @Test func `a request of many values is refused under its path, and without one is no request`() throws {
+    @Test func `a request of many values is refused under its path, and is not a request without a path`() throws {
         let zeros = Array(repeating: "0", count: 10_000).joined(separator: ",")
         let late = "{\"body\":{\"x\":[\(zeros)]},\"path\":\"\(Samples.path)\"}"
         #expect(try Self.decoded(body: ",\"x\":[\(zeros)]}").refusedPath == Samples.path)
@@ -55,7 +55,7 @@ import Testing
         #expect(decoding.refusal == reason && decoding.refusedPath == (count > 1_024 ? "" : path))
     }
 
-    @Test func `a token of dots is no token`() throws {
+    @Test func `a token of dots is not a token`() throws {
         let token = String(repeating: ".", count: 60_000)
         let path = Samples.path(.verifyAppCheckToken)
         let decoding = try Samples.decoder().decode(

@@ -17,7 +17,7 @@ import Testing
     ]
 
     @Test(arguments: seeds)
-    func `a seed is read, and written back to the same bytes`(seed: [UInt8]) throws {
+    func `a seed is read and written back to the same bytes`(seed: [UInt8]) throws {
         let item = try read(seed)
         #expect(LaxLoader.byteCount(seed) == seed.count)
         // undefined has no place in the writer.

@@ -23,7 +23,7 @@ import Testing
             ),
         ] as [(String, CBORItem?)]
     )
-    func `an item is read with ranges into its bytes`(text: String, item: CBORItem?) throws {
+    func `an item is read as ranges of its bytes`(text: String, item: CBORItem?) throws {
         #expect((try? read(hex(text))) == item)
     }
 
@@ -55,7 +55,7 @@ import Testing
             ("a1a001", .unsupported, 1),
         ] as [(String, CBORFault.Code?, Int)]
     )
-    func `what is not strict is refused with its reason and place`(text: String, code: CBORFault.Code?, offset: Int) {
+    func `non-strict CBOR is refused with its reason and place`(text: String, code: CBORFault.Code?, offset: Int) {
         #expect(fault(hex(text)) == code.map { CBORFault(code: $0, offset: offset) })
     }
 
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(arguments: [(0, 1), (0, 15), (14, 15), (0, 16), (15, 16), (3, 39), (16, 17), (20, 39)])
-    func `a key that stands twice in a large map is found, wherever it stands`(first: Int, second: Int) {
+    func `a duplicate key in a large map is found, wherever it is`(first: Int, second: Int) {
         // Keys of all lengths and types; no two are the same.
         var keys = (0..<40).map { number -> [UInt8] in
             switch number % 3 {
@@ -102,7 +102,7 @@ import Testing
         #expect(fault(map()) == CBORFault(code: .duplicateKey, offset: offset))
     }
 
-    @Test func `an item inside other bytes is read by its range alone`() throws {
+    @Test func `an item inside other bytes is read from its range alone`() throws {
         let bytes = hex("ff a1 6161 43010203 00")
         let item = try CBORReader.read(bytes.span, in: 1..<8)
         #expect(item == .map([CBOREntry(key: .text(3..<4), value: .bytes(5..<8))]))
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test(arguments: [(126, true), (127, false)])
-    func `a key of a map has 128 bytes at most, its head included`(count: Int, isFine: Bool) {
+    func `a key of a map has at most 128 bytes, its head included`(count: Int, isFine: Bool) {
         let map = [0xA1, 0x78, UInt8(count)] + [UInt8](repeating: 0x61, count: count) + [0]
         #expect(((try? CBORReader.read(map.span, in: 0..<map.count)) != nil) == isFine)
     }

@@ -32,7 +32,7 @@ struct CACertificateTests {
         guard case .p384 = root.key else { throw CocoaError(.coderInvalidValue) }
     }
 
-    @Test func `an intermediate is signed by its root and by no other`() throws {
+    @Test func `an intermediate is signed by its root and no other`() throws {
         let intermediate = try Self.certificate("Apple_Application_Integration_CA_5_G1")
         let root = try Self.certificate("Apple_Root_CA_G3")
         #expect(intermediate.isSigned(by: root))
@@ -65,7 +65,7 @@ struct CACertificateTests {
         }
     }
 
-    @Test func `a PEM text may hold several certificates and words around them`() throws {
+    @Test func `a PEM text may have several certificates and text around them`() throws {
         let first = try Self.pem("Apple_Root_CA_G3")
         let second = try Self.pem("Apple_App_Attestation_Root_CA")
         let text = Array("a comment\n".utf8) + first + Array("\nbetween\n".utf8) + second + Array("after\n".utf8)

@@ -63,11 +63,11 @@ import Testing
             ("raw scalars", [UInt8](repeating: 0x01, count: 64)),
         ] as [(String, [UInt8])]
     )
-    func `another spelling is refused`(name: String, bytes: [UInt8]) {
+    func `any other encoding is refused`(name: String, bytes: [UInt8]) {
         #expect(!Self.isRead(bytes), "\(name)")
     }
 
-    @Test func `no bytes whatever crash the reader`() {
+    @Test func `no bytes crash the reader`() {
         var state: UInt64 = 42
         for round in 0..<20_000 {
             var bytes: [UInt8] = []

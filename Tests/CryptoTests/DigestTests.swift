@@ -21,7 +21,7 @@ import Testing
         #expect(digest.bytes == WycheproofVectors.bytes(hex: hex))
     }
 
-    @Test func `hashing two parts equals hashing them joined, wherever the cut is`() {
+    @Test func `hashing two parts equals hashing them joined, wherever the split is`() {
         let bytes = (0..<200).map { UInt8(truncatingIfNeeded: $0 &* 151) }
         for cut in 0...bytes.count {
             let span = bytes.span
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `a digest gives back the bytes it was made of`() throws {
+    @Test func `a digest returns the bytes that it was made from`() throws {
         let bytes = (0..<32).map { UInt8(200 - $0) }
         let digest = try #require(Digest(bytes))
         #expect(digest.bytes == bytes)
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 31, 33, 64])
-    func `a digest is made of 32 bytes only`(count: Int) {
+    func `a digest is made from 32 bytes only`(count: Int) {
         #expect(Digest([UInt8](repeating: 1, count: count)) == nil)
     }
 }

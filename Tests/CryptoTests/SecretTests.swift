@@ -39,7 +39,7 @@ private func bytes(_ hex: String) -> [UInt8] { WycheproofVectors.bytes(hex: hex)
     ]
 
     @Test(arguments: vectors.indices)
-    func `codes are RFC 4231's, however the message is cut`(index: Int) {
+    func `codes are those of RFC 4231, however the message is split`(index: Int) {
         let vector = Self.vectors[index]
         let key = HMACKey(Secret(vector.key))
         #expect(key.code(vector.message).bytes == bytes(vector.code))
@@ -49,7 +49,7 @@ private func bytes(_ hex: String) -> [UInt8] { WycheproofVectors.bytes(hex: hex)
         }
     }
 
-    @Test func `one key gives the same code again, another key another one`() {
+    @Test func `one key gives the same code again, another key a different one`() {
         let key = HMACKey(Secret(Array(1...32)))
         let message = Array("message".utf8)
         #expect(key.code(message) == key.code(message))
@@ -57,7 +57,7 @@ private func bytes(_ hex: String) -> [UInt8] { WycheproofVectors.bytes(hex: hex)
         #expect(key.code(message) != key.code(message + [0]))
     }
 
-    @Test func `keys of all lengths around the block agree with OpenSSL's own HMAC, which HKDF is made of`() {
+    @Test func `keys of all lengths around the block size agree with OpenSSL's HMAC, which HKDF uses`() {
         for count in [0, 1, 31, 32, 63, 64, 65, 128, 200] {
             let salt = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ 1) }
             // RFC 5869: PRK = HMAC(salt, secret), first block = HMAC(PRK, info ‖ 01).
@@ -87,7 +87,7 @@ private func bytes(_ hex: String) -> [UInt8] { WycheproofVectors.bytes(hex: hex)
     ]
 
     @Test(arguments: vectors.indices)
-    func `outputs are RFC 5869's`(index: Int) {
+    func `outputs are those of RFC 5869`(index: Int) {
         let vector = Self.vectors[index]
         let expected = bytes(vector.output)
         let derived = HKDF.derive(
@@ -165,7 +165,7 @@ private func bytes(_ hex: String) -> [UInt8] { WycheproofVectors.bytes(hex: hex)
 }
 
 @Suite struct SecretTests {
-    @Test func `secrets compare by their bytes and print nothing of them`() {
+    @Test func `secrets compare by their bytes and do not print them`() {
         let secret = Secret([0x73, 0x65, 0x63])
         #expect(secret.isEqual(to: Secret([0x73, 0x65, 0x63])))
         #expect(!secret.isEqual(to: Secret([0x73, 0x65, 0x62])))
@@ -180,11 +180,11 @@ private func bytes(_ hex: String) -> [UInt8] { WycheproofVectors.bytes(hex: hex)
     @Test(arguments: [
         ([UInt8](), [UInt8](), true), ([1, 2], [1, 2], true), ([1, 2], [1, 3], false), ([1], [1, 2], false),
     ])
-    func `comparison in constant time still compares`(left: [UInt8], right: [UInt8], areEqual: Bool) {
+    func `constant-time comparison compares correctly`(left: [UInt8], right: [UInt8], areEqual: Bool) {
         #expect(ConstantTime.areEqual(left.span, right.span) == areEqual)
     }
 
-    @Test func `random bytes are as many as asked for and differ`() {
+    @Test func `random bytes have the requested count and differ`() {
         #expect(SecureRandom.bytes(32).count == 32)
         #expect(SecureRandom.bytes(32) != SecureRandom.bytes(32))
         #expect(SecureRandom.bytes(0) == [])

@@ -46,7 +46,7 @@ struct SignatureTests {
         #expect(engine.isValid(.p256(key: key, digest: sample.digest, signature: signature)))
     }
 
-    @Test func `a point off the curve is no key, and a signature by one is refused`() throws {
+    @Test func `a point off the curve is not a key, and a signature by it is refused`() throws {
         let sample = try Self.sample("ecdsa_secp256r1_sha256_test")
         let key = try #require(P256PublicKey(x963: sample.point))
         let signature = try #require(P256Signature(strictDER: sample.der))
@@ -86,7 +86,7 @@ struct SignatureTests {
         #expect(P384PublicKey(x963: long) == nil)
     }
 
-    @Test func `a P-384 signature fails with any byte of it, of the digest or of the key changed`() throws {
+    @Test func `a P-384 signature fails if any byte of it, the digest or the key is changed`() throws {
         let sample = try Self.sample("ecdsa_secp384r1_sha256_test")
         let key = try #require(P384PublicKey(x963: sample.point))
         let engine = OpenSSLEngine()

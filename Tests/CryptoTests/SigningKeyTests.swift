@@ -17,7 +17,7 @@ struct Pem: Sendable, CustomTestStringConvertible {
 
 @Suite struct SigningKeyTests {
     @Test(arguments: [Pem(KeyFixtures.rsa), Pem(KeyFixtures.rsaTraditional)])
-    func `RSA signs the bytes that the openssl command signs, each time`(pem: Pem) throws {
+    func `RSA signatures equal those of the openssl command, each time`(pem: Pem) throws {
         let key = try SigningKey(pem: pem.bytes)
         #expect(key.kind == .rsa)
         #expect(key.signatureBytes == 256)
@@ -27,7 +27,7 @@ struct Pem: Sendable, CustomTestStringConvertible {
     }
 
     @Test(arguments: [Pem(KeyFixtures.p256), Pem(KeyFixtures.p256Traditional)])
-    func `P-256 signs what verifies, 64 bytes long, with fresh randomness`(pem: Pem) throws {
+    func `P-256 signatures verify, have 64 bytes, and use fresh randomness`(pem: Pem) throws {
         let key = try SigningKey(pem: pem.bytes)
         #expect(key.kind == .p256)
         let point = try #require(P256PublicKey(x963: bytes(KeyFixtures.point)))
@@ -51,12 +51,12 @@ struct Pem: Sendable, CustomTestStringConvertible {
         (Pem(""), .unreadable),
         (Pem("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"), .unreadable),
     ])
-    func `a key that is no signing key is refused by its fault`(pem: Pem, fault: SigningKeyFault) {
+    func `a key that is not a signing key is refused with its fault`(pem: Pem, fault: SigningKeyFault) {
         #expect(throws: fault) { try SigningKey(pem: pem.bytes) }
     }
 
     @Test(arguments: [Pem(KeyFixtures.p256Damaged), Pem(KeyFixtures.rsaDamaged)])
-    func `a key whose halves do not belong together is refused`(pem: Pem) {
+    func `a key with mismatched halves is refused`(pem: Pem) {
         #expect(throws: SigningKeyFault.inconsistent) { try SigningKey(pem: pem.bytes) }
     }
 
@@ -67,7 +67,7 @@ struct Pem: Sendable, CustomTestStringConvertible {
     }
 
     @Test(arguments: SigningKey.Kind.allCases)
-    func `a fresh key is another one each time, and reads back from its PEM`(kind: SigningKey.Kind) throws {
+    func `a fresh key is different each time, and can be read back from its PEM`(kind: SigningKey.Kind) throws {
         let key = try SigningKey.generate(kind)
         let text = String(decoding: key.pem, as: UTF8.self)
         #expect(text.hasPrefix("-----BEGIN PRIVATE KEY-----\n"))
@@ -80,7 +80,7 @@ struct Pem: Sendable, CustomTestStringConvertible {
     }
 
     @Test(arguments: [Pem(KeyFixtures.rsa), Pem(KeyFixtures.p256)])
-    func `threads share one key, and all of them sign well`(pem: Pem) throws {
+    func `threads share one key, and all sign correctly`(pem: Pem) throws {
         let key = try SigningKey(pem: pem.bytes)
         let invalid = Atomic(0)
         DispatchQueue.concurrentPerform(iterations: 8) { lane in
@@ -93,7 +93,7 @@ struct Pem: Sendable, CustomTestStringConvertible {
     }
 
     @Test(arguments: [(2047, SigningKeyFault.rsaTooSmall(bits: 2047)), (8193, .rsaTooLarge(bits: 8193))])
-    func `no RSA key outside 2048 to 8192 bits is made`(bits: Int, fault: SigningKeyFault) {
+    func `an RSA key outside 2048 to 8192 bits is not made`(bits: Int, fault: SigningKeyFault) {
         #expect(throws: fault) { try SigningKey.generate(.rsa, rsaBits: bits) }
     }
 }
@@ -102,7 +102,7 @@ struct Pem: Sendable, CustomTestStringConvertible {
     static let keys = [Pem(KeyFixtures.rsa), Pem(KeyFixtures.p256)]
 
     @Test(arguments: keys)
-    func `no bit of signature or message can change, and no byte be missing or added`(pem: Pem) throws {
+    func `a changed bit of signature or message, or a missing or added byte, is refused`(pem: Pem) throws {
         let key = try SigningKey(pem: pem.bytes)
         let signature = key.sign(message)
         let rebuilt = try #require(VerificationKey(key.publicKey.parameters))
@@ -122,13 +122,13 @@ struct Pem: Sendable, CustomTestStringConvertible {
         #expect(!rebuilt.isValid([0] + signature, of: message))
     }
 
-    @Test func `the numbers zero and n are no signatures`() throws {
+    @Test func `the numbers zero and n are not signatures`() throws {
         let key = try SigningKey(pem: Array(KeyFixtures.p256.utf8)).publicKey
         #expect(!key.isValid([UInt8](repeating: 0, count: 64), of: message))
         #expect(!key.isValid([UInt8](repeating: 0xFF, count: 64), of: message))
     }
 
-    @Test func `only sound RSA numbers make a key`() throws {
+    @Test func `only valid RSA numbers make a key`() throws {
         let modulus = bytes(KeyFixtures.modulus)
         #expect(VerificationKey(.rsa(modulus: modulus, exponent: [1, 0, 1])) != nil)
         #expect(VerificationKey(.rsa(modulus: modulus, exponent: [3])) != nil)

@@ -23,7 +23,7 @@ struct WycheproofTests {
         }
     }
 
-    @Test func `a group of checks answers as its checks do one by one`() throws {
+    @Test func `a group of checks gives the same answers as its checks one by one`() throws {
         let engine = OpenSSLEngine()
         let file = try WycheproofVectors.file("ecdsa_secp256r1_sha256_test")
         var checks: [SignatureCheck] = []

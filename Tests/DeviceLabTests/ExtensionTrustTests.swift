@@ -27,7 +27,7 @@ internal import Testing
     private static let ages: Set<ReceiptRefusal> = [.fromFuture, .tooOld, .expired]
 
     @Test(arguments: unflagged)
-    func `a map counts where the verified receipt has the hash, and for no other receipt`(shape: DeviceShape) throws {
+    func `a map counts if the verified receipt has the hash, and for no other receipt`(shape: DeviceShape) throws {
         let device = Lab.device(shape)
         let good = try Self.verdict(device).get()
         #expect(good.validationCategory == device.category && !good.ignoresExtensions)

@@ -3,7 +3,7 @@ internal import DeviceLab
 internal import Testing
 
 @Suite struct FaultCoverageTests {
-    @Test func `Every reason of the verifier has a fault that leads to it, key-invalid aside`() {
+    @Test func `Every reason of the verifier except key-invalid has a fault that leads to it`() {
         let expected =
             Set(AttestationFault.allCases.map(\.expected)).union(AssertionFault.allCases.map(\.expected))
             .union(ReceiptFault.allCases.map { .receipt($0.expected) })

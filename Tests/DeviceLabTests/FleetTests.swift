@@ -17,7 +17,7 @@ internal import Testing
         return plan
     }
 
-    @Test func `Each device attests first and once, and counters rise by one from round to round`() {
+    @Test func `Each device attests first and once, and counters rise by one per round`() {
         let fleet = FakeFleet(Self.plan(faultShare: 0))
         var counters: [Int: UInt32] = [:]
         for index in 0..<fleet.plan.records {
@@ -49,7 +49,7 @@ internal import Testing
     }
 
     @Test(arguments: [0.0, 0.1, 0.5, 1.0])
-    func `Faults have their share, and never a device's first attestation`(share: Double) {
+    func `Faults have their share, and never affect a device's first attestation`(share: Double) {
         let fleet = FakeFleet(Self.plan(devices: 40, records: 8040, faultShare: share))
         let faulty = (0..<8040).filter { fleet.step($0).fault != nil }
         #expect(faulty.allSatisfy { $0 >= 40 })
@@ -57,7 +57,7 @@ internal import Testing
     }
 
     /// A worker's job with such traffic in its simplest form: verify, then compare counters.
-    @Test func `A verifier with counters accepts what is right and refuses the rest for the reason given`() throws {
+    @Test func `A verifier with counters accepts valid records and refuses the rest for the given reason`() throws {
         let fleet = FakeFleet(Self.plan())
         let (lane, verifier, engine) = (fleet.lane(), try Lab.verifier(), OpenSSLEngine())
         var stored: [KeyID: (key: P256PublicKey, counter: UInt32)] = [:]
@@ -110,7 +110,7 @@ internal import Testing
         #expect(steps.dropFirst(plan.devices).allSatisfy { $0.method == method })
     }
 
-    @Test func `A clock from outside dates a record, and changes nothing else about it`() {
+    @Test func `An external clock dates a record, and changes nothing else in it`() {
         let fleet = FakeFleet(Self.plan())
         let later = EvaluationTime(milliseconds: Lab.noon.milliseconds + 3_600_000)
         for index in 0..<fleet.plan.records {

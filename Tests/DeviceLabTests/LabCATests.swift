@@ -5,7 +5,7 @@ internal import Testing
 @testable internal import DeviceLab
 
 @Suite struct LabCATests {
-    @Test func `The attestation chain holds in OpenSSL's eyes`() throws {
+    @Test func `OpenSSL verifies the attestation chain`() throws {
         let root = try #require(CACertificate(der: Lab.ca.attestationRoot))
         let intermediate = try #require(CACertificate(der: Lab.ca.attestationIntermediate))
         #expect(root.isSigned(by: root) && intermediate.isSigned(by: root))
@@ -34,7 +34,7 @@ internal import Testing
         #expect(keys.count == ReceiptAuthorities.years.count)
     }
 
-    @Test func `An unfit authority has its one fault`() throws {
+    @Test func `Each unfit authority has its one fault`() throws {
         let unfit = Lab.ca.unfit
         let root = try #require(CACertificate(der: Lab.ca.attestationRoot))
         func read(_ authority: LabAuthority) throws -> CACertificate {
@@ -53,7 +53,7 @@ internal import Testing
         }
     }
 
-    @Test func `An authority comes back from its file with the same keys`() throws {
+    @Test func `An authority is restored from its file with the same keys`() throws {
         let ca = LabCA(seed: 99)
         let back = try LabCA(exported: ca.exported)
         #expect(back.attestationRoot == ca.attestationRoot)
@@ -67,7 +67,7 @@ internal import Testing
         "", "{}", "[]", #"{"labAuthority": 2, "secret": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="}"#,
         #"{"labAuthority": 1, "secret": "AAAA"}"#, #"{"labAuthority": 1}"#, #"{"labAuthority": 1, "secret": 7}"#,
     ])
-    func `A file that is no authority's is refused`(text: String) {
+    func `A file that is not an authority file is refused`(text: String) {
         #expect(throws: LabCAFault.unreadable) { try LabCA(exported: Array(text.utf8)) }
     }
 

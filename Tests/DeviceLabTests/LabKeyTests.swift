@@ -28,7 +28,7 @@ internal import Testing
     }
 
     @Test(arguments: LabCurve.allCases)
-    func `Points have the lengths of X9.63, compressed and not`(curve: LabCurve) {
+    func `Points have the lengths of X9.63, compressed or not`(curve: LabCurve) {
         let key = LabKey(curve, seed: [9])
         #expect(key.x963.count == 2 * curve.byteCount + 1)
         #expect(key.x963.first == 4)
@@ -37,7 +37,7 @@ internal import Testing
         #expect(key.scalar.count == curve.byteCount)
     }
 
-    @Test func `DER of a signature is strict whatever the scalars`() throws {
+    @Test func `The DER of a signature is strict whatever the scalars are`() throws {
         let key = LabKey(.p256, seed: [5])
         for number in 0..<300 {
             let digest = SHA256.hash([UInt8(number & 0xFF), UInt8(number >> 8)])

@@ -7,7 +7,7 @@ internal import Testing
     static let shapes: [DeviceShape] = [.ios14_0, .ios17_5, .ios27_0_1, .macos27_0, .receiptInDER]
 
     @Test(arguments: shapes, FaultTests.Signing.allCases)
-    func `A receipt's fault refuses the receipt, and the attestation only where one is required or names another hash`(
+    func `A faulty receipt is refused, and its attestation only if one is required or it names another hash`(
         shape: DeviceShape,
         signing: FaultTests.Signing
     ) throws {

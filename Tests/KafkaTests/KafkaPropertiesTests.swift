@@ -3,7 +3,7 @@ import Testing
 @testable import Kafka
 
 struct KafkaPropertiesTests {
-    @Test func `good properties pass`() throws {
+    @Test func `valid properties pass`() throws {
         try KafkaProperties([
             ("bootstrap.servers", "127.0.0.1:9092"), ("linger.ms", "5"), ("session.timeout.ms", "10000"),
         ]).validate()
@@ -13,13 +13,13 @@ struct KafkaPropertiesTests {
         ("no.such.property", "1"), ("linger.ms", "soon"), ("session.timeout.ms", "-5"), ("security.protocol", "magic"),
         ("opaque", "1"), ("dr_msg_cb", "1"), ("", "x"), ("client.id", "a\0b"), ("client.\0id", "a"),
     ])
-    func `a bad property is named`(name: String, value: String) {
+    func `an invalid property is named`(name: String, value: String) {
         let fault = #expect(throws: KafkaFault.self) { try KafkaProperties([(name, value)]).validate() }
         #expect(fault?.message.contains("kafka property \(name)") ?? false)
         #expect(fault?.isRetriable == false)
     }
 
-    @Test func `of two with one name the later counts, in the place of the first`() {
+    @Test func `of two properties with one name the later one counts, in the place of the first`() {
         var properties = KafkaProperties([("a", "1"), ("b", "2"), ("a", "3")])
         #expect(properties.pairs.map(\.name) == ["a", "b"])
         #expect(properties["a"] == "3")
@@ -28,7 +28,7 @@ struct KafkaPropertiesTests {
         #expect(properties.pairs.map(\.name) == ["b"])
     }
 
-    @Test func `defaults give way, and forced settings do not`() {
+    @Test func `defaults can be overridden, forced settings cannot`() {
         let complete = KafkaProperties([("a", "mine"), ("c", "mine")])
             .completed(defaults: [("a", "default"), ("b", "default")], forced: [("c", "forced")])
         #expect(complete["a"] == "mine")
@@ -40,13 +40,13 @@ struct KafkaPropertiesTests {
         ([("group.id", "g"), ("partition.assignment.strategy", "cooperative-sticky")], "assignment.strategy"),
         ([("partition.assignment.strategy", "range")], "group.id"), ([("group.id", "")], "group.id"),
     ])
-    func `a consumer that could not work is not made`(properties: [(String, String)], named: String) {
+    func `a consumer that could not work is not created`(properties: [(String, String)], named: String) {
         let fault = #expect(throws: KafkaFault.self) { try Consumer(KafkaProperties(properties), topic: "t") }
         #expect(fault?.message.contains(named) ?? false)
     }
 
     @Test(arguments: ["", "^every.*", "a b", "..", "t\0", String(repeating: "x", count: 250)])
-    func `what is no topic's name is refused`(topic: String) {
+    func `an invalid topic name is refused`(topic: String) {
         #expect(throws: KafkaFault.self) { try Consumer(KafkaProperties([("group.id", "g")]), topic: topic) }
     }
 
@@ -54,11 +54,11 @@ struct KafkaPropertiesTests {
         ("bootstrap.servers", [ClientKind.consumer, .producer]), ("group.id", [.consumer]), ("acks", [.producer]),
         ("auto.offset.reset", [.consumer]), ("linger.ms", [.producer]), ("no.such.property", [.consumer, .producer]),
     ])
-    func `a setting goes to the clients it is for`(name: String, kinds: [ClientKind]) {
+    func `a setting goes to the clients that it applies to`(name: String, kinds: [ClientKind]) {
         #expect(ClientKind.allCases.filter { PropertyScopes.applies(name, to: $0) } == kinds)
     }
 
-    @Test func `a consumer and a producer are made of one list`() throws {
+    @Test func `a consumer and a producer can share one list of properties`() throws {
         let properties = KafkaProperties([
             ("group.id", "g"), ("session.timeout.ms", "6000"), ("linger.ms", "1"), ("log_level", "0"),
         ])

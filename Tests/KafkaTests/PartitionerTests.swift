@@ -14,7 +14,7 @@ struct PartitionerTests {
         Vector(key: "354afe16-939a-4ea8-8e17-8bb0840b6886", count: 10, murmur2: 4, crc32: 9),
         Vector(key: "f562ac3b-2224-4e25-a0ab-56094e10c239", count: 10, murmur2: 5, crc32: 6),
     ])
-    func `published keys lie where Java and librdkafka put them`(vector: Vector) {
+    func `published keys are on the partitions where Java and librdkafka put them`(vector: Vector) {
         #expect(Partitioner.murmur2.partition(of: Array(vector.key.utf8), count: vector.count) == vector.murmur2)
         #expect(Partitioner.crc32.partition(of: Array(vector.key.utf8), count: vector.count) == vector.crc32)
     }
@@ -32,7 +32,7 @@ struct PartitionerTests {
     }
 
     @Test(arguments: Partitioner.allCases)
-    func `any key lies where the library puts it`(partitioner: Partitioner) {
+    func `any key is on the partition where the library puts it`(partitioner: Partitioner) {
         var random = Xorshift(state: 0x9e37_79b9_7f4a_7c15)
         for length in 0..<300 {
             let key = (0..<length).map { _ in UInt8.random(in: 0...255, using: &random) }

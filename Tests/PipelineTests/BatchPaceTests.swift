@@ -9,7 +9,7 @@ struct BatchPaceTests {
     }
 
     @Test(arguments: [(10_000, 0.4, 2_000), (10_000, 1, 5_000), (300, 0.5, 75), (10_000, 0, 50), (60, 0, 50)])
-    func `a batch that ran out of time is followed by half of what was taken of it`(
+    func `a batch that timed out is followed by half of the acknowledged records`(
         count: Int,
         share: Double,
         records: Int
@@ -20,7 +20,7 @@ struct BatchPaceTests {
     }
 
     @Test(arguments: [-1, .nan, .infinity, 7])
-    func `no share makes batches grow, or empty`(share: Double) {
+    func `no acknowledged share makes a batch larger, or empty`(share: Double) {
         var pace = BatchPace(most: 10_000)
         pace.ranOut(1_000, acknowledged: share)
         #expect((50...500).contains(pace.records))
@@ -28,7 +28,7 @@ struct BatchPaceTests {
         #expect(pace.records == 50)
     }
 
-    @Test func `batches grow again to the limit after twenty quick commits each time, and not beyond`() {
+    @Test func `batches grow to the limit again, a step after every twenty quick commits, and not beyond`() {
         var pace = BatchPace(most: 700)
         pace.ranOut(400, acknowledged: 1)
         #expect(pace.records == 200)
@@ -42,7 +42,7 @@ struct BatchPaceTests {
         #expect(pace.records == 700)
     }
 
-    @Test func `one commit that is not quick starts the count again`() {
+    @Test func `one slow commit restarts the count`() {
         var pace = BatchPace(most: 700)
         pace.ranOut(400, acknowledged: 1)
         Self.commit(19, 0.1, &pace)
@@ -51,7 +51,7 @@ struct BatchPaceTests {
         #expect(pace.records == 200)
     }
 
-    @Test func `batches shrink before the time runs out`() {
+    @Test func `batches shrink before they time out`() {
         var pace = BatchPace(most: 10_000)
         pace.committed(8_000, timeShare: 0.5)
         #expect(pace.records == 4_000)
@@ -66,14 +66,14 @@ struct BatchPaceTests {
         #expect(pace.records == 4_000)
     }
 
-    @Test func `a limit below fifty stays what it is`() {
+    @Test func `a limit below fifty does not change`() {
         var pace = BatchPace(most: 7)
         pace.ranOut(7, acknowledged: 0)
         #expect(pace.records == 7)
     }
 
     /// A broker that takes 300 records in a unit's time: after one abort there is no other.
-    @Test func `a broker that is always as slow sees one abort`() {
+    @Test func `a broker that is slow all the time sees one abort`() {
         var pace = BatchPace(most: 10_000)
         var aborts = 0
         for _ in 0..<1_000 {

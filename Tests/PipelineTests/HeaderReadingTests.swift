@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(arguments: [(256, true), (257, false)])
-    func `there are 256 headers at most, empty ones too`(count: Int, isFine: Bool) {
+    func `a record has at most 256 headers, empty ones included`(count: Int, isFine: Bool) {
         let headers = [RecordHeader](repeating: RecordHeader(name: [], value: nil), count: count)
         #expect((Self.read(headers) != nil) == isFine)
     }

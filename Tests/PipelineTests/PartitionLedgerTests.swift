@@ -201,7 +201,7 @@ struct PartitionLedgerTests {
         #expect(quiet.changes().isEmpty)
     }
 
-    @Test func `wherever the topic ends without a transaction, nothing is forgotten before its time is written`() {
+    @Test func `without a transaction, nothing is forgotten before its time is written, wherever the topic ends`() {
         let (challenge, token) = (Self.digest(8), Self.digest(9))
         var before = PartitionLedger()
         before.apply(.challenge(challenge, Self.consumed(10)))

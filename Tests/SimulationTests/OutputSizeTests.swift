@@ -74,9 +74,7 @@ struct OutputSizeTests {
         #expect((output.key?.count ?? 0) + (output.value?.count ?? 0) + headerBytes <= Self.maxBytes)
     }
 
-    @Test func `an exchange under a record key as long as a record may be leaves as outputs that the broker takes`()
-        throws
-    {
+    @Test func `an exchange with a record key of maximum size produces outputs that the broker accepts`() throws {
         var settings = try ExchangeKit.settings()
         settings.maxRecordBytes = Self.maxBytes
         let rig = try ExchangeRig(settings)

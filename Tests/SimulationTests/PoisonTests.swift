@@ -154,7 +154,7 @@ struct PoisonTests {
     }
 
     @Test(arguments: [0, 1, 500, 999] as [Int64])
-    func `once a record is found, those behind it are not done one by one`(refused: Int64) throws {
+    func `once a record is found, those after it are not processed one by one`(refused: Int64) throws {
         let traffic = try Self.traffic.get()
         let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
         let records = (0..<1_000 as Range<Int64>).map { RequestRecords.record([1], key: nil, offset: $0) }

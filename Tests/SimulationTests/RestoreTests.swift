@@ -238,7 +238,7 @@ struct RestoreTests {
         #expect(loop.ledgers[0] == nil)
     }
 
-    @Test func `a record that cannot be read is no hindrance once a readable one has taken its place`() throws {
+    @Test func `an unreadable record does not hold its partition once a readable one replaces it`() throws {
         let good = Self.topic[5]
         let bad = StoredRecord(partition: 0, key: good.key, value: [0xA1, 0, 2])
         let log = ScriptedLog(polls: [.change(.assigned([0]))], topic: [bad] + Self.topic)

@@ -66,7 +66,7 @@ struct SlowLogTests {
     }
 
     @Test(arguments: [1, 2, 3] as [UInt64])
-    func `batches shrink until they fit, every request is answered once, and no second unit is lost`(
+    func `batches shrink until they fit, every request is answered once, and only one unit is lost`(
         seed: UInt64
     ) throws {
         let traffic = try FleetTraffic(.imitated)
@@ -79,7 +79,7 @@ struct SlowLogTests {
         #expect(log.aborts == 1)
     }
 
-    @Test func `when the log is quick again the batches grow again`() throws {
+    @Test func `when the log is fast again, the batches grow again`() throws {
         let traffic = try FleetTraffic(.imitated)
         let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
         let log = SlowLog(Self.records(30_000), capacity: 300)

@@ -18,7 +18,7 @@ struct ClockAheadTokenTests {
     }
 
     @Test(.enabled(if: PythonLab.python != nil, Comment(rawValue: PythonLab.whyMissing)))
-    func `firebase_admin and PyJWT take them at once within five seconds, and not a minute ahead`() throws {
+    func `firebase_admin and PyJWT accept them at once if within five seconds, but not a minute ahead`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
         var device = FakeDevice(ExchangeKit.model, seed: 3)
         let artifact = try rig.register(device)

@@ -7,21 +7,21 @@ import Worker
         arguments: [
             (
                 #""topics":{"requets":"x"}"#,
-                "topics.requets: unknown key; known here: requests, results, tokens, events, deadLetters, ledger"
+                "topics.requets: unknown key; known keys: requests, results, tokens, events, deadLetters, ledger"
             ),
             (#""partitoner":"crc32""#, nil), (#""topics":[]"#, "topics: must be an object"),
             (#""topics":{"results":1}"#, "topics.results: must be a string"),
             (#""topics":{"results":"a b"}"#, nil), (#""topics":{"results":""}"#, nil),
             (#""topics":{"results":".."}"#, nil),
-            (#""topics":{"results":"appattest.requests"}"#, "topics: two topics have one name; give each its own"),
+            (#""topics":{"results":"appattest.requests"}"#, "topics: two topics have the same name; give each its own"),
             (#""partitioner":"murmur3""#, "partitioner: must be one of murmur2, crc32, unchecked"),
             (#""partitioner":null"#, nil),
             (#""delivery":"exactlyOnce""#, "delivery: must be one of exactly-once, at-least-once"),
             (#""membership":"Static""#, "membership: must be one of static, dynamic"), (#""membership":1"#, nil),
             (#""signingKeys":{}"#, "signingKeys: must be a list of objects"),
             (#""signingKeys":[1]"#, "signingKeys[0]: must be an object"),
-            (#""signingKeys":[{"file":"f"}]"#, "signingKeys[0].kid: must be given"),
-            (#""signingKeys":[{"kid":"a"}]"#, "signingKeys[0].file: must be given"),
+            (#""signingKeys":[{"file":"f"}]"#, "signingKeys[0].kid: is required"),
+            (#""signingKeys":[{"kid":"a"}]"#, "signingKeys[0].file: is required"),
             (
                 #""signingKeys":[{"kid":"a","file":"f","algorithm":"HS256"}]"#,
                 "signingKeys[0].algorithm: must be one of RS256, ES256"
@@ -29,17 +29,17 @@ import Worker
             (#""signingKeys":[{"kid":"a","file":"f","use":"sig"}]"#, nil),
             (
                 #""signingKeys":[{"kid":"a","file":"f"},{"kid":"a","file":"g","state":"published"}]"#,
-                "signingKeys[1].kid: stands twice; give every key its own"
+                "signingKeys[1].kid: appears twice; give each key its own"
             ),
             (
                 #""signingKeys":[{"kid":"a","file":"f"},{"kid":"b","file":"g"}]"#,
-                "signingKeys[1].state: one RS256 key is active already; publish the other"
+                "signingKeys[1].state: one RS256 key is already active; publish the other"
             ),
             (
                 #""sealingKeys":[{"id":"a","file":"f"},{"id":"a","file":"g"}]"#,
-                "sealingKeys[1].id: stands twice; give every key its own"
+                "sealingKeys[1].id: appears twice; give each key its own"
             ),
-            (#""sealingKeys":[{"id":"","file":"f"}]"#, "sealingKeys[0].id: must be given"),
+            (#""sealingKeys":[{"id":"","file":"f"}]"#, "sealingKeys[0].id: is required"),
             (#""challenges":{"mode":"open"}"#, "challenges.mode: must be one of sealed, external"),
             (#""challenges":{"ttl":"300"}"#, nil), (#""challenges":{"ttl":300}"#, nil),
             (#""challenges":{"ttl":"0s"}"#, nil),
@@ -51,7 +51,7 @@ import Worker
             ),
             (#""challenges":{"ttl":"99999999999999999999s"}"#, nil),
             (#""challenges":{"ttl":"9223372036854775807h"}"#, nil),
-            (#""challenges":{"keys":[{"id":"a"}]}"#, "challenges.keys[0].file: must be given"),
+            (#""challenges":{"keys":[{"id":"a"}]}"#, "challenges.keys[0].file: is required"),
             (#""clock":{"maxAge":"0s"}"#, nil), (#""clock":{"maxAhead":"25h"}"#, nil),
             (#""clock":{"maxage":"1s"}"#, nil),
             (#""limits":{"valueBytes":0}"#, "limits.valueBytes: must be an integer from 1 to 16777216"),
@@ -64,7 +64,7 @@ import Worker
             (#""engine":{"name":"x"}"#, nil),
             (#""metrics":{"port":65536}"#, "metrics.port: must be an integer from 0 to 65535"),
             (#""metrics":9100"#, nil), (#""embeddedBroker":1"#, "embeddedBroker: must be true or false"),
-            (#""lanes":1,"lanes":1"#, "lanes: stands twice; keep one"), (#""lanes":1,"l\u0061nes":1"#, nil),
+            (#""lanes":1,"lanes":1"#, "lanes: appears twice; keep one"), (#""lanes":1,"l\u0061nes":1"#, nil),
         ] as [(String, String?)]
     )
     func workerFile(_ members: String, _ message: String?) throws {
@@ -76,7 +76,7 @@ import Worker
     @Test(
         "Anchors must be given, and be there",
         arguments: [
-            ("{}", "worker.json: anchors: must be given: list the attestation roots' PEM files under attestation."),
+            ("{}", "worker.json: anchors: is required: list the attestation roots' PEM files under attestation."),
             (#"{"anchors":{}}"#, nil), (#"{"anchors":{"attestation":[]}}"#, nil), (#"{"anchors":[]}"#, nil),
             (
                 #"{"anchors":{"attestation":"root.pem"}}"#,
@@ -156,7 +156,7 @@ import Worker
             (#""rollout":{"percent":-1}"#, nil),
             (#""rollout":{"percent":1e1}"#, nil), (#""rollout":{"percent":"10"}"#, "rollout.percent: must be a number"),
             (#""rollout":{"seed":"a b"}"#, nil), (#""rollout":{"seed":"123456789012345678901234567890123"}"#, nil),
-            (#""appId":"b""#, "appId: stands twice; keep one"),
+            (#""appId":"b""#, "appId: appears twice; keep one"),
         ] as [(String, String?)]
     )
     func appsFile(_ members: String, _ message: String?) throws {
@@ -168,18 +168,18 @@ import Worker
     @Test(
         "Projects and apps need their names, each its own",
         arguments: [
-            (#"{"projects":[{"apps":[]}]}"#, "apps.json: projects[0].number: must be given."),
+            (#"{"projects":[{"apps":[]}]}"#, "apps.json: projects[0].number: is required."),
             (#"{"projects":[{"number":1}]}"#, "apps.json: projects[0].number: must be a string."),
-            (#"{"projects":[{"number":"1","apps":[{}]}]}"#, "apps.json: projects[0].apps[0].appId: must be given."),
-            (#"{"project":[]}"#, "apps.json: project: unknown key; known here: projects."),
+            (#"{"projects":[{"number":"1","apps":[{}]}]}"#, "apps.json: projects[0].apps[0].appId: is required."),
+            (#"{"project":[]}"#, "apps.json: project: unknown key; known keys: projects."),
             (#"{"projects":{}}"#, "apps.json: projects: must be a list of objects."),
             (
                 #"{"projects":[{"number":"1","name":"x"}]}"#,
-                "apps.json: projects[0].name: unknown key; known here: number, id, apps."
+                "apps.json: projects[0].name: unknown key; known keys: number, id, apps."
             ),
             (
                 #"{"projects":[{"number":"1","apps":[{"appId":"a"},{"appId":"a"}]}]}"#,
-                "apps.json: app a stands twice in project 1; keep one of them."
+                "apps.json: app a appears twice in project 1; keep one of them."
             ),
             (#"[]"#, "apps.json: must be an object."),
         ]
@@ -192,10 +192,10 @@ import Worker
     func noJSON() throws {
         #expect(
             try ConfigurationDirectory(worker: "{\n  \"lanes\": 1,\n}").fault()
-                == "worker.json: line 3, column 1: no valid JSON; mend it there."
+                == "worker.json: line 3, column 1: invalid JSON; fix it there."
         )
         #expect(
-            try ConfigurationDirectory(apps: "").fault() == "apps.json: line 1, column 1: no valid JSON; mend it there."
+            try ConfigurationDirectory(apps: "").fault() == "apps.json: line 1, column 1: invalid JSON; fix it there."
         )
         let deep = String(repeating: "[", count: 100_000)
         #expect(try ConfigurationDirectory(worker: deep).fault()?.hasPrefix("worker.json: line 1, column 17:") == true)
@@ -265,7 +265,7 @@ import Worker
         arguments: [
             ("group.id", "kafka.properties: line 1: must be key=value or a comment that starts with #."),
             ("\n=x", "kafka.properties: line 2: must be key=value or a comment that starts with #."),
-            ("a=1\nb=2\na=1", "kafka.properties: line 3: a stands twice; keep one."),
+            ("a=1\nb=2\na=1", "kafka.properties: line 3: a appears twice; keep one."),
         ]
     )
     func refused(_ text: String, _ message: String) throws {
@@ -276,6 +276,6 @@ import Worker
     func invalidUTF8() throws {
         let directory = try ConfigurationDirectory()
         try directory.write("kafka.properties", [0x61, 0x3D, 0xFF])
-        #expect(directory.fault() == "kafka.properties: holds bytes that are no UTF-8; save it as UTF-8.")
+        #expect(directory.fault() == "kafka.properties: has bytes that are not UTF-8; save it as UTF-8.")
     }
 }

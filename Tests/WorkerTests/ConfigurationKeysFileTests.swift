@@ -70,20 +70,20 @@ private func decode(_ line: String) throws(KeysFile.Fault) -> ImportedKey { try 
     @Test(
         "A line that cannot be read says why",
         arguments: [
-            ("", "no valid JSON at byte 0"), ("[]", "the line is no JSON object"), ("{}", "keyId is missing"),
-            ("{\(required)", "no valid JSON at byte 132"),
-            ("{\(required),\"counter\":7}", "the line has two members of one name"),
+            ("", "invalid JSON at byte 0"), ("[]", "the line is not a JSON object"), ("{}", "keyId is missing"),
+            ("{\(required)", "invalid JSON at byte 132"),
+            ("{\(required),\"counter\":7}", "the line has two members with the same name"),
             ("{\(required),\"App\":\"x\"}", "unknown member App"),
-            ("{\(required),\"app\":{\"app\":\"x\"}}", "app is no string, or empty"),
-            ("{\(required),\"nonce\":\"AA==\"}", "nonce has not 32 bytes"),
-            ("{\(required),\"nonce\":1}", "nonce is no base64"),
-            ("{\(required),\"lastRequest\":[]}", "lastRequest is no JSON object"),
+            ("{\(required),\"app\":{\"app\":\"x\"}}", "app is not a non-empty string"),
+            ("{\(required),\"nonce\":\"AA==\"}", "nonce does not have 32 bytes"),
+            ("{\(required),\"nonce\":1}", "nonce is not base64"),
+            ("{\(required),\"lastRequest\":[]}", "lastRequest is not a JSON object"),
             ("{\(required),\"lastRequest\":{}}", "lastRequest: id is missing"),
             (#"{\#(required),"lastRequest":{"id":"a","valueSha256":"\#(key32)"}}"#, "lastRequest: verdict is missing"),
             (#"{\#(required),"lastRequest":{"id":"a","verdict":"accepted"}}"#, "lastRequest: valueSha256 is missing"),
             (
                 #"{\#(required),"lastRequest":{"id":"a","valueSha256":"\#(key32)","verdict":"accepted","iat":-1}}"#,
-                "lastRequest: iat is no integer from 0 on"
+                "lastRequest: iat is not an integer >= 0"
             ),
             (
                 #"{\#(required),"lastRequest":{"id":"a","valueSha256":"\#(key32)","verdict":"accepted","expires":1}}"#,
@@ -129,7 +129,7 @@ private func decode(_ line: String) throws(KeysFile.Fault) -> ImportedKey { try 
         #expect(keys.map(\.app) == [nil, "x"])
         try directory.write("KEYS", "{\(required)}\n\n{\"keyId\":1}\n")
         let fault = #expect(throws: CommandFault.self) { try KeysFile.read(directory.path + "/KEYS") { _ in } }
-        #expect(fault?.sentence == directory.path + "/KEYS: line 3: keyId is no base64; mend or remove the line.")
+        #expect(fault?.sentence == directory.path + "/KEYS: line 3: keyId is not base64; fix or remove the line.")
         #expect(throws: CommandFault.self) { try KeysFile.read(directory.path + "/none") { _ in } }
     }
 }

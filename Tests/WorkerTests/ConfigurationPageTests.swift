@@ -58,14 +58,14 @@ struct ConfigurationPageTests {
         return places.sorted { $0.joined(separator: ".") < $1.joined(separator: ".") }
     }()
 
-    @Test func `there are rows and places to compare`() {
+    @Test func `the page has rows and places to compare`() {
         #expect(Self.rows.count > 60 && Self.places.count > 15)
     }
 
     @Test(arguments: places)
     func `lists the keys that the reader knows, and no other`(place: [String]) throws {
         let fault = try #require(try Self.directory(place, #""nothing": 1"#).fault())
-        let marker = "unknown key; known here: "
+        let marker = "unknown key; known keys: "
         let start = try #require(fault.firstRange(of: marker)?.upperBound, "\(fault)")
         let known = fault[start...].split(separator: ".")[0].split(separator: ", ").map(String.init)
         let named = Self.rows.filter { $0.names.starts(with: place) && $0.names.count > place.count }

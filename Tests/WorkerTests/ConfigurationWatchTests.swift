@@ -64,7 +64,7 @@ private final class WatchBench {
 
 @Suite("Reload")
 struct ConfigurationWatchTests {
-    private static let gone = "the configuration is not reloaded, the old one stays: "
+    private static let gone = "the configuration is not reloaded, the old one stays in use: "
 
     @Test("Files that stay as they are cause nothing")
     func quiet() throws {
@@ -170,7 +170,7 @@ struct ConfigurationWatchTests {
     @Test(
         "A bad file keeps the old configuration and is told once, in one line; mended, it is taken over",
         arguments: [
-            ("apps.json", "{", "apps.json: line 1, column 2: no valid JSON; mend it there."),
+            ("apps.json", "{", "apps.json: line 1, column 2: invalid JSON; fix it there."),
             (
                 "apps.json", #"{"projects":[{"number":"1","apps":[{"appId":"a","x":1}]}]}"#,
                 "apps.json: projects[0].apps[0].x"
@@ -242,7 +242,7 @@ struct ConfigurationWatchTests {
         bench.settle()
         #expect(
             bench.lines.last
-                == "warning: changed too, but only a restart takes it over: topics, challenges.mode, batch, kafka.properties"
+                == "warning: also changed, but needs a restart: topics, challenges.mode, batch, kafka.properties"
         )
         let next = try #require(bench.applied.first?.0)
         #expect(next.batch.records == 10_000 && next.topics == .standard && next.kafkaProperties.isEmpty)
@@ -310,14 +310,14 @@ struct KeyHistoryTests {
             ),
             (
                 #", {"id": "s2", "file": "s2"}"#, "",
-                "sealing key s2 is gone: artifacts that it sealed need it for years"
+                "sealing key s2 was removed: artifacts sealed with it need it for years"
             ),
-            (#"{"id": "s1", "file": "s1"}, "#, "", "sealing key s1 is gone"),
+            (#"{"id": "s1", "file": "s1"}, "#, "", "sealing key s1 was removed"),
             (#"{"id": "c1", "file": "c1"}, "#, "", "challenge key c1 was the first: keep it behind the new one"),
-            (#""a.pem""#, #""other.pem""#, "signing key a has become another key: give the new one a kid of its own"),
-            (#""p.pem""#, #""other.pem""#, "signing key p has become another key"),
-            (#""file": "s2""#, #""file": "other""#, "sealing key s2 has become another key: give the new one an id"),
-            (#""file": "c2""#, #""file": "other""#, "challenge key c2 has become another key"),
+            (#""a.pem""#, #""other.pem""#, "signing key a is now a different key: give the new one its own kid"),
+            (#""p.pem""#, #""other.pem""#, "signing key p is now a different key"),
+            (#""file": "s2""#, #""file": "other""#, "sealing key s2 is now a different key: give the new one"),
+            (#""file": "c2""#, #""file": "other""#, "challenge key c2 is now a different key"),
         ]
     )
     func missed(old: String, new: String, problem: String) throws {
@@ -366,8 +366,8 @@ struct KeyHistoryTests {
         let hour: Int64 = 3_600_000
         #expect(
             PublicationRule.warnings(keys, now: made + 2 * hour + 600_000) == [
-                "signing key a is active, and its file is only 2 h 10 min old; publish a key 7 h before it is active, "
-                    + "for verifiers keep key sets for up to 6 h"
+                "signing key a is active, and its file is only 2 h 10 min old; publish a key 7 h before it becomes "
+                    + "active, because verifiers keep key sets for up to 6 h"
             ]
         )
         #expect(PublicationRule.warnings(keys, now: made + 7 * hour - 1).count == 1)

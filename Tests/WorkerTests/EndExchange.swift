@@ -66,7 +66,7 @@ extension EndToEndTests {
         #expect(!fleet.isDone, "the new keys have something to do")
     }
 
-    @Test func `stock clients live through a kill and a rotation of all keys, and nobody is ever refused`() throws {
+    @Test func `stock clients survive a kill and a rotation of all keys, and none is ever refused`() throws {
         let workplace = try Workplace("stock")
         let rounds: [StockMember.Wish] = [.refresh, .limitedUse, .refresh, .limitedUse, .refresh, .limitedUse]
         let fleet = try fleet(workplace, devices: 20, wishes: [.session] + rounds)
@@ -122,7 +122,7 @@ extension EndToEndTests {
         }
     }
 
-    @Test func `simulate with live clients sends as many calls as asked for, all of them answered`() throws {
+    @Test func `simulate with live clients sends the requested number of calls, and all are answered`() throws {
         let workplace = try Workplace("live")
         let worker = try workplace.run("run", "--instance", "one")
         let live = try workplace.done("simulate", "--publish", "--live", "--devices", "10", "--records", "150")
@@ -133,9 +133,7 @@ extension EndToEndTests {
         #expect(try Outcomes(of: workplace).counts == ["accepted": 150])
     }
 
-    @Test func `published traffic that was sealed with the worker's own keys is accepted, its faults are refused`()
-        throws
-    {
+    @Test func `published traffic sealed with the worker's own keys is accepted, its faults are refused`() throws {
         let workplace = try Workplace("sealed")
         let verbs = Method.allCases.map(\.rawValue).joined(separator: ",")
         let load = ["--verbs", verbs, "--devices", "10", "--publish"]

@@ -7,7 +7,7 @@ import Testing
 /// One bad record, or one bad batch on a disk, stays one.
 extension EndToEndTests {
     #if DEBUG
-        @Test func `a record that crashes the worker becomes a dead letter after three tries, and costs no other`()
+        @Test func `a record that crashes the worker becomes a dead letter after three tries, and affects no other`()
             throws
         {
             let workplace = try Workplace("crashing")
@@ -38,9 +38,7 @@ extension EndToEndTests {
         }
     #endif
 
-    @Test func `damage on the broker's disk holds its partition, in the ledger as in the requests; the third goes on`()
-        throws
-    {
+    @Test func `disk damage on the broker holds its partition, in ledger or requests; the third continues`() throws {
         let workplace = try Workplace("damaged")
         try workplace.publish(devices: 20, records: 120)
         _ = try workplace.work(until: 120)

@@ -70,7 +70,7 @@ extension Workplace {
 }
 
 extension EndToEndTests {
-    @Test func `what was imported is exported, and a second import changes nothing`() throws {
+    @Test func `imported keys are exported, and a second import changes nothing`() throws {
         let workplace = try Workplace("imported")
         #expect(try workplace.exported() == "", "nothing is known yet")
         let file = KeySamples.file(KeySamples.variety)
@@ -96,7 +96,7 @@ extension EndToEndTests {
         #expect(String(decoding: try workplace.bytes("exported"), as: UTF8.self) == (try workplace.exported()))
     }
 
-    @Test func `an import raises counters, lowers none, and leaves other keys of that name alone`() throws {
+    @Test func `an import raises counters, lowers none, and leaves conflicting keys alone`() throws {
         let workplace = try Workplace("raised", members: #""partitioner": "crc32""#)
         var bound = KeySamples.key(3, counter: 5)
         bound.app = KeySamples.app
@@ -127,7 +127,7 @@ extension EndToEndTests {
         #expect(try workplace.exported() == KeySamples.sortedFile(expected))
     }
 
-    @Test func `a key that lies where the partitioner would not put it stops an import`() throws {
+    @Test func `a key on a partition that the partitioner would not choose stops an import`() throws {
         let workplace = try Workplace("stray")
         let key = KeySamples.key(1, counter: 7)
         let home = Partitioner.murmur2.partition(of: key.keyID.recordKey, count: Workplace.partitions)
@@ -144,7 +144,7 @@ extension EndToEndTests {
         #expect(try workplace.exported() == KeySamples.file([KeySamples.key(1, counter: 9)]))
     }
 
-    @Test func `a group that is not empty is left alone, a static member that has just stopped included`() throws {
+    @Test func `a group with members is left alone, also if a static member has just stopped`() throws {
         let workplace = try Workplace("occupied")
         let file = KeySamples.file([KeySamples.key(1, counter: 7)])
         let worker = try workplace.run("run", "--instance", "one")
@@ -165,7 +165,7 @@ extension EndToEndTests {
         #expect(try workplace.exported() == file)
     }
 
-    @Test func `without a broker each of the three ends with one line and exit code 1`() throws {
+    @Test func `without a broker each of the three commands ends with one line and exit code 1`() throws {
         let workplace = try Workplace("nowhere", broker: "127.0.0.1:1", createsTopics: false)
         try workplace.write(KeySamples.file([KeySamples.key(1)]), to: "KEYS")
         let processes = [
@@ -174,11 +174,11 @@ extension EndToEndTests {
         ]
         for process in processes {
             #expect(process.exitCode() == 1)
-            #expect(process.saysOneLine("attest-worker: the broker cannot be asked: "), "\(process.error)")
+            #expect(process.saysOneLine("attest-worker: cannot query the broker: "), "\(process.error)")
         }
     }
 
-    @Test func `topics that are missing or unequal are named`() throws {
+    @Test func `missing or unequal topics are named`() throws {
         let workplace = try Workplace("topicless", createsTopics: false)
         let process = try workplace.run("export-keys")
         #expect(process.exitCode() == 1)

@@ -91,7 +91,7 @@ extension EndToEndTests {
         #expect(try workplace.exported() == before)
     }
 
-    @Test func `an export and a capture from the middle of a stream replay as run judged it`() throws {
+    @Test func `an export and a capture from the middle of a stream replay to the verdicts of run`() throws {
         let workplace = try Workplace("middle")
         let all = try simulated(workplace, devices: 20, records: 400, faults: 0.2)
         let (first, second) = (all[..<200], all[200...])

@@ -4,7 +4,7 @@ import Pipeline
 import Testing
 
 extension EndToEndTests {
-    @Test func `a record on a partition that its key does not belong to is a key mismatch`() throws {
+    @Test func `a record on the wrong partition for its key is a key mismatch`() throws {
         let workplace = try Workplace("misplaced")
         let records = try Self.simulated(workplace)
         try workplace.put(
@@ -27,7 +27,7 @@ extension EndToEndTests {
     }
 
     @Test(.enabled(if: kcat != nil, noKcat))
-    func `with crc32 what kcat produces by its own partitioner is accepted`() throws {
+    func `with crc32 the records of kcat's own partitioner are accepted`() throws {
         let workplace = try Workplace("kcat", members: #""partitioner": "crc32""#)
         let records = try Self.simulated(workplace)
         let lines = records.map { Array($0.key ?? []) + [0x09] + ($0.value ?? []) + [0x0A] }

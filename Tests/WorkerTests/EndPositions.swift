@@ -44,7 +44,7 @@ extension EndToEndTests {
         )
     }
 
-    @Test func `what is committed carries our text, and each partition's mark says how far it is, refusals alone too`()
+    @Test func `offsets carry the worker's metadata, and each partition's mark its progress, also for refusals alone`()
         throws
     {
         let workplace = try Workplace("marked")
@@ -64,13 +64,13 @@ extension EndToEndTests {
         #expect(mark.appliedOffset == 1 && mark.group == group && mark.delivery == .transaction)
     }
 
-    @Test func `offsets that were deleted hold their partitions until the ledger's are taken`() throws {
+    @Test func `deleted offsets hold their partitions until a reset takes the ledger's`() throws {
         let workplace = try worked("deleted")
         try groups(workplace, "--delete-offsets", "--topic", workplace.requests)
         try workplace.publish(devices: 6, records: 10, seed: 9)
         try holds(workplace, "the group has no offset", outcomes: 40)
         let plan = try workplace.done("reset", "--offsets-only", "--to-applied")
-        #expect(plan.output.hasSuffix("nothing was changed; --yes does it\n"), "\(plan.output)")
+        #expect(plan.output.hasSuffix("nothing was changed; --yes carries out the plan\n"), "\(plan.output)")
         let keys = try workplace.exported()
         let reset = try workplace.done("reset", "--offsets-only", "--to-applied", "--yes")
         #expect(reset.output.hasSuffix("done: offsets moved, 3 marks set, the ledger is kept\n"), "\(reset.output)")
@@ -79,7 +79,7 @@ extension EndToEndTests {
         #expect(try Outcomes(of: workplace).counts == ["accepted": 50])
     }
 
-    @Test func `an offset that was moved back by hand holds its partition`() throws {
+    @Test func `an offset that was moved back manually holds its partition`() throws {
         let workplace = try worked("moved")
         try groups(workplace, "--reset-offsets", "--topic", workplace.requests, "--to-offset", "1", "--execute")
         try workplace.publish(devices: 6, records: 10, seed: 9)
@@ -94,7 +94,7 @@ extension EndToEndTests {
         #expect(try Outcomes(of: workplace).counts == ["accepted": 50])
     }
 
-    @Test func `requests that were made again are neither swallowed nor read before somebody has looked`() throws {
+    @Test func `a recreated requests topic is neither skipped nor read before a reset`() throws {
         let workplace = try worked("again")
         try RealKafkaTrait.broker?.deleteTopic(workplace.requests)
         #expect(wait(30) { (try? workplace.run("create-topics", "--partitions", "3"))?.exitCode() == 0 })
@@ -105,7 +105,7 @@ extension EndToEndTests {
         #expect(try answered(workplace) == 50)
     }
 
-    @Test func `a ledger that was emptied accepts nothing again`() throws {
+    @Test func `an emptied ledger accepts no request a second time`() throws {
         let workplace = try worked("emptied")
         let keys = try workplace.exported()
         try workplace.write(keys, to: "keys.ndjson")
@@ -121,7 +121,7 @@ extension EndToEndTests {
         #expect(try answered(workplace) == 80)
     }
 
-    @Test func `a renamed group goes on only where its ledger says`() throws {
+    @Test func `a renamed group continues only where its ledger says`() throws {
         let workplace = try worked("renamed")
         try workplace.publish(devices: 6, records: 10, seed: 9)
         try workplace.rewrite("kafka.properties") { $0.replacing("group.id=renamed", with: "group.id=renamed-once") }
@@ -136,7 +136,7 @@ extension EndToEndTests {
         #expect(try Outcomes(of: workplace).counts == ["accepted": 50])
     }
 
-    @Test func `keys are imported and then worked with, and nothing is held`() throws {
+    @Test func `a worker uses imported keys, and no partition is held`() throws {
         let workplace = try Workplace("imported-first")
         #expect(try workplace.importKeys(KeySamples.file(KeySamples.variety)).exitCode() == 0)
         try workplace.publish(devices: 6, records: 20)

@@ -43,7 +43,7 @@ extension EndToEndTests {
             #expect(plan.exitCode() == 0, "\(plan.error)")
             let lines = plan.output.split(separator: "\n")
             #expect(lines.first == "group planned, requests planned.requests, ledger planned.ledger")
-            #expect(lines.last == "nothing was changed; --yes does it")
+            #expect(lines.last == "nothing was changed; --yes carries out the plan")
             let cells = lines.dropFirst(2).dropLast().map { $0.split(separator: " ").map(String.init) }
             #expect(cells.map { $0[0] } == ["0", "1", "2"])
             #expect(cells.allSatisfy { $0[1] == "none" })
@@ -55,7 +55,7 @@ extension EndToEndTests {
         #expect(try workplace.committed() == [nil, nil, nil])
     }
 
-    @Test func `a reset moves the offsets and forgets the ledger, whatever is in it`() throws {
+    @Test func `a reset moves the offsets and forgets the ledger, whatever its content`() throws {
         let (workplace, ends) = try occupied("forgotten")
         let unreadable = try workplace.run("export-keys")
         #expect(unreadable.exitCode() == 1)
@@ -80,7 +80,7 @@ extension EndToEndTests {
         #expect(try workplace.exported() == "")
     }
 
-    @Test func `a reset that was cut short is finished by the next one`() throws {
+    @Test func `an interrupted reset is finished by the next one`() throws {
         let (workplace, ends) = try occupied("halfway")
         // As after a crash of reset: the offsets are moved, and the first tombstone is written.
         try workplace.access.setRequestOffsets(
@@ -93,7 +93,7 @@ extension EndToEndTests {
         #expect(try workplace.liveLedgerKeys() == [:])
     }
 
-    @Test func `a run after a reset judges nothing twice, and after one to the beginning everything`() throws {
+    @Test func `a run after a reset judges nothing twice, and after a reset to the beginning everything`() throws {
         let workplace = try Workplace("rerun")
         try workplace.publish(devices: 5, records: 40)
         _ = try workplace.work(until: 40)
@@ -121,7 +121,7 @@ extension EndToEndTests {
         )
     }
 
-    @Test func `what is written in many transactions is all there, and the ends are known`() throws {
+    @Test func `records written in many transactions are complete, and their ends are known`() throws {
         let workplace = try Workplace("many")
         let access = try workplace.access
         let writer = try LedgerWriter(access, transactionRecords: 10)
@@ -140,9 +140,7 @@ extension EndToEndTests {
         #expect(total == 47, "35 records, and 3 markers for each of 4 transactions")
     }
 
-    @Test func `a writer that somebody else gets in the way of stops, and what it has not committed is not there`()
-        throws
-    {
+    @Test func `a writer stops when another process writes too, and its uncommitted records are not there`() throws {
         let workplace = try Workplace("crossed")
         let access = try workplace.access
         let writer = try LedgerWriter(access, transactionRecords: 10)
@@ -157,13 +155,13 @@ extension EndToEndTests {
                 return number <= 35 ? record(number) : nil
             }
         }
-        #expect(fault?.sentence.contains("somebody else wrote to crossed.ledger, partition 1") == true)
+        #expect(fault?.sentence.contains("another process wrote to crossed.ledger, partition 1") == true)
         #expect(writer.written == 10)
         let live = try workplace.liveLedgerKeys().values.reduce(0) { $0 + $1.count }
         #expect(live == 11)
     }
 
-    @Test func `of two commands that write at a time the later one stops the earlier`() throws {
+    @Test func `of two commands that write at the same time the later one stops the earlier`() throws {
         let workplace = try Workplace("fenced")
         let access = try workplace.access
         let first = try LedgerWriter(access)
@@ -182,7 +180,7 @@ extension EndToEndTests {
         }
         // Whichever is seen first: that the producer is fenced, or the later command's mark in the ledger.
         let sentence = fault?.sentence ?? ""
-        let reasons = ["another command took over the ledger", "somebody else wrote to fenced.ledger, partition 1"]
+        let reasons = ["another command took over the ledger", "another process wrote to fenced.ledger, partition 1"]
         #expect(reasons.contains(where: sentence.contains), "\(sentence)")
         let ends = try LedgerReader(access, partitions: Workplace.partitions).readSettled { _ in }
         var rest = [record(2)][...]

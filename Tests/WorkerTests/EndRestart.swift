@@ -31,7 +31,7 @@ extension EndToEndTests {
     }
 
     @Test(arguments: ["static", "dynamic"])
-    func `workers of a group share the load, and one more takes load off the others`(membership: String) throws {
+    func `workers of a group share the load, and another one takes load off them`(membership: String) throws {
         let members = #""membership": "\#(membership)", "batch": {"records": 50}"#
         let workplace = try Workplace("shared-\(membership)", members: members)
         let all = try simulated(workplace, devices: 30, records: 900)
@@ -53,7 +53,7 @@ extension EndToEndTests {
         #expect(try Outcomes(of: workplace).counts == ["accepted": 900])
     }
 
-    @Test func `of two runs with one name one ends with a line that says what to do, and the other does the work`()
+    @Test func `of two runs with one name one ends with a line that names the remedy, the other does the work`()
         throws
     {
         let workplace = try Workplace("namesake", members: #""batch": {"records": 20}"#)

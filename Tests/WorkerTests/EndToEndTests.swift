@@ -66,7 +66,7 @@ struct EndToEndTests {
     }
 
     @Test(.enabled(if: kcat != nil, noKcat))
-    func `replay of what kcat took writes the bytes that run wrote, and publish sends it once more`() throws {
+    func `replay of a kcat capture writes the bytes that run wrote, and publish sends it again`() throws {
         let (workplace, outcomes) = try workedOff("replayed")
         try workplace.capture(to: "capture.ndjson")
         try workplace.done("replay", "--input", workplace.file("capture.ndjson"), "--output", workplace.file("out"))

@@ -54,7 +54,7 @@ struct ExchangeSimulateTests {
     }
 
     @Test(arguments: mixes)
-    func `Without faults every record is accepted, and each device attests before all else`(verbs: [Method]) throws {
+    func `Without faults every record is accepted, and each device attests first`(verbs: [Method]) throws {
         let folder = try SimulationFolder()
         let (records, _) = try made(folder, verbs)
         let outcomes = try folder.outcomes()
@@ -111,7 +111,7 @@ struct ExchangeSimulateTests {
         }
     }
 
-    @Test func `A token's second use is accepted and known as one, all first uses are not`() throws {
+    @Test func `A token's second use is accepted and reported as consumed, its first use is not`() throws {
         let folder = try SimulationFolder()
         let (_, plans) = try made(folder, [.verifyAppCheckToken], devices: 10, records: 300)
         _ = try folder.outcomes()
@@ -234,7 +234,7 @@ struct ExchangeSimulateTests {
         }
     }
 
-    @Test func `Where the gateway makes the challenges nobody seals one, and the verb is refused`() throws {
+    @Test func `Where the gateway makes the challenges, simulate seals none and refuses the verb`() throws {
         let folder = try SimulationFolder()
         _ = try made(folder, [.verifyAssertion])
         let text = String(decoding: try folder.bytes("config/worker.json"), as: UTF8.self)
@@ -263,7 +263,7 @@ struct ExchangeSimulateTests {
     }
 
     @Test(arguments: ["sealingKeys", "signingKeys", "challenges"])
-    func `A key that the verbs need and nobody has is named`(list: String) throws {
+    func `A missing key that the verbs need is named`(list: String) throws {
         let folder = try SimulationFolder()
         _ = try made(folder, [.verifyAssertion])
         let file = folder.path + "/config/worker.json"

@@ -101,7 +101,7 @@ struct ExchangeTokenTests {
         record.value = Array(text.utf8)
     }
 
-    @Test func `Every name of an app is served alike: number and id, OAuth client, v1 and v1beta with its mirrors`()
+    @Test func `All names of an app are served alike: number and id, OAuth client, v1 and v1beta with its mirrors`()
         throws
     {
         let minted = try MintedTokens(devices: 24, records: 240, change: Self.respell)

@@ -4,12 +4,12 @@ import Testing
 
 @Suite
 struct FencingsTests {
-    @Test func `three fencings in a minute may be a pause, a fourth is another process`() {
+    @Test func `three fencings in a minute may be a pause, a fourth means another process`() {
         var fencings = Fencings()
         #expect((0..<4).map { _ in fencings.note() } == [true, true, true, false])
     }
 
-    @Test func `each unanswered request of our own excuses one fencing`() {
+    @Test func `each unanswered request of the worker itself excuses one fencing`() {
         var fencings = Fencings()
         fencings.excuse(0)
         fencings.excuse(2)

@@ -258,7 +258,7 @@ struct InspectTests {
     }
 
     @Test
-    func `An artifact is opened with the configuration's keys, and without one its clear part is told`() throws {
+    func `An artifact is opened with the configuration's keys; without one its clear part is shown`() throws {
         let bench = try Bench()
         let artifact = try bench.artifact()
         let opened = try bench.run(artifact, bench.config + ["--key-id", bench.keyText]).output
@@ -297,7 +297,7 @@ struct InspectTests {
     }
 
     @Test
-    func `An empty file is told from one that cannot be read`() throws {
+    func `An empty file is reported differently from an unreadable one`() throws {
         let folder = try SimulationFolder()
         try Data().write(to: URL(filePath: folder.path + "/empty"))
         let transcript = Transcript()

@@ -119,7 +119,7 @@ struct ChallengeCommandTests {
         for name in ["projects/1/apps/b", "projects/1/apps/a/", "apps/a", "oauthClients/c", "a"] {
             let (code, output, error) = directory.run("challenge", "--app", name)
             #expect(code == 2 && output.isEmpty)
-            #expect(error.contains("no app of apps.json is called '\(name)'; try projects/1/apps/a."))
+            #expect(error.contains("apps.json has no app named '\(name)'; try projects/1/apps/a."))
         }
     }
 }

@@ -11,10 +11,10 @@ struct KeyFileRightsTests {
         "Others may do nothing; the group may read a file of root's or the process's own, if it is the process's group",
         arguments: [
             (0o600, 1000, 9, nil), (0o400, 5, 9, nil), (0o700, 1000, 9, nil), (0o640, 1000, 1000, nil),
-            (0o440, 0, 2000, nil), (0o040, 0, 2000, nil), (0o640, 1000, 3000, "none of this process's"),
-            (0o640, 5, 2000, "belongs to user 5"), (0o660, 1000, 1000, "more than reading"),
-            (0o650, 1000, 1000, "more than reading"), (0o740, 1000, 1000, "more than reading"),
-            (0o2640, 1000, 1000, "more than reading"), (0o620, 1000, 1000, "more than reading"),
+            (0o440, 0, 2000, nil), (0o040, 0, 2000, nil), (0o640, 1000, 3000, "this process is not in"),
+            (0o640, 5, 2000, "belongs to user 5"), (0o660, 1000, 1000, "more than read access"),
+            (0o650, 1000, 1000, "more than read access"), (0o740, 1000, 1000, "more than read access"),
+            (0o2640, 1000, 1000, "more than read access"), (0o620, 1000, 1000, "more than read access"),
             (0o604, 1000, 1000, "open to others"), (0o601, 0, 0, "open to others"),
             (0o644, 0, 2000, "open to others"), (0o602, 1000, 1000, "open to others"),
         ] as [(mode_t, uid_t, gid_t, String?)]
@@ -40,7 +40,7 @@ struct KeyFileRightsTests {
         guard geteuid() == 0 else { return }
         let path = "\(directory.path)/s.key"
         #expect(unsafe chown(path, 0, 54_321) == 0)
-        #expect(directory.fault()?.contains("group 54321, which is none of this process's") == true)
+        #expect(directory.fault()?.contains("group 54321, which this process is not in") == true)
         #expect(unsafe chown(path, 54_321, 0) == 0)
         #expect(directory.fault()?.contains("belongs to user 54321") == true)
     }

@@ -50,13 +50,13 @@ struct KeyFileTests {
     @Test(
         "A signing key of the wrong kind is refused by name",
         arguments: [
-            (signing, .p256, "is a P-256 key, and its algorithm is RS256; say ES256, or name another file"),
-            (signingES, .rsa, "is an RSA key, and its algorithm is ES256; say RS256, or name another file"),
-            (signing, .rsa1024, "is an RSA key of 1024 bits, and 2048 are the least"),
+            (signing, .p256, "is a P-256 key, but its algorithm is RS256; set ES256, or name another file"),
+            (signingES, .rsa, "is an RSA key, but its algorithm is ES256; set RS256, or name another file"),
+            (signing, .rsa1024, "is an RSA key of 1024 bits; the minimum is 2048"),
             (signingES, .p384, "is neither an RSA key nor a P-256 key"),
-            (signingES, .encrypted, "is no unencrypted private key in PEM"),
-            (signing, .secret, "is no unencrypted private key in PEM"),
-            (signing, .empty, "is no unencrypted private key in PEM"),
+            (signingES, .encrypted, "is not an unencrypted private key in PEM"),
+            (signing, .secret, "is not an unencrypted private key in PEM"),
+            (signing, .empty, "is not an unencrypted private key in PEM"),
         ] as [(String, KeyContent, String)]
     )
     func wrongSigningKey(list: String, content: KeyContent, problem: String) throws {
@@ -71,8 +71,8 @@ struct KeyFileTests {
         "A sealing or challenge key that is no base64 of 32 bytes is refused by name",
         arguments: [(sealing, "s.key", "sealing key s1"), (challenges, "c.key", "challenge key c1")],
         [
-            (.empty, "has 0 bytes, and"), (.p256, "is PEM, and"), (.rsa1024, "is PEM, and"),
-            (.raw, "is no base64, and"), (.blankLine, "is no base64, and"), (.twoSecrets, "is no base64, and"),
+            (.empty, "has 0 bytes; a"), (.p256, "is PEM; a"), (.rsa1024, "is PEM; a"),
+            (.raw, "is not base64; a"), (.blankLine, "is not base64; a"), (.twoSecrets, "is not base64; a"),
         ] as [(KeyContent, String)]
     )
     func wrongSecret(list: (members: String, file: String, name: String), content: (KeyContent, String)) throws {
@@ -88,7 +88,7 @@ struct KeyFileTests {
         let directory = try KeyDirectory(Self.sealing)
         try directory.write("s.key", KeyText.secret(7, count: count))
         let expected =
-            "worker.json: sealing key s1: DIR/s.key has \(count) bytes, and a symmetric key is 32 random bytes as base64 "
+            "worker.json: sealing key s1: DIR/s.key has \(count) bytes; a symmetric key is 32 random bytes as base64 "
             + "text on one line."
         #expect(directory.fault() == (count == 32 ? nil : expected))
     }
@@ -117,15 +117,15 @@ struct KeyFileTests {
         let directory = try KeyDirectory(Self.sealing)
         #expect(
             directory.fault()
-                == "worker.json: sealing key s1: DIR/s.key is missing; mend the path, or make keys with attest-worker new-keys."
+                == "worker.json: sealing key s1: DIR/s.key is missing; fix the path, or make keys with attest-worker new-keys."
         )
         try FileManager.default.createDirectory(atPath: "\(directory.path)/s.key", withIntermediateDirectories: true)
-        #expect(directory.fault() == "worker.json: sealing key s1: DIR/s.key is no file.")
+        #expect(directory.fault() == "worker.json: sealing key s1: DIR/s.key is not a regular file.")
         try FileManager.default.removeItem(atPath: "\(directory.path)/s.key")
         // A pipe without a writer would block a process that opens it as a file.
         let made = unsafe mkfifo("\(directory.path)/s.key", 0o600)
         #expect(made == 0)
-        #expect(directory.fault() == "worker.json: sealing key s1: DIR/s.key is no file.")
+        #expect(directory.fault() == "worker.json: sealing key s1: DIR/s.key is not a regular file.")
     }
 
     @Test("One key under two names is refused")
@@ -133,14 +133,14 @@ struct KeyFileTests {
         let seals = try KeyDirectory(#""sealingKeys":[{"id":"s1","file":"a"},{"id":"s2","file":"b"}]"#)
         try seals.write("a", KeyText.secret(1))
         try seals.write("b", KeyText.secret(1))
-        #expect(seals.fault() == "worker.json: sealing key s2: DIR/b is key s1 once more; make a fresh one.")
+        #expect(seals.fault() == "worker.json: sealing key s2: DIR/b is key s1 again; make a fresh one.")
         let signs = try KeyDirectory(
             #""signingKeys":[{"kid":"k1","file":"k.pem"},{"kid":"k2","file":"k.pem","state":"published"}]"#
         )
         try signs.write("k.pem", KeyText.rsa)
         #expect(
             signs.fault()
-                == "worker.json: signing key k2: DIR/k.pem is key k1 once more; give every kid a key of its own."
+                == "worker.json: signing key k2: DIR/k.pem is key k1 again; give each kid its own key."
         )
     }
 
@@ -170,7 +170,7 @@ struct KeyFileTests {
         #expect(try KeyDirectory.complete().load().warnings(now: 0) == [])
     }
 
-    @Test func `a port on which nothing will listen is told`() throws {
+    @Test func `a port on which nothing will listen causes a warning`() throws {
         let directory = try KeyDirectory(#""metrics":{"port":9090}"#)
         #expect(try directory.load().warnings(now: 0).contains { $0.hasPrefix("metrics.port: ") })
     }

@@ -39,7 +39,7 @@ struct LaneWatchTests {
         let hung = try #require(found)
         #expect(hung.after >= .seconds(3) && hung.after < .milliseconds(3_300))
         let sentence = hung.hung.sentence(topic: "requests")
-        #expect(sentence.contains("verifying has not come to its end for 3 s"))
+        #expect(sentence.contains("verifying has not finished for 3 s"))
         #expect(sentence.contains("requests/0/7, requests/0/8, requests/0/9;"), "\(sentence)")
     }
 

@@ -69,7 +69,7 @@ struct LedgerCommandTests {
             ["publish", "--config", "DIR", "--input", "DIR/KEYS"],
         ]
     )
-    func `A configuration that names no broker, or of which no client can be made, is exit code 2 and one line`(
+    func `A configuration without a broker, or without a valid client, is exit code 2 and one line`(
         arguments: [String]
     ) throws {
         for (properties, name) in [
@@ -95,7 +95,7 @@ struct LedgerCommandTests {
         #expect(code == 2 && transcript.error.contains("partitioner is unchecked"))
         for name in ["murmur2", "crc32"] {
             let (code, transcript) = try run(arguments, worker: #""partitioner":"\#(name)""#, keys: "{")
-            #expect(code == 1 && transcript.error.contains("line 1: no valid JSON"), "\(transcript.error)")
+            #expect(code == 1 && transcript.error.contains("line 1: invalid JSON"), "\(transcript.error)")
         }
     }
 

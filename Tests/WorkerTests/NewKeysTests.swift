@@ -112,7 +112,7 @@ struct NewKeysTests {
         let text = try directory.text("worker.json").replacing(#""active""#, with: #""revoked""#)
         try directory.files.write("worker.json", text)
         let (code, _, error) = directory.run("new-keys", "--activate", before[0].kid)
-        #expect(code == 2 && error.contains("is revoked: make another one"))
+        #expect(code == 2 && error.contains("is revoked: make a new one"))
         #expect(directory.run("new-keys", "--activate", before[1].kid).code == 0)
         #expect(try directory.load().configuration.signingKeys.map(\.state) == [.revoked, .active])
         // A key that is made where none is active is active at once.
@@ -167,14 +167,14 @@ struct NewKeysTests {
     @Test(
         "Wrong usage is refused and changes nothing",
         arguments: [
-            (["--only", "signing,keys"], "'keys' is none of signing, sealing, challenge"),
+            (["--only", "signing,keys"], "'keys' is not signing, sealing or challenge"),
             (["--algorithm", "HS256"], "--algorithm must be RS256 or ES256, not 'HS256'"),
             (["--activate", "nobody"], "worker.json lists no key nobody"),
             (["--activate", "x", "--add"], "--activate makes no key"),
-            (["--early"], "--early goes with --activate only"),
+            (["--early"], "--early needs --activate"),
             (["--rsa-bits", "1024"], "--rsa-bits must be 2048, 3072 or 4096, not 1024"),
-            (["--rsa-bits", "3072", "--algorithm", "ES256"], "--rsa-bits is of RSA keys"),
-            (["--rsa-bits", "3072", "--only", "sealing"], "--rsa-bits is of signing keys"),
+            (["--rsa-bits", "3072", "--algorithm", "ES256"], "--rsa-bits applies to RSA keys"),
+            (["--rsa-bits", "3072", "--only", "sealing"], "--rsa-bits applies to signing keys"),
             (["--activate", "x", "--rsa-bits", "3072"], "--activate makes no key"),
         ]
     )
@@ -196,7 +196,7 @@ struct NewKeysTests {
         let last = try #require(fresh.files.last)
         try FileManager.default.createDirectory(atPath: "\(directory.path)/keys", withIntermediateDirectories: true)
         try directory.write(last, "precious")
-        #expect(throws: CommandFault("\(directory.path)/\(last) exists already: it is not written over.")) {
+        #expect(throws: CommandFault("\(directory.path)/\(last) already exists and is not overwritten.")) {
             try fresh.write(to: directory.path)
         }
         #expect(try directory.text(last) == "precious")

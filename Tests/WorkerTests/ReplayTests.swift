@@ -146,11 +146,11 @@ struct ReplayTests {
         try fixture.directory.write("capture.ndjson", bytes)
         let run = fixture.replay()
         #expect(run.code == 1)
-        #expect(run.error.contains("line 3 is no record of a capture"))
+        #expect(run.error.contains("line 3 is not a capture record"))
         #expect(run.error.split(separator: "\n").count == 1)
     }
 
-    @Test func `a replay never writes over the capture or the keys that it reads`() throws {
+    @Test func `a replay never overwrites the capture or the keys that it reads`() throws {
         let fixture = try Self.fixture()
         try FileManager.default.createDirectory(
             atPath: fixture.directory.path + "/out",
@@ -175,11 +175,11 @@ struct ReplayTests {
         #expect(fixture.replay().code == 0, "without either there is nothing in the way")
     }
 
-    @Test func `a folder or a summary that cannot be made is one line that says what to look at`() throws {
+    @Test func `a folder or summary that cannot be created is reported in one line with the cause`() throws {
         let fixture = try Self.fixture()
         try fixture.write(capture: Self.records(Self.fleet()))
         let taken = fixture.replay(output: "capture.ndjson")
-        #expect(taken.code == 1 && taken.error.contains("check what stands there"), "\(taken.error)")
+        #expect(taken.code == 1 && taken.error.contains("check for a file of that name"), "\(taken.error)")
         let summary = fixture.replay(["--summary", fixture.directory.path + "/none/summary.json"])
         #expect(summary.code == 1 && summary.error.hasSuffix(": No such file or directory.\n"), "\(summary.error)")
         let folder = fixture.replay(capture: ".")
@@ -215,7 +215,7 @@ struct ReplayTests {
         try Self.write(to: fixture) { $0[4] = Array($0[4].prefix(bytes < 0 ? $0[4].count + bytes : bytes)) }
         let run = fixture.replay()
         #expect(run.code == 0, "\(run.error)")
-        #expect(run.error.contains("the last line (5) is cut off and was left out"))
+        #expect(run.error.contains("the last line (5) is cut off and was skipped"))
         #expect(try fixture.outcomes().count == 4)
     }
 
@@ -238,10 +238,10 @@ struct ReplayTests {
         }
         let strict = fixture.replay()
         #expect(strict.code == 1)
-        #expect(strict.error.contains("line 3 is no record of a capture"))
+        #expect(strict.error.contains("line 3 is not a capture record"))
         let lenient = fixture.replay(["--skip-bad-lines", "--summary", fixture.directory.path + "/summary.json"])
         #expect(lenient.code == 0, "\(lenient.error)")
-        #expect(lenient.error.contains("2 lines are no records and were left out"))
+        #expect(lenient.error.contains("2 lines are not records and were skipped"))
         #expect(try fixture.outcomes().count == 5)
         let summary = try JSONDocument(parsing: fixture.bytes("summary.json")).root
         #expect(summary["skippedLines"]?.integer == 2)

@@ -24,7 +24,7 @@ struct RestoreMeterTests {
         RestoreProgress(records: records, remaining: remaining)
     }
 
-    @Test func `a restore that moves is told every two seconds, and its end`() {
+    @Test func `a restore that makes progress is reported every two seconds, and so is its end`() {
         let lines = lines([
             (0, progress(0, 900), 0), (1, progress(100, 800), 0), (2, progress(200, 700), 0),
             (3, progress(300, 600), 0), (4, progress(600, 300), 0), (5, nil, 900),
@@ -37,7 +37,7 @@ struct RestoreMeterTests {
         )
     }
 
-    @Test func `a restore that stands still says so once, and once more where it has moved between`() {
+    @Test func `a restore without progress is reported once, and again only after progress in between`() {
         let stuck = progress(22, 5)
         let further = progress(23, 4)
         let lines = lines(
@@ -45,9 +45,9 @@ struct RestoreMeterTests {
                 + [(301, further, 0), (302, further, 0), (361, further, 0), (400, further, 0), (401, nil, 27)]
         )
         #expect(lines.count == 4, "\(lines)")
-        #expect(lines.first?.hasPrefix("attest-worker: the restore stands still with 5 offsets left") ?? false)
+        #expect(lines.first?.hasPrefix("attest-worker: the restore makes no progress with 5 offsets left") ?? false)
         #expect(lines[1] == "restoring the ledger: 23 records, 4 left")
-        #expect(lines[2].hasPrefix("attest-worker: the restore stands still with 4 offsets left"))
+        #expect(lines[2].hasPrefix("attest-worker: the restore makes no progress with 4 offsets left"))
         #expect(lines[3].hasPrefix("the ledger is restored: 27 records"))
     }
 }

@@ -38,7 +38,8 @@ struct RevokedKeyFileTests {
         let directory = try KeyDirectory(Self.list(Self.entry("old", "revoked"), Self.entry("new", "active")))
         try directory.write("k.pem", KeyText.p256)
         #expect(
-            directory.fault() == "worker.json: signing key old: DIR/k.pem is revoked, and is key new too; make another."
+            directory.fault()
+                == "worker.json: signing key old: DIR/k.pem is revoked, but key new is the same key; make another."
         )
     }
 
@@ -55,6 +56,6 @@ struct RevokedKeyFileTests {
             } catch { return error.message }
         }
         #expect(try reload(Self.list(Self.entry("a", "revoked"))) == nil)
-        #expect(try reload(Self.list())?.contains(#"or say "state": "revoked""#) == true)
+        #expect(try reload(Self.list())?.contains(#"or set "state": "revoked""#) == true)
     }
 }

@@ -179,8 +179,8 @@ struct RolloutTests {
             ("on", 10_000_000, 199, 0, false, "only 199 of 200 attestations decided at this share"),
             ("on", 10_000_000, 0, 0, false, "only 0 of 200 attestations decided at this share"),
             ("on", 10_000_000, 299, 3, false, "1.01 % of 299 attestations failed, over 1.00 %"),
-            ("on", 100_000_000, 1000, 0, false, "the share is whole"),
-            ("off", 10_000_000, 1000, 0, false, "rollout is off: everybody is admitted"),
+            ("on", 100_000_000, 1000, 0, false, "the share is 100 %"),
+            ("off", 10_000_000, 1000, 0, false, "rollout is off: all devices are admitted"),
         ] as [(String, Int64, Int, Int, Bool, String)]
     )
     func rule(mode: String, parts: Int64, decided: Int, failed: Int, mayGrow: Bool, why: String) throws {
@@ -206,7 +206,7 @@ struct RolloutTests {
         )
         let (code, output, error) = directory.run("rollout", "--input", "\(directory.path)/events", "--json")
         #expect(code == 0)
-        #expect(error == "warning: left out, for they are no events: 1\n")
+        #expect(error == "warning: skipped because they are not events: 1\n")
         let apps = try #require(try JSONDocument(parsing: Array(output.utf8)).root["apps"]).elements
         #expect(apps.map { $0["app"]?.string } == [KeyDirectory.app, "projects/9/apps/z"])
         #expect(apps[1]["mode"]?.kind == .null && apps[1]["why"]?.string == "not in apps.json")
@@ -218,7 +218,7 @@ struct RolloutTests {
         let directory = try directory()
         try directory.write("events", MadeEvent.capture([MadeEvent()]) + Array("no JSON\n".utf8))
         let (code, output, error) = directory.run("rollout", "--input", "\(directory.path)/events")
-        #expect(code == 1 && output.isEmpty && error.contains("line 2 is no record of a capture"))
+        #expect(code == 1 && output.isEmpty && error.contains("line 2 is not a capture record"))
         let embedded = try KeyDirectory(#""embeddedBroker":true"#).run("rollout")
         #expect(embedded.code == 2 && embedded.error.contains("give --input"))
     }

@@ -5,7 +5,7 @@ import Pipeline
 import Testing
 
 extension EndToEndTests {
-    @Test func `rollout reads every committed event of the topic, and none that was taken back`() throws {
+    @Test func `rollout reads every committed event of the topic, and no aborted one`() throws {
         let workplace = try Workplace("rollout")
         try workplace.rewrite("apps.json") {
             $0.replacing(#"{"mode": "off"}"#, with: #"{"mode": "on", "percent": 10}"#)

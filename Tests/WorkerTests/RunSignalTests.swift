@@ -61,7 +61,7 @@ struct RunSignalTests {
         listener.acceptOne()
         worker.signal(number)
         #expect(worker.waitForEnd(seconds: 30) == .exit(0), "\(worker.error)")
-        #expect(worker.error.contains("asked to end before the broker has answered: nothing was begun"))
+        #expect(worker.error.contains("stop requested before the broker answered: nothing was started"))
         #expect(!worker.error.contains("without the last commit"))
     }
 

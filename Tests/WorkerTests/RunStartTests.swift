@@ -5,7 +5,7 @@ import Pipeline
 import Testing
 
 extension EndToEndTests {
-    @Test func `a run waits for its broker, says so once, and works when it comes`() throws {
+    @Test func `a run waits for its broker, logs that once, and works when the broker is up`() throws {
         let workplace = try Workplace("patient")
         let broker = try #require(RealKafkaTrait.broker)
         try workplace.publish(devices: 5, records: 50)
@@ -17,7 +17,7 @@ extension EndToEndTests {
             #expect(worker.waits(until: "waiting for the broker"))
             let check = try workplace.run("run", "--check")
             #expect(check.exitCode() == 1)
-            #expect(check.saysOneLine("attest-worker: the broker cannot be asked: "), "\(check.error)")
+            #expect(check.saysOneLine("attest-worker: cannot query the broker: "), "\(check.error)")
         }
         #expect(try workplace.waits(for: 50, of: worker), "\(worker.error) \(worker.output)")
         worker.signal(SIGINT)
@@ -26,7 +26,7 @@ extension EndToEndTests {
         #expect(try Outcomes(of: workplace).counts == ["accepted": 50])
     }
 
-    @Test func `topics that are missing or unequal end run and check with a sentence`() throws {
+    @Test func `missing or unequal topics end run and check with one line`() throws {
         let workplace = try Workplace("missing", createsTopics: false)
         for arguments in [[], ["--check"]] {
             let missing = try WorkerProcess(["run", "--config", workplace.config] + arguments, folder: workplace.path)
@@ -45,12 +45,12 @@ extension EndToEndTests {
             #expect(unequal.exitCode() == 1)
             #expect(unequal.saysOneLine("attest-worker: the topics' partition counts differ ("))
             #expect(unequal.error.contains("missing.tokens has 2"))
-            #expect(unequal.error.contains("make those anew that differ"))
+            #expect(unequal.error.contains("recreate those that differ"))
         }
         #expect(try Admin(workplace.properties).createTopics([odd]) == [.exists], "nothing was changed")
     }
 
-    @Test func `run checks what is in order and leaves`() throws {
+    @Test func `run --check passes a correct setup and exits`() throws {
         let workplace = try Workplace("checked")
         let check = try workplace.run("run", "--check")
         #expect(check.exitCode() == 0)

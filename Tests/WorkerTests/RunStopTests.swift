@@ -5,7 +5,7 @@ import Pipeline
 import Testing
 
 extension EndToEndTests {
-    @Test func `a restarted run goes on where the stopped one committed, and nothing comes twice`() throws {
+    @Test func `a restarted run continues where the stopped one committed, and nothing is processed twice`() throws {
         let workplace = try Workplace("resumed", members: #""batch": {"records": 20}"#)
         try workplace.publish(devices: 40, records: 1_500)
         // Stopped in the middle of the work, twice.
@@ -26,9 +26,7 @@ extension EndToEndTests {
     }
 
     @Test(arguments: [false, true])
-    func `partitions that are added end a run with a sentence, and nothing is judged by the old count`(
-        ofAllTopics: Bool
-    ) throws {
+    func `added partitions end a run with one line, and nothing is judged by the old count`(ofAllTopics: Bool) throws {
         let workplace = try Workplace("grown-\(ofAllTopics)")
         try workplace.rewrite("kafka.properties") { $0 + "topic.metadata.refresh.interval.ms=1000\n" }
         let broker = try #require(RealKafkaTrait.broker)
@@ -42,8 +40,8 @@ extension EndToEndTests {
         // Beside the library's own lines.
         let lines = worker.error.split(separator: "\n").filter { $0.hasPrefix("attest-worker: ") }
         #expect(lines.count == 1, "\(worker.error)")
-        #expect(worker.error.contains("has 5 partitions, the worker was started with 3: "))
-        #expect(worker.error.contains("stop all workers, make all six topics equal, start again"))
+        #expect(worker.error.contains("has 5 partitions, but the worker was started with 3: "))
+        #expect(worker.error.contains("stop all workers, give all six topics the same number, start again"))
         #expect(try Outcomes(of: workplace).counts == ["accepted": 50])
     }
 
@@ -53,7 +51,7 @@ extension EndToEndTests {
         return Int(line.prefix { $0 != " " }.filter(\.isNumber)) ?? -1
     }
 
-    @Test func `a signal ends a run in time that has lost its broker, and nothing is lost`() throws {
+    @Test func `a signal ends a run without a broker in time, and nothing is lost`() throws {
         let workplace = try Workplace("left", members: #""batch": {"records": 5}"#)
         let broker = try #require(RealKafkaTrait.broker)
         // So many that the worker is not done before the broker stands still.
@@ -73,7 +71,7 @@ extension EndToEndTests {
     }
 
     @Test(arguments: [SIGTERM, SIGINT])
-    func `a second signal ends a run at once that cannot finish`(number: Int32) throws {
+    func `a second signal immediately ends a run that cannot finish`(number: Int32) throws {
         let workplace = try Workplace("second-\(number)", members: #""batch": {"records": 10}"#)
         let broker = try #require(RealKafkaTrait.broker)
         // So many that the worker is not done before the broker stands still.

@@ -230,7 +230,7 @@ struct SimulateTests {
         let authority = try folder.bytes("config/lab-authority.json")
         let (code, error) = run("--new-config")
         #expect(code == 2)
-        #expect(error.contains("exists already"))
+        #expect(error.contains("already exists"))
         #expect(try folder.bytes("config/lab-authority.json") == authority)
         let configuration = try Configuration.load(directory: folder.path + "/config")
         #expect(configuration.registry.apps.count == 1)
@@ -254,7 +254,7 @@ struct SimulateTests {
             (["--devices", "1", "--records", "1", "--output", "x", "--publish"], "give either --output"),
             (
                 ["--devices", "1", "--records", "1", "--publish", "--start", "2026-11-20T12:00:00Z"],
-                "--start does not go with --publish"
+                "--start cannot be used with --publish"
             ),
             (
                 ["--devices", "1", "--records", "1", "--output", "x", "--verbs", "exchangeDebugToken"],
@@ -264,14 +264,14 @@ struct SimulateTests {
                 ["--devices", "1", "--records", "1", "--output", "x", "--verbs", "verifyAssertoin"],
                 "did you mean verifyAssertion?"
             ),
-            (["--devices", "1", "--records", "1", "--live"], "--live goes with --publish"),
+            (["--devices", "1", "--records", "1", "--live"], "--live needs --publish"),
             (
                 ["--devices", "1", "--records", "1", "--publish", "--live", "--faults", "0.1"],
-                "--faults does not go with"
+                "--faults cannot be used with"
             ),
             (
                 ["--devices", "1", "--records", "1", "--publish", "--live", "--verbs", "verifyAssertion"],
-                "--verbs does not go with --live"
+                "--verbs cannot be used with --live"
             ),
             (["--devices", "1", "--records", "1", "--output", "x", "--faults", "2"], "--faults must be a number"),
             (["--devices", "1", "--records", "1", "--output", "x", "--rate", "0"], "--rate must be a number"),
@@ -337,7 +337,7 @@ struct SimulatePublishTests {
         #expect(transcript.output == "published 200 records of 20 devices\n")
     }
 
-    @Test func `publish sends and counts what stands before a line that it cannot read`() throws {
+    @Test func `publish sends and counts the records before an unreadable line`() throws {
         let cluster = try MockCluster()
         try cluster.createTopic("appattest.requests", partitions: 6)
         let folder = try SimulationFolder()
@@ -353,6 +353,6 @@ struct SimulatePublishTests {
         let arguments = ["publish", "--config", folder.path + "/config", "--input", capture]
         #expect(AttestWorker.main(arguments, commands: AttestWorker.commands, console: transcript.console) == 1)
         #expect(transcript.output == "30 records acknowledged, 0 failed\n")
-        #expect(transcript.error.contains("line 31 is no record of a capture"), "\(transcript.error)")
+        #expect(transcript.error.contains("line 31 is not a capture record"), "\(transcript.error)")
     }
 }

@@ -3,7 +3,7 @@ import Testing
 @testable import Worker
 
 struct StuckRewindTests {
-    @Test func `partitions that cannot be sought are assigned again, less often each time`() {
+    @Test func `partitions where a seek fails are assigned again, less often each time`() {
         var stuck = StuckRewind()
         let start = ContinuousClock.now
         var takeovers: [Int] = []

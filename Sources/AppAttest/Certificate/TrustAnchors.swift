@@ -23,7 +23,7 @@ package struct TrustAnchors: Sendable {
                 throw AnchorFault(
                     list: list,
                     index: index,
-                    reason: "holds no readable certificate, or other PEM blocks"
+                    reason: "has no readable certificate, or has other PEM blocks"
                 )
             }
             for certificate in certificates {
@@ -40,7 +40,7 @@ package struct TrustAnchors: Sendable {
         do throws(CertificateExtensions.Flaw) { try CertificateExtensions.judge(certificate.der) } catch {
             switch error {
             case .unprocessedCritical: return "the certificate has a critical extension that is not processed here"
-            case .notDER: return "the certificate's extensions are no strict DER"
+            case .notDER: return "the certificate's extensions are not strict DER"
             }
         }
         return nil

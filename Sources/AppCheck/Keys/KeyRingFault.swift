@@ -10,9 +10,9 @@ package enum KeyRingFault: Error, Equatable, Sendable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .standsTwice(let id): "key \(id) stands twice"
-        case .alike(let id, let other): "keys \(id) and \(other) cannot be told apart: rename the newer one"
-        case .wrongSize(let id, let bytes): "key \(id) has \(bytes) bytes, and must have 32"
+        case .standsTwice(let id): "key \(id) appears twice"
+        case .alike(let id, let other): "keys \(id) and \(other) cannot be distinguished: rename the newer one"
+        case .wrongSize(let id, let bytes): "key \(id) has \(bytes) bytes, but must have 32"
         case .wrongKind(let kid, let algorithm): "key \(kid) is of the wrong kind for \(algorithm)"
         case .unnamed: "a key has no id"
         }

@@ -25,17 +25,17 @@ package struct Registry: Sendable {
             let projectNames = [app.projectNumber] + (app.projectID.map { [$0] } ?? [])
             for project in projectNames {
                 guard numbers.updateValue(app.projectNumber, forKey: project) ?? app.projectNumber == app.projectNumber
-                else { throw RegistryFault(message: "project \(project) stands for two project numbers") }
+                else { throw RegistryFault(message: "project \(project) refers to two project numbers") }
             }
             for project in Set(projectNames) {
                 guard byName.updateValue(index, forKey: AppName(project: project, app: app.appID)) == nil
-                else { throw RegistryFault(message: "app \(app.appID) stands twice in project \(project)") }
+                else { throw RegistryFault(message: "app \(app.appID) appears twice in project \(project)") }
             }
             guard byLedgerName.updateValue(index, forKey: app.name) == nil
-            else { throw RegistryFault(message: "the name \(app.name) stands for two apps") }
+            else { throw RegistryFault(message: "the name \(app.name) refers to two apps") }
             for client in app.oauthClientIDs {
                 guard byOAuthClient.updateValue(index, forKey: client) == nil
-                else { throw RegistryFault(message: "OAuth client \(client) stands twice") }
+                else { throw RegistryFault(message: "OAuth client \(client) appears twice") }
             }
         }
         self.apps = apps

@@ -85,7 +85,7 @@ package struct Request: Sendable {
     package var app: Int {
         switch resource {
         case .app(let index, _), .oauthClient(let index, _): index
-        case .project: preconditionFailure("a project is no app")
+        case .project: preconditionFailure("a project is not an app")
         }
     }
 

@@ -11,10 +11,10 @@ package enum SigningKeyFault: Error, Equatable, Sendable, CustomStringConvertibl
 
     package var description: String {
         switch self {
-        case .unreadable: "is no unencrypted private key in PEM"
+        case .unreadable: "is not an unencrypted private key in PEM"
         case .wrongKind: "is neither an RSA key nor a P-256 key"
-        case .rsaTooSmall(let bits): "is an RSA key of \(bits) bits, and 2048 are the least"
-        case .rsaTooLarge(let bits): "is an RSA key of \(bits) bits, and 8192 are the most"
+        case .rsaTooSmall(let bits): "is an RSA key of \(bits) bits; the minimum is 2048"
+        case .rsaTooLarge(let bits): "is an RSA key of \(bits) bits; the maximum is 8192"
         case .inconsistent: "is damaged: its private and public parts do not belong together"
         }
     }

@@ -67,7 +67,7 @@ enum StockAnswer {
         guard let text = node[name]?.stringBytes else { throw Unreadable(reason: "no string \(name)") }
         guard text.count % 4 == 0, !text.contains(where: { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }),
             let bytes = Base64.decode(text)
-        else { throw Unreadable(reason: "\(name) is no standard padded base64") }
+        else { throw Unreadable(reason: "\(name) is not standard padded base64") }
         return bytes
     }
 

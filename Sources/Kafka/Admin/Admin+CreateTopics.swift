@@ -56,7 +56,7 @@ extension Admin {
             },
             read: { event throws(KafkaFault) in unsafe Self.outcomes(of: event) }
         )
-        return topics.map { outcomes[$0.name] ?? .failed(.fatal("the broker said nothing about topic \($0.name)")) }
+        return topics.map { outcomes[$0.name] ?? .failed(.fatal("the broker gave no answer about topic \($0.name)")) }
     }
 
     private static func make(_ topic: NewTopic) throws(KafkaFault) -> OpaquePointer {

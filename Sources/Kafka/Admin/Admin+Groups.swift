@@ -33,7 +33,7 @@ extension Admin {
         guard let result = unsafe rd_kafka_event_DescribeConsumerGroups_result(event),
             let groups = unsafe rd_kafka_DescribeConsumerGroups_result_groups(result, &count), count > 0,
             let group = unsafe groups[0]
-        else { throw .fatal("the broker said nothing about group \(id)") }
+        else { throw .fatal("the broker gave no answer about group \(id)") }
         if let error = unsafe rd_kafka_ConsumerGroupDescription_error(group) {
             throw unsafe KafkaFault(rd_kafka_error_code(error), doing: "describing group \(id)")
         }

@@ -70,7 +70,7 @@ extension Admin {
 
     /// The group's answer for each partition. The answer belongs to its event.
     private static func offsets(in group: OpaquePointer?, _ action: String) throws(KafkaFault) -> [CommittedOffset] {
-        guard let group = unsafe group else { throw .fatal("\(action): the broker said nothing about it") }
+        guard let group = unsafe group else { throw .fatal("\(action): the broker gave no answer about it") }
         if let error = unsafe rd_kafka_group_result_error(group) {
             throw unsafe KafkaFault(rd_kafka_error_code(error), doing: action)
         }

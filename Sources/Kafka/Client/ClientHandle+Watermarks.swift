@@ -93,7 +93,7 @@ extension ClientHandle {
     }
 
     private static func unanswered(_ topic: String, _ partition: Int32) -> KafkaFault {
-        .timedOut("asking for the ends of \(topic), partition \(partition): the broker said nothing about it")
+        .timedOut("asking for the ends of \(topic), partition \(partition): the broker gave no answer about it")
     }
 
     private static let refreshMilliseconds = 1_000

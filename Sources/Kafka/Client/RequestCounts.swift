@@ -78,7 +78,7 @@ extension RequestCounts {
     /// - Throws: a fatal ``KafkaFault`` if the library did not let this object count: repeats would stay hidden.
     func requireCounting() throws(KafkaFault) {
         guard isCounting.load(ordering: .sequentiallyConsistent) else {
-            throw .fatal("this librdkafka does not tell which requests it sends")
+            throw .fatal("this librdkafka does not report which requests it sends")
         }
     }
 

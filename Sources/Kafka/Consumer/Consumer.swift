@@ -16,9 +16,9 @@ package final class Consumer {
     ///   - topic: one topic's name, no pattern.
     /// - Throws: a ``KafkaFault`` that names the fault. Nothing is connected yet.
     package init(_ properties: KafkaProperties, topic: String) throws(KafkaFault) {
-        guard Self.isTopicName(topic) else { throw .invalid("\(topic.debugDescription) is no topic name") }
+        guard Self.isTopicName(topic) else { throw .invalid("\(topic.debugDescription) is not a topic name") }
         guard properties["group.id"].map({ !$0.isEmpty }) ?? false else {
-            throw .invalid("kafka property group.id is needed")
+            throw .invalid("kafka property group.id is required")
         }
         let complete = properties.completed(defaults: Self.defaults, forced: Self.forced)
         // The cooperative protocol of 2.0.2 aborts the process on an assertion when it closes early.

@@ -31,7 +31,7 @@ package final class TopicReader {
     /// - Parameter properties: librdkafka's settings; those of producers, and the group, are left out.
     /// - Throws: a ``KafkaFault`` that names the fault. Nothing is connected yet.
     package init(_ properties: KafkaProperties, topic: String) throws(KafkaFault) {
-        guard !topic.isEmpty else { throw .invalid("an empty name is no topic's") }
+        guard !topic.isEmpty else { throw .invalid("the topic name is empty") }
         let complete = properties.withoutGroup().completed(defaults: Self.defaults, forced: Self.forced)
         handle = try ClientHandle(.consumer, complete, context: CallbackContext())
         // The topic object keeps the client's default settings; null only for a broken client.

@@ -36,7 +36,7 @@ extension Consumer {
         let pointer = unsafe rd_kafka_consumer_group_metadata(handle.pointer)
         guard let pointer = unsafe pointer else { throw .fatal("\(topic) is read without a group") }
         let metadata = unsafe GroupMetadata(takingOwnershipOf: pointer)
-        guard !before.isEmpty, before == memberID else { throw .stale("no member of the group at the moment") }
+        guard !before.isEmpty, before == memberID else { throw .stale("not a member of the group at the moment") }
         return metadata
     }
 

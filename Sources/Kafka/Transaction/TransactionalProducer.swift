@@ -31,7 +31,7 @@ package final class TransactionalProducer {
         transactionalID: String,
         trackedTopic: String? = nil
     ) throws(KafkaFault) {
-        guard !transactionalID.isEmpty else { throw .invalid("an empty transactional.id names nobody") }
+        guard !transactionalID.isEmpty else { throw .invalid("transactional.id is empty") }
         let context = CallbackContext()
         context.readsLog = true
         context.requests = requests

@@ -95,7 +95,7 @@ struct AssignedPartitions {
             }
             guard position.offset >= progress.committed ?? 0, position.offset <= progress.next else {
                 throw .stale(
-                    "offset \(position.offset) of partition \(position.partition) is none of this assignment's "
+                    "offset \(position.offset) of partition \(position.partition) does not belong to this assignment "
                         + "(\(progress.committed ?? 0) to \(progress.next))"
                 )
             }

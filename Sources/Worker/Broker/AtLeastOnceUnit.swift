@@ -53,7 +53,7 @@ final class AtLeastOnceUnit: OutputUnit {
     private func send(_ records: [OutboundRecord]) throws {
         for record in records {
             guard let topic = settings.topics.outputs[record.stream] else {
-                throw KafkaFault.fatal("no topic is named for \(record.stream.rawValue)")
+                throw KafkaFault.fatal("no topic is set for \(record.stream.rawValue)")
             }
             let headers = record.headers.map { KafkaHeader(name: $0.name, value: $0.value) }
             try repeatedly(while: \.isQueueFull) { timeout throws(KafkaFault) in

@@ -79,7 +79,7 @@ extension BrokerSettings {
         try KafkaProperties(properties).validate()
         _ = try stableID()
         for stream in OutputStream.allCases where topics.outputs[stream] == nil {
-            throw .invalid("no topic is named for \(stream.rawValue)")
+            throw .invalid("no topic is set for \(stream.rawValue)")
         }
     }
 
@@ -102,7 +102,7 @@ extension BrokerSettings {
     /// The name by which the group knows this instance over restarts.
     func stableID() throws(KafkaFault) -> String {
         guard let group = KafkaProperties(properties)["group.id"], !group.isEmpty else {
-            throw .invalid("kafka property group.id is needed")
+            throw .invalid("kafka property group.id is required")
         }
         guard !instanceName.isEmpty else { throw .invalid("the instance needs a name") }
         return "\(group)-\(instanceName)"

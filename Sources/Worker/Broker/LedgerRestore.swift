@@ -33,7 +33,7 @@ final class LedgerRestore {
         known: [Int32: Int64],
         questions: Questions
     ) throws(KafkaFault) {
-        guard let topic = settings.topics.outputs[.ledger] else { throw .fatal("no topic is named for the ledger") }
+        guard let topic = settings.topics.outputs[.ledger] else { throw .fatal("no topic is set for the ledger") }
         self.topic = topic
         requests = settings.topics.requests
         self.known = known

@@ -54,7 +54,9 @@ extension OutputUnit {
     ///   that rest on them must not be committed before an operator has looked.
     func requireWhole(_ cut: Set<Int32>) throws(KafkaFault) {
         guard let partition = cut.min() else { return }
-        throw .stale("the ledger topic's partition \(partition) ends before what was read of it: cut or made again")
+        throw .stale(
+            "the ledger topic's partition \(partition) ends before the offset already read: truncated or recreated"
+        )
     }
 }
 

@@ -102,8 +102,8 @@ package enum TopicCheck {
         let names = missing.joined(separator: ", ")
         return [
             problem(
-                "no such topic: \(names); create what is missing with "
-                    + "attest-worker create-topics --config DIR --partitions \(count), or let the worker's user see it"
+                "no such topic: \(names); create the missing ones with attest-worker create-topics --config DIR "
+                    + "--partitions \(count), or let the worker's user see them"
             )
         ]
     }
@@ -115,7 +115,7 @@ package enum TopicCheck {
         return [
             problem(
                 "the topics' partition counts differ (\(list)): an output goes to its request's partition, so all six "
-                    + "need the same number; make those anew that differ, with attest-worker create-topics"
+                    + "need the same number; recreate those that differ with attest-worker create-topics"
             )
         ]
     }
@@ -124,8 +124,8 @@ package enum TopicCheck {
     /// topic gives no line: a broker that has just started may not know it yet.
     static func changed(_ counts: [String: Int], _ topics: TopicNames, from started: Int32) -> String? {
         guard let topic = topics.all.first(where: { counts[$0].map { $0 != started } ?? false }) else { return nil }
-        return "topic \(topic) has \(counts[topic] ?? 0) partitions, the worker was started with \(started): keys lie "
-            + "on other partitions then; stop all workers, make all six topics equal, start again"
+        return "topic \(topic) has \(counts[topic] ?? 0) partitions, but the worker was started with \(started): keys "
+            + "now belong to other partitions; stop all workers, give all six topics the same number, start again"
     }
 
     private static func writersTime(_ facts: [String: TopicFacts], _ topics: TopicNames) -> [TopicFinding] {

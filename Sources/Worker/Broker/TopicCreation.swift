@@ -84,7 +84,7 @@ extension TopicReport {
         case .exists:
             let differences = Self.differences(wanted, found, settings)
             allMatch = allMatch && differences.isEmpty
-            let verdict = differences.isEmpty ? "as asked for" : differences.joined(separator: ", ")
+            let verdict = differences.isEmpty ? "as requested" : differences.joined(separator: ", ")
             lines.append("exists \(wanted.name), \(verdict)")
         }
     }

@@ -102,8 +102,8 @@ extension TopicCheck {
         } else if replication >= 3, inSync < 2 {
             found.append(
                 warning(
-                    "topic \(name) has min.insync.replicas=\(inSync): what one broker alone has taken counts as written; set "
-                        + "min.insync.replicas=2"
+                    "topic \(name) has min.insync.replicas=\(inSync): a record on one broker alone counts as written; "
+                        + "set min.insync.replicas=2"
                 )
             )
         }
@@ -122,8 +122,8 @@ extension TopicCheck {
         }
         if let kept = number(settings, "delete.retention.ms"), kept < TopicSettings.day {
             let text =
-                "topic \(name) has delete.retention.ms=\(kept): a worker that comes back may miss what was forgotten "
-                + "meanwhile; set delete.retention.ms=\(TopicSettings.day)"
+                "topic \(name) has delete.retention.ms=\(kept): a returning worker may miss removals made in the "
+                + "meantime; set delete.retention.ms=\(TopicSettings.day)"
             // Too close to the time for which a worker keeps the ledger of a partition that it gave away.
             found.append(kept < TopicSettings.hour ? risk(text) : warning(text))
         }
@@ -131,15 +131,15 @@ extension TopicCheck {
         if let bytes, let time, bytes > 256 << 20, time > TopicSettings.day {
             found.append(
                 warning(
-                    "topic \(name) has segment.bytes=\(bytes) and segment.ms=\(time): what is not compacted yet is read at "
-                        + "every restore; set segment.bytes=67108864 and segment.ms=\(6 * TopicSettings.hour)"
+                    "topic \(name) has segment.bytes=\(bytes) and segment.ms=\(time): every restore reads what is not "
+                        + "compacted yet; set segment.bytes=67108864 and segment.ms=\(6 * TopicSettings.hour)"
                 )
             )
         }
         if let ratio = settings["min.cleanable.dirty.ratio"].flatMap({ Double($0) }), ratio > 0.5 {
             found.append(
                 warning(
-                    "topic \(name) has min.cleanable.dirty.ratio=\(ratio): it is compacted too seldom; set "
+                    "topic \(name) has min.cleanable.dirty.ratio=\(ratio): it is compacted too rarely; set "
                         + "min.cleanable.dirty.ratio=0.1"
                 )
             )
@@ -154,7 +154,7 @@ extension TopicCheck {
         }
         return [
             risk(
-                "topic \(name) has cleanup.policy=\(policy): of each key's records only the last would stay; set "
+                "topic \(name) has cleanup.policy=\(policy): only the last record of each key would be kept; set "
                     + "cleanup.policy=delete"
             )
         ]
@@ -170,8 +170,8 @@ extension TopicCheck {
         if name == topics.outputs[.tokens], kept < 0 || kept > TopicSettings.day {
             found.append(
                 warning(
-                    "topic \(name) has retention.ms=\(kept): it holds tokens and artifacts, which nobody needs for so long; "
-                        + "set retention.ms=\(TopicSettings.hour) and segment.ms=\(10 * TopicSettings.minute)"
+                    "topic \(name) has retention.ms=\(kept): it holds tokens and artifacts, which are not needed "
+                        + "that long; set retention.ms=\(TopicSettings.hour) and segment.ms=\(10 * TopicSettings.minute)"
                 )
             )
         }
@@ -204,8 +204,8 @@ extension TopicCheck {
         if name == topics.outputs[.deadLetters], most < needs.letterBytes {
             return [
                 risk(
-                    "topic \(name) has max.message.bytes=\(most), a dead letter may have \(needs.letterBytes): its request "
-                        + "would be left out; raise max.message.bytes, or lower the limits of worker.json"
+                    "topic \(name) has max.message.bytes=\(most), but a dead letter may have \(needs.letterBytes): "
+                        + "it would be written without its request; raise max.message.bytes, or lower the limits of worker.json"
                 )
             ]
         }
@@ -213,7 +213,7 @@ extension TopicCheck {
         return [
             warning(
                 "topic \(name) has max.message.bytes=\(most), below this client's batch.size=\(needs.batchBytes): batches "
-                    + "are refused and done again in smaller ones; set batch.size=\(most) in kafka.properties"
+                    + "are refused and retried as smaller ones; set batch.size=\(most) in kafka.properties"
             )
         ]
     }
@@ -231,8 +231,8 @@ enum BrokerCheck {
                 TopicFinding(
                     severity: .warning,
                     message:
-                        "the broker has transaction.partition.verification.enable=false: it accepts offsets that come "
-                        + "late from a transaction that is over, and requests may be answered twice; set it to true"
+                        "the broker has transaction.partition.verification.enable=false: it accepts late "
+                        + "offsets of a completed transaction, and requests may be answered twice; set it to true"
                 )
             )
         }

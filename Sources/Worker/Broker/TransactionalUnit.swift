@@ -111,7 +111,7 @@ final class TransactionalUnit: OutputUnit {
         progress?.append(records.count)
         for record in records {
             guard let topic = settings.topics.outputs[record.stream] else {
-                throw KafkaFault.fatal("no topic is named for \(record.stream.rawValue)")
+                throw KafkaFault.fatal("no topic is set for \(record.stream.rawValue)")
             }
             let headers = record.headers.map { KafkaHeader(name: $0.name, value: $0.value) }
             // Waits only for a full queue.

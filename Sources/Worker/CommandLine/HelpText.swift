@@ -4,7 +4,7 @@ package enum HelpText {
     package static func overview(of commands: [Command]) -> String {
         var table = TextTable()
         for command in commands { table.add("  " + command.name, command.summary) }
-        table.add("  help [COMMAND]", "this text, or a command's own")
+        table.add("  help [COMMAND]", "this text, or the help of a command")
         table.add("  --version", "the program's version")
         return """
             Usage: \(AttestWorker.name) COMMAND [OPTIONS]
@@ -14,7 +14,7 @@ package enum HelpText {
             \(table.text)
 
             '\(AttestWorker.name) COMMAND --help' explains a command.
-            Exit codes: 0 done, 1 the work failed or the world did, 2 usage or configuration.
+            Exit codes: 0 done, 1 the work or its environment failed, 2 wrong usage or configuration.
             """
     }
 

@@ -36,7 +36,7 @@ final class OutputFile {
         file = unsafe open(replaced?.temporary ?? path, O_WRONLY | O_CREAT | O_CLOEXEC | exclusive, mode)
         guard file >= 0 else { throw CommandFault("cannot write \(path): \(POSIXText.describe(errno)).") }
         guard content == .plain ? keepsRights() : isPrivate(mode) else {
-            throw CommandFault("cannot write \(path): its rights cannot be set.")
+            throw CommandFault("cannot write \(path): its permissions cannot be set.")
         }
     }
 

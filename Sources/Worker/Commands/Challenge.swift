@@ -15,8 +15,8 @@ extension Command {
             .value("--at", "TIME", "when they are issued (now)"),
         ],
         notes: """
-            Each is standard base64, ready for the member "challenge". What a device signs is the decoded bytes. Whoever has
-            the configuration's challenge keys can make challenges: that is what this command shows.
+            Each is standard base64, ready for the member "challenge". A device signs the decoded bytes. This command
+            shows that every holder of the configuration's challenge keys can make challenges.
             """
     ) { arguments, console in
         let configuration = try Configuration.load(directory: try arguments.required("--config"))
@@ -24,7 +24,7 @@ extension Command {
         guard let app = configuration.registry.find(resource: name) else {
             let known = configuration.registry.apps.map(\.name)
             throw UsageFault(
-                "--app: no app of apps.json is called '\(name.printable)'; try \(known.first ?? "another")."
+                "--app: apps.json has no app named '\(name.printable)'; try \(known.first ?? "another")."
             )
         }
         let count = try arguments.integer("--count", in: 1...1_000_000) ?? 1

@@ -10,8 +10,8 @@ extension Command {
             .value("--replication", "R", "replicas of each partition; the broker's default where absent"),
         ],
         notes: """
-            The ledger is compacted; requests carry the broker's own time (LogAppendTime). Topics that are there already are
-            compared, never changed: exit code 1 where one differs.
+            The ledger is compacted; requests carry the broker's own time (LogAppendTime). Topics that already exist are
+            compared, never changed: exit code 1 if one differs.
             """
     ) { arguments, console in
         let configuration = try Configuration.load(directory: try arguments.required("--config"))

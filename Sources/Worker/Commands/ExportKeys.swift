@@ -4,11 +4,12 @@ extension Command {
         summary: "write the ledger topic's keys as a file",
         options: [
             .value("--config", "DIR", "the configuration directory", .required),
-            .value("--output", "FILE", "replaced if it is there; standard output where absent or -"),
+            .value("--output", "FILE", "replaced if it exists; standard output where absent or -"),
         ],
         notes: """
-            A JSON object per line, sorted by key ID: what import-keys and replay --keys read. Everything committed when the
-            command starts is in it; workers may go on meanwhile. Consumed challenges and token ids are not in it.
+            Writes one JSON object per line, sorted by key ID, as import-keys and replay --keys read it. The export has
+            everything that was committed when the command started; workers may keep running. It does not have consumed
+            challenges and token ids.
             """
     ) { arguments, console in
         let configuration = try Configuration.load(directory: try arguments.required("--config"))

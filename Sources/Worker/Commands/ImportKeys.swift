@@ -8,16 +8,17 @@ extension Command {
         ],
         notes: """
             Every worker of the group must have left: with static membership a stopped worker still counts until its
-            session.timeout.ms is over. All lines are read before anything is written. What the ledger knows is never weakened:
-            counters only rise, and a key that stands there with another public key, app, Apple App ID or environment is left
-            as it is, with a line that says so and exit code 1. The same file once more changes nothing.
+            session.timeout.ms is over. All lines are read before anything is written. An import never weakens the
+            ledger: counters only rise, and a key that the ledger has with another public key, app, Apple App ID or
+            environment is left as it is; the command says so and exits 1. Importing the same file again changes
+            nothing.
             """
     ) { arguments, console in
         let configuration = try Configuration.load(directory: try arguments.required("--config"))
         guard let partitioner = configuration.partitioner.partitioner else {
             throw ConfigurationFault(
-                "worker.json: partitioner is unchecked, so no key has a partition that it belongs on; set it to murmur2 or "
-                    + "crc32, as the requests' producers use."
+                "worker.json: partitioner is unchecked, so the partition of a key is unknown; set it to murmur2 or "
+                    + "crc32, whichever the requests' producers use."
             )
         }
         var session = KeyImport(try LedgerAccess(configuration), partitioner: partitioner, console: console)

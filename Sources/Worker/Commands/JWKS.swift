@@ -9,7 +9,7 @@ extension Command {
             .value("--output", "FILE", "replace this file at once instead of printing; - prints"),
         ],
         notes: """
-            Active and published keys alike. Serve it as v1/jwks and v1beta/jwks, and let nobody keep it for more than 6 h.
+            The set has active and published keys. Serve it as v1/jwks and v1beta/jwks with a cache life of at most 6 h.
             """
     ) { arguments, console in
         let configuration = try Configuration.load(directory: try arguments.required("--config"))

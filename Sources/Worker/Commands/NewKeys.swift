@@ -11,15 +11,16 @@ extension Command {
             .value("--algorithm", "A", "RS256 or ES256, of signing keys (what the apps use)", .repeatable),
             .value("--rsa-bits", "N", "size of RSA signing keys: 2048, 3072 or 4096 (2048)"),
             .flag("--add", "enter the keys into worker.json as well"),
-            .value("--activate", "ID", "make no key: use this one of worker.json from now on"),
+            .value("--activate", "ID", "make no key, but use this one of worker.json from now on"),
             .flag("--early", "activate a signing key that was not published for 7 h"),
         ],
         notes: """
-            Keys are written into DIR/\(FreshKeys.folder), each into a file of its own for its owner alone (mode 600); nothing is
-            written over. Signing keys are PKCS#8 PEM (RSA, or P-256); their kid is derived from the public key. RSA of 3072 bits is
-            what Google signs with; each token then costs 2.7 times as much as with 2048.
+            Keys are written into DIR/\(FreshKeys.folder), each into its own file that only its owner can read (mode
+            600); no file is overwritten. Signing keys are PKCS#8 PEM (RSA, or P-256); their kid is derived from the
+            public key. Google signs with RSA of 3072 bits; each token then costs 2.7 times as much as with 2048.
             Sealing and challenge keys are 32 random bytes as base64 text on one line. Without --add the lines for
-            worker.json are printed; --add and --activate replace worker.json at once and keep all but its white space.
+            worker.json are printed; --add and --activate replace worker.json in one step and keep all but its white
+            space.
 
             \(RotationAdvice.text)
             """,
@@ -32,15 +33,15 @@ enum RotationAdvice {
     static let text = """
         The order of a rotation:
         signing    1. published: add it and serve the new key set (jwks). Verifiers keep the old set for up to 6 h.
-                   2. after 7 h, active: --activate KID. The key before it becomes published.
-                   3. when the last token of the old one has expired (after its ttl, 7 d at most), take it out.
-                   Compromised: "state": "revoked" in worker.json. It leaves the key set, and its tokens are refused at
-                   once. Where no other one is active, exchanges are deferred: --add makes one that is.
-        sealing    1. last in its list: add it, until every worker has taken it over and can open with it.
+                   2. after 7 h, active: --activate KID. The previous key becomes published.
+                   3. when the last token of the old key has expired (after its ttl, 7 d at most), remove the old key.
+                   Compromised: set "state": "revoked" in worker.json. The key leaves the key set, and its tokens are
+                   refused at once. If no other key is active, exchanges are deferred: --add makes an active one.
+        sealing    1. last in its list: add it, and wait until every worker has reloaded and can open with it.
                    2. first in its list: --activate ID. The first one seals.
-                   3. the old ones stay for ever: artifacts live as long as their devices.
-        challenge  as sealing; an old one may go when the last challenge of it has expired (after challenges.ttl).
-        Running workers take over within seconds what changes, or at once on SIGHUP; each says so.
+                   3. old keys stay forever: artifacts live as long as their devices.
+        challenge  as sealing; remove an old key when its last challenge has expired (after challenges.ttl).
+        Running workers reload changes within seconds, or at once on SIGHUP, and log each reload.
         """
 }
 
@@ -65,18 +66,18 @@ struct NewKeysCommand {
         activated = arguments.string("--activate")
         isEarly = arguments.has("--early")
         guard activated == nil || (!adds && kinds == nil && algorithms.isEmpty && rsaBits == nil) else {
-            throw UsageFault("--activate makes no key: leave --add, --only, --algorithm and --rsa-bits away.")
+            throw UsageFault("--activate makes no key: omit --add, --only, --algorithm and --rsa-bits.")
         }
         guard rsaBits == nil || kinds?.contains(.signing) ?? true else {
-            throw UsageFault("--rsa-bits is of signing keys: add signing to --only, or leave --rsa-bits away.")
+            throw UsageFault("--rsa-bits applies to signing keys: add signing to --only, or omit --rsa-bits.")
         }
         guard rsaBits == nil || algorithms.isEmpty || algorithms.contains(.rs256) else {
-            throw UsageFault("--rsa-bits is of RSA keys: add --algorithm RS256, or leave --rsa-bits away.")
+            throw UsageFault("--rsa-bits applies to RSA keys: add --algorithm RS256, or omit --rsa-bits.")
         }
         guard algorithms.isEmpty || kinds?.contains(.signing) ?? true else {
-            throw UsageFault("--algorithm is of signing keys: add signing to --only, or leave --algorithm away.")
+            throw UsageFault("--algorithm applies to signing keys: add signing to --only, or omit --algorithm.")
         }
-        guard activated != nil || !isEarly else { throw UsageFault("--early goes with --activate only.") }
+        guard activated != nil || !isEarly else { throw UsageFault("--early needs --activate.") }
     }
 
     private static func kinds(_ arguments: Arguments) throws(UsageFault) -> Set<FreshKeys.Kind>? {
@@ -84,7 +85,7 @@ struct NewKeysCommand {
         var kinds: Set<FreshKeys.Kind> = []
         for name in text.split(separator: ",", omittingEmptySubsequences: false) {
             guard let kind = FreshKeys.Kind(rawValue: String(name))
-            else { throw UsageFault("--only: '\(String(name).printable)' is none of signing, sealing, challenge.") }
+            else { throw UsageFault("--only: '\(String(name).printable)' is not signing, sealing or challenge.") }
             kinds.insert(kind)
         }
         return kinds
@@ -124,7 +125,7 @@ struct NewKeysCommand {
         if kinds == nil, configuration.challenges.mode == .external { wanted.remove(.challenge) }
         let made = algorithms.isEmpty ? (inUse.isEmpty ? [.rs256] : inUse) : algorithms
         guard rsaBits == nil || made.contains(.rs256) else {
-            throw UsageFault("--rsa-bits: the apps use ES256 alone; add --algorithm RS256, or leave --rsa-bits away.")
+            throw UsageFault("--rsa-bits: the apps use ES256 alone; add --algorithm RS256, or omit --rsa-bits.")
         }
         let fresh = try FreshKeys(
             wanted,
@@ -160,7 +161,7 @@ struct NewKeysCommand {
         let tokens = loaded.keys.rings.tokens
         guard !tokens.isRevoked(id) else {
             throw UsageFault(
-                "signing key \(id.printable) is revoked: make another one with \(AttestWorker.name) new-keys."
+                "signing key \(id.printable) is revoked: make a new one with \(AttestWorker.name) new-keys."
             )
         }
         if let key = tokens[id], key.state == .published, tokens.active(key.algorithm) != nil, !isEarly {
@@ -170,14 +171,14 @@ struct NewKeysCommand {
             guard rest <= 0 else {
                 throw CommandFault(
                     "signing key \(id) is only \(PublicationRule.span(age)) old: wait \(PublicationRule.span(rest + 59_999)), "
-                        + "or say --early and have its tokens refused wherever the old key set is still kept."
+                        + "or use --early: verifiers that still have the old key set then refuse its tokens."
                 )
             }
         }
         try edit { lists in
             guard lists.activate(id) else { throw UsageFault("worker.json lists no key \(id.printable).") }
         }
-        console.print("\(id) is the key in use; what it replaces stays listed")
+        console.print("\(id) is now the key in use; the previous one stays listed")
     }
 
     /// Replaces worker.json after the new one was loaded with all its keys.

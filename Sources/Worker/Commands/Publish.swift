@@ -4,12 +4,12 @@ internal import Pipeline
 extension Command {
     static let publish = Command(
         name: "publish",
-        summary: "write a capture's records onto the requests topic",
+        summary: "write a capture's records to the requests topic",
         options: [
             .value("--config", "DIR", "the configuration directory", .required),
-            .value("--input", "CAPTURE", "what kcat -C -J took, or simulate wrote; - for standard input", .required),
-            .value("--rate", "R", "records per second; as fast as it goes where absent"),
-            .flag("--skip-bad-lines", "leave out lines that are no record, and count them"),
+            .value("--input", "CAPTURE", "a capture of kcat -C -J or simulate; - for standard input", .required),
+            .value("--rate", "R", "records per second (unlimited)"),
+            .flag("--skip-bad-lines", "skip and count lines that are not records"),
         ],
         notes:
             "Keys, values and headers are published as they are; keys choose their partitions as Java clients do (murmur2)."

@@ -7,7 +7,7 @@ extension Command {
             .value(
                 "--input",
                 "CAPTURE",
-                "what kcat -C -J took from the requests topic; - for standard input",
+                "a capture of the requests topic (kcat -C -J); - for standard input",
                 .required
             ),
             .value(
@@ -19,14 +19,14 @@ extension Command {
             .value("--lanes", "N", "lanes to verify on instead of the configured number"),
             .flag("--mint", "make tokens, artifacts and challenges too, as of the records' own times"),
             .value("--summary", "FILE", "write the counts as JSON as well; - for standard output"),
-            .flag("--skip-bad-lines", "leave out lines that are no record, and count them"),
+            .flag("--skip-bad-lines", "skip and count lines that are not records"),
         ],
         notes: """
             Writes results.ndjson, tokens.ndjson, events.ndjson and dead-letters.ndjson into the output directory, each line
             a record as kcat prints it. Files that are there are overwritten. The same capture gives the same bytes
             (tokens signed with ES256 excepted). Without --mint exchanges are judged and tokens.ndjson stays empty; then key
-            files that worker.json names may be absent: only what was sealed or signed with such a key is deferred.
-            A last line that is cut off is left out with a warning; any other line that is no record ends the replay,
+            files that worker.json names may be absent: only requests that need an absent key are deferred.
+            A last line that is cut off is skipped with a warning; any other line that is not a record ends the replay,
             unless --skip-bad-lines is given.
             """
     ) { arguments, console in
@@ -70,7 +70,7 @@ extension Command {
             guard let read = FileStamp(path),
                 let same = written.first(where: { FileStamp($0)?.isSameFile(as: read) == true })
             else { continue }
-            throw UsageFault("\(same.printable) is the file of \(option) and would be overwritten: name another.")
+            throw UsageFault("\(same.printable) is the file of \(option) and would be overwritten: name another one.")
         }
     }
 }

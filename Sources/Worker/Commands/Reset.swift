@@ -6,23 +6,23 @@ extension Command {
             .value("--config", "DIR", "the configuration directory", .required),
             .value("--partitions", "P,…", "only these, such as 3 or 0,2,5-7; all of them without it"),
             .flag("--offsets-only", "keep keys and ledger; set offsets, and the ledger's marks, to one of:"),
-            .flag("--to-end", "behind the newest request (without --offsets-only the default)"),
-            .flag("--to-beginning", "to the oldest request: every request is judged and answered once more"),
+            .flag("--to-end", "after the newest request (the default without --offsets-only)"),
+            .flag("--to-beginning", "to the oldest request: every request is judged and answered again"),
             .flag("--to-applied", "where the ledger says that its worker stopped"),
             .flag("--to-committed", "where the group's offset is"),
             .value("--to-offset", "N", "to this offset of each partition"),
-            .flag("--yes", "do what the plan says; without it nothing is changed"),
+            .flag("--yes", "carry out the plan; without it nothing is changed"),
         ],
         notes: """
             Every worker of the group must have left: with static membership a stopped worker still counts until its
-            session.timeout.ms is over. Requests before the new offsets that were not judged yet never will be. Keys, counters
-            and used challenges are forgotten: devices must attest again, and where artifacts restore keys (unknownKeys), wait
-            for challenges.ttl before the workers start, or an assertion of a moment ago could be accepted once more.
-            export-keys first keeps a copy. A reset that was interrupted is repeated.
+            session.timeout.ms is over. Requests before the new offsets that were not judged yet are never judged. Keys,
+            counters and used challenges are forgotten: devices must attest again. Where artifacts restore keys
+            (unknownKeys), wait for challenges.ttl before the workers start, or a recent assertion could be accepted
+            again. Run export-keys first to keep a copy. Repeat a reset that was interrupted.
 
-            A worker holds a partition whose positions contradict each other, and says which of these helps. With
-            --offsets-only nothing is forgotten: requests that are judged once more are refused by the counters, or answered
-            as before where they were their key's last.
+            A worker holds a partition whose positions contradict each other, and logs which of these targets helps.
+            With --offsets-only nothing is forgotten: requests that are judged again are refused by their counters, or
+            answered as before if they were their key's last.
             """
     ) { arguments, console in
         let configuration = try Configuration.load(directory: try arguments.required("--config"))
@@ -39,7 +39,7 @@ extension Command {
             return ExitCode.done
         }
         guard confirmed else {
-            console.print("nothing was changed; --yes does it")
+            console.print("nothing was changed; --yes carries out the plan")
             return ExitCode.done
         }
         let written = try reset.perform(console: console)

@@ -9,14 +9,14 @@ extension Command {
             .value("--input", "EVENTS", "a capture of the events topic; - for standard input; the topic where absent"),
             .value("--min", "N", "attestations that must be decided at the present share (200)"),
             .value("--max-failure-rate", "PERCENT", "how many of them may have failed (1)"),
-            .flag("--skip-bad-lines", "leave out lines of --input that are no record, and count them"),
+            .flag("--skip-bad-lines", "skip and count lines of --input that are not records"),
             .flag("--json", "one JSON object instead of the table"),
         ],
         notes: """
-            Without --input all events that the broker still holds are read, committed ones only. Failure rates are of what
-            was decided: who was not admitted never counts. A share may grow where it is on or shadow and below 100 %, at
-            least N attestations were decided at it (events of other shares are left out) and few of them failed.
-            Assertions are counted as successes and failures, but growth is not judged by them.
+            Without --input the command reads all committed events that the broker still holds. Failure rates are shares
+            of the decided exchanges; devices that were not admitted do not count. A share may grow if the rollout is on
+            or shadow and below 100 %, at least N attestations were decided at it (events of other shares are ignored)
+            and few of them failed. Assertions count as successes and failures, but do not decide about growth.
             """
     ) { arguments, console in
         let configuration = try Configuration.load(directory: try arguments.required("--config"))
@@ -38,7 +38,7 @@ extension Command {
         }
         progress.finish()
         if report.unreadable > 0 {
-            console.printError("warning: left out, for they are no events: \(report.unreadable.grouped)")
+            console.printError("warning: skipped because they are not events: \(report.unreadable.grouped)")
         }
         if arguments.has("--json") { console.write(report.json) } else { console.print(report.text) }
         return ExitCode.done

@@ -5,10 +5,10 @@ extension Command {
         options: [
             .value("--config", "DIR", "the configuration directory", .required),
             .value("--instance", "NAME", "stable over restarts and unique in the group; the host's name where absent"),
-            .flag("--check", "validate configuration, broker and topics, then leave"),
+            .flag("--check", "validate configuration, broker and topics, then exit"),
         ],
-        notes: "SIGTERM or SIGINT: finish what is in flight, commit, exit 0. A second signal exits at once. "
-            + "SIGHUP, or a changed file: apps.json and the keys are read again between two batches."
+        notes: "SIGTERM or SIGINT: commit the oldest batch in flight, exit 0. A second signal exits at once. "
+            + "SIGHUP, or a changed file: apps.json and the keys are reloaded between two batches."
     ) { arguments, console in
         let session = try WorkerSession(
             directory: try arguments.required("--config"),

@@ -125,7 +125,7 @@ enum AppsFile {
         rollout.seed = try object.string("seed") ?? ""
         guard rollout.seed.utf8.count <= 32,
             rollout.seed.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) })
-        else { throw object.fault("seed", "must be up to 32 of letters, digits, dots, underscores, hyphens") }
+        else { throw object.fault("seed", "must be up to 32 letters, digits, dots, underscores or hyphens") }
         return rollout
     }
 }

@@ -39,7 +39,7 @@ struct ConfigurationFiles {
             root = try JSONDocument(parsing: bytes, maxDepth: Self.maxDepth, maxNodes: bytes.count).root
         } catch {
             let (line, column) = Self.place(of: error.offset, in: bytes)
-            throw ConfigurationFault("\(file): line \(line), column \(column): no valid JSON; mend it there.")
+            throw ConfigurationFault("\(file): line \(line), column \(column): invalid JSON; fix it there.")
         }
         return try ConfigurationObject(root, file: file, path: "", keys: keys)
     }

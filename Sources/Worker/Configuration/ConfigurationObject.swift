@@ -20,9 +20,9 @@ struct ConfigurationObject {
             let place = Self.join(path, name.printable)
             guard known.contains(name) else {
                 let names = known.isEmpty ? "none" : known.joined(separator: ", ")
-                throw Self.fault(file, place, "unknown key; known here: \(names)")
+                throw Self.fault(file, place, "unknown key; known keys: \(names)")
             }
-            guard seen.insert(name).inserted else { throw Self.fault(file, place, "stands twice; keep one") }
+            guard seen.insert(name).inserted else { throw Self.fault(file, place, "appears twice; keep one") }
         }
     }
 
@@ -38,7 +38,7 @@ struct ConfigurationObject {
 
     /// A string that is required and not empty.
     func name(_ key: StaticString) throws(ConfigurationFault) -> String {
-        guard let name = try string(key), !name.isEmpty else { throw fault(key, "must be given") }
+        guard let name = try string(key), !name.isEmpty else { throw fault(key, "is required") }
         return name
     }
 

@@ -117,7 +117,7 @@ package final class ConfigurationWatch {
         }
     }
 
-    private static let refusal = "the configuration is not reloaded, the old one stays: "
+    private static let refusal = "the configuration is not reloaded, the old one stays in use: "
 
     private func take(_ reload: Reload) {
         let now = wallClock()
@@ -130,7 +130,7 @@ package final class ConfigurationWatch {
         say("the configuration is reloaded: \(running.account)")
         for line in empty.map(EmptyLists.warning) + warnings { say("warning: \(line)") }
         guard !reload.postponed.isEmpty else { return }
-        say("warning: changed too, but only a restart takes it over: \(reload.postponed.joined(separator: ", "))")
+        say("warning: also changed, but needs a restart: \(reload.postponed.joined(separator: ", "))")
     }
 
     /// Stamps the new paths now; paths that were read before keep their stamp.

@@ -5,14 +5,14 @@ enum KafkaPropertiesFile {
     static func read(_ files: ConfigurationFiles) throws(ConfigurationFault) -> [(name: String, value: String)] {
         let bytes = try files.read(name, remedy: "give the config directory a \(name), an empty one for replay")
         guard let text = String(validating: bytes, as: UTF8.self)
-        else { throw ConfigurationFault("\(name): holds bytes that are no UTF-8; save it as UTF-8.") }
+        else { throw ConfigurationFault("\(name): has bytes that are not UTF-8; save it as UTF-8.") }
         var properties: [(name: String, value: String)] = []
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         for (index, line) in lines.enumerated() {
             let place = "\(name): line \(index + 1)"
             guard let property = try property(line, place: place) else { continue }
             guard !properties.contains(where: { $0.name == property.name })
-            else { throw ConfigurationFault("\(place): \(property.name) stands twice; keep one.") }
+            else { throw ConfigurationFault("\(place): \(property.name) appears twice; keep one.") }
             properties.append(property)
         }
         return properties
@@ -48,24 +48,24 @@ enum KafkaPropertiesFile {
             "auto.commit.interval.ms":
             "offsets are committed with the outputs, by the worker alone; remove the line"
         case "isolation.level":
-            "what the worker reads must be committed; remove the line (read_committed is set)"
+            "the worker reads committed records only; remove the line (read_committed is set)"
         case "transactional.id":
-            "it is made of group.id and the instance name; remove the line and use --instance"
+            "it is derived from group.id and the instance name; remove the line and use --instance"
         case "group.instance.id":
-            "it is made of group.id and the instance name; remove the line and use membership in worker.json"
+            "it is derived from group.id and the instance name; remove the line and use membership in worker.json"
         case "enable.idempotence", "enable.gapless.guarantee", "acks", "request.required.acks",
             "max.in.flight", "max.in.flight.requests.per.connection", "message.send.max.retries", "retries":
             "exactly-once needs the idempotent producer's own values; remove the line"
         case "partition.assignment.strategy", "group.protocol", "group.remote.assignor":
             "the worker chooses an assignor that is safe with transactions; remove the line"
         case "auto.offset.reset":
-            "a new partition is read from its start, or records would be skipped; remove the line"
+            "a new partition must be read from its start, or records are skipped; remove the line"
         case "partitioner":
             "outputs go to their request's partition; remove the line and use partitioner in worker.json"
         case "enable.partition.eof", "allow.auto.create.topics":
             "the worker sets it itself; remove the line"
         case "test.mock.num.brokers":
-            "every client would get a broker of its own; remove the line and use embeddedBroker in worker.json"
+            "every client would get its own broker; remove the line and use embeddedBroker in worker.json"
         default: nil
         }
     }

@@ -11,10 +11,10 @@ enum KeyIssue {
     static func decode(_ node: JSONNode) throws(KeysFile.Fault) -> IssueTime {
         try KeyLine.check(node, members, "issued")
         guard let notBefore = node["notBefore"]?.integer, seconds.contains(notBefore) else {
-            throw KeysFile.Fault(reason: "issued: notBefore is no time in seconds since 1970")
+            throw KeysFile.Fault(reason: "issued: notBefore is not a time in seconds since 1970")
         }
         guard let serial = node["serial"]?.integer, serial >= 0 else {
-            throw KeysFile.Fault(reason: "issued: serial is no integer from 0 to \(Int64.max)")
+            throw KeysFile.Fault(reason: "issued: serial is not an integer from 0 to \(Int64.max)")
         }
         return IssueTime(notBefore: EvaluationTime(milliseconds: notBefore * 1000), serial: serial)
     }

@@ -14,14 +14,14 @@ enum KeyLine {
     static func decode(_ line: [UInt8]) throws(Fault) -> ImportedKey {
         let root: JSONNode
         do throws(JSONFault) { root = try JSONDocument(parsing: line, maxDepth: 4, maxNodes: 64).root } catch {
-            throw Fault(reason: "no valid JSON at byte \(error.offset)")
+            throw Fault(reason: "invalid JSON at byte \(error.offset)")
         }
         try check(root, members, "the line")
         let key = try digest(required(root, "keyId"), "keyId")
         guard let environment = Environment(rawValue: try string(required(root, "environment"), "environment"))
         else { throw Fault(reason: "environment is neither production nor development") }
         guard let counter = root["counter"]?.integer.flatMap({ UInt32(exactly: $0) })
-        else { throw Fault(reason: "counter is no integer from 0 to \(UInt32.max)") }
+        else { throw Fault(reason: "counter is not an integer from 0 to \(UInt32.max)") }
         return ImportedKey(
             keyID: KeyID(key),
             publicKeyBytes: try bytes(required(root, "publicKey"), "publicKey"),
@@ -98,8 +98,8 @@ enum KeyLine {
 
     /// A misspelled member would silently lift a check (a key without `app` is bound by its first accepted request).
     static func check(_ node: JSONNode, _ known: Set<String>, _ place: String) throws(Fault) {
-        guard node.kind == .object else { throw Fault(reason: "\(place) is no JSON object") }
-        guard !node.hasDuplicateMembers else { throw Fault(reason: "\(place) has two members of one name") }
+        guard node.kind == .object else { throw Fault(reason: "\(place) is not a JSON object") }
+        guard !node.hasDuplicateMembers else { throw Fault(reason: "\(place) has two members with the same name") }
         for member in node.members {
             let name = String(decoding: member.name, as: UTF8.self)
             guard known.contains(name) else { throw Fault(reason: "unknown member \(name.printable)") }
@@ -117,23 +117,23 @@ enum KeyLine {
     }
 
     private static func string(_ value: JSONNode, _ name: StaticString) throws(Fault) -> String {
-        guard let text = value.string, !text.isEmpty else { throw Fault(reason: "\(name) is no string, or empty") }
+        guard let text = value.string, !text.isEmpty else { throw Fault(reason: "\(name) is not a non-empty string") }
         return text
     }
 
     private static func bytes(_ value: JSONNode, _ name: StaticString) throws(Fault) -> [UInt8] {
         guard let text = value.stringBytes, let bytes = Base64.decode(text)
-        else { throw Fault(reason: "\(name) is no base64") }
+        else { throw Fault(reason: "\(name) is not base64") }
         return bytes
     }
 
     private static func digest(_ value: JSONNode, _ name: StaticString) throws(Fault) -> Digest {
-        guard let digest = Digest(try bytes(value, name)) else { throw Fault(reason: "\(name) has not 32 bytes") }
+        guard let digest = Digest(try bytes(value, name)) else { throw Fault(reason: "\(name) does not have 32 bytes") }
         return digest
     }
 
     private static func seconds(_ value: JSONNode, _ name: StaticString) throws(Fault) -> Int64 {
-        guard let seconds = value.integer, seconds >= 0 else { throw Fault(reason: "\(name) is no integer from 0 on") }
+        guard let seconds = value.integer, seconds >= 0 else { throw Fault(reason: "\(name) is not an integer >= 0") }
         return seconds
     }
 }

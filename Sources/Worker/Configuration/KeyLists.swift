@@ -17,12 +17,12 @@ enum KeyLists {
                 state: try object.choice("state", default: .active)
             )
             guard !entries.contains(where: { $0.kid == entry.kid })
-            else { throw object.fault("kid", "stands twice; give every key its own") }
+            else { throw object.fault("kid", "appears twice; give each key its own") }
             guard
                 entry.state != .active
                     || !entries.contains(where: { $0.state == .active && $0.algorithm == entry.algorithm })
             else {
-                throw object.fault("state", "one \(entry.algorithm.rawValue) key is active already; publish the other")
+                throw object.fault("state", "one \(entry.algorithm.rawValue) key is already active; publish the other")
             }
             entries.append(entry)
         }
@@ -40,7 +40,7 @@ enum KeyLists {
         for object in try root.objects(key, keys: ["id", "file"]) {
             let entry = KeyEntry(id: try object.name("id"), file: files.resolve(try object.name("file")))
             guard !entries.contains(where: { $0.id == entry.id })
-            else { throw object.fault("id", "stands twice; give every key its own") }
+            else { throw object.fault("id", "appears twice; give each key its own") }
             entries.append(entry)
         }
         return entries

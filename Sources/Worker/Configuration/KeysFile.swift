@@ -72,7 +72,7 @@ package enum KeysFile {
         while let line = try lines.next() {
             let key: ImportedKey
             do throws(Fault) { key = try decode(line) } catch {
-                throw CommandFault("\(path): line \(lines.lineNumber): \(error.reason); mend or remove the line.")
+                throw CommandFault("\(path): line \(lines.lineNumber): \(error.reason); fix or remove the line.")
             }
             try body(key)
         }

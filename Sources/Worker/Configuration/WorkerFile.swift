@@ -83,7 +83,7 @@ struct WorkerFile {
             if let name = try topic(key, of: object) { topics.outputs[stream] = name }
         }
         guard Set(topics.all).count == topics.all.count
-        else { throw root.fault("topics", "two topics have one name; give each its own") }
+        else { throw root.fault("topics", "two topics have the same name; give each its own") }
         return topics
     }
 
@@ -91,7 +91,7 @@ struct WorkerFile {
     {
         guard let name = try object.string(key) else { return nil }
         guard isTopicName(name) else {
-            throw object.fault(key, "must be a topic's name: 1 to 249 of letters, digits, dots, underscores, hyphens")
+            throw object.fault(key, "must be a topic name: 1 to 249 letters, digits, dots, underscores or hyphens")
         }
         return name
     }
@@ -129,7 +129,7 @@ struct WorkerFile {
     {
         guard let object = try root.object("anchors", keys: ["attestation", "receipt"]),
             let attestation = try object.strings("attestation"), !attestation.isEmpty
-        else { throw root.fault("anchors", "must be given: list the attestation roots' PEM files under attestation") }
+        else { throw root.fault("anchors", "is required: list the attestation roots' PEM files under attestation") }
         func read(_ paths: [String]) throws(ConfigurationFault) -> [AnchorSettings.File] {
             var anchors: [AnchorSettings.File] = []
             for path in paths {

@@ -26,7 +26,7 @@ extension CrashMarks {
                 slots: works.count
             )
             guard marks.install(works) else {
-                tell("warning: crashes cannot be marked: too many lanes")
+                tell("warning: crashes cannot be recorded: too many lanes")
                 return nil
             }
             for line in marks.news { tell(line) }

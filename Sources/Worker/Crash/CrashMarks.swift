@@ -84,7 +84,7 @@ internal import Pipeline
         let more = work.items.count > 3 ? " and \(work.items.count - 3) more" : ""
         let name = unsafe String(cString: strsignal(Int32(clamping: signal)))
         return "an earlier run of this instance crashed (\(name)) while it was \(work.stage) "
-            + "\(places.joined(separator: "; "))\(more): from now on the request goes alone, and after "
+            + "\(places.joined(separator: "; "))\(more): from now on the request is processed alone, and after "
             + "\(CrashSuspects.tries) crashes it becomes a dead letter"
     }
 }

@@ -141,7 +141,7 @@ struct Demo {
 extension Command {
     static let demo = Command(
         name: "demo",
-        summary: "fake devices, an embedded broker and the real worker, without any set-up",
+        summary: "fake devices, an embedded broker and the real worker, without any setup",
         options: []
     ) { _, console in try Demo(console: console).run() }
 }

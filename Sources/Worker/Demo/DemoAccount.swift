@@ -11,7 +11,7 @@ struct DemoAccount {
     func print(on console: Console) -> Int32 {
         let found = matched
         console.print("")
-        console.print("What went in, and what became of it:")
+        console.print("Records sent, and their outcomes:")
         console.print(table(found).text)
         console.print("")
         sample("An accepted attestation", found) { $0.kind == "honest attestation" }
@@ -73,9 +73,9 @@ struct DemoAccount {
                 + "\(tally.batches) commits"
         )
         for (item, output) in wrong.prefix(5) {
-            console.print("NOT AS MEANT: \(item.kind): \(output?.outcome ?? "no outcome") instead of \(item.expected)")
+            console.print("UNEXPECTED: \(item.kind): \(output?.outcome ?? "no outcome") instead of \(item.expected)")
         }
-        if wrong.isEmpty { console.print("Every one of them has the outcome that it was made for.") }
+        if wrong.isEmpty { console.print("Every record has its expected outcome.") }
         return wrong.isEmpty && read == traffic.items.count ? ExitCode.done : ExitCode.failed
     }
 }

@@ -16,18 +16,18 @@ struct DemoExchange {
         console.print("The App Check exchange: \(count) stock clients through the topics, \(tally.calls) calls:")
         var table = TextTable([.left, .right])
         table.add("challenge, attestation, session token", tally.sessions.grouped)
-        table.add("challenge, assertion, session token in its place", tally.refreshed.grouped)
+        table.add("challenge, assertion, new session token", tally.refreshed.grouped)
         table.add("challenge, assertion, limited-use token", tally.limitedUse.grouped)
         table.add("verifyAppCheckToken, {} and then {\"alreadyConsumed\": true}", tally.consumed.grouped)
         table.add("tokens minted", tally.minted.grouped)
         console.print(table.text)
-        for fault in tally.faults.prefix(5) { console.print("NOT AS MEANT: \(fault)") }
+        for fault in tally.faults.prefix(5) { console.print("UNEXPECTED: \(fault)") }
         for (reason, times) in tally.refused.sorted(by: { $0.key < $1.key }) {
-            console.print("NOT AS MEANT: refused \(times) times: \(reason)")
+            console.print("UNEXPECTED: refused \(times) times: \(reason)")
         }
         let verified = verify(console)
         let isWhole = [tally.sessions, tally.refreshed, tally.limitedUse, tally.consumed].allSatisfy { $0 == count }
-        if !isWhole { console.print("NOT AS MEANT: not every client came to its end") }
+        if !isWhole { console.print("UNEXPECTED: not every client finished") }
         return verified && isWhole && tally.faults.isEmpty && tally.refused.isEmpty ? ExitCode.done : ExitCode.failed
     }
 
@@ -35,7 +35,7 @@ struct DemoExchange {
     private func verify(_ console: Console) -> Bool {
         guard let token = fleet.tally.tokens.last, let read = ReadToken(Array(token.utf8)) else { return false }
         console.print("")
-        console.print("What a token says (the token itself is a secret):")
+        console.print("The contents of a token (the token itself is a secret):")
         console.print(
             "  \(String(decoding: read.header, as: UTF8.self)) \(String(decoding: read.payload, as: UTF8.self))"
         )
@@ -43,7 +43,7 @@ struct DemoExchange {
         console.print(
             isGood
                 ? "Its signature verifies with the key set that jwks prints."
-                : "NOT AS MEANT: its signature does not verify with the key set that jwks prints."
+                : "UNEXPECTED: its signature does not verify with the key set that jwks prints."
         )
         return isGood
     }

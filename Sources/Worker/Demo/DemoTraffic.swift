@@ -98,19 +98,19 @@ struct DemoTraffic {
         let rubbish = Array(#"{"path":"\#(path)","body":{"keyId":"%%","assertion":"?"}}"#.utf8)
         let values: [(kind: String, value: [UInt8]?, expected: String)] = [
             ("null value", nil, "[null-value]"),
-            ("text that is no JSON", Array("hello".utf8), "[not-json]"),
-            ("bytes that are no UTF-8", [0xFF, 0xFE, 0x80], "[not-json]"),
+            ("text that is not JSON", Array("hello".utf8), "[not-json]"),
+            ("bytes that are not UTF-8", [0xFF, 0xFE, 0x80], "[not-json]"),
             ("JSON without a path", Array("{}".utf8), "[no-path]"),
             ("70,000 bytes", Array(repeating: 0x20, count: 70_000), "[too-large]"),
             ("an unknown app", call("v1/projects/1/apps/none:verifyAssertion"), "unknown-app"),
             ("an unknown verb", call("v1/\(app.name):mint"), "unknown-method"),
-            ("base64 rubbish", rubbish, "malformed-request"),
+            ("invalid base64", rubbish, "malformed-request"),
             ("3,000 nested arrays of CBOR", call(path, assertion: nested), "malformed-assertion"),
         ]
         let items = values.map { kind, value, expected in
             Item(record: PublishRecord(key: key.recordKey, value: value), kind: kind, expected: expected)
         }
         let foreign = PublishRecord(key: Array("somebody else".utf8), value: call(path))
-        return items + [Item(record: foreign, kind: "a record under a foreign key", expected: "key-mismatch")]
+        return items + [Item(record: foreign, kind: "a record with another key", expected: "key-mismatch")]
     }
 }

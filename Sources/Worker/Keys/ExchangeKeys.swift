@@ -18,7 +18,7 @@ package struct ExchangeKeys: Sendable {
     package var absenceWarning: String? {
         guard !absent.isEmpty else { return nil }
         let names = absent.prefix(3).joined(separator: ", ") + (absent.count > 3 ? " and \(absent.count - 3) more" : "")
-        return "the files of \(names) are absent: what was sealed or signed with them is deferred"
+        return "the files of \(names) are absent: requests that need them are deferred"
     }
 
     /// Reads every key file of the configuration except those of revoked keys.
@@ -60,7 +60,7 @@ package struct ExchangeKeys: Sendable {
             let file = try KeyFile(entry.file, of: name)
             let key = try signingKey(entry, file.bytes, name)
             if let twin = keys.first(where: { $0.key.publicKey.parameters == key.key.publicKey.parameters }) {
-                throw KeyFault.fault(name, entry.file, "is key \(twin.kid) once more; give every kid a key of its own")
+                throw KeyFault.fault(name, entry.file, "is key \(twin.kid) again; give each kid its own key")
             }
             keys.append(key)
             modifiedAt[entry.kid] = file.modifiedAt
@@ -81,7 +81,8 @@ package struct ExchangeKeys: Sendable {
             guard let file = try? KeyFile(entry.file, of: name), let old = try? SigningKey(pem: file.bytes),
                 old.publicKey.parameters == key.key.publicKey.parameters
             else { continue }
-            throw KeyFault.fault(name, entry.file, "is revoked, and is key \(key.kid.printable) too; make another")
+            let problem = "is revoked, but key \(key.kid.printable) is the same key; make another"
+            throw KeyFault.fault(name, entry.file, problem)
         }
     }
 
@@ -105,7 +106,7 @@ package struct ExchangeKeys: Sendable {
         } catch {
             let (kind, other) = key.kind == .rsa ? ("an RSA key", "RS256") : ("a P-256 key", "ES256")
             let problem =
-                "is \(kind), and its algorithm is \(entry.algorithm.rawValue); say \(other), or name another file"
+                "is \(kind), but its algorithm is \(entry.algorithm.rawValue); set \(other), or name another file"
             throw KeyFault.fault(name, entry.file, problem)
         }
     }
@@ -120,7 +121,7 @@ package struct ExchangeKeys: Sendable {
                 throw KeyFault.fault(name, entry.file, error.problem)
             }
             if let twin = secrets.first(where: { $0.secret.isEqual(to: secret) }) {
-                throw KeyFault.fault(name, entry.file, "is key \(twin.id.printable) once more; make a fresh one")
+                throw KeyFault.fault(name, entry.file, "is key \(twin.id.printable) again; make a fresh one")
             }
             secrets.append(NamedSecret(id: entry.id, secret: secret))
         }

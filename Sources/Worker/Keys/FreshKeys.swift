@@ -90,7 +90,7 @@ struct FreshKeys {
                     attributes: rights
                 )
             }
-        } catch { throw CommandFault("cannot make \(folder): \(error.localizedDescription).") }
+        } catch { throw CommandFault("cannot create \(folder): \(error.localizedDescription).") }
         var written: [String] = []
         do throws(CommandFault) {
             for content in contents {

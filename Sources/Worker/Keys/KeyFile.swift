@@ -17,13 +17,14 @@ struct KeyFile {
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else {
             throw errno == ENOENT
-                ? fault("is missing; mend the path, or make keys with \(AttestWorker.name) new-keys")
+                ? fault("is missing; fix the path, or make keys with \(AttestWorker.name) new-keys")
                 : fault("cannot be opened: \(POSIXText.describe(errno)); let the worker's user read it")
         }
         let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)
         // Asks the opened file itself, so that no other file can take its place between check and reading.
         var status = stat()
-        guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw fault("is no file") }
+        guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG
+        else { throw fault("is not a regular file") }
         if let problem = KeyFileRights(status).problem(for: .current, path) { throw fault(problem) }
         let data: Data
         do { data = try handle.read(upToCount: Self.maxBytes + 1) ?? Data() } catch {

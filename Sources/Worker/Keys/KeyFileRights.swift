@@ -39,14 +39,14 @@ struct KeyFileRights: Equatable {
         }
         guard mode & Self.group != 0 else { return nil }
         guard mode & ~Self.most == 0 else {
-            return "gives its group more than reading (mode \(octal)); change it: chmod 640 \(path)"
+            return "gives its group more than read access (mode \(octal)); change it: chmod 640 \(path)"
         }
         guard owner == 0 || owner == process.user else {
-            return "may be read by a group and belongs to user \(owner), not to root or this process's user; "
+            return "is readable by a group but belongs to user \(owner), not to root or this process's user; "
                 + "change it: chmod 600 \(path)"
         }
         guard process.groups.contains(group) else {
-            return "may be read by group \(group), which is none of this process's; change it: chmod 600 \(path)"
+            return "is readable by group \(group), which this process is not in; change it: chmod 600 \(path)"
         }
         return nil
     }

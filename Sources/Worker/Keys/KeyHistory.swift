@@ -13,16 +13,16 @@ enum KeyHistory {
                     throw fault(
                         "signing key",
                         key.kid,
-                        "was active: keep it published until its last token has expired, or say \"state\": \"revoked\""
+                        "was active: keep it published until its last token has expired, or set \"state\": \"revoked\""
                     )
                 }
                 continue
             }
             guard next.key.publicKey.parameters == key.key.publicKey.parameters
-            else { throw fault("signing key", key.kid, "has become another key: give the new one a kid of its own") }
+            else { throw fault("signing key", key.kid, "is now a different key: give the new one its own kid") }
         }
         try check(new.sealing, after: old.sealing, "sealing key") { _ in
-            "is gone: artifacts that it sealed need it for years"
+            "was removed: artifacts sealed with it need it for years"
         }
         try check(new.challenges, after: old.challenges, "challenge key") { index in
             index == 0 ? "was the first: keep it behind the new one until its challenges have expired" : nil
@@ -39,7 +39,7 @@ enum KeyHistory {
         for (index, key) in old.enumerated() {
             if let next = new.first(where: { $0.id == key.id }) {
                 guard next.secret.isEqual(to: key.secret)
-                else { throw fault(kind, key.id, "has become another key: give the new one an id of its own") }
+                else { throw fault(kind, key.id, "is now a different key: give the new one its own id") }
             } else if let need = need(index) {
                 throw fault(kind, key.id, need)
             }

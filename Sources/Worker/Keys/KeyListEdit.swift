@@ -9,7 +9,7 @@ struct KeyListEdit {
     init(_ bytes: [UInt8]) throws(CommandFault) {
         do throws(JSONFault) { root = JSONTree(try JSONDocument(parsing: bytes, maxNodes: bytes.count + 1).root) } catch
         {
-            throw CommandFault("worker.json is no JSON any more: somebody else is writing it.")
+            throw CommandFault("worker.json is no longer valid JSON: another process is writing it.")
         }
     }
 

@@ -10,8 +10,8 @@ enum NewFile {
         let file = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
         guard file >= 0 else {
             throw errno == EEXIST
-                ? CommandFault("\(path) exists already: it is not written over.")
-                : CommandFault("cannot make \(path): \(POSIXText.describe(errno)).")
+                ? CommandFault("\(path) already exists and is not overwritten.")
+                : CommandFault("cannot create \(path): \(POSIXText.describe(errno)).")
         }
         let handle = FileHandle(fileDescriptor: file, closeOnDealloc: false)
         do {

@@ -28,7 +28,7 @@ enum PublicationRule {
         return ring.keys.compactMap { key in
             guard key.state == .active, memory?.active.contains(key.kid) != true else { return nil }
             let made = keys.signingFilesModifiedAt[key.kid] ?? now
-            let advice = "publish a key 7 h before it is active, for verifiers keep key sets for up to 6 h"
+            let advice = "publish a key 7 h before it becomes active, because verifiers keep key sets for up to 6 h"
             let others = ring.keys.filter { $0.algorithm == key.algorithm && $0.state == .published }
             if let memory, memory.known[key.kid] == nil {
                 guard !others.isEmpty else { return nil }

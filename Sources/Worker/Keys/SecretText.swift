@@ -14,9 +14,9 @@ enum SecretText {
         var problem: String {
             let expected = "a symmetric key is 32 random bytes as base64 text on one line"
             return switch self {
-            case .isPEM: "is PEM, and \(expected)"
-            case .noBase64: "is no base64, and \(expected)"
-            case .wrongSize(let count): "has \(count) bytes, and \(expected)"
+            case .isPEM: "is PEM; \(expected)"
+            case .noBase64: "is not base64; \(expected)"
+            case .wrongSize(let count): "has \(count) bytes; \(expected)"
             }
         }
     }

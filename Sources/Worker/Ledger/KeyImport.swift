@@ -98,8 +98,8 @@ struct KeyImport {
         try decoder.finish()
         if let (id, partition) = strays.first {
             throw CommandFault(
-                "the ledger has key \(id.text) on partition \(partition), and by worker.json's partitioner it belongs on "
-                    + "\(home(of: id, partitions)): set partitioner to what the requests' producers use."
+                "the ledger has key \(id.text) on partition \(partition), but worker.json's partitioner puts it on "
+                    + "\(home(of: id, partitions)): set partitioner to the one that the requests' producers use."
             )
         }
         return ends

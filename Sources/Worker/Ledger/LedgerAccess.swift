@@ -46,7 +46,7 @@ final class LedgerAccess {
 
     /// The partition count of requests and ledger, which must agree.
     func partitionCount() throws -> Int32 {
-        let found = try answered("the broker cannot be asked") { () throws(KafkaFault) in try admin.topics() }
+        let found = try answered("cannot query the broker") { () throws(KafkaFault) in try admin.topics() }
         func count(_ name: String) throws(CommandFault) -> Int {
             guard let topic = found.first(where: { $0.name == name }), topic.partitions > 0 else {
                 throw CommandFault("no such topic: \(name); create it with attest-worker create-topics.")
@@ -56,8 +56,8 @@ final class LedgerAccess {
         let (requests, ledger) = (try count(topics.requests), try count(topic))
         guard requests == ledger else {
             throw CommandFault(
-                "\(topics.requests) has \(requests) partitions and \(topic) has \(ledger): a key's record stands on the "
-                    + "partition of its requests, so both need the same number; make the ledger anew with create-topics."
+                "\(topics.requests) has \(requests) partitions and \(topic) has \(ledger): a key's record is on the "
+                    + "partition of its requests, so both need the same number; recreate the ledger with create-topics."
             )
         }
         return Int32(clamping: ledger)
@@ -66,7 +66,7 @@ final class LedgerAccess {
     /// - Throws: ``CommandFault`` where the group has members: their ledgers would miss the records written now.
     func requireEmptyGroup() throws {
         let group = try groupID()
-        let found = try patiently("the group cannot be asked") { () throws(KafkaFault) in try admin.group(group) }
+        let found = try patiently("cannot query the group") { () throws(KafkaFault) in try admin.group(group) }
         guard found.isEmpty else {
             let members = found.members == 1 ? "a member" : "\(found.members) members"
             throw CommandFault(
@@ -79,10 +79,10 @@ final class LedgerAccess {
     /// The group's next offsets of the requests topic, and the first and last offsets of its partitions.
     func requestOffsets(partitions: Int32) throws -> [RequestOffsets] {
         let (group, all) = (try groupID(), Array(0..<partitions))
-        let committed = try patiently("the group's offsets cannot be read") { () throws(KafkaFault) in
+        let committed = try patiently("cannot read the group's offsets") { () throws(KafkaFault) in
             try admin.committedOffsets(ofGroup: group, topic: topics.requests, partitions: all)
         }
-        let ends = try patiently("the requests cannot be looked at") { () throws(KafkaFault) in
+        let ends = try patiently("cannot read the ends of the requests topic") { () throws(KafkaFault) in
             try admin.watermarks(of: topics.requests, partitions: all)
         }
         return ends.map { partition, marks in
@@ -93,7 +93,7 @@ final class LedgerAccess {
 
     func setRequestOffsets(_ offsets: [PartitionOffset]) throws {
         let group = try groupID()
-        try patiently("the group's offsets cannot be set") { () throws(KafkaFault) in
+        try patiently("cannot set the group's offsets") { () throws(KafkaFault) in
             try admin.setOffsets(ofGroup: group, topic: topics.requests, offsets)
         }
     }

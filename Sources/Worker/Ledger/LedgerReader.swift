@@ -73,8 +73,8 @@ final class LedgerReader {
             }
             guard now - idleSince < patience else {
                 throw CommandFault(
-                    "the ledger cannot be read to its end: nothing more of partition \(first) came for \(patience); a "
-                        + "transaction may be open there, try again when it has timed out."
+                    "the ledger cannot be read to its end: no more records of partition \(first) arrived for "
+                        + "\(patience); a transaction may be open there, try again when it has timed out."
                 )
             }
         }

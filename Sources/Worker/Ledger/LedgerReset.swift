@@ -34,7 +34,9 @@ struct LedgerReset {
         group = try access.groupID()
         let partitions = try access.partitionCount()
         if let unknown = scope.partitions?.filter({ $0 >= partitions }).min() {
-            throw CommandFault("\(access.topics.requests) has \(partitions) partitions, from 0 on, and no \(unknown).")
+            throw CommandFault(
+                "\(access.topics.requests) has \(partitions) partitions, numbered from 0: there is no \(unknown)."
+            )
         }
         try access.requireEmptyGroup()
         writer = writes ? try LedgerWriter(access) : nil

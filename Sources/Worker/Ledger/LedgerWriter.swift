@@ -114,8 +114,8 @@ final class LedgerWriter {
             }
             guard found.high == ends[Int(partition)] + (counts[partition] ?? 0) else {
                 throw CommandFault(
-                    "somebody else wrote to \(access.topic), partition \(partition), meanwhile: stop every worker and try "
-                        + "again."
+                    "another process wrote to \(access.topic), partition \(partition), in the meantime: "
+                        + "stop every worker and try again."
                 )
             }
         }
@@ -137,7 +137,7 @@ final class LedgerWriter {
         do { return try body() } catch let fault as KafkaFault {
             let cause =
                 fault.isFenced ? "another command took over the ledger, or the broker gave up waiting" : fault.message
-            throw CommandFault("the ledger was not written: \(cause); run it again, what is done is not done twice.")
+            throw CommandFault("the ledger was not written: \(cause); run it again; completed work is not repeated.")
         }
     }
 }

@@ -45,14 +45,14 @@ extension ResetScope {
         default: target = .end
         }
         guard keepsLedger || target == .beginning || target == .end else {
-            throw UsageFault("\(name) goes with --offsets-only: a forgotten ledger fits the beginning or the end.")
+            throw UsageFault("\(name) needs --offsets-only: without it only --to-beginning and --to-end are valid.")
         }
     }
 
     /// `3` or `0,2,5-7`.
     private static func partitions(_ text: String?) throws(UsageFault) -> Set<Int32>? {
         guard let text else { return nil }
-        let fault = UsageFault("--partitions must be numbers such as 3 or 0,2,5-7, not '\(text.printable)'.")
+        let fault = UsageFault("--partitions must be numbers like 3 or 0,2,5-7, not '\(text.printable)'.")
         var numbers: Set<Int32> = []
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
             let bounds = part.split(separator: "-", omittingEmptySubsequences: false).map { Int32($0) }
@@ -75,21 +75,21 @@ extension ResetScope {
         case .committed:
             guard let offset = found.committed else {
                 if partitions == nil { return nil }
-                throw CommandFault("the group has no offset of partition \(found.partition): choose another target.")
+                throw CommandFault("the group has no offset for partition \(found.partition): choose another target.")
             }
             wanted = offset
         case .applied:
             guard let offset = mark?.appliedOffset else {
                 if partitions == nil { return nil }
                 throw CommandFault(
-                    "the ledger does not say how far partition \(found.partition) is applied: choose another target."
+                    "the ledger has no applied offset for partition \(found.partition): choose another target."
                 )
             }
             wanted = offset
         }
         guard wanted <= found.high else {
             throw CommandFault(
-                "offset \(wanted) lies behind partition \(found.partition)'s end \(found.high): choose another target."
+                "offset \(wanted) is past partition \(found.partition)'s end \(found.high): choose another target."
             )
         }
         return wanted

@@ -50,14 +50,15 @@ struct LeftOutLines: Equatable {
 
     func warnings(of name: String) -> [String] {
         var warnings: [String] = []
-        if let cutLine { warnings.append("\(name): the last line (\(cutLine)) is cut off and was left out") }
-        if count > 0 { warnings.append("\(name): \(count.grouped) lines are no records and were left out") }
+        if let cutLine { warnings.append("\(name): the last line (\(cutLine)) is cut off and was skipped") }
+        if count > 0 { warnings.append("\(name): \(count.grouped) lines are not records and were skipped") }
         return warnings
     }
 
     static func fault(_ name: String, _ line: Int, _ reason: String) -> CommandFault {
         CommandFault(
-            "\(name): line \(line) is no record of a capture: \(reason) (--skip-bad-lines leaves such lines out)."
+            "\(name): line \(line) is not a capture record: \(reason) (captures come from `kcat -C -J`; "
+                + "--skip-bad-lines skips bad lines)."
         )
     }
 }

@@ -25,7 +25,7 @@ final class CaptureLog: RecordLog {
         bytesTotal = reader.totalBytes
         self.topics = topics
         do { try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true) } catch {
-            throw CommandFault("cannot make the folder \(directory): check what stands there, and its parent's rights.")
+            throw CommandFault("cannot create \(directory): check for a file of that name and the parent's rights.")
         }
         for (stream, name) in Self.files {
             let path = directory + "/" + name

@@ -32,7 +32,7 @@ internal import Foundation
         // The path is copied for the call as a C string.
         file = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else {
-            throw CommandFault("cannot read \(path): no such file, or no right to read it.")
+            throw CommandFault("cannot read \(path): no such file, or no permission to read it.")
         }
         totalBytes = (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int
     }

@@ -19,7 +19,7 @@ struct EventsTopic {
             throw ConfigurationFault("worker.json: the embedded broker keeps no events: give --input.")
         }
         guard let topic = configuration.topics.outputs[.events] else {
-            throw ConfigurationFault("worker.json: no topic is named for events.")
+            throw ConfigurationFault("worker.json: no topic is set for events.")
         }
         self.topic = topic
         properties = KafkaProperties(try configuration.brokerProperties())

@@ -66,8 +66,8 @@ struct GrowthRule: Equatable {
 
     /// - Returns: the answer and its reason.
     func judge(_ tally: RolloutTally, _ rollout: Rollout) -> (mayGrow: Bool, why: String) {
-        guard rollout.mode != .off else { return (false, "rollout is off: everybody is admitted") }
-        guard rollout.mode == .shadow || rollout.parts < Rollout.whole else { return (false, "the share is whole") }
+        guard rollout.mode != .off else { return (false, "rollout is off: all devices are admitted") }
+        guard rollout.mode == .shadow || rollout.parts < Rollout.whole else { return (false, "the share is 100 %") }
         guard let rate = RolloutTally.rate(tally.attestationsFailed, of: tally.attested),
             tally.attested >= minAttestations
         else {

@@ -59,7 +59,7 @@ struct HungWork {
         let more = work.items.count - names.count
         let records = names.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
         let seconds = limit.components.seconds
-        return "a lane hangs: \(work.stage) has not come to its end for \(seconds) s, with the requests at \(records); "
-            + "the process ends, nothing of them is committed"
+        return "a lane hangs: \(work.stage) has not finished for \(seconds) s, with the requests at \(records); "
+            + "the process exits and commits none of them"
     }
 }

@@ -55,8 +55,8 @@ struct RestoreMeter {
         guard let since = moved, now - since >= Self.patience else { return }
         moved = nil
         console.printError(
-            "\(AttestWorker.name): the restore stands still with \(left) offsets left: the ledger topic's broker is away, or a "
-                + "transaction stays open there (kafka-transactions describe-producers tells which)"
+            "\(AttestWorker.name): the restore makes no progress with \(left) offsets left: the ledger topic's "
+                + "broker is away, or a transaction stays open there (kafka-transactions describe-producers shows which)"
         )
     }
 }

@@ -14,7 +14,7 @@ final class WorkerSession {
     /// Time to end after a signal: longer than a commit takes, shorter than the five seconds that its sender may wait.
     private static let stopSeconds = 4.5
     private static let leavingEarly =
-        "leaving without the last commit; nothing is lost, the next owner of the partitions repeats it"
+        "leaving without the last commit; nothing is lost: the next owner of the partitions does the work again"
 
     private let directory: String
     private let loaded: LoadedConfiguration
@@ -43,7 +43,7 @@ final class WorkerSession {
             if configuration.delivery == .exactlyOnce { found += try access.transactionFindings() }
             findings = found
         } catch let fault as KafkaFault {
-            throw CommandFault("the broker cannot be asked: \(fault.message).")
+            throw CommandFault("cannot query the broker: \(fault.message).")
         }
         try report(findings, endsAt: { $0.severity == .problem })
         printDoubts()
@@ -159,10 +159,10 @@ final class WorkerSession {
         Shutdown { shutdown in
             guard begun.isSet else {
                 // The first question to the broker may take seconds, and nothing depends on its answer.
-                Self.tell("asked to end before the broker has answered: nothing was begun")
+                Self.tell("stop requested before the broker answered: nothing was started")
                 _exit(ExitCode.done)
             }
-            Self.tell("asked to end: what is in flight is finished first")
+            Self.tell("stop requested: finishing the work in flight first")
             stopped.set()
             driver.stop()
             shutdown.limit(seconds: Self.stopSeconds) {

@@ -14,7 +14,7 @@ import Testing
 
     private func ttl(_ text: String) throws -> ProtoDuration { try #require(ProtoDuration(text)) }
 
-    @Test func `a challenge is answered as the SDK parses it`() throws {
+    @Test func `a challenge answer has the form that the SDK parses`() throws {
         let golden = methods["generateAppAttestChallenge"]["response"]
         let body = ExchangeAnswer.challenge(golden["challenge"].base64, ttl: try ttl("300s"))
         #expect(golden.says(body))
@@ -41,14 +41,14 @@ import Testing
         #expect(methods["exchangeAppAttestAssertion"][name].says(body))
     }
 
-    @Test func `a token's first use is answered with nothing, later ones say so`() {
+    @Test func `a token's first use is answered with an empty object, later ones report it`() {
         let golden = methods["verifyAppCheckToken"]
         #expect(ExchangeAnswer.verification(alreadyConsumed: false) == Array("{}".utf8))
         #expect(golden["firstResponse"].says(ExchangeAnswer.verification(alreadyConsumed: false)))
         #expect(golden["laterResponse"].says(ExchangeAnswer.verification(alreadyConsumed: true)))
     }
 
-    @Test func `a key set has the members of Google's`() throws {
+    @Test func `a key set has the members of Google's key set`() throws {
         let golden = methods["jwks.get"]["response"]["keys"].elements[0]
         let ring = try TokenKeyRing([Exchange.rs256()])
         let set = try JSONSerialization.jsonObject(with: Data(ring.jsonWebKeySet)) as? [String: [[String: String]]]
@@ -57,7 +57,7 @@ import Testing
         for name in ["kty", "use", "alg", "kid", "e"] { #expect(key[name] == golden[name].string) }
     }
 
-    @Test func `bytes leave in standard padded base64 and come in either spelling`() {
+    @Test func `bytes are written as standard padded base64 and read in either spelling`() {
         let golden = Contract.root["json"]["base64"]
         #expect(golden["accept"].strings.count == 4)
         for text in golden["accept"].strings { #expect(Base64.decode(Array(text.utf8)) == golden["raw"].hex) }
@@ -92,7 +92,7 @@ import Testing
         #expect(Double(text.replacing("s", with: "")) == Double(nanoseconds) / 1e9)
     }
 
-    @Test func `lives are those of the contract`() throws {
+    @Test func `token lives are those of the contract`() throws {
         let limits = Contract.root["limits"]
         let range = limits["appAttestTokenTtlSeconds"].elements.map(\.integer)
         #expect(TokenSettings.ttlRange == range[0] * 1000...range[1] * 1000)
@@ -108,7 +108,7 @@ import Testing
         #expect(TokenClaims.provider == Contract.root["token"]["providerValues"]["App Attest"].string)
     }
 
-    @Test func `the hashes over challenge and artifact are the golden ones`() {
+    @Test func `the hashes over challenge and artifact match the golden ones`() {
         let golden = Contract.root["hashing"]
         let (challenge, artifact) = (golden["challenge"].hex, golden["artifact"].hex)
         #expect(SHA256.hash(challenge).bytes == golden["attestation"]["clientDataHash"].hex)

@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(arguments: Environment.allCases)
-    func `what was sealed opens again, the same input to the same bytes`(environment: Environment) throws {
+    func `a sealed artifact opens again, and the same input seals to the same bytes`(environment: Environment) throws {
         let ring: SealingKeyRing = try Exchange.ring([1])
         let artifact = try sample(environment: environment)
         let bytes = try #require(ring.active).seal(artifact)
@@ -38,7 +38,7 @@ import Testing
         #expect(!text.contains(Exchange.appID) && !text.contains("example"))
     }
 
-    @Test func `another content has another nonce`() throws {
+    @Test func `different content has a different nonce`() throws {
         let ring: SealingKeyRing = try Exchange.ring([1])
         let key = try #require(ring.active)
         var artifacts = [try sample(1), try sample(2), try sample(1, environment: .development)]
@@ -54,7 +54,7 @@ import Testing
         for artifact in artifacts { #expect(try ring.open(key.seal(artifact)).get() == artifact) }
     }
 
-    @Test func `any turned bit, missing byte or byte too many is artifact-invalid`() throws {
+    @Test func `any flipped bit, missing byte or extra byte is artifact-invalid`() throws {
         let ring: SealingKeyRing = try Exchange.ring([1, 2])
         let bytes = try #require(ring.active).seal(try sample())
         for bit in 0..<(8 * bytes.count) { #expect(reason(ring, flipping(bit, of: bytes)) == .artifactInvalid) }
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 36, 64, 65, 66, 300, 1 << 18, 1 << 18 + 1])
-    func `bytes that are no artifact have no ids and open to nothing`(count: Int) throws {
+    func `bytes that are not an artifact have no ids and do not open`(count: Int) throws {
         let ring: SealingKeyRing = try Exchange.ring([1])
         let bytes = [UInt8](repeating: 2, count: count)
         #expect(Artifact.keyID(of: bytes) == nil && Artifact.sealingKeyID(of: bytes) == nil)
@@ -72,7 +72,7 @@ import Testing
         if count > 0 { #expect(reason(ring, [1] + bytes.dropFirst()) == .artifactInvalid) }
     }
 
-    @Test func `old keys of the ring still open, foreign keys and other secrets under one id do not`() throws {
+    @Test func `old keys of the ring still open artifacts, foreign keys and other secrets of one id do not`() throws {
         let old: SealingKeyRing = try Exchange.ring([1])
         let bytes = try #require(old.active).seal(try sample())
         let rotated: SealingKeyRing = try Exchange.ring([2, 1])
@@ -92,7 +92,7 @@ import Testing
         return clear + AESGCMKey(subkey).seal(plaintext.span, nonce: nonce.span, authenticating: clear.span)
     }
 
-    @Test func `a genuine seal over another key's ID or over a misshapen content is artifact-invalid`() throws {
+    @Test func `a genuine seal over another key's ID or malformed content is artifact-invalid`() throws {
         let ring: SealingKeyRing = try Exchange.ring([1])
         let point = try Exchange.publicKey(1)
         func content(environment: UInt8 = 1, app: [UInt8] = Array("a".utf8), rest: [UInt8] = [0, 1, 98]) -> [UInt8] {
@@ -129,11 +129,11 @@ import Testing
         ([("a", 32), ("a", 32)], KeyRingFault.standsTwice(id: "a")), ([("a", 31)], .wrongSize(id: "a", bytes: 31)),
         ([("a", 32), ("b", 33)], .wrongSize(id: "b", bytes: 33)), ([("", 32)], .unnamed),
     ])
-    func `keys that make no ring are refused by name`(secrets: [(String, Int)], fault: KeyRingFault) {
+    func `keys that do not form a ring are refused by name`(secrets: [(String, Int)], fault: KeyRingFault) {
         #expect(throws: fault) { try ring(secrets) }
     }
 
-    @Test func `two ids whose hashes begin alike are refused, since artifacts could not tell them apart`() throws {
+    @Test func `two ids with the same hash prefix are refused, since artifacts could not distinguish them`() throws {
         // Among 400,000 ids two share 32 bits with near certainty.
         var seen: [SealingKeyID: String] = [:]
         for index in 0..<400_000 {

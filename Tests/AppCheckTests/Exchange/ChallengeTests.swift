@@ -10,7 +10,7 @@ import Testing
         try #require(ring.active).seal(app: Exchange.app, issuedAt: time, random: random)
     }
 
-    @Test func `a challenge has one length, says when it was issued, and opens for its app`() throws {
+    @Test func `a challenge has a fixed length, holds its issue time, and opens for its app`() throws {
         let ring: ChallengeKeyRing = try Exchange.ring([1])
         let bytes = try challenge(ring)
         #expect(bytes.count == 59 && ChallengeKey.byteCount == 59)
@@ -23,7 +23,7 @@ import Testing
         #expect(opened.expiresAt.milliseconds == Exchange.now.milliseconds + 300_000)
     }
 
-    @Test func `any turned bit, missing byte or byte too many is challenge-invalid`() throws {
+    @Test func `any flipped bit, missing byte or extra byte is challenge-invalid`() throws {
         let ring: ChallengeKeyRing = try Exchange.ring([1, 2])
         let bytes = try challenge(ring)
         func reason(_ bytes: [UInt8]) -> Reason? { failure(ring, bytes, Exchange.app, at: Exchange.now) }
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `a challenge serves no other app, not even one whose name begins alike`() throws {
+    @Test func `a challenge serves no other app, not even one with the same name prefix`() throws {
         let ring: ChallengeKeyRing = try Exchange.ring([1])
         let bytes = try challenge(ring)
         for app in [Exchange.app + "0", String(Exchange.app.dropLast()), "projects/1/apps/2", ""] {
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `old keys of the ring still open, foreign keys and other secrets under one id do not`() throws {
+    @Test func `old keys of the ring still open challenges, foreign keys and other secrets of one id do not`() throws {
         let old: ChallengeKeyRing = try Exchange.ring([1])
         let bytes = try challenge(old)
         #expect(failure(try Exchange.ring([2, 1]), bytes, Exchange.app, at: Exchange.now) == nil)
@@ -66,14 +66,14 @@ import Testing
             (-300_001, .challengeInvalid),
         ] as [(Int64, Reason?)]
     )
-    func `stream time decides on life and death`(elapsed: Int64, reason: Reason?) throws {
+    func `the stream time decides whether a challenge is valid`(elapsed: Int64, reason: Reason?) throws {
         let ring: ChallengeKeyRing = try Exchange.ring([1])
         let time = EvaluationTime(milliseconds: Exchange.now.milliseconds + elapsed)
         #expect(failure(ring, try challenge(ring), Exchange.app, at: time) == reason)
     }
 
     @Test(arguments: [Int64.min, -1, 0, 1, 1 << 48 - 1, 1 << 48, .max])
-    func `issue times beyond six bytes are brought back, and no time traps`(milliseconds: Int64) throws {
+    func `issue times beyond six bytes are clamped, and no time traps`(milliseconds: Int64) throws {
         let ring: ChallengeKeyRing = try Exchange.ring([1])
         let time = EvaluationTime(milliseconds: milliseconds)
         let bytes = try challenge(ring, at: time)
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `in replay the random bytes come from the record's place, and from the key`() throws {
+    @Test func `in replay the random bytes derive from the record's place and the key`() throws {
         let ring: ChallengeKeyRing = try Exchange.ring([1, 2])
         let place = ring.keys[0].replayRandom(topic: "t", partition: 1, offset: 2)
         #expect(place.count == 16)

@@ -20,9 +20,9 @@ import Testing
         #expect(half.decide(id: ExactText(id))?.isAdmitted == vector["in0to50percent"].bool)
     }
 
-    @Test func `there are vectors`() { #expect(Self.vectors.count == 14) }
+    @Test func `the vectors are present`() { #expect(Self.vectors.count == 14) }
 
-    @Test func `a share holds its own last bucket and no further one`() {
+    @Test func `a share includes its last bucket and no further one`() {
         let bucket = Rollout.bucket(seed: "1", id: "one")
         func isInside(_ parts: Int64) -> Bool? {
             Rollout(mode: .on, parts: parts, seed: "1").decide(id: "one")?.isInside
@@ -33,7 +33,7 @@ import Testing
         #expect(isInside(0) == false)
     }
 
-    @Test func `off gates nothing, shadow decides and admits all, on enforces`() {
+    @Test func `off gates nothing, shadow decides but admits all, on enforces`() {
         #expect(Rollout(mode: .off, parts: 0, seed: "1").decide(id: "one") == nil)
         let shadow = Rollout(mode: .shadow, parts: 0, seed: "1").decide(id: "one")
         #expect(shadow?.isInside == false && shadow?.isAdmitted == true && shadow?.bucket == 64_146_488)
@@ -41,7 +41,7 @@ import Testing
         #expect(on?.isInside == false && on?.isAdmitted == false && on?.parts == 0)
     }
 
-    @Test func `zero per cent admits not even bucket 0`() throws {
+    @Test func `zero percent admits not even bucket 0`() throws {
         // Found by search: with this seed the id falls into bucket 0 of a hundred thousandth.
         let ids = (0..<20_000).map { "id\($0)" }
         let lowest = try #require(
@@ -53,7 +53,7 @@ import Testing
         #expect(Rollout(mode: .on, parts: 0, seed: "s").decide(id: ExactText(lowest))?.isAdmitted == false)
     }
 
-    @Test func `a growing share keeps whom it had, and admits about as many as it says`() {
+    @Test func `a growing share keeps its devices, and admits about the configured portion`() {
         let ids = (0..<5000).map { "installation-\($0)" }
         var before: Set<String> = []
         for percent in [1, 10, 25, 50, 99, 100] as [Int64] {
@@ -73,7 +73,7 @@ import Testing
             (1_000_010, "1.00001"),
         ] as [(Int64, String)]
     )
-    func `a share is written as the percentage that it is`(parts: Int64, text: String) {
+    func `a share is written as its percentage`(parts: Int64, text: String) {
         #expect(Rollout.percentText(parts) == text)
     }
 }
@@ -103,7 +103,7 @@ import Testing
         (1, 1), (3, 1), (100, 1), (6, 6), (7, 6), (11, 6), (100, 6), (100, 48), (1, 6), (5, 6), (2, 3), (47, 48),
         (1, 100),
     ])
-    func `under pressure all partitions together admit exactly the limit in every second`(limit: Int, partitions: Int) {
+    func `under load all partitions together admit exactly the limit in every second`(limit: Int, partitions: Int) {
         // With more partitions than places, the first seconds may use places left over from a quiet past.
         let warmUp = limit < partitions ? partitions / limit + 1 : 0
         let start = 1_795_000_000 as Int64
@@ -118,7 +118,7 @@ import Testing
         #expect(seconds.allSatisfy { $0.allSatisfy { $0 <= most } })
     }
 
-    @Test func `one per second over six partitions gives each partition one place in six seconds, whenever it asks`() {
+    @Test func `one per second over six partitions gives each one place in six seconds, whenever it asks`() {
         func ask(_ window: RateWindow?, _ second: Int64) -> RateWindow? {
             let time = EvaluationTime(milliseconds: second * 1000)
             return RateWindow.admit(window, at: time, limit: 1, partition: 2, partitions: 6)
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test func `time that goes back opens nothing`() throws {
+    @Test func `time that goes back opens no new window`() throws {
         let now = EvaluationTime(milliseconds: 10_500)
         let window = try #require(RateWindow.admit(nil, at: now, limit: 1, partition: 0, partitions: 1))
         #expect(window == RateWindow(second: 10, count: 1))
@@ -143,7 +143,7 @@ import Testing
         #expect(back == RateWindow(second: 10, count: 2))
     }
 
-    @Test func `no limit admits all, and no time or limit traps`() {
+    @Test func `without a limit all are admitted, and no time or limit traps`() {
         for milliseconds in [Int64.min, -1, 0, .max] {
             let time = EvaluationTime(milliseconds: milliseconds)
             #expect(RateWindow.admit(nil, at: time, limit: 0, partition: 0, partitions: 1) != nil)

@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `header and claims stand as in Google's tokens, in that order`(limitedUse: Bool) throws {
+    func `header and claims are those of Google's tokens, in the same order`(limitedUse: Bool) throws {
         let token = TokenMinter.mint(Exchange.claims(limitedUse: limitedUse), with: try Exchange.rs256())
         let parts = parts(token)
         #expect(parts[0] == #"{"kid":"Kx3_Qa","typ":"JWT","alg":"RS256"}"#)
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func `any turned bit of a token, and every truncation, is token-invalid`() throws {
+    @Test func `any flipped bit of a token, and every truncation, is token-invalid`() throws {
         let ring = try TokenKeyRing([Exchange.rs256(), Exchange.es256()])
         for key in ring.keys {
             let token = TokenMinter.mint(Exchange.claims(limitedUse: true), with: key)
@@ -125,11 +125,11 @@ import Testing
     }
 
     @Test(arguments: ["", ".", "..", "...", "e30.e30.", "e30.e30.AA", ".e30.AA", "e30..AA", "e31.e30.AA", "W10.e30.AA"])
-    func `what is shaped like no token is token-invalid`(text: String) throws {
+    func `a text without the shape of a token is token-invalid`(text: String) throws {
         #expect(verify(Array(text.utf8), try TokenKeyRing([Exchange.rs256()])) == nil)
     }
 
-    @Test func `no header or payload traps, however deep, long or torn`() throws {
+    @Test func `no header or payload traps, however deep, long or broken`() throws {
         let ring = try TokenKeyRing([Exchange.rs256()])
         let deep = String(repeating: #"{"a":["#, count: 2000)
         let texts = [
@@ -174,8 +174,7 @@ import Testing
             (-1_795_000_000_001, false),
         ] as [(Int64, Bool)]
     )
-    func `a token lives from ten seconds before its iat until just before its exp`(elapsed: Int64, isAlive: Bool) throws
-    {
+    func `a token is valid from ten seconds before iat until just before exp`(elapsed: Int64, isAlive: Bool) throws {
         let ring = try TokenKeyRing([Exchange.rs256()])
         let token = TokenMinter.mint(Exchange.claims(), with: ring.keys[0])
         let time = EvaluationTime(milliseconds: now.milliseconds + elapsed)
@@ -203,7 +202,7 @@ import Testing
             (-1, false, 1_800_000, -1, 1_799, "1799s"),
         ] as [(Int64, Bool, Int64, Int64, Int64, String)]
     )
-    func `iat is rounded down, and the ttl is the life that is left`(
+    func `iat is rounded down, and the ttl is the remaining life`(
         milliseconds: Int64,
         limitedUse: Bool,
         ttl: Int64,
@@ -235,14 +234,14 @@ import Testing
     }
 
     @Test(arguments: [Int64.min, -1, 0, 999_999_999, 1_000_000_000, 1_795_003_600, 9_999_999_999, 10_000_000_000])
-    func `times of any length are written as they are`(seconds: Int64) throws {
+    func `times of any length are written unchanged`(seconds: Int64) throws {
         let template = TokenTemplate(subject: "s", projectNumber: "1", projectID: nil, key: try Exchange.es256())
         let times = TokenTimes(issuedAt: seconds, expiresAt: seconds)
         let text = parts(template.mint(times, id: Array("id".utf8)))[1]
         #expect(text.hasSuffix(#""exp":\#(seconds),"iat":\#(seconds),"jti":"id"}"#))
     }
 
-    @Test func `a jti is the same for the same request and another for any other`() throws {
+    @Test func `a jti is the same for the same request and differs for any other`() throws {
         let (key, other) = (KeyID(of: try Exchange.publicKey(1)), KeyID(of: try Exchange.publicKey(2)))
         let digest = SHA256.hash([1])
         func id(_ app: String = "a", _ sub: String = "s", _ request: String = "r", _ value: Digest? = nil) -> String {
@@ -273,7 +272,7 @@ import Testing
         #expect(Set([shared, text(ids.shared(later)), base]).count == 3)
     }
 
-    @Test func `the jti that the record's key is taken from is the one that was minted`() throws {
+    @Test func `the jti that is read for the record key is the minted one`() throws {
         let claims = Exchange.claims(limitedUse: true)
         let token = TokenMinter.mint(claims, with: try Exchange.rs256())
         let body = #"{"path":"v1beta/projects/\#(Exchange.projectID):verifyAppCheckToken","body":{"appCheckToken":""#
@@ -300,7 +299,7 @@ import Testing
         #expect(TokenKeyRing().active(.rs256) == nil)
     }
 
-    @Test func `a key of the wrong kind, without a kid or under a kid taken already is refused by name`() throws {
+    @Test func `a key of the wrong kind, without a kid or with a kid in use is refused by name`() throws {
         let (rsa, p256) = (try #require(Exchange.rsa), try #require(Exchange.p256))
         #expect(throws: KeyRingFault.wrongKind(kid: "k", algorithm: "RS256")) {
             try TokenKey(kid: "k", algorithm: .rs256, key: p256)
@@ -313,7 +312,7 @@ import Testing
         #expect(throws: KeyRingFault.standsTwice(id: "k")) { try TokenKeyRing(twice) }
     }
 
-    @Test func `an empty ring publishes an empty set, and no set holds a private number`() throws {
+    @Test func `an empty ring publishes an empty set, and no set has a private number`() throws {
         #expect(TokenKeyRing().jsonWebKeySet == Array(#"{"keys":[]}"#.utf8))
         let set = String(decoding: try TokenKeyRing([Exchange.rs256(), Exchange.es256()]).jsonWebKeySet, as: UTF8.self)
         for name in [#""d":"#, #""p":"#, #""q":"#, #""dp":"#] { #expect(!set.contains(name)) }

@@ -118,9 +118,7 @@ import Testing
     }
 
     @Test(arguments: cases.indices)
-    func `a token is judged as firebase_admin judges it, and refused where that lets nonsense through`(
-        index: Int
-    ) throws {
+    func `a token is judged as by firebase_admin, and refused where that accepts nonsense`(index: Int) throws {
         let (name, contract) = (Self.cases[index]["case"].string, Self.cases[index]["contract"].bool)
         let change = try #require(Self.changes[name], "\(name)")
         let isAccepted = try Self.verify(Self.token(change)) != nil
@@ -151,11 +149,11 @@ import Testing
         ("ES256 signature under an RSA key", Change(header: ["alg": "ES256"], key: Exchange.p256)),
         ("too long", Change(claims: ["x": String(repeating: "x", count: 16_384)])),
     ])
-    func `a single fault more is refused`(name: String, change: Change) throws {
+    func `every additional single fault is refused`(name: String, change: Change) throws {
         #expect(try Self.verify(Self.token(change)) == nil, "\(name)")
     }
 
-    @Test func `a nbf that has come, an unknown claim and a missing provider are accepted`() throws {
+    @Test func `a past nbf, an unknown claim and a missing provider are accepted`() throws {
         let near = [Change(claims: ["nbf": Self.iat + 10]), Change(claims: ["iat": Self.iat + 10])]
         for change in near + [
             Change(claims: ["nbf": Self.iat]), Change(claims: ["x": [1]]), Change(without: ["provider"]),

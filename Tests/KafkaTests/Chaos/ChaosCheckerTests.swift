@@ -62,7 +62,7 @@ private struct Sample {
 
 @Suite("The chaos checker")
 struct ChaosCheckerTests {
-    @Test func `a run in order has no findings`() {
+    @Test func `a correct run has no findings`() {
         let sample = Sample()
         #expect(sample.counts == [:])
         let evidence = ChaosEvidence(requests: sample.requests, outcomes: sample.outcomes)
@@ -86,7 +86,7 @@ struct ChaosCheckerTests {
         #expect(sample.counts == expected)
     }
 
-    @Test func `an outcome that is there twice is reported, as a counter twice too`() {
+    @Test func `a duplicate outcome is reported, also as a counter accepted twice`() {
         var sample = Sample()
         var again = sample.outcomes[4]
         again.written.offset = 40
@@ -103,21 +103,21 @@ struct ChaosCheckerTests {
         #expect(sample.counts == [.doubled: 1])
     }
 
-    @Test func `an outcome of no request is reported`() {
+    @Test func `an outcome without a request is reported`() {
         var sample = Sample()
         sample.requests.removeAll { $0 == ChaosPlace(1, 16) }
         sample.replayed.removeLast()
         #expect(sample.counts == [.unasked: 1])
     }
 
-    @Test func `outcomes whose order was swapped are reported`() {
+    @Test func `outcomes in swapped order are reported`() {
         var sample = Sample()
         sample.outcomes.swapAt(5, 8)
         #expect(sample.outcomes[5].keyID == sample.outcomes[8].keyID, "two of one key")
         #expect(sample.counts == [.outOfOrder: 3], "the three that stand after a later one")
     }
 
-    @Test func `an outcome on a foreign partition is reported`() {
+    @Test func `an outcome on another partition is reported`() {
         var sample = Sample()
         sample.outcomes[2].written = ChaosPlace(1, 90)
         #expect(sample.counts[.misplaced] == 1)
@@ -139,7 +139,7 @@ struct ChaosCheckerTests {
         #expect(sample.counts == [.counterTwice: 1])
     }
 
-    @Test func `a verdict that the replay does not share is reported`() {
+    @Test func `a verdict that differs from the replay's is reported`() {
         var sample = Sample()
         sample.outcomes[4].verdict = "refused"
         sample.outcomes[4].reason = "unknown-key"
@@ -149,14 +149,14 @@ struct ChaosCheckerTests {
         #expect(sample.counts == [.verdictDiffers: 1])
     }
 
-    @Test func `one byte beside the verdict is reported`() {
+    @Test func `one different byte outside the verdict is reported`() {
         var sample = Sample()
         sample.outcomes[4].digest = SHA256.hash([1])
         #expect(sample.counts == [.bytesDiffer: 1])
     }
 
     @Test(arguments: [("A=0", 3), ("A=0", 5), ("A=0", nil), ("D=0", 1)] as [(String, Int64?)])
-    func `a ledger that knows something else is reported`(keyID: String, counter: Int64?) {
+    func `a ledger with a different content is reported`(keyID: String, counter: Int64?) {
         var sample = Sample()
         sample.ledger[keyID] = counter
         #expect(sample.counts == [.ledgerDiffers: 1])

@@ -80,7 +80,7 @@ private struct ExchangeSample {
 
 @Suite("The chaos checker on the exchange")
 struct ChaosExchangeTests {
-    @Test func `a run in order has no findings`() {
+    @Test func `a correct run has no findings`() {
         #expect(ExchangeSample().counts == [:])
         let findings = ChaosChecker.check(ExchangeSample().evidence)
         #expect(
@@ -102,13 +102,13 @@ struct ChaosExchangeTests {
         #expect(sample.counts == [:])
     }
 
-    @Test func `a redelivered attestation that is no duplicate is reported`() {
+    @Test func `a redelivered attestation that is not marked as a duplicate is reported`() {
         var sample = ExchangeSample()
         sample.change(2) { $0.isDuplicate = false }
         #expect(sample.counts == [.challengeTwice: 1, .eventsDiffer: 1])
     }
 
-    @Test func `a token that was used up by two requests is reported`() {
+    @Test func `a token consumed by two requests is reported`() {
         var sample = ExchangeSample()
         sample.change(7) { $0.isAlreadyConsumed = false }
         #expect(sample.counts == [.tokenUsedTwice: 1])
@@ -117,26 +117,26 @@ struct ChaosExchangeTests {
         #expect(sample.counts == [.tokenUsedTwice: 1])
     }
 
-    @Test func `one id with two values is no redelivery`() {
+    @Test func `one id with two values is not a redelivery`() {
         var sample = ExchangeSample()
         sample.evidence.exchanges[ChaosPlace(0, 6)]?.value = SHA256.hash([55])
         #expect(sample.counts == [.tokenUsedTwice: 1])
     }
 
-    @Test func `a use that was forgotten is reported`() {
+    @Test func `a forgotten use is reported`() {
         var sample = ExchangeSample()
         sample.change(6) { $0.isDuplicate = false }
         #expect(sample.counts == [.tokenUsedTwice: 1])
     }
 
     @Test(arguments: 0..<8)
-    func `an answer that is missing is reported`(index: Int) {
+    func `a missing answer is reported`(index: Int) {
         var sample = ExchangeSample()
         sample.answers.remove(at: index)
         #expect(sample.counts == [.answerLost: 1])
     }
 
-    @Test func `an answer too many is reported`() {
+    @Test func `an extra answer is reported`() {
         var sample = ExchangeSample()
         sample.answers.append(sample.answers[3])
         #expect(sample.counts == [.answerUnasked: 1])
@@ -154,13 +154,13 @@ struct ChaosExchangeTests {
         #expect(sample.counts == [.tokenDiffers: 1])
     }
 
-    @Test func `a token id of two requests is reported`() {
+    @Test func `a token id shared by two requests is reported`() {
         var sample = ExchangeSample()
         sample.answers[3].token?.id = "token t0"
         #expect(sample.counts == [.tokenIDTwice: 1])
     }
 
-    @Test func `events that are missing, too many or wrong are reported`() {
+    @Test func `missing, extra or wrong events are reported`() {
         var sample = ExchangeSample()
         sample.events.removeFirst()
         #expect(sample.counts == [.eventsDiffer: 1])
@@ -172,7 +172,7 @@ struct ChaosExchangeTests {
         #expect(sample.counts == [.eventsDiffer: 2], "one missing, one too many")
     }
 
-    @Test func `a ledger that keeps what has expired is reported`() {
+    @Test func `a ledger that keeps expired entries is reported`() {
         var sample = ExchangeSample()
         let alive = ChaosLedger.Consumed(partition: 0, expiresAt: 100_000 - ChaosLedger.forgettingMilliseconds + 1)
         sample.evidence.topic?.consumed = Array(repeating: alive, count: 1000)
@@ -209,7 +209,7 @@ struct ChaosExchangeReadingTests {
         #expect(ledger.overdue(at: [0: 10_004]) == 0)
     }
 
-    @Test func `a request tells what it uses up`() throws {
+    @Test func `the challenge that a request consumes is read from the request`() throws {
         let text =
             "{\"path\":\"/v1/projects/p/apps/1:2:ios:3:exchangeAppAttestAssertion\",\"body\":{\"challenge\":\"AQI=\"}}"
         let exchange = try #require(ChaosExchange(request: Array(text.utf8)))

@@ -51,7 +51,7 @@ struct ChaosRunTests {
     }
 
     /// Quotas, and offsets of the group that are deleted and moved back; the runbook repairs them.
-    @Test func `under a careless operator every request has one outcome, and no counter moves twice`() throws {
+    @Test func `with a careless operator every request has one outcome, and no counter moves twice`() throws {
         var settings = ChaosSettings()
         settings.kinds = ChaosFault.allCases.filter(\.isOperators)
         settings.faults = settings.kinds?.count ?? 0
@@ -62,7 +62,7 @@ struct ChaosRunTests {
         #expect(report.findings.unchecked.isEmpty)
     }
 
-    @Test func `a worker that delivers at least once is found out`() throws {
+    @Test func `a worker that delivers at least once is detected`() throws {
         var settings = ChaosSettings()
         settings.delivery = "at-least-once"
         // Outputs that a worker has sent arrive after its death; the mark that follows them was never sent.

@@ -22,20 +22,20 @@ struct AccessRightsTests {
     private static let refusal = KafkaFault(code: 29, name: "TOPIC_AUTHORIZATION_FAILED", message: "")
 
     @Test(arguments: ["results", "dead-letters", "ledger"])
-    func `a transaction that fails while offsets are sent is told by the topic that was refused`(name: String) throws {
+    func `a transaction that fails while it sends offsets is reported with the refused topic`(name: String) throws {
         let fault = Self.refusal.saying("sending offsets of a.requests: Failed to add partition(s)")
             .refusing(topic: "a.\(name)")
         let explained = try AccessRights(Self.settings).explained(fault)
         #expect(explained.message.hasSuffix(": the right Write on topic a.\(name) is missing"), "\(explained)")
     }
 
-    @Test func `a refusal of the topic that is named is told by that name`() throws {
+    @Test func `a refused topic that the message names is reported by that name`() throws {
         let fault = Self.refusal.saying("producing to a.results: Topic authorization failed")
         let explained = try AccessRights(Self.settings).explained(fault)
         #expect(explained.message.hasSuffix(": the right Write on topic a.results is missing"), "\(explained)")
     }
 
-    @Test func `what was refused stays known when a fault is judged anew or said in other words`() {
+    @Test func `a fault keeps its refused topic when it is rejudged or reworded`() {
         let fault = Self.refusal.refusing(topic: "t").judged(isFatal: true, requiresAbort: true).saying("other words")
         #expect(fault.refusedTopic == "t" && fault.isFatal && fault.requiresAbort)
     }

@@ -19,7 +19,7 @@ struct AssignedPartitionsTests {
         PartitionPosition(partition: partition, offset: offset)
     }
 
-    @Test func `reading starts at the committed offset, else with the oldest record`() {
+    @Test func `reading starts at the committed offset, otherwise at the oldest record`() {
         #expect(
             assigned().starts == [
                 PartitionOffset(partition: 0, offset: 5),
@@ -28,7 +28,7 @@ struct AssignedPartitionsTests {
         )
     }
 
-    @Test func `what was handed out may be committed, with gaps between offsets`() throws {
+    @Test func `records that were handed out may be committed, with gaps between offsets`() throws {
         var partitions = assigned()
         for offset in [5, 6, 9] as [Int64] { try partitions.take(0, offset) }
         try partitions.take(1, 40)
@@ -40,14 +40,14 @@ struct AssignedPartitionsTests {
     static let stale: [(Int32, Int64)] = [(0, 4), (0, 11), (2, 1), (1, -1), (0, .max), (0, .min)]
 
     @Test(arguments: stale)
-    func `a position of another assignment asks for an abort`(partition: Int32, offset: Int64) throws {
+    func `a position of another assignment requires an abort`(partition: Int32, offset: Int64) throws {
         var partitions = assigned()
         for offset in 5..<10 as Range<Int64> { try partitions.take(0, offset) }
         let fault = #expect(throws: KafkaFault.self) { try partitions.check([position(partition, offset)]) }
         #expect(fault?.isRecoverable == true)
     }
 
-    @Test func `nothing may be committed after the partitions were given back`() throws {
+    @Test func `nothing may be committed after the partitions were released`() throws {
         var partitions = assigned()
         try partitions.take(0, 5)
         partitions.clear()
@@ -55,7 +55,7 @@ struct AssignedPartitionsTests {
         #expect(partitions.isEmpty)
     }
 
-    @Test func `a rewind goes back to what is committed, and the same records come again`() throws {
+    @Test func `a rewind goes back to the committed offset, and the same records are read again`() throws {
         var partitions = assigned()
         for offset in 5..<8 as Range<Int64> { try partitions.take(0, offset) }
         partitions.noteCommitted([position(0, 7)])
@@ -68,14 +68,14 @@ struct AssignedPartitionsTests {
         try partitions.check([position(0, 8), position(1, 1)])
     }
 
-    @Test func `reading goes on after the last record handed out`() throws {
+    @Test func `reading continues after the last record that was handed out`() throws {
         var partitions = assigned()
         try partitions.take(0, 5)
         try partitions.take(1, 0)
         #expect(partitions.starts.map(\.offset) == [6, 1])
     }
 
-    @Test func `offsets that go back ask for an abort, and for the partition to be taken over anew`() throws {
+    @Test func `offsets that go back require an abort and a new assignment of the partition`() throws {
         var partitions = assigned()
         try partitions.take(0, 8)
         for offset in [8, 5, 0, -1] as [Int64] {
@@ -85,14 +85,14 @@ struct AssignedPartitionsTests {
         #expect(throws: KafkaFault.self) { try partitions.take(0, .max) }
     }
 
-    @Test func `what was committed is known with whose it is`() {
+    @Test func `a committed offset is known with its owner`() {
         let partitions = assigned()
         #expect(partitions.found(0)?.offset == 5 && partitions.found(0)?.isOwn == true)
         #expect(partitions.found(1)?.offset == nil && partitions.found(1)?.isOwn == false)
         #expect(partitions.found(2) == nil)
     }
 
-    @Test func `a reading that begins elsewhere says so, and a rewind goes back there`() throws {
+    @Test func `a read that starts elsewhere reports the move, and a rewind goes back there`() throws {
         var partitions = assigned()
         let moved = partitions.begin(0, at: 5)
         #expect(!moved)
@@ -108,7 +108,7 @@ struct AssignedPartitionsTests {
         #expect(starts, "offset 0 is no wish for whatever is oldest")
     }
 
-    @Test func `a record of a foreign partition is not taken`() {
+    @Test func `a record of an unassigned partition is refused`() {
         var partitions = assigned()
         let fault = #expect(throws: KafkaFault.self) { try partitions.take(3, 0) }
         #expect(fault?.isFatal == false)

@@ -43,7 +43,7 @@ struct CapturePublisherTests {
         }
     }
 
-    @Test func `records keep their own partition only where asked`() throws {
+    @Test func `records keep their own partition only on request`() throws {
         try withMock { fixture in
             var options = CapturePublisher.Options()
             options.keepsPartitions = true
@@ -54,7 +54,7 @@ struct CapturePublisherTests {
         }
     }
 
-    @Test func `a partition that does not exist fails, and is reported`() throws {
+    @Test func `a missing partition fails, and is reported`() throws {
         try withMock { fixture in
             var options = CapturePublisher.Options()
             options.keepsPartitions = true
@@ -65,7 +65,7 @@ struct CapturePublisherTests {
         }
     }
 
-    @Test func `a broker's loss is ridden out`() throws {
+    @Test func `the publisher survives the loss of a broker`() throws {
         try withMock { fixture in
             let report = try publish(keyed, fixture) { index in
                 if index == 10 { try fixture.cluster.setBroker(1, isUp: false) }
@@ -77,7 +77,7 @@ struct CapturePublisherTests {
         }
     }
 
-    @Test func `a broker that stays away is reported`() throws {
+    @Test func `a broker that stays down is reported`() throws {
         try withMock { fixture in
             var options = CapturePublisher.Options()
             options.deliveryMilliseconds = 600
@@ -89,7 +89,7 @@ struct CapturePublisherTests {
         }
     }
 
-    @Test func `records are paced, and a stop is heard between them`() throws {
+    @Test func `records are paced, and a stop takes effect between them`() throws {
         try withMock { fixture in
             var options = CapturePublisher.Options()
             options.recordsPerSecond = 200

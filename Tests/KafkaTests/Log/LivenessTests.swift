@@ -46,7 +46,7 @@ struct LivenessTests {
 
     /// Earlier versions polled without answering, and held up the group for as long as they asked.
     @Test(arguments: [true, false])
-    func `a member whose questions are not answered gives a joining one its share`(asksOffsets: Bool) throws {
+    func `a member whose requests are not answered gives a joining member its share`(asksOffsets: Bool) throws {
         try withTopics { cluster, settings in
             cluster.failRequests(
                 asksOffsets ? Self.offsetFetch : Self.initProducer,
@@ -64,7 +64,7 @@ struct LivenessTests {
     }
 
     @Test(arguments: Delivery.allCases)
-    func `a member that takes no records gives a joining one its share`(delivery: Delivery) throws {
+    func `a member that takes no records gives a joining member its share`(delivery: Delivery) throws {
         try withTopics { _, settings in
             #expect(try LogDriver.publish(40, to: "requests", settings.properties).isComplete)
             let driver = try LogDriver(delivery, settings)
@@ -82,7 +82,7 @@ struct LivenessTests {
         }
     }
 
-    @Test func `records that come while the group is served are handed out in order, each once`() throws {
+    @Test func `records that arrive while the group is served are handed out in order, each once`() throws {
         try withTopics { _, settings in
             #expect(try LogDriver.publish(4, to: "requests", settings.properties).isComplete)
             let driver = try LogDriver(.exactlyOnce, settings)
@@ -103,7 +103,7 @@ struct LivenessTests {
         }
     }
 
-    @Test func `what was kept for an aborted batch's next one comes again from where it was committed`() throws {
+    @Test func `records kept for the batch after an aborted one are read again from the committed offset`() throws {
         try withTopics { _, settings in
             #expect(try LogDriver.publish(40, to: "requests", settings.properties).isComplete)
             let driver = try LogDriver(.exactlyOnce, settings)

@@ -23,7 +23,7 @@ struct MockLogTests {
     }
 
     @Test(arguments: Delivery.allCases)
-    func `a batch is committed with its outputs, an aborted one comes again, and a restart resumes`(
+    func `a batch is committed with its outputs, an aborted one is read again, and a restart resumes`(
         delivery: Delivery
     ) throws {
         try withTopics { _, settings in
@@ -78,7 +78,7 @@ struct MockLogTests {
     }
 
     @Test(arguments: Delivery.allCases)
-    func `limits of records and bytes end a round`(delivery: Delivery) throws {
+    func `record and byte limits end a round`(delivery: Delivery) throws {
         try withTopics { _, settings in
             #expect(try LogDriver.publish(60, to: "requests", settings.properties).isComplete)
             let driver = try LogDriver(delivery, settings)
@@ -92,9 +92,7 @@ struct MockLogTests {
     }
 
     @Test(arguments: Delivery.allCases)
-    func `an output that is too large is the record's fault, and the work goes on without it`(
-        delivery: Delivery
-    ) throws {
+    func `an oversized output is the record's fault, and the work continues without it`(delivery: Delivery) throws {
         try withTopics { _, settings in
             var settings = settings
             settings.properties.append(("message.max.bytes", "2000"))
@@ -114,7 +112,7 @@ struct MockLogTests {
     }
 
     @Test(arguments: Delivery.allCases)
-    func `a commit that cannot reach the broker asks for an abort, and the records are done again`(
+    func `a commit that cannot reach the broker requires an abort, and the records are processed again`(
         delivery: Delivery
     ) throws {
         try withTopics { cluster, settings in
@@ -156,9 +154,7 @@ struct MockLogTests {
 
     /// The one chance to see a change behind the records of a round: a member that joins while the round is collected.
     @Test(arguments: Delivery.allCases)
-    func `partitions that are taken away behind the records of an aborted batch are not taken over again`(
-        delivery: Delivery
-    ) throws {
+    func `partitions revoked after the records of an aborted batch are not assigned again`(delivery: Delivery) throws {
         try withTopics { cluster, settings in
             #expect(try LogDriver.publish(20, to: "requests", settings.properties).isComplete)
             let driver = try LogDriver(delivery, settings)
@@ -200,7 +196,7 @@ struct MockLogTests {
     }
 
     @Test
-    func `a record that comes while ledgers are restored is read again`() throws {
+    func `a record that arrives during a restore of ledgers is read again`() throws {
         try withTopics { _, settings in
             #expect(try LogDriver.publish(100, to: "requests", settings.properties).isComplete)
             let driver = try LogDriver(.exactlyOnce, settings)

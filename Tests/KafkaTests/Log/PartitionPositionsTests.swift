@@ -164,7 +164,7 @@ struct PartitionPositionsTests {
     ]
 
     @Test(arguments: starts)
-    func `positions that fit are gone on from`(item: Start) throws {
+    func `reading continues from consistent positions`(item: Start) throws {
         guard case .start(let offset, let report) = item.found.decision else {
             Issue.record("held: \(item.found.decision)")
             return
@@ -291,7 +291,7 @@ struct PartitionPositionsTests {
     ]
 
     @Test(arguments: holds)
-    func `positions that contradict each other hold the partition, and the sentence says what helps`(item: Hold) {
+    func `contradicting positions hold the partition, and the message names the remedy`(item: Hold) {
         guard case .hold(let sentence) = item.found.decision else {
             Issue.record("it starts: \(item.found.decision)")
             return
@@ -300,7 +300,7 @@ struct PartitionPositionsTests {
         #expect(!sentence.contains("\n") && sentence == sentence.printable)
     }
 
-    @Test func `another group's name shows no control characters and is cut`() {
+    @Test func `the message shows another group's name without control characters, and truncated`() {
         let name = [0x1B, 0x5B, 0x0A] + [UInt8](repeating: 0x61, count: 100_000)
         guard case .hold(let sentence) = Self.found(5, mark: Self.mark(5, group: name)).decision else {
             Issue.record("it starts")
@@ -309,7 +309,7 @@ struct PartitionPositionsTests {
         #expect(sentence == sentence.oneLine && sentence.utf8.count < 1_000)
     }
 
-    @Test func `ends that nobody has told hold nothing and count nothing`() {
+    @Test func `unknown ends hold no partition and count no requests`() {
         for offset in [0, 1_000_000] as [Int64] {
             var found = Self.found(offset, mark: Self.mark(offset))
             found.ends = nil
@@ -317,7 +317,7 @@ struct PartitionPositionsTests {
         }
     }
 
-    @Test func `what is committed carries our text`() {
+    @Test func `committed offsets carry the worker's metadata`() {
         let offsets = PartitionOffset.own([PartitionPosition(partition: 2, offset: 7)])
         #expect(offsets == [PartitionOffset(partition: 2, offset: 7, metadata: Array("attest-worker/1".utf8))])
     }

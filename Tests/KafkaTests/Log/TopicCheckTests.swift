@@ -19,12 +19,12 @@ struct TopicCheckTests {
         return facts
     }
 
-    @Test func `six topics as they should be give no finding`() {
+    @Test func `six correct topics give no findings`() {
         #expect(TopicCheck.judge(Self.good(), Self.names) == [])
     }
 
     @Test(arguments: names.all)
-    func `a missing topic is a problem, with the command that makes it`(name: String) {
+    func `a missing topic is a problem, with the command that creates it`(name: String) {
         var facts = Self.good()
         facts[name] = nil
         let findings = TopicCheck.judge(facts, Self.names)
@@ -44,11 +44,11 @@ struct TopicCheckTests {
     }
 
     @Test(arguments: names.all, [1, 5, 7])
-    func `a topic whose count is another than at the start is told of`(name: String, partitions: Int) {
+    func `a topic whose partition count changed since the start is reported`(name: String, partitions: Int) {
         var counts = Dictionary(uniqueKeysWithValues: Self.names.all.map { ($0, 6) })
         #expect(TopicCheck.changed(counts, Self.names, from: 6) == nil)
         counts[name] = partitions
-        let start = "topic \(name) has \(partitions) partitions, the worker was started with 6: "
+        let start = "topic \(name) has \(partitions) partitions, but the worker was started with 6: "
         #expect(TopicCheck.changed(counts, Self.names, from: 6)?.hasPrefix(start) == true)
         counts[name] = nil
         #expect(TopicCheck.changed(counts, Self.names, from: 6) == nil, "a broker that starts may not know it yet")
@@ -63,7 +63,7 @@ struct TopicCheckTests {
         #expect(findings.first?.message.contains("cleanup.policy=\(policy)") ?? false)
     }
 
-    @Test func `requests with their writers' time are a warning`() {
+    @Test func `requests with producer timestamps are a warning`() {
         var facts = Self.good()
         facts["requests"]?.settings = ["message.timestamp.type": "CreateTime"]
         let findings = TopicCheck.judge(facts, Self.names)
@@ -71,7 +71,7 @@ struct TopicCheckTests {
         #expect(findings.first?.message.contains("CreateTime") ?? false)
     }
 
-    @Test func `settings that could not be read are not judged`() {
+    @Test func `unreadable settings are not judged`() {
         var facts = Self.good()
         facts["ledger"]?.settings = nil
         facts["requests"]?.settings = nil
@@ -111,7 +111,7 @@ struct TopicCheckTests {
         #expect(throws: KafkaFault.self) { try settings.validate() }
     }
 
-    @Test func `a static member carries the group's and the instance's name, a dynamic one none`() throws {
+    @Test func `a static member id is made of the group's and the instance's name, a dynamic member has none`() throws {
         var settings = BrokerSettings(
             properties: [("group.id", "g"), ("group.instance.id", "x"), ("auto.offset.reset", "latest")],
             topics: Self.names,

@@ -62,7 +62,7 @@ struct TopicSettingsTests {
     ]
 
     @Test(arguments: cases)
-    func `what loses data is a problem, the rest a warning, and each says what to set`(_ item: Case) throws {
+    func `a setting that loses data is a problem, others are warnings, and each names the fix`(_ item: Case) throws {
         let findings = Self.findings(item.topic, [item.setting.name: item.setting.value])
         #expect(findings.map(\.severity) == (item.severity.map { [$0] } ?? []))
         guard let message = findings.first?.message else { return }
@@ -70,21 +70,21 @@ struct TopicSettingsTests {
         #expect(message.contains("set ") || message.contains("raise "), "\(message)")
     }
 
-    @Test func `segments of a ledger that are never closed are a warning, unless they are small or short`() {
+    @Test func `ledger segments that are never closed are a warning, unless they are small or short`() {
         let (bytes, time) = ("segment.bytes", "segment.ms")
         #expect(Self.findings("ledger", [bytes: "1073741824", time: "604800000"]).map(\.severity) == [.warning])
         #expect(Self.findings("ledger", [bytes: "67108864", time: "604800000"]).isEmpty)
         #expect(Self.findings("ledger", [bytes: "1073741824", time: "21600000"]).isEmpty)
     }
 
-    @Test func `one or two replicas need no second one in sync`() {
+    @Test func `one or two replicas do not need a second one in sync`() {
         #expect(Self.findings("ledger", ["min.insync.replicas": "1"], replication: 1).isEmpty)
         #expect(Self.findings("ledger", ["min.insync.replicas": "1"], replication: 2).isEmpty)
         #expect(Self.findings("ledger", ["min.insync.replicas": "2"], replication: 1).map(\.severity) == [.problem])
     }
 
     @Test(arguments: [nil, 1, 2, 3] as [Int?])
-    func `topics as they are created give no finding`(replication: Int?) {
+    func `topics as created give no findings`(replication: Int?) {
         for topic in TopicCreator.plan(Self.names, partitions: 6, replication: replication) {
             let settings = Dictionary(uniqueKeysWithValues: topic.settings.map { ($0.name, $0.value) })
             #expect(Self.findings(topic.name, settings, replication: replication ?? 1) == [])
@@ -92,7 +92,7 @@ struct TopicSettingsTests {
         }
     }
 
-    @Test func `what a ledger and secrets need is asked for at creation`() throws {
+    @Test func `the settings that a ledger and secrets need are requested at creation`() throws {
         let plan = TopicCreator.plan(Self.names, partitions: 6, replication: 3)
         func settings(_ name: String) throws -> [String: String] {
             let topic = try #require(plan.first { $0.name == name })
@@ -118,7 +118,7 @@ struct TopicSettingsTests {
             (["transaction.max.timeout.ms": "30000"], nil, []), ([:], 900_001, []),
         ] as [([String: String], Int64?, [TopicFinding.Severity])]
     )
-    func `the broker's settings are judged as far as it tells them`(
+    func `the broker's settings are judged as far as it reports them`(
         settings: [String: String],
         timeout: Int64?,
         severities: [TopicFinding.Severity]

@@ -64,7 +64,7 @@ struct UnitTests {
     }
 
     @Test(arguments: End.allCases)
-    func `after a hidden repeat the next unit has a producer of its own, and otherwise the same`(end: End) throws {
+    func `after a hidden repeat the next unit has a new producer, otherwise the same one`(end: End) throws {
         try withBatch { cluster, driver, batch in
             try self.end(end, driver, batch)
             #expect(try !asksForID(cluster, driver))
@@ -77,7 +77,7 @@ struct UnitTests {
     }
 
     #if DEBUG
-        @Test func `a producer that is kept after a hidden repeat is noticed`() throws {
+        @Test func `a producer that is kept after a hidden repeat is detected`() throws {
             try withBatch {
                 $0.sabotage = .producerKeptAfterRepeat
             } _: { cluster, driver, batch in
@@ -102,7 +102,7 @@ struct UnitTests {
         return result
     }
 
-    @Test func `offsets are not sent before every output is acknowledged, and the fault says how many were`() throws {
+    @Test func `no offset is sent before all outputs are acknowledged, and the fault counts those that were`() throws {
         let late = try #require(try fault())
         #expect(late.isTimeout && late.isRecoverable && late.requiresAbort)
         #expect(late.acknowledgedShare == 0)
@@ -112,7 +112,7 @@ struct UnitTests {
         #endif
     }
 
-    @Test func `a unit has the transaction's time, or half of what may pass between two polls`() throws {
+    @Test func `a unit has the transaction timeout, or half of the maximum poll interval`() throws {
         var settings = BrokerSettings(
             properties: [("group.id", "g")],
             topics: TopicCheckTests.names,

@@ -35,7 +35,7 @@ struct ConsumerTests {
         }
     }
 
-    @Test func `nothing is committed that was not asked for`() throws {
+    @Test func `nothing is committed unless asked for`() throws {
         try withMock(partitions: 1) { fixture in
             try filled(fixture, perPartition: 10, partitions: 1)
             // Not even where the caller sets enable.auto.commit.
@@ -49,7 +49,7 @@ struct ConsumerTests {
         }
     }
 
-    @Test func `a seek goes back, and nothing fetched before comes after it`() throws {
+    @Test func `a seek goes back, and records fetched before it are not delivered after it`() throws {
         try withMock(partitions: 1) { fixture in
             try filled(fixture, perPartition: 500, partitions: 1)
             let reader = try fixture.reader([0])
@@ -65,7 +65,7 @@ struct ConsumerTests {
         }
     }
 
-    @Test func `a paused partition gives nothing until it is resumed`() throws {
+    @Test func `a paused partition delivers nothing until it is resumed`() throws {
         try withMock(partitions: 2) { fixture in
             try filled(fixture, perPartition: 50, partitions: 2)
             let reader = try fixture.reader([0, 1])
@@ -79,7 +79,7 @@ struct ConsumerTests {
     }
 
     @Test(arguments: [PartitionOffset.beginning, 0, 20])
-    func `what is taken over paused gives nothing before it is resumed, and all of it then`(start: Int64) throws {
+    func `a partition assigned paused delivers nothing until it is resumed, and then everything`(start: Int64) throws {
         try withMock(partitions: 1) { fixture in
             try filled(fixture, perPartition: 50, partitions: 1)
             let reader = try fixture.consumer(group: "reader")
@@ -91,7 +91,7 @@ struct ConsumerTests {
         }
     }
 
-    @Test func `a partition's ends are told`() throws {
+    @Test func `a partition's ends are reported`() throws {
         try withMock(partitions: 2) { fixture in
             try filled(fixture, perPartition: 7, partitions: 1)
             let reader = try fixture.reader([0, 1], [("enable.partition.eof", "true")])
@@ -108,7 +108,7 @@ struct ConsumerTests {
         }
     }
 
-    @Test func `a partition's ends are told by the broker that leads it now`() throws {
+    @Test func `a partition's ends are reported by its current leader`() throws {
         let cluster = try MockCluster(brokers: 2)
         try withExtendedLifetime(cluster) {
             try cluster.createTopic("moved", partitions: 1)
@@ -121,7 +121,7 @@ struct ConsumerTests {
         }
     }
 
-    @Test func `ends that nobody tells are a fault, and the records that lie ready stay`() throws {
+    @Test func `missing ends are a fault, and the records already fetched stay`() throws {
         try withMock(partitions: 1) { fixture in
             try filled(fixture, perPartition: 50, partitions: 1)
             let reader = try fixture.reader([0])
@@ -186,7 +186,7 @@ struct ConsumerTests {
         }
     }
 
-    @Test func `a consumer that is dropped leaves its group`() throws {
+    @Test func `a dropped consumer leaves its group`() throws {
         try withMock(partitions: 1) { fixture in
             try filled(fixture, perPartition: 3, partitions: 1)
             do {

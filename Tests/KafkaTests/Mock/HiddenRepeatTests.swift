@@ -42,7 +42,7 @@ struct HiddenRepeatTests {
 
     // One member for all of them: a join takes the mock three seconds.
 
-    @Test func `a request whose connection broke before its answer is seen, although the call succeeds`() throws {
+    @Test func `a request whose connection broke before its answer is detected, although the call succeeds`() throws {
         try withMock { fixture in
             let (consumer, metadata) = try fixture.member()
             for request in Request.allCases {
@@ -68,7 +68,7 @@ struct HiddenRepeatTests {
         (.addOffsets, 14), (.addOffsets, 51), (.offsetCommit, 14), (.offsetCommit, 15),
     ]
 
-    @Test func `a request that was answered with an error and asked again is no repeat`() throws {
+    @Test func `a request that is sent again after an error answer is not a repeat`() throws {
         try withMock { fixture in
             let (consumer, metadata) = try fixture.member()
             let producer = try fixture.transactional()
@@ -81,7 +81,7 @@ struct HiddenRepeatTests {
         }
     }
 
-    @Test func `hundreds of commits and aborts that go well raise no alarm`() throws {
+    @Test func `hundreds of successful commits and aborts raise no alarm`() throws {
         try withMock { fixture in
             let producer = try fixture.transactional()
             let (consumer, metadata) = try fixture.member()
@@ -93,7 +93,7 @@ struct HiddenRepeatTests {
         }
     }
 
-    @Test func `a call that is resumed while its answer is on its way sends nothing again`() throws {
+    @Test func `a call that is resumed while its answer is under way sends nothing again`() throws {
         try withMock { fixture in
             let producer = try fixture.transactional()
             let (consumer, metadata) = try fixture.member()
@@ -116,7 +116,7 @@ struct HiddenRepeatTests {
         }
     }
 
-    @Test func `a request for the transactional id that was not answered is remembered`() throws {
+    @Test func `an unanswered request for the transactional id is remembered`() throws {
         try withMock { fixture in
             let clean = try fixture.transactional()
             #expect(clean.unansweredInits == 0)

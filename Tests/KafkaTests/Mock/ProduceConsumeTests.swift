@@ -25,7 +25,7 @@ struct ProduceConsumeTests {
         ),
     ]
 
-    @Test func `every shape of record comes back as it was written`() throws {
+    @Test func `every shape of record is read back as written`() throws {
         try withMock(partitions: 1) { fixture in
             let producer = try fixture.producer()
             for shape in Self.shapes {
@@ -77,7 +77,7 @@ struct ProduceConsumeTests {
     ]
 
     @Test(arguments: nowhere)
-    func `a record for no partition is refused at once`(topic: String, partition: Int32) throws {
+    func `a record for a missing partition is refused at once`(topic: String, partition: Int32) throws {
         try withMock { fixture in
             let producer = try fixture.producer()
             let fault = #expect(throws: KafkaFault.self) {
@@ -95,7 +95,7 @@ struct ProduceConsumeTests {
         }
     }
 
-    @Test func `a full queue is waited for, and no record is dropped`() throws {
+    @Test func `the producer waits on a full queue, and drops no record`() throws {
         try withMock { fixture in
             let producer = try fixture.producer([("queue.buffering.max.messages", "10")])
             for number in 0..<500 {
@@ -108,7 +108,7 @@ struct ProduceConsumeTests {
         }
     }
 
-    @Test func `a failed delivery is named at the flush, once`() throws {
+    @Test func `a failed delivery is reported at the flush, once`() throws {
         try withMock { fixture in
             let producer = try fixture.producer([("message.timeout.ms", "600"), ("linger.ms", "0")])
             #expect(try producer.partitionCount(of: MockFixture.topic) == 4)
@@ -123,7 +123,7 @@ struct ProduceConsumeTests {
         }
     }
 
-    @Test func `a flush that runs out of time says how many records are under way`() throws {
+    @Test func `a flush that times out reports how many records are outstanding`() throws {
         try withMock { fixture in
             let producer = try fixture.producer()
             #expect(try producer.partitionCount(of: MockFixture.topic) == 4)
@@ -138,7 +138,7 @@ struct ProduceConsumeTests {
         }
     }
 
-    @Test func `a broker that is not there is named with what is wrong`() throws {
+    @Test func `the fault of an unreachable broker names the broker`() throws {
         let admin = try Admin(KafkaProperties([("bootstrap.servers", "127.0.0.1:1")]))
         let fault = #expect(throws: KafkaFault.self) { try admin.topics(timeoutMilliseconds: 1_000) }
         #expect(fault?.isRetriable == true)

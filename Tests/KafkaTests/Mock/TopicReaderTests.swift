@@ -22,8 +22,7 @@ struct TopicReaderTests {
         partitions.map { PartitionOffset(partition: $0, offset: PartitionOffset.beginning) }
     }
 
-    @Test func `every record of each partition comes once and in order, and the position says when it is done`() throws
-    {
+    @Test func `each partition's records are read once and in order, and the position shows when it is done`() throws {
         try withMock { fixture in
             try filled(fixture, perPartition: 2_500, partitions: 3)
             let reader = try fixture.topicReader()
@@ -41,7 +40,7 @@ struct TopicReaderTests {
         }
     }
 
-    @Test func `null and empty are told apart`() throws {
+    @Test func `null and empty are distinguished`() throws {
         try withMock(partitions: 1) { fixture in
             let shapes: [([UInt8]?, [UInt8]?)] = [([1], nil), ([1], []), (nil, [1]), ([], [1]), (nil, nil)]
             let producer = try fixture.producer()
@@ -57,7 +56,7 @@ struct TopicReaderTests {
         }
     }
 
-    @Test func `reading starts at the offset asked for, and at most so many records come at once`() throws {
+    @Test func `reading starts at the requested offset, and returns at most the requested number of records`() throws {
         try withMock(partitions: 2) { fixture in
             try filled(fixture, perPartition: 100, partitions: 2)
             let reader = try fixture.topicReader()
@@ -76,7 +75,7 @@ struct TopicReaderTests {
         }
     }
 
-    @Test func `a partition that is left gives no more, and may be started again`() throws {
+    @Test func `a stopped partition delivers nothing more, and may be started again`() throws {
         try withMock(partitions: 2) { fixture in
             try filled(fixture, perPartition: 200, partitions: 2)
             let reader = try fixture.topicReader()
@@ -91,7 +90,7 @@ struct TopicReaderTests {
         }
     }
 
-    @Test func `an offset that is gone is told, after what was read before`() throws {
+    @Test func `a missing offset is reported after the records before it`() throws {
         try withMock(partitions: 2) { fixture in
             try filled(fixture, perPartition: 10, partitions: 2)
             let reader = try fixture.topicReader()
@@ -120,7 +119,7 @@ struct TopicReaderTests {
         }
     }
 
-    @Test func `a partition that does not exist has no end`() throws {
+    @Test func `a missing partition has no end`() throws {
         try withMock(partitions: 1) { fixture in
             let reader = try fixture.topicReader()
             #expect(try reader.highWatermark(of: 0, timeoutMilliseconds: 20_000) == 0)

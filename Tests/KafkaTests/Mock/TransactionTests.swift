@@ -86,7 +86,7 @@ struct TransactionTests {
         }
     }
 
-    @Test func `a full queue spoils nothing`() throws {
+    @Test func `a full queue does not spoil the transaction`() throws {
         try withMock { fixture in
             let producer = try fixture.transactional([("queue.buffering.max.messages", "1"), ("linger.ms", "500")])
             try producer.begin()
@@ -104,7 +104,7 @@ struct TransactionTests {
     /// AddOffsetsToTxn and TxnOffsetCommit in Kafka's protocol.
     private static let (addOffsets, commitOffsets): (Int16, Int16) = (25, 28)
 
-    @Test func `offsets that were not sent hold the commit back until they are`() throws {
+    @Test func `unsent offsets hold the commit back until they are sent`() throws {
         try withMock(partitions: 1) { fixture in
             let producer = try fixture.transactional()
             let (consumer, metadata) = try fixture.member()
@@ -156,7 +156,7 @@ struct TransactionTests {
         }
     }
 
-    @Test func `a call that gets no answer is given up in time, and the producer with it`() throws {
+    @Test func `a call without an answer is abandoned in time, and so is its producer`() throws {
         try withMock(partitions: 1) { fixture in
             let producer = try fixture.transactional()
             let (consumer, metadata) = try fixture.member()
@@ -204,7 +204,7 @@ struct TransactionTests {
         }
     }
 
-    @Test func `a flush that runs out of time says so and spoils nothing`() throws {
+    @Test func `a flush that times out reports it and does not spoil the transaction`() throws {
         try withMock { fixture in
             let producer = try fixture.transactional()
             try producer.begin()
@@ -220,7 +220,7 @@ struct TransactionTests {
         }
     }
 
-    @Test func `what is purged cannot be committed, and nothing is left to wait for`() throws {
+    @Test func `purged records cannot be committed, and none stays outstanding`() throws {
         try withMock { fixture in
             let producer = try fixture.transactional([("linger.ms", "10000")])
             try producer.begin()
@@ -232,7 +232,7 @@ struct TransactionTests {
         }
     }
 
-    @Test func `who is no member has no metadata`() throws {
+    @Test func `a consumer that is not a member has no group metadata`() throws {
         try withMock(partitions: 1) { fixture in
             let fault = #expect(throws: KafkaFault.self) { try fixture.reader([0]).groupMetadata() }
             #expect(fault?.requiresAbort == true && fault?.isFatal == false)
@@ -242,12 +242,12 @@ struct TransactionTests {
     }
 
     @Test(arguments: ["1000", "5000", "30000", "60000"])
-    func `any transaction timeout goes with the other timeouts`(timeout: String) throws {
+    func `any transaction timeout is compatible with the other timeouts`(timeout: String) throws {
         let settings = [("bootstrap.servers", "127.0.0.1:1"), ("transaction.timeout.ms", timeout), ("log_level", "0")]
         _ = try TransactionalProducer(KafkaProperties(settings), transactionalID: "id")
     }
 
-    @Test func `a broker that is not there is a retriable fault of the start`() throws {
+    @Test func `an unreachable broker is a retriable fault at the start`() throws {
         let settings = [("bootstrap.servers", "127.0.0.1:1"), ("log_level", "0")]
         let producer = try TransactionalProducer(KafkaProperties(settings), transactionalID: "id")
         let fault = #expect(throws: KafkaFault.self) { try producer.initTransactions(timeoutMilliseconds: 500) }

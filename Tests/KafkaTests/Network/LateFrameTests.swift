@@ -128,7 +128,7 @@ struct LateFrameTests {
     }
 
     @Test(arguments: Late.allCases)
-    func `a late frame of a transaction that was repeated hits nothing`(late: Late) throws {
+    func `a late frame of a repeated transaction has no effect`(late: Late) throws {
         let (outcome, frame) = try play(late, "late-\(late)")
         #expect(outcome == Self.exactlyOnce)
         #expect(frame.metLaterTransaction && frame.answer != nil, "\(frame)")
@@ -138,7 +138,7 @@ struct LateFrameTests {
 
     #if DEBUG
         @Test(arguments: Late.allCases)
-        func `a producer that is kept after a repeat loses, doubles or goes back`(late: Late) throws {
+        func `a producer that is kept after a repeat loses, duplicates or goes back`(late: Late) throws {
             let (outcome, frame) = try play(late, "kept-\(late)") { $0.sabotage = .producerKeptAfterRepeat }
             #expect(frame.metLaterTransaction)
             #expect(outcome != Self.exactlyOnce, "\(frame)")

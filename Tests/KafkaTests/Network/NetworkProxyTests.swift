@@ -22,7 +22,7 @@ private struct Wire {
 @Suite("The network of the tests")
 struct NetworkProxyTests {
     @Test(arguments: [(0, false), (2, false), (3, true)] as [(Int16, Bool)])
-    func `the head of a request is read in every version`(version: Int16, isCommit: Bool) throws {
+    func `a request header is read in every version`(version: Int16, isCommit: Bool) throws {
         let frame = FakeRequest.frame(
             .endTransaction,
             version: version,
@@ -41,7 +41,7 @@ struct NetworkProxyTests {
         }
     }
 
-    @Test func `without deeds everything passes in order, on every connection`() throws {
+    @Test func `without faults everything passes in order, on every connection`() throws {
         let wire = try Wire()
         let clients = try (0..<3).map { _ in try wire.client() }
         for id in 0..<100 as Range<Int32> {
@@ -78,7 +78,7 @@ struct NetworkProxyTests {
     }
 
     @Test(arguments: Fate.allCases)
-    func `a deed is done to the one request that it is for`(fate: Fate) throws {
+    func `a fault hits only the request that it is meant for`(fate: Fate) throws {
         let wire = try Wire()
         var deed = NetworkDeed(fate.action, .endTransaction)
         (deed.isCommit, deed.skips) = (true, 1)
@@ -102,7 +102,7 @@ struct NetworkProxyTests {
         #expect(client.hasAnswers(fate.isAnswered ? 4 : 3))
     }
 
-    @Test func `a held frame comes late, on a connection of its own`() throws {
+    @Test func `a held frame arrives late, on its own connection`() throws {
         let wire = try Wire()
         let number = wire.network.plan(NetworkDeed(.hold(.byHand), .transactionOffsetCommit))
         let client = try wire.client()
@@ -119,7 +119,7 @@ struct NetworkProxyTests {
     }
 
     @Test(arguments: APIKey.transactional)
-    func `a held frame is let go behind the next transaction's first Produce, which waits for its answer`(
+    func `a held frame is released after the next transaction's first Produce, which waits for its answer`(
         key: APIKey
     ) throws {
         let wire = try Wire()
@@ -148,7 +148,7 @@ struct NetworkProxyTests {
     }
 
     @Test(arguments: [true, false])
-    func `one way and the other are closed on their own, and lose nothing`(requestsPass: Bool) throws {
+    func `each direction is closed on its own, and loses nothing`(requestsPass: Bool) throws {
         let wire = try Wire()
         let client = try wire.client()
         client.send(FakeRequest.frame(.metadata, id: 1))
@@ -162,7 +162,7 @@ struct NetworkProxyTests {
         #expect(client.hasAnswers(2) && wire.keys().count == 2)
     }
 
-    @Test func `a throttled way keeps its rate`() throws {
+    @Test func `a throttled direction keeps its rate`() throws {
         let wire = try Wire()
         wire.network.set(.throttled(bytesPerSecond: 100_000))
         let client = try wire.client()
@@ -172,7 +172,7 @@ struct NetworkProxyTests {
         #expect(ContinuousClock.now - start >= .milliseconds(350))
     }
 
-    @Test func `refused and cut connections are told apart from open ones`() throws {
+    @Test func `refused and cut connections are distinguished from open ones`() throws {
         let wire = try Wire()
         let client = try wire.client()
         client.send(FakeRequest.frame(.metadata, id: 1))
@@ -189,7 +189,7 @@ struct NetworkProxyTests {
         #expect(next.hasAnswers(1))
     }
 
-    @Test func `what is no Kafka is cut, and a client may go at any time`() throws {
+    @Test func `bytes that are not Kafka requests are cut, and a client may disconnect at any time`() throws {
         let wire = try Wire()
         for bytes in [[0xFF, 0xFF, 0xFF, 0xFF], [0, 0, 0, 1, 0], [0x7F, 0, 0, 0], [0, 0, 0, 4, 0, 1, 0, 2]] {
             let client = try wire.client()
@@ -202,7 +202,7 @@ struct NetworkProxyTests {
         #expect(wire.network.wait { $0.connections == 0 })
     }
 
-    @Test func `a network that stops leaves no connection and no port behind, and may stop again`() throws {
+    @Test func `a stopped network leaves no connection and no port behind, and may stop again`() throws {
         let wire = try Wire()
         let client = try wire.client()
         client.send(FakeRequest.frame(.metadata, id: 1))

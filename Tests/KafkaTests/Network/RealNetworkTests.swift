@@ -25,7 +25,7 @@ struct RealNetworkTests {
     }
 
     @Test(arguments: [true, false])
-    func `a held EndTxn is repeated inside the call, and after a new init the late one is refused`(
+    func `a held EndTxn is retried inside the call, and after a new init the late one is refused`(
         commits: Bool
     ) throws {
         let network = try network()
@@ -63,7 +63,7 @@ struct RealNetworkTests {
         #expect(try fixture.outputs() == (commits ? ["first", "second"] : ["second"]))
     }
 
-    @Test func `clients that come through the network stay behind it`() throws {
+    @Test func `clients that connect through the network stay behind it`() throws {
         let network = try network()
         let fixture = try TransactionFixture("stay", servers: network.bootstrapServers)
         let producer = try fixture.producer()
@@ -82,7 +82,7 @@ struct RealNetworkTests {
     }
 
     /// The consumer that takes the fenced one's place must not be assigned anything before the loop has let go.
-    @Test func `a member that a namesake fences while its commit waits gets its partitions again`() throws {
+    @Test func `a member fenced by another of its name while its commit waits gets its partitions again`() throws {
         let network = try network()
         let fixture = try RealFixture("namesake", servers: network.bootstrapServers)
         _ = try fixture.create()

@@ -69,7 +69,7 @@ struct AccessTests {
         return rules
     }
 
-    @Test func `with the rights that are listed, and no others, every request is answered`() throws {
+    @Test func `with the listed rights, and no others, every request is answered`() throws {
         let workplace = try workplace("strict", user: "strict")
         try cluster().add(Self.rules("strict", workplace))
         try workplace.publish(500)
@@ -82,7 +82,7 @@ struct AccessTests {
     }
 
     @Test(arguments: Mechanism.allCases)
-    func `who has the password is let in, and nobody else`(mechanism: Mechanism) throws {
+    func `a worker with the right password is let in, one with a wrong password is not`(mechanism: Mechanism) throws {
         let prefix = "open-\(mechanism)"
         try cluster().add(Self.rules("worker", prefix: prefix))
         let right = try workplace(prefix, mechanism: mechanism)
@@ -145,7 +145,7 @@ struct AccessTests {
         ]
 
     @Test(arguments: missing.indices)
-    func `a right that is missing ends the worker with one line, and costs no request`(index: Int) throws {
+    func `a missing right ends the worker with one line, and costs no request`(index: Int) throws {
         let missing = Self.missing[index]
         let workplace = try workplace("missing-\(index)")
         var denial = AccessRule("worker", missing.operations, on: [missing.resource(workplace)])

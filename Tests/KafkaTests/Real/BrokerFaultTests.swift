@@ -25,7 +25,7 @@ struct BrokerFaultTests {
     enum Fault: Int, CaseIterable { case kill = 1, restart, pause }
 
     @Test(arguments: Fault.allCases)
-    func `a broker's fault in the middle of the work is ridden out`(fault: Fault) throws {
+    func `the worker survives a broker fault in the middle of the work`(fault: Fault) throws {
         let cluster: RealCluster = try #require(RealClusterTrait.cluster)
         let workplace = try cluster.workplace("ridden-\(fault)")
         try workplace.publish(2_000)
@@ -63,7 +63,7 @@ private let smallDisk: ClusterSettings = {
     .timeLimit(.minutes(20))
 )
 struct FullDiskTests {
-    @Test func `a full disk of the broker costs no request`() throws {
+    @Test func `a full disk on the broker costs no request`() throws {
         let cluster: RealCluster = try #require(RealClusterTrait.cluster)
         let workplace = try cluster.workplace("full")
         try workplace.publish(3_000)

@@ -9,7 +9,7 @@ extension RealKafkaTests {
     private static let kcat = KafkaInstallation.executable("kcat")
 
     @Test(.enabled(if: kcat != nil, "kcat is not installed"))
-    func `kcat's records are read as it wrote them, where its partitioner put them`() throws {
+    func `kcat's records are read as written, on the partitions that its partitioner chose`() throws {
         let fixture = try RealFixture("kcat-in")
         _ = try fixture.create()
         let kcat = try #require(Self.kcat)
@@ -36,7 +36,7 @@ extension RealKafkaTests {
     }
 
     @Test(.enabled(if: kcat != nil, "kcat is not installed"))
-    func `kcat reads what was published`() throws {
+    func `kcat reads published records`() throws {
         let fixture = try RealFixture("kcat-out")
         _ = try fixture.create()
         let kcat = try #require(Self.kcat)

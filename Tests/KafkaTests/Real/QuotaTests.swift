@@ -65,13 +65,13 @@ struct QuotaTests {
         }
     }
 
-    @Test func `commits under a quota are slow, and none of them is lost`() throws {
+    @Test func `commits under a quota are slow, but none is lost`() throws {
         // Time enough for a machine that does something else too.
         #expect(try commits("quota", transactionMilliseconds: 30_000) == Self.batches)
     }
 
     #if DEBUG
-        @Test func `offsets that are sent before the outputs have arrived lose the transaction`() throws {
+        @Test func `offsets sent before the outputs have arrived lose the transaction`() throws {
             let done = try commits("quota-planted", transactionMilliseconds: 10_000) {
                 $0.sabotage = .offsetsBeforeFlush
             }

@@ -12,7 +12,7 @@ import Worker
     .timeLimit(.minutes(20))
 )
 struct RealKafkaTests {
-    @Test func `six topics are created as the worker needs them`() throws {
+    @Test func `six topics are created with the settings that the worker needs`() throws {
         let fixture = try RealFixture("create")
         #expect(try fixture.findings().map(\.severity) == [.problem])
         let report = try fixture.create()
@@ -25,10 +25,10 @@ struct RealKafkaTests {
         }
         let again = try fixture.create()
         #expect(again.allMatch)
-        #expect(again.lines == fixture.names.all.map { "exists \($0), as asked for" })
+        #expect(again.lines == fixture.names.all.map { "exists \($0), as requested" })
     }
 
-    @Test func `topics that exist are compared and left as they are`() throws {
+    @Test func `existing topics are compared and not changed`() throws {
         let fixture = try RealFixture("compare")
         let admin = try Admin(KafkaProperties(fixture.properties))
         let ledger = try #require(fixture.names.outputs[.ledger])
@@ -49,7 +49,7 @@ struct RealKafkaTests {
     }
 
     /// As when a broker has just come back and does not know all of its partitions yet.
-    @Test func `a client that was told of no such partition asks anew`() throws {
+    @Test func `a client asks again for a partition that did not exist before`() throws {
         let fixture = try RealFixture("anew")
         let broker = try #require(RealKafkaTrait.broker)
         let topic = fixture.names.requests
@@ -165,7 +165,7 @@ struct RealKafkaTests {
         return records
     }
 
-    @Test func `of two with one name the older one ends with a line that says what to do`() throws {
+    @Test func `of two workers with one name the older one ends with a line that names the remedy`() throws {
         let fixture = try RealFixture("fenced")
         _ = try fixture.create()
         let drivers = try (0..<2).map { _ in try LogDriver(.exactlyOnce, fixture.settings("same", .static)) }

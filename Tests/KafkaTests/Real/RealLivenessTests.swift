@@ -7,7 +7,7 @@ import Worker
 
 /// What a member does while the broker leaves it waiting.
 extension RealKafkaTests {
-    @Test func `partitions are read while another's ledger waits for an open transaction`() throws {
+    @Test func `partitions are read while the ledger of another waits for an open transaction`() throws {
         let fixture = try RealFixture("one-by-one")
         _ = try fixture.create()
         #expect(try LogDriver.publish(30, to: fixture.names.requests, fixture.properties).isComplete)
@@ -36,8 +36,7 @@ extension RealKafkaTests {
     }
 
     /// Earlier versions retried it without a pause: 2,100 producers in 9 s.
-    @Test func `a transaction time-out that the broker does not allow ends the worker with a line that says so`() throws
-    {
+    @Test func `a transaction timeout above the broker's limit ends the worker with a line that says so`() throws {
         let fixture = try RealFixture("time-out")
         _ = try fixture.create()
         var settings = fixture.settings("one")
@@ -51,7 +50,7 @@ extension RealKafkaTests {
     }
 
     /// Behind an offset that is gone the library reads no further; partitions have to be taken over again.
-    @Test func `reading goes on behind expired requests while another partition's ledger waits`() throws {
+    @Test func `reading continues after expired requests while another partition's ledger waits`() throws {
         let fixture = try RealFixture("expired")
         _ = try fixture.create()
         let (topic, broker) = (fixture.names.requests, try #require(RealKafkaTrait.broker))

@@ -50,7 +50,7 @@ extension RealKafkaTests {
     }
 
     @Test(arguments: Delivery.allCases)
-    func `a restore reads all that was committed, and nothing of what a predecessor left open`(
+    func `a restore reads everything committed, and nothing of its predecessor's open transaction`(
         delivery: Delivery
     ) throws {
         let fixture = try fixture("left-open-\(delivery)")
@@ -68,7 +68,7 @@ extension RealKafkaTests {
         withExtendedLifetime(owner) {}
     }
 
-    @Test func `a restore waits for a transaction that is open, and reads it when it is committed`() throws {
+    @Test func `a restore waits for an open transaction, and reads it after its commit`() throws {
         let fixture = try fixture("waits")
         let owner = try Owner("other", fixture)
         try owner.write(30, "first")
@@ -84,7 +84,7 @@ extension RealKafkaTests {
         try driver.log.close()
     }
 
-    @Test func `no record comes before the restore is complete`() throws {
+    @Test func `no record is delivered before the restore is complete`() throws {
         let fixture = try fixture("first-things")
         #expect(try LogDriver.publish(9, to: fixture.names.requests, fixture.properties).isComplete)
         let owner = try Owner("other", fixture)
@@ -103,7 +103,7 @@ extension RealKafkaTests {
         try driver.log.close()
     }
 
-    @Test func `of a ledger that was kept only the tail is read`() throws {
+    @Test func `only the tail of a kept ledger is read`() throws {
         let fixture = try fixture("tail")
         #expect(try LogDriver.publish(30, to: fixture.names.requests, fixture.properties).isComplete)
         let first = try LogDriver(.exactlyOnce, fixture.settings("one"))
@@ -147,7 +147,7 @@ extension RealKafkaTests {
         try third.log.close()
     }
 
-    @Test func `of a ledger that the topic has lost nothing is kept`() throws {
+    @Test func `a ledger that the topic has lost is not kept`() throws {
         let fixture = try fixture("lost")
         let ledger = try #require(fixture.names.outputs[.ledger])
         #expect(try LogDriver.publish(60, to: fixture.names.requests, fixture.properties).isComplete)

@@ -39,7 +39,7 @@ extension RealKafkaTests {
         try driver.log.close()
     }
 
-    @Test func `an abort leaves nothing, and its records come again`() throws {
+    @Test func `an abort leaves nothing, and its records are read again`() throws {
         let fixture = try fixture("dropped")
         let driver = try LogDriver(.exactlyOnce, fixture.settings("one"))
         let batch = try driver.records(30)
@@ -57,7 +57,7 @@ extension RealKafkaTests {
         try driver.log.close()
     }
 
-    @Test func `a batch of an earlier assignment is refused, and the log goes on`() throws {
+    @Test func `a batch of an earlier assignment is refused, and the log continues`() throws {
         let fixture = try fixture("earlier")
         let first = try LogDriver(.exactlyOnce, fixture.settings("one"))
         let batch = try first.records(30)
@@ -82,7 +82,7 @@ extension RealKafkaTests {
     }
 
     @Test(arguments: Delivery.allCases)
-    func `a member that the group has given up commits nothing, and comes back`(delivery: Delivery) throws {
+    func `a member that the group has removed commits nothing, and rejoins`(delivery: Delivery) throws {
         let fixture = try fixture("given-up-\(delivery)")
         var settings = fixture.settings("one")
         // The group drops a member that does not poll for so long.
@@ -104,7 +104,7 @@ extension RealKafkaTests {
         try driver.log.close()
     }
 
-    @Test func `where it is not known whether a commit happened, everything is asked anew`() throws {
+    @Test func `after a commit with an unknown outcome, the log asks the broker for everything again`() throws {
         let fixture = try fixture("unknown")
         let broker = try #require(RealKafkaTrait.broker)
         var settings = fixture.settings("one")
@@ -148,7 +148,7 @@ extension RealKafkaTests {
         try driver.log.close()
     }
 
-    @Test func `at least once the ledger is written when the outputs have arrived, and the offsets after it`() throws {
+    @Test func `with at-least-once the ledger is written after the outputs have arrived, then the offsets`() throws {
         let fixture = try fixture("in-order")
         let driver = try LogDriver(.atLeastOnce, fixture.settings("one"))
         let batch = try driver.records(30)
@@ -164,7 +164,7 @@ extension RealKafkaTests {
         try driver.log.close()
     }
 
-    @Test func `at least once an output that does not arrive keeps the ledger and the offsets back`() throws {
+    @Test func `with at-least-once an output that does not arrive holds back the ledger and the offsets`() throws {
         let fixture = try fixture("held-back")
         let driver = try LogDriver(.atLeastOnce, fixture.settings("one"))
         let batch = try driver.records(30)

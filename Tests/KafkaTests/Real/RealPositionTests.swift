@@ -27,7 +27,7 @@ extension RealKafkaTests {
     }
 
     @Test(arguments: Delivery.allCases)
-    func `a ledger that is made again under a worker holds its partitions, and nothing more is committed`(
+    func `a ledger that is recreated under a worker holds its partitions, and nothing more is committed`(
         delivery: Delivery
     ) throws {
         let fixture = try RealFixture("cut-\(delivery)")

@@ -5,7 +5,7 @@ extension RealTransactionTests {
     static let starts = [PartitionOffset(partition: 0, offset: PartitionOffset.beginning)]
 
     @Test(arguments: [true, false])
-    func `the watermark lies after an open transaction, and the position reaches it at its end`(commits: Bool) throws {
+    func `the watermark is after an open transaction, and the position reaches it at its end`(commits: Bool) throws {
         let fixture = try TransactionFixture("watermark-\(commits)")
         let producer = try fixture.producer()
         try producer.begin()
@@ -36,7 +36,7 @@ extension RealTransactionTests {
         #expect(after.map(\.value) == (commits ? [bytes("c"), bytes("d"), bytes("e")] : []))
     }
 
-    @Test func `a compacted topic's tombstones are told from values, and the marker at its end is passed`() throws {
+    @Test func `a compacted topic's tombstones are distinguished from values, and its end marker is passed`() throws {
         let fixture = try TransactionFixture("compacted", settings: [(name: "cleanup.policy", value: "compact")])
         let producer = try fixture.producer()
         try producer.begin()
@@ -64,7 +64,7 @@ extension RealTransactionTests {
         #expect(group.isEmpty && group.state == "Dead")
     }
 
-    @Test func `the offsets of a group without members can be set, those of another cannot`() throws {
+    @Test func `offsets can be set for a group without members, and for no other group`() throws {
         let fixture = try TransactionFixture("set-offsets", partitions: 2)
         let admin = try fixture.admin()
         let offsets = [PartitionOffset(partition: 0, offset: 11), PartitionOffset(partition: 1, offset: 22)]

@@ -36,7 +36,7 @@ struct RealTransactionTests {
         try consumer.close()
     }
 
-    @Test func `an abort leaves nothing visible and no offset moved`() throws {
+    @Test func `an abort leaves nothing visible and moves no offset`() throws {
         let fixture = try TransactionFixture("abort")
         let producer = try fixture.producer()
         let (consumer, metadata) = try fixture.member()
@@ -56,7 +56,7 @@ struct RealTransactionTests {
         try consumer.close()
     }
 
-    @Test func `an abort on the heels of a commit is clean`() throws {
+    @Test func `an abort right after a commit is clean`() throws {
         let fixture = try TransactionFixture("heels")
         let producer = try fixture.producer()
         for round in 0..<20 {
@@ -73,7 +73,7 @@ struct RealTransactionTests {
     }
 
     @Test(arguments: ["offsets", "commit", "abort"])
-    func `a newer producer of the same id fences the older`(call: String) throws {
+    func `a newer producer with the same id fences the older one`(call: String) throws {
         let fixture = try TransactionFixture("fence-\(call)")
         let older = try fixture.producer()
         let (consumer, metadata) = try fixture.member()
@@ -152,7 +152,7 @@ struct RealTransactionTests {
     }
 
     @Test(arguments: [true, false])
-    func `a record that the broker will not take is the record's fault`(flushes: Bool) throws {
+    func `a record that the broker rejects is the record's fault`(flushes: Bool) throws {
         let settings = [(name: "max.message.bytes", value: "2000")]
         let fixture = try TransactionFixture("too-large-\(flushes)", settings: settings)
         let producer = try fixture.producer()
@@ -185,7 +185,7 @@ struct RealTransactionTests {
         try producer.abort(timeoutMilliseconds: 30_000)
     }
 
-    @Test func `a producer that was silent for too long is fenced, and its successor goes on`() throws {
+    @Test func `a producer that was silent for too long is fenced, and its successor continues`() throws {
         let fixture = try TransactionFixture("silent")
         let producer = try fixture.producer([("transaction.timeout.ms", "1000")])
         let (consumer, metadata) = try fixture.member()
@@ -209,7 +209,7 @@ struct RealTransactionTests {
     }
 
     @Test(arguments: ["offsets", "commit", "abort", "flush", "initialise"])
-    func `no call outlasts its time by much when a broker stops answering, and nothing comes of it`(
+    func `no call exceeds its timeout by much when a broker stops answering, and no effect follows`(
         call: String
     ) throws {
         let fixture = try TransactionFixture("stopped-\(call)")

@@ -25,7 +25,7 @@ struct WorldFaultTests {
         return try ProgramWorkplace(servers: cluster().bootstrapServers, options)
     }
 
-    @Test func `an output that the broker finds too large costs its own request a dead letter, and no other`() throws {
+    @Test func `an output too large for the broker makes its own request a dead letter, and no other`() throws {
         let workplace = try workplace("oversize") { options in
             options.topics["results"] = [("max.message.bytes", "5000")]
             // The broker refuses whole batches: small ones, so that the large record is alone in its own.
@@ -55,7 +55,7 @@ struct WorldFaultTests {
         #expect(findings.examples[.verdictDiffers]?.first?.contains("dead letter") ?? false)
     }
 
-    @Test func `a worker killed at any instant loses and doubles nothing`() throws {
+    @Test func `a worker killed at any instant loses and duplicates nothing`() throws {
         let workplace = try workplace("killed") { $0.members = #""batch": {"records": 200},"# }
         try workplace.publish(5_000)
         var random = SeededRandom(seed: 4)
@@ -71,7 +71,7 @@ struct WorldFaultTests {
     }
 
     /// Several times: a lane that is at work while the process ends must not find its libraries gone.
-    @Test func `SIGTERM in the middle of the work ends it in order`() throws {
+    @Test func `SIGTERM in the middle of the work shuts the worker down cleanly`() throws {
         let workplace = try workplace("asked") { $0.members = #""batch": {"records": 200},"# }
         try workplace.publish(6_000)
         for round in 1...6 {

@@ -19,7 +19,7 @@ import Testing
         )
     }
 
-    @Test func `as many attestations as the rate says pass in a second, the rest gets 429 and is no failure`() throws {
+    @Test func `the configured rate of attestations passes per second, the rest gets 429 without a failure`() throws {
         let rig = try ExchangeRig(Self.settings(3))
         let answers = try Self.attestations(rig, 0..<5)
         #expect(
@@ -32,7 +32,7 @@ import Testing
         #expect(try Self.attestations(rig, 3..<6).map(\.summary) == Array(repeating: "accepted", count: 3))
     }
 
-    @Test func `refused attestations and keys in the ledger take no place`() throws {
+    @Test func `refused attestations and keys in the ledger do not count against the rate`() throws {
         let rig = try ExchangeRig(Self.settings(1))
         let device = FakeDevice(ExchangeKit.model, seed: 3)
         let (first, second) = (try rig.challenge(), try rig.challenge())
@@ -44,7 +44,7 @@ import Testing
         #expect(answers.map(\.summary) == ["nonce-mismatch", "accepted", "accepted", "attestation-rate"])
     }
 
-    @Test func `partitions share the rate, and together give no more`() throws {
+    @Test func `partitions share the rate, and together do not exceed it`() throws {
         let rig = try ExchangeRig(Self.settings(4, partitions: 2), partitions: 2)
         let answers = try Self.attestations(rig, 0..<16)
         let accepted = answers.filter { $0.verdict == "accepted" }
@@ -53,7 +53,7 @@ import Testing
         #expect(partitions.count { $0 == 0 } == 2)
     }
 
-    @Test func `a new worker goes on counting where the old one was`() throws {
+    @Test func `a new worker continues to count where the old one stopped`() throws {
         let rig = try ExchangeRig(Self.settings(2))
         #expect(try Self.attestations(rig, 0..<2).map(\.summary) == ["accepted", "accepted"])
         try rig.restart()
@@ -63,8 +63,7 @@ import Testing
         #expect(try Self.attestations(rig, 2..<3).map(\.summary) == ["accepted"])
     }
 
-    @Test func `challenges of a handshake have a rate of their own, which leaves the attestations their places`() throws
-    {
+    @Test func `handshake challenges have their own rate, which does not reduce that of attestations`() throws {
         let rig = try ExchangeRig(Self.settings(2))
         let headers = [RecordHeader("installation-id", "x"), RecordHeader("handshake", "attestation")]
         let answers = try rig.send((0..<3).map { _ in ExchangeRequest.challenge().with(headers: headers) })

@@ -11,7 +11,7 @@ import Testing
     private static let life: Int64 = 300_000
 
     @Test(arguments: [(life - 1, "accepted"), (life, "challenge-expired")])
-    func `a challenge lives by stream time until its ttl is over`(age: Int64, expected: String) throws {
+    func `a challenge is valid by stream time until its ttl is over`(age: Int64, expected: String) throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
         let device = FakeDevice(ExchangeKit.model, seed: 3)
         let challenge = try rig.challenge()
@@ -19,7 +19,7 @@ import Testing
         #expect(try rig.send(.attestation(of: device, challenge: challenge)).summary == expected)
     }
 
-    @Test func `a record whose time lies behind the stream's is judged by the stream's`() throws {
+    @Test func `a record with a time before the stream time is judged by the stream time`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
         let device = FakeDevice(ExchangeKit.model, seed: 3)
         let challenge = try rig.challenge()
@@ -29,7 +29,7 @@ import Testing
         #expect(try rig.send(late).reason == "challenge-expired")
     }
 
-    @Test func `a challenge serves one key once, and another key once more`() throws {
+    @Test func `a challenge serves each key once`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
         var (first, second) = (FakeDevice(ExchangeKit.model, seed: 3), FakeDevice(ExchangeKit.model, seed: 4))
         let (mine, others) = (try rig.register(first), try rig.register(second))
@@ -44,7 +44,7 @@ import Testing
         #expect(try use(&second, others) == "challenge-consumed")
     }
 
-    @Test func `within one batch a challenge is used once too`() throws {
+    @Test func `within one batch a challenge is also used only once`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
         var device = FakeDevice(ExchangeKit.model, seed: 3)
         let artifact = try rig.register(device)
@@ -55,7 +55,7 @@ import Testing
         #expect(try rig.send(requests).map(\.summary) == ["accepted", "challenge-consumed", "challenge-consumed"])
     }
 
-    @Test func `a refused request uses no challenge up`() throws {
+    @Test func `a refused request does not consume its challenge`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
         var device = FakeDevice(ExchangeKit.model, seed: 3)
         let artifact = try rig.register(device)
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: ["bit", "short", "long", "other app", "unknown key", "bare bytes"])
-    func `only a challenge that was sealed for the app is one`(fault: String) throws {
+    func `only a challenge that was sealed for the app is valid`(fault: String) throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
         let device = FakeDevice(ExchangeKit.model, seed: 3)
         var challenge = try rig.challenge(fault == "other app" ? ExchangeKit.otherResource : ExchangeKit.resource)
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `an empty challenge is malformed, whoever judges challenges`(isSealed: Bool) throws {
+    func `an empty challenge is malformed in every challenge mode`(isSealed: Bool) throws {
         var settings = try ExchangeKit.settings()
         settings.exchange.sealsChallenges = isSealed
         let rig = try ExchangeRig(settings)
@@ -105,7 +105,7 @@ import Testing
         #expect(try rig.send(.attestation(of: device, challenge: [7])).reason != "malformed-request")
     }
 
-    @Test func `challenge keys rotate: the new one seals, the old one's challenges live`() throws {
+    @Test func `challenge keys rotate: the new one seals, the old one's challenges stay valid`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings(keys: ExchangeKit.keys(challenges: [2])))
         let old = try rig.challenge()
         #expect(try rig.replace(ExchangeKit.settings(keys: ExchangeKit.keys(challenges: [9, 2]))) == nil)
@@ -120,7 +120,7 @@ import Testing
         #expect(try rig.send(.attestation(of: device, challenge: old)).reason == "challenge-invalid")
     }
 
-    @Test func `in external mode the gateway's challenges are taken as they are, and none is made`() throws {
+    @Test func `in external mode the gateway's challenges are accepted as they are, and none is made`() throws {
         var settings = try ExchangeKit.settings()
         settings.exchange.sealsChallenges = false
         let rig = try ExchangeRig(settings)

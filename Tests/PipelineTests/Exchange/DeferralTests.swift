@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: Missing.allCases)
-    func `without an active key of a kind exchanges are deferred, and nothing moves or is told`(missing: Missing) throws
+    func `without an active key of a kind exchanges are deferred, with no change and no event`(missing: Missing) throws
     {
         let rig = try ExchangeRig(ExchangeKit.settings())
         var device = FakeDevice(ExchangeKit.model, seed: 3)
@@ -51,7 +51,7 @@ import Testing
         #expect(rig.key(device) != record && rig.log.ledger.count > writes)
     }
 
-    @Test func `without any signing key no token can be told from a forged one: its check is deferred`() throws {
+    @Test func `without a signing key a token cannot be distinguished from a forgery: its check is deferred`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
         var device = FakeDevice(ExchangeKit.model, seed: 3)
         let artifact = try rig.register(device)
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(arguments: [Missing.signing, .published, .algorithm])
-    func `a duplicate whose token cannot be made is deferred, not accepted without one`(missing: Missing) throws {
+    func `a duplicate whose token cannot be minted is deferred, not accepted without one`(missing: Missing) throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
         var device = FakeDevice(ExchangeKit.model, seed: 3)
         let challenge = try rig.challenge()

@@ -8,9 +8,7 @@ import TestKit
 import Testing
 
 @Suite struct DuplicateTests {
-    @Test func `an assertion that comes again gets the same token with the life that is left, and moves nothing`()
-        throws
-    {
+    @Test func `a repeated assertion gets the same token with its remaining life, and changes nothing`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
         var device = FakeDevice(ExchangeKit.model, seed: 3)
         let artifact = try rig.register(device)
@@ -32,7 +30,7 @@ import Testing
         #expect(types.isSubset(of: [nil, LedgerTypes.streamTime]))
     }
 
-    @Test func `an attestation that comes again gets token and artifact once more`() throws {
+    @Test func `a repeated attestation gets token and artifact again`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
         let device = FakeDevice(ExchangeKit.model, seed: 3)
         let request = ExchangeRequest.attestation(of: device, challenge: try rig.challenge(), limitedUse: true)
@@ -60,9 +58,7 @@ import Testing
         #expect(answers.compactMap(\.eventName) == ["AppAttestSuccess"])
     }
 
-    @Test func `a duplicate survives the worker, and a rotated signing key changes nothing in it but the signature`()
-        throws
-    {
+    @Test func `a duplicate survives the worker, and a rotated signing key changes only its signature`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
         let device = FakeDevice(ExchangeKit.model, seed: 3)
         let request = ExchangeRequest.attestation(of: device, challenge: try rig.challenge()).with(id: "r1")
@@ -94,7 +90,7 @@ import Testing
         #expect(rig.key(device)?.counter == 1)
     }
 
-    @Test func `tokens of two requests have ids of their own`() throws {
+    @Test func `tokens of two requests have different ids`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
         var device = FakeDevice(ExchangeKit.model, seed: 3)
         let artifact = try rig.register(device)
@@ -102,7 +98,7 @@ import Testing
         #expect(Set(ids.compactMap(\.self)).count == 4)
     }
 
-    @Test func `a lost attestation answer is asked for again with a new challenge, and the counter stays`() throws {
+    @Test func `a lost attestation answer is requested again with a new challenge, and the counter stays`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
         var client = StockClient(ExchangeKit.model, resource: ExchangeKit.resource, seed: 5)
         let lost = try rig.serve(&client) { $0.kind == .attestation }
@@ -141,7 +137,7 @@ import Testing
         #expect(again.reason == "challenge-consumed" && again.code == 403 && again.answer == nil)
     }
 
-    @Test func `the artifact of a duplicate is sealed under today's key, which is in use from then on`() throws {
+    @Test func `the artifact of a duplicate is sealed under the current key, which is in use from then on`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [1])))
         let device = FakeDevice(ExchangeKit.model, seed: 3)
         let request = ExchangeRequest.attestation(of: device, challenge: try rig.challenge()).with(id: "r1")
@@ -153,7 +149,7 @@ import Testing
         #expect(try rig.replace(lacking)?.ids == [SealingKeyID(of: "key-5").value])
     }
 
-    @Test func `an id that only Unicode takes for the same is another id`() throws {
+    @Test func `an id that is equal only by Unicode equivalence is another id`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
         var device = FakeDevice(ExchangeKit.model, seed: 3)
         let artifact = try rig.register(device)

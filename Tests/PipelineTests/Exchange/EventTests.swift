@@ -36,7 +36,7 @@ import Testing
         #expect(asserted.event?["limitedUse"]?.bool == true)
     }
 
-    @Test func `a failure says why, also where the request was refused for its shape`() throws {
+    @Test func `a failure has its reason, also if the request was refused for its shape`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
         let device = FakeDevice(ExchangeKit.model, seed: 3)
         let challenge = try rig.challenge()
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(arguments: ["key-mismatch", "too-old", "from-future"])
-    func `what is answered with 503 is no failure of the device's`(reason: String) throws {
+    func `an answer of 503 is not a failure of the device`(reason: String) throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
         let device = FakeDevice(ExchangeKit.model, seed: 3)
         var request = ExchangeRequest.attestation(of: device, challenge: try rig.challenge())
@@ -65,7 +65,7 @@ import Testing
         #expect(rig.loop.tally.refused[reason] == 1)
     }
 
-    @Test func `a device has one name in all its events: by its installation, else by its key`() throws {
+    @Test func `a device has one name in all its events: by its installation, otherwise by its key`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
         let header = [RecordHeader("installation-id", "i-1")]
         func device(_ seed: UInt64, _ headers: [RecordHeader]) throws -> String? {
@@ -82,7 +82,7 @@ import Testing
         #expect(keyed?.count == 16)
     }
 
-    @Test func `what has no event is counted by app, verb and reason`() throws {
+    @Test func `refusals without an event are counted by app, verb and reason`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings { $0.rollout = Rollout(mode: .on, parts: 0) })
         let device = FakeDevice(ExchangeKit.model, seed: 3)
         let handshake = [RecordHeader("handshake", "attestation"), RecordHeader("installation-id", "i")]
@@ -113,7 +113,7 @@ import Testing
         #expect(rig.loop.tally.refusals.counts.count == counts.count)
     }
 
-    @Test func `other verbs, apps that nobody registered, duplicates and dead letters have no event`() throws {
+    @Test func `other verbs, unregistered apps, duplicates and dead letters have no event`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
         let device = FakeDevice(ExchangeKit.model, seed: 3)
         let challenge = try rig.challenge()

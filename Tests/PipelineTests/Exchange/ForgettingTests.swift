@@ -67,7 +67,7 @@ import Testing
         #expect(bench.rig.log.compacted.count == 12)
     }
 
-    @Test func `what was used lives in the ledger until it expires, and in a new worker's`() throws {
+    @Test func `used challenges and tokens stay in the ledger until they expire, in a new worker's too`() throws {
         var bench = try Bench(devices: 2)
         _ = try bench.round()
         #expect(Self.count(bench.rig, LedgerTypes.challenge) == 4)
@@ -77,7 +77,7 @@ import Testing
         #expect(bench.rig.loop.ledgers[0]?.consumedCount == before && before == 6)
     }
 
-    @Test func `a restored ledger never takes a forgotten challenge again, however old the record's time is`() throws {
+    @Test func `a restored ledger never accepts a forgotten challenge again, however old the record time is`() throws {
         var bench = try Bench(devices: 1)
         let rig = bench.rig
         let challenge = try rig.challenge()
@@ -98,7 +98,7 @@ import Testing
         #expect(try rig.send(use().at(early + 1)).reason == "challenge-expired")
     }
 
-    @Test func `at least once too, what was forgotten stays forgotten, whatever the last batch was made of`() throws {
+    @Test func `also with at-least-once a forgotten challenge stays forgotten, whatever the last batch had`() throws {
         var bench = try Bench(devices: 1)
         let rig = bench.rig
         rig.log.isAtomic = false
@@ -119,7 +119,7 @@ import Testing
         #expect(try rig.send(use().at(early + 1)).reason == "challenge-expired")
     }
 
-    @Test func `at least once, the topic's applied offset never goes back while old records pass by again`() throws {
+    @Test func `with at-least-once the topic's applied offset never goes back while old records are replayed`() throws {
         var bench = try Bench(devices: 1)
         let rig = bench.rig
         rig.log.isAtomic = false
@@ -137,8 +137,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `at least once, a crash behind the key's record does not leave its challenge unused`(isAssertion: Bool) throws
-    {
+    func `with at-least-once a crash after the key's record leaves its challenge used`(isAssertion: Bool) throws {
         var bench = try Bench(devices: 1)
         let rig = bench.rig
         rig.log.isAtomic = false
@@ -160,7 +159,7 @@ import Testing
         #expect(try rig.send(use()).reason == "challenge-consumed")
     }
 
-    @Test func `an id is forgotten no sooner than it has expired`() throws {
+    @Test func `an id is forgotten only after it has expired`() throws {
         var bench = try Bench(devices: 1)
         let artifact = bench.devices[0].artifact
         let challenge = try bench.rig.challenge()
@@ -175,7 +174,7 @@ import Testing
         #expect(try use() == "challenge-expired")
     }
 
-    @Test func `a record from the future ends nobody's challenge`() throws {
+    @Test func `a record from the future does not expire any challenge`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
         let device = FakeDevice(ExchangeKit.model, seed: 3)
         let challenge = try rig.challenge()

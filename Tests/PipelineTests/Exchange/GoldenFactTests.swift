@@ -20,7 +20,7 @@ import Testing
         }.sorted()
     }
 
-    @Test(arguments: cases.indices) func `a path names what the contract says`(index: Int) throws {
+    @Test(arguments: cases.indices) func `a path resolves as the contract says`(index: Int) throws {
         let fact = Self.cases[index]
         let path = try #require(FirebaseContract.text(fact, "path"))
         let rig = try ExchangeRig(ExchangeKit.settings())
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["v1", "v1beta"]) func `answers have the contract's members`(version: String) throws {
+    @Test(arguments: ["v1", "v1beta"]) func `answers have the members of the contract`(version: String) throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
         var device = FakeDevice(ExchangeKit.model, seed: 3)
         let made = try rig.send(.challenge(version: version))
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(arguments: ["exchangeAppAttestAttestation", "exchangeAppAttestAssertion"])
-    func `the SDK's body is understood: refused for what is in it, not for its form`(verb: String) throws {
+    func `the SDK's body is parsed: it is refused for its content, not for its form`(verb: String) throws {
         let methods = try #require(FirebaseContract.node("methods"))
         let method =
             verb.hasSuffix("Attestation")
@@ -96,7 +96,7 @@ import Testing
         #expect(status["status"]?.string == FirebaseContract.text(seen, "status"))
     }
 
-    @Test func `another provider's verb is answered in the words that were seen`() throws {
+    @Test func `another provider's verb gets the error message that was observed`() throws {
         let seen = FirebaseContract.node("errors", "seenInTheWild")?.elements[1]["body"]?["error"]
         let rig = try ExchangeRig(ExchangeKit.settings())
         let path = "v1/\(ExchangeKit.resource):exchangeDebugToken"
@@ -106,7 +106,7 @@ import Testing
         #expect(status?["status"]?.string == FirebaseContract.text(seen, "status"))
     }
 
-    @Test func `events tell Google's own buckets`() throws {
+    @Test func `events have the buckets of Google's own vectors`() throws {
         let vectors = FirebaseContract.node("rollout", "vectors")?.elements ?? []
         // Ids that a header can hold.
         let fit = vectors.filter { $0["id"]?.string != nil && $0["seed"]?.string != nil }

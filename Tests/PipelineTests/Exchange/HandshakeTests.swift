@@ -17,7 +17,7 @@ import Testing
         "projects/contract-test-1/apps/\(ExchangeKit.appID)", "projects/123456789012/apps/\(ExchangeKit.appID)",
         "oauthClients/\(ExchangeKit.client)",
     ])
-    func `a stock client gets session and limited-use tokens, and uses one up`(resource: String) throws {
+    func `a stock client gets session and limited-use tokens, and consumes one`(resource: String) throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
         var client = Self.client(resource)
         let session = try rig.serve(&client)
@@ -40,7 +40,7 @@ import Testing
         #expect(client.keysMade == 1)
     }
 
-    @Test func `all names of an app are one app: attested by one, refreshed by another`() throws {
+    @Test func `all names of an app are one app: attested under one, refreshed under another`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
         var device = FakeDevice(ExchangeKit.model, seed: 3)
         let artifact = try rig.register(device, resource: "projects/123456789012/apps/\(ExchangeKit.appID)")
@@ -66,7 +66,7 @@ import Testing
         ("oauthClients/(null)", 404), ("projects/contract-test-1/apps/", 404), ("projects/nobody/apps/1:1:ios:1", 404),
         ("projects/contract-test-1", 404), ("projects/contract-test-1/apps/1:2:ios:3", 404),
     ])
-    func `an app that nobody registered is not found`(resource: String, code: Int64) throws {
+    func `an unregistered app is not found`(resource: String, code: Int64) throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
         let answers = try rig.send(.challenge(resource))
         #expect(answers.code == code)
@@ -76,7 +76,7 @@ import Testing
         #expect(try rig.send(.attestation(of: device, challenge: [1], resource: resource)).code == code)
     }
 
-    @Test func `another provider's verb is not registered, in the caller's own words`() throws {
+    @Test func `another provider's verb is not registered, and the answer names the app as the caller did`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
         let path = "v1/oauthClients/\(ExchangeKit.client):exchangeDebugToken"
         let answers = try rig.send(ExchangeRequest(ExchangeRequest.value(path, body: Array("{}".utf8))))

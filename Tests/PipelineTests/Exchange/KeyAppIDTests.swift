@@ -21,9 +21,7 @@ import Testing
     /// The same key, as if it signed for another app.
     private static func device(_ appID: String) -> FakeDevice { FakeDevice(ca: ExchangeKit.ca, appID: appID, seed: 3) }
 
-    @Test func `an assertion for another Apple App ID than the key's is refused and moves nothing, with both verbs`()
-        throws
-    {
+    @Test func `an assertion for another Apple App ID is refused and changes nothing, with both verbs`() throws {
         let rig = try Self.rig()
         var (own, other) = (Self.device(ExchangeKit.appleAppID), Self.device(Self.otherAppID))
         #expect(own.keyID == other.keyID)
@@ -37,7 +35,7 @@ import Testing
         #expect(rig.key(own)?.counter == 5)
     }
 
-    @Test func `a key that an artifact brings back keeps its Apple App ID`() throws {
+    @Test func `a key restored from an artifact keeps its Apple App ID`() throws {
         let rig = try Self.rig()
         var (own, other) = (Self.device(ExchangeKit.appleAppID), Self.device(Self.otherAppID))
         let artifact = try rig.register(own)

@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: UInt64(1)...6)
-    func `signing, sealing and challenge keys rotate under load: not one refusal, old tokens and artifacts live`(
+    func `all kinds of keys rotate under load: not one refusal, old tokens and artifacts stay valid`(
         seed: UInt64
     ) throws {
         let steps = try Self.steps()
@@ -79,7 +79,7 @@ import Testing
         #expect(tokens.allSatisfy { ExchangeToken($0)?.isSigned(by: last.tokens) == true })
     }
 
-    @Test func `an artifact sealed years and keys ago still brings its key back`() throws {
+    @Test func `an artifact sealed years and keys ago still restores its key`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [1])))
         var device = FakeDevice(ExchangeKit.model, seed: 3)
         let artifact = try rig.register(device)
@@ -88,7 +88,7 @@ import Testing
         #expect(try later.refresh(&device, artifact).result?["evidence"]?["restored"]?.bool == true)
     }
 
-    @Test func `settings that lack a sealing key in use are refused, and the old ones stay`() throws {
+    @Test func `settings that lack a sealing key in use are refused, and the old settings stay`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [1])))
         var device = FakeDevice(ExchangeKit.model, seed: 3)
         let artifact = try rig.register(device)
@@ -99,7 +99,7 @@ import Testing
         #expect(try rig.replace(ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [5, 1]))) == nil)
     }
 
-    @Test func `a worker without a sealing key in use does not start, one that has it does`() throws {
+    @Test func `a worker that lacks a sealing key in use does not start, one that has it does`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [1])))
         _ = try rig.register(FakeDevice(ExchangeKit.model, seed: 3))
         #expect(throws: MissingSealingKeys.self) {
@@ -109,13 +109,13 @@ import Testing
         #expect(try rig.send(.challenge()).verdict == "accepted")
     }
 
-    @Test func `a key that sealed nothing may go`() throws {
+    @Test func `a key that sealed nothing may be removed`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [1, 5])))
         _ = try rig.register(FakeDevice(ExchangeKit.model, seed: 3))
         #expect(try rig.replace(ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [1]))) == nil)
     }
 
-    @Test func `settings that come while a ledger is read wait until it is whole`() throws {
+    @Test func `settings that arrive while a ledger is read wait until it is complete`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [1])))
         _ = try rig.register(FakeDevice(ExchangeKit.model, seed: 3))
         try rig.restartReplacing(with: ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [5])))

@@ -18,9 +18,7 @@ import Testing
         return (device, artifact)
     }
 
-    @Test func `a lost key comes back from its artifact: counter of this assertion, and result and event say so`()
-        throws
-    {
+    @Test func `a lost key is restored from its artifact: with this assertion's counter, in result and event`() throws {
         var (device, artifact) = try Self.orphan()
         let rig = try ExchangeRig(ExchangeKit.settings())
         let answers = try rig.refresh(&device, artifact)
@@ -41,7 +39,7 @@ import Testing
         #expect(try rig.refresh(&behind, artifact).reason == "counter-not-greater")
     }
 
-    @Test func `a lost key whose assertion is refused stays lost, and nobody says that it came back`() throws {
+    @Test func `a lost key whose assertion is refused stays lost, and no event reports it as restored`() throws {
         var (device, artifact) = try Self.orphan()
         let rig = try ExchangeRig(ExchangeKit.settings())
         let challenge = try rig.challenge()
@@ -58,7 +56,7 @@ import Testing
     }
 
     @Test(arguments: ["policy", "unchecked"])
-    func `without leave, or where the partition is not certain, a lost key is unknown`(why: String) throws {
+    func `a lost key is unknown if restoring is not allowed or the partition is not certain`(why: String) throws {
         var (device, artifact) = try Self.orphan()
         var settings = try ExchangeKit.settings { if why == "policy" { $0.unknownKeys = .refuse } }
         if why == "unchecked" { settings.partitionOfKey = nil }
@@ -72,7 +70,7 @@ import Testing
         #expect(try rig.refresh(&known, own).verdict == "accepted")
     }
 
-    @Test func `on a partition that is not the key's nothing comes back`() throws {
+    @Test func `on a partition that is not the key's no key is restored`() throws {
         var (device, artifact) = try Self.orphan()
         let rig = try ExchangeRig(ExchangeKit.settings(partitions: 2), partitions: 2)
         let challenge = try rig.challenge()
@@ -119,7 +117,7 @@ import Testing
         #expect(rig.key(device) == nil)
     }
 
-    @Test func `a key that one app attested is not another app's`() throws {
+    @Test func `a key attested for one app does not belong to another`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
         let device = FakeDevice(ExchangeKit.model, seed: 3)
         _ = try rig.register(device)
@@ -134,7 +132,7 @@ import Testing
     }
 
     @Test(arguments: [1, 10_000])
-    func `a key that came back serves the assertion behind it, in the same batch or the next`(most: Int) throws {
+    func `a restored key serves the assertion after it, in the same batch or the next`(most: Int) throws {
         var (device, artifact) = try Self.orphan()
         let rig = try ExchangeRig(ExchangeKit.settings())
         let challenge = try rig.challenge()
@@ -153,7 +151,7 @@ import Testing
         #expect(answers.map(\.counter) == [4, 5])
     }
 
-    @Test func `an assertion before the one that brings its key back is of an unknown key`() throws {
+    @Test func `an assertion before the one that restores its key has an unknown key`() throws {
         var (device, artifact) = try Self.orphan()
         let rig = try ExchangeRig(ExchangeKit.settings())
         let challenge = try rig.challenge()

@@ -22,7 +22,7 @@ import Testing
             (0, 0), (1_500, -1_500), (5_000, -5_000), (5_001, 0), (60_000, 0), (-1_500, 0), (-5_000, 0), (-60_000, 0),
         ] as [(Int64, Int64)]
     )
-    func `iat is the earlier of clock and record where they are within five seconds, else the clock's`(
+    func `iat is the earlier of clock and record if they are within five seconds, otherwise the clock's`(
         behind: Int64,
         expected: Int64
     ) throws {
@@ -32,16 +32,14 @@ import Testing
         #expect(token.issuedAt == iat && token.expiresAt == iat + 300)
     }
 
-    @Test func `a token of a worker ahead is good at once for a backend whose record comes by the broker's clock`()
-        throws
-    {
+    @Test func `a token of a worker ahead is valid at once for a backend's record with the broker's time`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
         let text = try Self.token(rig, recordBehind: 1_500).0
         #expect(try rig.send(ExchangeRequest.verification(of: text).at(rig.time - 1_500)).verdict == "accepted")
     }
 
     @Test(arguments: [(8_000, "accepted"), (10_000, "accepted"), (11_000, "token-invalid")] as [(Int64, String)])
-    func `an iat ahead of the record is taken up to ten seconds`(ahead: Int64, expected: String) throws {
+    func `an iat ahead of the record is accepted up to ten seconds`(ahead: Int64, expected: String) throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
         // Too far apart for one moment: iat is the worker's clock.
         let text = try Self.token(rig, recordBehind: 20_000).0
@@ -49,7 +47,7 @@ import Testing
         #expect(try rig.send(ExchangeRequest.verification(of: text).at(moment)).summary == expected)
     }
 
-    @Test func `in replay iat is the record's time, whatever lies between`() throws {
+    @Test func `in replay iat is the record's time, whatever the difference`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings(), isLive: false)
         let token = try Self.token(rig, recordBehind: 60_000).1
         #expect(token.issuedAt == (rig.time - 60_000) / 1000)

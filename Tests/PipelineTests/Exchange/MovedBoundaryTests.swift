@@ -70,7 +70,7 @@ import Testing
         #expect(answers.code == (isListed ? 400 : shape.setsEDFlag ? 403 : 200))
     }
 
-    @Test func `evidence says that a map was not taken into account`() throws {
+    @Test func `evidence says that a map was ignored`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
         let (ca, appID) = (ExchangeKit.ca, ExchangeKit.appleAppID)
         for (seed, shape) in [DeviceShape.ios27_0, .ios27_0_1, .ios26_3].enumerated() {
@@ -93,7 +93,7 @@ import Testing
 
 /// Headers of a dead letter that its sender wrote.
 @Suite struct DeadLetterHeaderTests {
-    @Test func `a record's own dlq headers do not stand beside ours, all others do`() throws {
+    @Test func `a dead letter drops the record's own dlq headers and keeps all others`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
         let kept = ["x-dlq.reason", "DLQ.reason", "dlq"].map { RecordHeader($0, "kept") }
         let foreign = ["dlq.reason", "dlq.partition", "dlq.truncated", "dlq.sha256", "dlq.", "dlq.anything"]

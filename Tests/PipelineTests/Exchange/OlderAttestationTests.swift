@@ -65,7 +65,7 @@ import Testing
         #expect(try rig.send(Self.request(2, after: middle + difference)).summary == outcome)
     }
 
-    @Test func `an exchange of an older attestation is refused, whatever its challenge is worth`() throws {
+    @Test func `an exchange of an older attestation is refused, valid challenge or not`() throws {
         var settings = try ExchangeKit.settings()
         settings.exchange.sealsChallenges = false
         let rig = try ExchangeRig(settings)
@@ -76,7 +76,7 @@ import Testing
         #expect(answers.summary == "challenge-consumed" && answers.token == nil)
     }
 
-    @Test func `the last accepted request comes again as it was, and a refused attestation leaves no trace`() throws {
+    @Test func `the last accepted request is answered again as before, a refused attestation leaves no trace`() throws {
         let rig = try Mode.live.rig()
         let second = Self.request(2, after: 5000).with(id: "r2")
         _ = try rig.send([Self.request(1, after: 0), second])
@@ -87,7 +87,7 @@ import Testing
         #expect(try rig.send(second).isDuplicate)
     }
 
-    @Test func `a key whose ledger says nothing of its issue is attested again, and is bound from then on`() throws {
+    @Test func `a key without an issue time in the ledger is attested again, and is bound from then on`() throws {
         let rig = try Mode.live.rig()
         var ledger = KeyLedger()
         ledger.set(

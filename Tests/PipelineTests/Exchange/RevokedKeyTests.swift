@@ -22,7 +22,7 @@ import Testing
         return try #require(rig.refresh(&device, artifact, limitedUse: true).tokenText)
     }
 
-    @Test func `its tokens are refused at once, the other key's are not, and it signs nothing more`() throws {
+    @Test func `its tokens are refused at once, the other key's are not, and it signs no more`() throws {
         let other = try ExchangeKit.rs256("Other1", state: .published, key: ExchangeKit.otherRSA)
         let rig = try ExchangeRig(ExchangeKit.settings(keys: Self.rings([ExchangeKit.rs256(), other])))
         let old = try Self.token(rig)
@@ -36,9 +36,7 @@ import Testing
         #expect(set?.elements.map { $0["kid"]?.string } == ["Other1"])
     }
 
-    @Test func `where the last active key is revoked exchanges are deferred, and its tokens are refused all the same`()
-        throws
-    {
+    @Test func `with the last active key revoked, exchanges are deferred, and its tokens are refused`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings(keys: Self.rings([ExchangeKit.rs256()])))
         let old = try Self.token(rig)
         let challenge = try rig.challenge()
@@ -61,7 +59,7 @@ import Testing
         #expect(try rig.send(.verification(of: old)).reason == "token-invalid")
     }
 
-    @Test func `what an absent sealing or challenge key sealed is deferred, what nobody sealed is refused`() throws {
+    @Test func `requests sealed with an absent sealing or challenge key are deferred, others are refused`() throws {
         let live = try ExchangeRig(ExchangeKit.settings())
         var device = FakeDevice(ExchangeKit.model, seed: 3)
         let artifact = try live.register(device)

@@ -38,14 +38,14 @@ import Testing
 
     private static func percent(_ answers: ExchangeAnswers) -> String? { answers.event?["percent"]?.numberText }
 
-    @Test func `off asks nobody: all are admitted, and events say no bucket`() throws {
+    @Test func `with off all devices are admitted, and events have no bucket`() throws {
         let rig = try ExchangeRig(Self.settings(.off, 0))
         let answers = try Self.attest(rig, FakeDevice(ExchangeKit.model, seed: 3), "x")
         #expect(answers.eventName == "AppAttestSuccess")
         #expect(answers.event?["bucket"] == nil && answers.event?["percent"] == nil)
     }
 
-    @Test func `shadow decides and reports, and admits all`() throws {
+    @Test func `shadow decides and reports, but admits all`() throws {
         let rig = try ExchangeRig(Self.settings(.shadow, 0))
         let answers = try Self.attest(rig, FakeDevice(ExchangeKit.model, seed: 3), "x")
         #expect(answers.eventName == "AppAttestSuccess" && answers.verdict == "accepted")
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `not admitted is never a failure, whatever is wrong with the object, and uses nothing up`() throws {
+    @Test func `not admitted is never a failure, even with an invalid object, and consumes nothing`() throws {
         let rig = try ExchangeRig(Self.settings(.on, 0))
         let device = FakeDevice(ExchangeKit.model, seed: 3)
         let challenge = try rig.challenge()
@@ -133,7 +133,7 @@ import Testing
         (nil, nil, true), ("x", nil, true), (nil, "attestation", true), ("x", "assertion", true),
         ("x", "Attestation", true), ("", "attestation", true), ("x", "attestation", false),
     ])
-    func `a challenge is gated where both headers say that an attestation follows`(
+    func `a challenge is gated if both headers say that an attestation follows`(
         installation: String?,
         handshake: String?,
         isMade: Bool

@@ -113,9 +113,7 @@ import Testing
         ]
     }
 
-    @Test func `no secret stands in any output but on the tokens topic; a dead letter's value is the request itself`()
-        throws
-    {
+    @Test func `no output but the tokens topic's has a secret; a dead letter's value is the request itself`() throws {
         let traffic = try Self.traffic()
         #expect(traffic.tokens.count >= 8 && traffic.artifacts.count >= 8 && traffic.secrets.count > 200)
         var seen: Set<OutputStream> = []
@@ -133,7 +131,7 @@ import Testing
         #expect(letters.allSatisfy { letter in traffic.requests.contains { $0.value == letter.value } })
     }
 
-    @Test func `nor does the ledger topic hold one`() throws {
+    @Test func `the ledger topic has no secret`() throws {
         let traffic = try Self.traffic()
         #expect(!traffic.rig.log.ledger.isEmpty)
         for record in traffic.rig.log.ledger {
@@ -141,9 +139,7 @@ import Testing
         }
     }
 
-    @Test func `the search finds what is there: the tokens topic holds every token, and every artifact and challenge`()
-        throws
-    {
+    @Test func `the search finds the secrets on the tokens topic: every token, artifact and challenge`() throws {
         let traffic = try Self.traffic()
         let answers = traffic.rig.log.outputs.filter { $0.stream == .tokens }.compactMap(\.value)
         #expect(answers.allSatisfy { traffic.secrets.firstFound(in: $0) != nil })

@@ -44,7 +44,7 @@ import Testing
         return String(decoding: TokenMinter.mint(claims, with: try ExchangeKit.rs256()), as: UTF8.self)
     }
 
-    @Test func `a session token is used up once, and remembered until it expires, over restarts too`() throws {
+    @Test func `a session token is consumed once, and remembered until it expires, over restarts too`() throws {
         var bench = try Bench { $0.tokens.ttlMilliseconds = 604_800_000 }
         let token = try bench.token()
         let first = ExchangeRequest.verification(of: token).with(id: "v1")
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `where the app says so, or shares its session tokens, they are refused by a reason of their own`(
+    func `if the app says so, or shares its session tokens, they are refused with their own reason`(
         isShared: Bool
     ) throws {
         var bench = try Bench { app in
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test(arguments: [299, 301, 1799, 604_801, Int64.max - 2_000_000_000])
-    func `a life that no session token has is invalid, whoever signed it`(life: Int64) throws {
+    func `a token life outside the session range is invalid, even with a valid signature`(life: Int64) throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
         func summary(_ life: Int64) throws -> String? {
             try rig.send(.verification(of: Self.made(life: life, at: rig.time, "made-\(life)"))).summary
@@ -102,9 +102,7 @@ import Testing
         #expect(try summary(1800) == "accepted" && summary(604_800) == "accepted")
     }
 
-    @Test func `beyond the limit a session token is refused, not forgotten; limited-use tokens are taken all the same`()
-        throws
-    {
+    @Test func `beyond the limit a session token is refused, not forgotten; limited-use tokens are accepted`() throws {
         var bench = try Bench(limit: 2)
         let tokens = try (0..<3).map { _ in try bench.token() }
         let answers = try bench.rig.send(tokens.map { .verification(of: $0) })

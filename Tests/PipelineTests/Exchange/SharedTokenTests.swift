@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `session tokens of one second are one token, the next second has another`() throws {
+    @Test func `session tokens of the same second are one token, the next second has another`() throws {
         var bench = try Bench(shares: true)
         let first = try bench.tokens()
         #expect(first.count == 3 && Set(first).count == 1)
@@ -53,7 +53,7 @@ import Testing
         #expect(Set(ids).count == 2)
     }
 
-    @Test func `limited-use tokens are never shared, and are used up one by one`() throws {
+    @Test func `limited-use tokens are never shared, and are consumed one by one`() throws {
         var bench = try Bench(shares: true)
         let tokens = try bench.tokens(limitedUse: true)
         #expect(Set(tokens.compactMap { ExchangeToken($0)?.id }).count == 3)
@@ -61,7 +61,7 @@ import Testing
         #expect(answers.allSatisfy { $0.verdict == "accepted" && $0.result?["response"]?["alreadyConsumed"] == nil })
     }
 
-    @Test func `another subject has a token of its own`() throws {
+    @Test func `another subject has its own token`() throws {
         var bench = try Bench(shares: true)
         let app = try bench.tokens()
         let client = try bench.tokens(resource: "oauthClients/\(ExchangeKit.client)")
@@ -69,7 +69,7 @@ import Testing
         #expect(ExchangeToken(client[0])?.subject == ExchangeKit.client)
     }
 
-    @Test func `without the setting every token is its own`() throws {
+    @Test func `without the setting no token is shared`() throws {
         var bench = try Bench(shares: false)
         #expect(try Set(bench.tokens().compactMap { ExchangeToken($0)?.id }).count == 3)
     }

@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(arguments: ["projects/contract-test-1", "projects/123456789012"])
-    func `the first use says {}, a later one alreadyConsumed, the first one again {}`(project: String) throws {
+    func `the first use is answered {}, a later one alreadyConsumed, the first again {}`(project: String) throws {
         var bench = try Bench()
         let token = try bench.token()
         let first = ExchangeRequest.verification(of: token, project: project).with(id: "v1")
@@ -52,7 +52,7 @@ import Testing
         #expect(try Self.consumed(bench.rig.send(second)) == true)
     }
 
-    @Test func `within one batch one of many gets {}`() throws {
+    @Test func `within one batch only one of many uses gets {}`() throws {
         var bench = try Bench()
         let token = try bench.token()
         let requests = (0..<5).map { ExchangeRequest.verification(of: token).with(id: "v\($0)") }
@@ -86,7 +86,7 @@ import Testing
         #expect(rig.log.ledger[writes...].allSatisfy { $0.key.first != LedgerTypes.token || $0.value == nil })
     }
 
-    @Test func `a used token that has expired is invalid, to its own request too`() throws {
+    @Test func `an expired used token is invalid, for its own request too`() throws {
         var bench = try Bench()
         let token = try bench.token()
         let first = ExchangeRequest.verification(of: token).with(id: "v1")
@@ -97,7 +97,7 @@ import Testing
         for answer in answers { #expect(answer.reason == "token-invalid") }
     }
 
-    @Test func `a used token whose use is forgotten never comes back, however old a record's time is`() throws {
+    @Test func `a token whose use was forgotten stays invalid, however old a record's time is`() throws {
         var bench = try Bench()
         let token = try bench.token()
         #expect(try Self.consumed(bench.rig.send(.verification(of: token).with(id: "v1"))) == false)
@@ -125,7 +125,7 @@ import Testing
         #expect(try Self.consumed(bench.rig.send(.verification(of: token))) == false)
     }
 
-    @Test func `a token of a key that is only published is still good`() throws {
+    @Test func `a token of a key that is only published is still valid`() throws {
         var bench = try Bench()
         let token = try bench.token()
         let keys = try ExchangeKit.keys(tokens: [
@@ -135,7 +135,7 @@ import Testing
         #expect(try Self.consumed(bench.rig.send(.verification(of: token))) == false)
     }
 
-    @Test func `an OAuth client's token is its project's, and limited use is all the same`() throws {
+    @Test func `an OAuth client's token belongs to its project, and limited use applies to it too`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
         var device = FakeDevice(ExchangeKit.model, seed: 3)
         let resource = "oauthClients/\(ExchangeKit.client)"

@@ -11,8 +11,8 @@ extension Command {
         options: [
             .value("--config", "DIR", "judge by this configuration's anchors, apps and keys (Apple's roots, no app)"),
             .value("--app-id", "ID", "an App ID to accept, instead of the configuration's", .repeatable),
-            .value("--key-id", "B64", "the key ID that the object must be of"),
-            .value("--public-key", "B64", "the attested key, 65 bytes: what an assertion is checked with"),
+            .value("--key-id", "B64", "the key ID that the object must have"),
+            .value("--public-key", "B64", "the attested key, 65 bytes, to check an assertion with"),
             .value("--client-data-hash", "B64", "the client data hash"),
             .value("--client-data", "FILE", "a file to hash instead"),
             .value("--at", "TIME", "judge dates as of this time (the time of issue, dates not judged)"),
@@ -23,7 +23,7 @@ extension Command {
             count: 1...1,
             summary: "the object or its base64: in a file, on the line, or on standard input"
         ),
-        notes: "A check that cannot be judged says which option it needs.",
+        notes: "A check that cannot be judged names the option that it needs.",
         run: { try InspectCommand($0).run($1) }
     )
 }
@@ -171,7 +171,7 @@ struct InspectCommand {
         guard report.kind != .receipt, let hash = clientDataHash else { return [] }
         let length = namedApp(report)?.clientDataHash ?? .standard
         guard case .bytes(let bytes) = length, bytes != hash.count else { return [] }
-        let text = "\(hash.count) bytes: without clientDataHash.bytes in apps.json the worker takes \(bytes) only"
+        let text = "\(hash.count) bytes: without clientDataHash.bytes in apps.json the worker accepts \(bytes) only"
         return [ReportField(name: "clientDataHash", value: .text("\(text) (malformed-request)"))]
     }
 
@@ -212,11 +212,11 @@ struct InspectCommand {
             needs("--public-key", unless: publicKey != nil, "key", "signature")
         case .receipt:
             needs("--public-key", unless: publicKey != nil, "key-mismatch")
-            gaps["missing"] = .because("it is here")
-            gaps["type"] = .because("on its own it may be of either type")
-            gaps["too-old"] = .because("five minutes count only beside the attestation")
+            gaps["missing"] = .because("the receipt is present")
+            gaps["type"] = .because("a receipt alone may be of either type")
+            gaps["too-old"] = .because("the five-minute limit needs the attestation")
             if report.fields.contains(where: { $0.name == "receipt.type" && $0.value == .text("RECEIPT") }) {
-                gaps["client-hash-mismatch"] = .because("Apple's server spoils it in receipts of type RECEIPT")
+                gaps["client-hash-mismatch"] = .because("Apple's server corrupts the hash in receipts of type RECEIPT")
             }
         }
         return gaps

@@ -22,7 +22,7 @@ struct InspectedObject {
     init(_ operand: String) throws(UsageFault) {
         let (text, isFile) = try Self.content(operand)
         guard text.count <= Self.maxBytes else {
-            throw UsageFault("inspect: more than \(Self.maxBytes) bytes: no device writes such an object.")
+            throw UsageFault("inspect: more than \(Self.maxBytes) bytes: objects of devices are smaller.")
         }
         if let kind = Self.kind(of: text), isFile {
             (bytes, self.kind) = (text, kind)
@@ -53,7 +53,7 @@ struct InspectedObject {
         // An empty file gives nil, which is no fault of its rights.
         guard let handle = FileHandle(forReadingAtPath: operand),
             let data = try? handle.read(upToCount: maxBytes + 1) ?? Data()
-        else { throw UsageFault("inspect: cannot read \(operand.printable): is it a file that you may read?") }
+        else { throw UsageFault("inspect: cannot read \(operand.printable): check that it is a file and readable.") }
         return ([UInt8](data), true)
     }
 

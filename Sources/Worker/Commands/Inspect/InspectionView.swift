@@ -56,7 +56,7 @@ struct InspectionView {
         for field in fields { fieldTable.add("  " + field.name, field.value.description.printable) }
         var checkTable = TextTable()
         for check in checks { checkTable.add("  " + check.name, Self.describe(check.outcome)) }
-        let verdict = reason.map { "refused: \($0)" } ?? "nothing that could be judged speaks against it"
+        let verdict = reason.map { "refused: \($0)" } ?? "no check that could be judged failed"
         return "\(kind)\n\nfields\n\(fieldTable.text)\n\nchecks\n\(checkTable.text)\n\n\(verdict)"
     }
 
@@ -91,7 +91,7 @@ struct InspectionView {
         case .passed: gap.map { .notChecked($0) } ?? .passed
         case .failed(let refusal): .failed(refusal.code)
         case .notReached: .notReached
-        case .notJudged: .notChecked(gap ?? .because("the object has no such part"))
+        case .notJudged: .notChecked(gap ?? .because("the object does not have this part"))
         }
     }
 

@@ -17,7 +17,7 @@ enum NewConfiguration {
         for (name, _) in files(of: LabCA(seed: 0), worker: []) where manager.fileExists(atPath: "\(directory)/\(name)")
         {
             throw UsageFault(
-                "\(directory)/\(name) exists already: leave --new-config away to use it, or name another directory."
+                "\(directory)/\(name) already exists: omit --new-config to use it, or name another directory."
             )
         }
         var random = SystemRandomNumberGenerator()
@@ -53,7 +53,7 @@ enum NewConfiguration {
         do {
             return try LabCA(exported: Array(data))
         } catch {
-            throw UsageFault("\(path) is no lab authority's file: make a directory with --new-config.")
+            throw UsageFault("\(path) is not a lab authority file: make a directory with --new-config.")
         }
     }
 

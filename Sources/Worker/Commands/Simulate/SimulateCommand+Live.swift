@@ -57,7 +57,7 @@ extension SimulateCommand {
                 // Paced clients, and clients that back off, do not wait for an answer.
                 if fleet.answers != progress || !fleet.isWaiting { (progress, lastProgress) = (fleet.answers, .now) }
                 guard Date.now.timeIntervalSince(lastProgress) < Self.patience else {
-                    throw CommandFault("no answer came for 60 s: start \(AttestWorker.name) run on this configuration.")
+                    throw CommandFault("no answer within 60 s: start \(AttestWorker.name) run on this configuration.")
                 }
             }
         }
@@ -67,7 +67,7 @@ extension SimulateCommand {
     static func account(_ tally: StockTally, devices: Int) throws(CommandFault) -> [String] {
         if let fault = tally.faults.first {
             throw CommandFault(
-                "\(tally.faults.count) answers are none that a stock client can use; the first: \(fault)."
+                "\(tally.faults.count) answers cannot be used by a stock client; the first: \(fault)."
             )
         }
         let refused = tally.refused.sorted { $0.key < $1.key }.map { "\($0.value.grouped) \($0.key)" }

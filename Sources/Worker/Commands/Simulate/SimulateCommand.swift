@@ -15,22 +15,22 @@ extension Command {
             .value("--devices", "N", "how many devices", .required),
             .value("--records", "M", "how many records in all; each device attests first, once", .required),
             .value("--verbs", "A,B", "what devices do (verifyAttestation,verifyAssertion)"),
-            .value("--faults", "SHARE", "of the records after the first attestations, 0 to 1 (0)"),
-            .value("--seed", "S", "same DIR, seed and start, same bytes (1)"),
-            .value("--start", "TIME", "the first record's time (such that the last one is now)"),
-            .value("--rate", "R", "records lie 1/R s apart (1 ms); with --publish, so many are sent each second"),
+            .value("--faults", "SHARE", "share of faulty records after the first attestations, 0 to 1 (0)"),
+            .value("--seed", "S", "the same DIR, seed and start give the same bytes (1)"),
+            .value("--start", "TIME", "the first record's time (by default the last one is now)"),
+            .value("--rate", "R", "records are 1/R s apart (1 ms); with --publish, R records are sent each second"),
             .value("--output", "CAPTURE", "write a capture to this file, '-' for standard output"),
             .flag("--publish", "send to the requests topic; the devices' clock is the wall clock"),
             .flag("--live", "with --publish: stock clients that wait for a running worker's answers"),
         ],
         notes: """
-            Captures are made for a topic of \(SimulationSettings.capturePartitions) partitions, chosen by murmur2.
-            Each record has a request-id of its own. Faults are of many kinds, replays among them, and each is refused.
-            The exchange's verbs (generateAppAttestChallenge, exchangeAppAttestAttestation, exchangeAppAttestAssertion,
-            verifyAppCheckToken) are sealed with DIR's own keys, as if a worker had answered before: such a capture stands
-            alone. Tokens of ES256 apps are random, so the bytes of their checks differ from run to run.
-            With --live nothing is sealed here: clients that behave as Google's SDK does go from challenge to attestation,
-            assertions and limited-use tokens by what a running worker answers, until M calls are made.
+            Captures are made for a topic of \(SimulationSettings.capturePartitions) partitions, chosen by murmur2. Each
+            record has its own request-id. Faults are of many kinds, including replays, and each is refused. Records of
+            the exchange's verbs (generateAppAttestChallenge, exchangeAppAttestAttestation, exchangeAppAttestAssertion,
+            verifyAppCheckToken) are sealed with DIR's own keys, as if a worker had answered before, so the capture is
+            self-contained. Tokens of ES256 apps are random, so the bytes of their checks differ from run to run. With
+            --live nothing is sealed here: clients that behave like Google's SDK go from challenge to attestation,
+            assertions and limited-use tokens with a running worker's answers, until M calls are made.
             """,
         run: { try SimulateCommand($0, $1).run() }
     )
@@ -101,16 +101,16 @@ struct SimulateCommand {
     private static func target(_ arguments: Arguments) throws(UsageFault) -> Target {
         if arguments.has("--live") {
             for name in ["--output", "--verbs", "--faults", "--start"] where arguments.has(name) {
-                throw UsageFault("\(name) does not go with --live: the worker's answers decide what is sent.")
+                throw UsageFault("\(name) cannot be used with --live: the worker's answers decide what is sent.")
             }
-            guard arguments.has("--publish") else { throw UsageFault("--live goes with --publish.") }
+            guard arguments.has("--publish") else { throw UsageFault("--live needs --publish.") }
             return .live
         }
         switch (arguments.string("--output"), arguments.has("--publish")) {
         case (let path?, false): return .capture(path: path)
         case (nil, true):
             guard !arguments.has("--start") else {
-                throw UsageFault("--start does not go with --publish: the devices' clock is the wall clock.")
+                throw UsageFault("--start cannot be used with --publish: the devices' clock is the wall clock.")
             }
             return .topic
         default: throw UsageFault("give either --output CAPTURE or --publish.")
@@ -139,7 +139,8 @@ struct SimulateCommand {
         for app in configuration.registry.apps {
             guard let simulated = SimulatedApp(app) else {
                 throw ConfigurationFault(
-                    "apps.json: no fake device can please \(app.name): give it an App ID and rules that a device meets."
+                    "apps.json: no fake device can satisfy \(app.name): give it an App ID and rules that a device can "
+                        + "meet."
                 )
             }
             apps.append(simulated)

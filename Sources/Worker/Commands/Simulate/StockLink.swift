@@ -40,7 +40,7 @@ final class StockLink {
         (self.topics, self.partitions) = (topics, partitions)
         producer = try Producer(KafkaProperties(properties))
         func reader(_ stream: Pipeline.OutputStream) throws -> Consumer {
-            guard let topic = topics.outputs[stream] else { throw CommandFault("no topic is named for \(stream).") }
+            guard let topic = topics.outputs[stream] else { throw CommandFault("no topic is set for \(stream).") }
             let consumer = try Consumer(KafkaProperties(properties), topic: topic)
             try consumer.assign(
                 try (0..<partitions).map { partition in

@@ -75,7 +75,9 @@ struct StockMember {
             let isConsumed = answer.body == Array(#"{"alreadyConsumed":true}"#.utf8)
             tally.checks += 1
             if answer.status != 200 || isConsumed != (uses > 0) {
-                tally.faults.append("use \(uses + 1) of a token was answered with \(answer.status) \(isConsumed)")
+                tally.faults.append(
+                    "use \(uses + 1) of a token was answered with \(answer.status), alreadyConsumed \(isConsumed)"
+                )
             }
             guard uses == 0 else {
                 if isConsumed { tally.consumed += 1 }
