@@ -12,7 +12,9 @@ final class CallbackContext {
     var changes: [GroupChange] = []
     /// Set while the consumer closes: no caller can answer a change any more, so the callback gives everything back.
     var isClosing = false
+    /// Delivered records whose offset is known.
     var acknowledged = 0
+    /// The others.
     var failed = 0
     /// The first failed delivery since the last flush.
     var firstFailure: KafkaFault?
@@ -106,9 +108,13 @@ final class CallbackContext {
         unsafe rd_kafka_yield(client)
     }
 
+    /// A record without an offset counts as failed. The library reports it as delivered where a later batch of its
+    /// partition was acknowledged, even if a broker has refused its own: a broker takes any first sequence number of a
+    /// producer that it does not know, as of a new topic or after a change of leaders.
     private func noteDelivery(_ message: UnsafePointer<rd_kafka_message_t>?) {
         guard let message = unsafe message?.pointee else { return }
-        guard unsafe message.err != RD_KAFKA_RESP_ERR_NO_ERROR else {
+        let isDelivered = unsafe message.err == RD_KAFKA_RESP_ERR_NO_ERROR
+        if isDelivered, unsafe message.offset >= 0 {
             acknowledged += 1
             unsafe deliveredOffsets?.note(rd_kafka_topic_name(message.rkt), message.partition, message.offset)
             return
@@ -116,7 +122,10 @@ final class CallbackContext {
         failed += 1
         guard firstFailure == nil else { return }
         let topic = unsafe String(cString: rd_kafka_topic_name(message.rkt))
-        let action = unsafe "a record for \(topic), partition \(message.partition), was not delivered"
-        firstFailure = unsafe KafkaFault(message.err, doing: action)
+        let record = unsafe "a record for \(topic), partition \(message.partition),"
+        firstFailure =
+            isDelivered
+            ? .stale("\(record) was acknowledged without an offset: it may be lost")
+            : unsafe KafkaFault(message.err, doing: "\(record) was not delivered")
     }
 }

@@ -3,6 +3,7 @@ internal import CRdkafka
 /// How many deliveries have ended since the producer was made.
 package struct DeliveryCounts: Sendable, Equatable {
     package var acknowledged: Int
+    /// Records that did not arrive, and those of which that is not certain.
     package var failed: Int
 
     package init(acknowledged: Int = 0, failed: Int = 0) {
@@ -26,7 +27,8 @@ package final class Producer {
     package convenience init(_ properties: KafkaProperties, trackedTopic: String? = nil) throws(KafkaFault) {
         let context = CallbackContext()
         context.deliveredOffsets = trackedTopic.map { DeliveredOffsets(topic: $0) }
-        try self.init(properties, defaults: [], forced: [], context: context)
+        // A batch that overtakes one before it may lose that one: see ``CallbackContext``.
+        try self.init(properties, defaults: [("max.in.flight", "1")], forced: [], context: context)
     }
 
     /// A producer with its own settings on top of the usual ones.

@@ -82,7 +82,10 @@ package struct FleetCheck {
             let place = FleetReading.place(output)
             let isFirst = seen.insert(place).inserted
             if isExact, !isFirst { complaints.append("\(place) was answered twice") }
-            if isFirst, expected[place] != output { complaints.append("\(place) was answered differently") }
+            if isFirst, expected[place] != output {
+                let calm = expected[place].map(Self.answer) ?? "nothing"
+                complaints.append("\(place) was answered differently: \(Self.answer(output)), not \(calm)")
+            }
         }
         for place in expected.keys where !seen.contains(place) { complaints.append("\(place) has no answer") }
         guard isExact else { return }
@@ -92,6 +95,11 @@ package struct FleetCheck {
                 if offsets != offsets.sorted() { complaints.append("\(stream) of \(partition) are out of order") }
             }
         }
+    }
+
+    /// What differs when two answers do.
+    private static func answer(_ output: OutboundRecord) -> String {
+        String(decoding: output.value ?? [], as: UTF8.self)
     }
 
     /// No counter is accepted at two offsets, and the highest one accepted is what the ledger says.

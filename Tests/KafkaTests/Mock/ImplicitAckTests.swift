@@ -1,0 +1,90 @@
+import Kafka
+import Testing
+
+/// librdkafka reports a batch as delivered when a later one of its partition was acknowledged, even if a broker has
+/// refused the first: a broker takes any first sequence number of a producer that it does not know.
+@Suite(.timeLimit(.minutes(5)))
+struct ImplicitAckTests {
+    private static let produce: Int16 = 0
+    private static let unknownTopic: Int32 = 3
+    private static let notLeader: Int32 = 6
+
+    /// The first of two batches in flight is refused once, as by a broker that does not lead the partition yet.
+    private func refuseFirst(
+        _ fixture: MockFixture,
+        code: Int32 = notLeader,
+        pause: Int = 100,
+        _ produce: (String) throws -> Void,
+        _ poll: (Int) -> Void
+    ) throws {
+        try fixture.cluster.setRoundTrip(1, milliseconds: 400)
+        fixture.cluster.failRequests(Self.produce, with: [code])
+        try produce("first")
+        poll(pause)
+        try produce("second")
+    }
+
+    private func values(_ fixture: MockFixture, _ count: Int) throws -> [String] {
+        try fixture.reader([0]).records(count).map { String(decoding: $0.value ?? [], as: UTF8.self) }
+    }
+
+    @Test(arguments: [unknownTopic, notLeader])
+    func `a transaction in which a batch overtook a refused one cannot be committed`(code: Int32) throws {
+        try withMock { fixture in
+            let producer = try fixture.transactional()
+            try producer.begin()
+            // Connects; the other partition's state stays empty.
+            try producer.produceRecord("warm-up", partition: 1)
+            producer.poll(timeoutMilliseconds: 500)
+            // A transaction adds the partition first, which takes a round trip of its own.
+            try refuseFirst(fixture, code: code, pause: 600, { try producer.produceRecord($0, partition: 0) }) {
+                producer.poll(timeoutMilliseconds: $0)
+            }
+            #expect { try producer.flush(timeoutMilliseconds: 20_000) } throws: { error in
+                (error as? KafkaFault)?.requiresAbort == true
+            }
+            #expect { try producer.commit(timeoutMilliseconds: 20_000) } throws: { error in
+                (error as? KafkaFault)?.requiresAbort == true
+            }
+            try producer.abort(timeoutMilliseconds: 20_000)
+            try producer.begin()
+            try producer.produceRecord("first", partition: 0)
+            try producer.flush(timeoutMilliseconds: 20_000)
+            try producer.commit(timeoutMilliseconds: 20_000)
+        }
+    }
+
+    @Test func `a producer without transactions sends one batch at a time, and loses none`() throws {
+        try withMock { fixture in
+            let producer = try fixture.producer()
+            try producer.produceRecord("warm-up", partition: 1)
+            try producer.flush(timeoutMilliseconds: 20_000)
+            try refuseFirst(fixture, { try producer.produceRecord($0, partition: 0) }) {
+                producer.poll(timeoutMilliseconds: $0)
+            }
+            try producer.flush(timeoutMilliseconds: 20_000)
+            #expect(producer.deliveries == DeliveryCounts(acknowledged: 3))
+            #expect(try values(fixture, 2) == ["first", "second"])
+        }
+    }
+
+    @Test func `a record that was acknowledged without an offset counts as failed`() throws {
+        try withMock { fixture in
+            let producer = try fixture.producer([("max.in.flight", "5")])
+            try producer.produceRecord("warm-up", partition: 1)
+            try producer.flush(timeoutMilliseconds: 20_000)
+            try refuseFirst(fixture, { try producer.produceRecord($0, partition: 0) }) {
+                producer.poll(timeoutMilliseconds: $0)
+            }
+            #expect(throws: KafkaFault.self) { try producer.flush(timeoutMilliseconds: 20_000) }
+            #expect(producer.deliveries == DeliveryCounts(acknowledged: 2, failed: 1))
+            #expect(try values(fixture, 1) == ["second"])
+        }
+    }
+}
+
+extension Producer {
+    fileprivate func produceRecord(_ value: String, partition: Int32) throws {
+        try produce(topic: MockFixture.topic, partition: partition, key: nil, value: Array(value.utf8))
+    }
+}
