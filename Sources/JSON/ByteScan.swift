@@ -55,8 +55,8 @@ enum ByteScan {
         return index
     }
 
-    /// The index behind the well-formed UTF-8 sequences of two and three bytes that follow each other from `start` on;
-    /// `start` if the first one is another.
+    /// The index behind the well-formed UTF-8 sequences of several bytes that follow each other from `start` on, or
+    /// behind some of them; `start` if the first one is another.
     static func endOfMultibyteRun(_ bytes: Span<UInt8>, from start: Int) -> Int {
         var index = start
         unsafe bytes.withUnsafeBytes { raw in
@@ -66,6 +66,15 @@ enum ByteScan {
                 let leads = (word & 0x001E_001E_001E_001E) &+ 0x00FE_00FE_00FE_00FE
                 guard word & 0xC0E0_C0E0_C0E0_C0E0 == 0x80C0_80C0_80C0_80C0,
                     leads & 0x0100_0100_0100_0100 == 0x0100_0100_0100_0100
+                else { break }
+                index &+= 8
+            }
+            // Two sequences of four bytes at a time: F0 to F4, then 80 to BF three times, of planes 1 to 16.
+            while index &+ 8 <= raw.count {
+                let word = unsafe UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+                let planes = (word & 0x0000_0007_0000_0007) << 2 | (word >> 12) & 0x0000_0003_0000_0003
+                guard word & 0xC0C0_C0F8_C0C0_C0F8 == 0x8080_80F0_8080_80F0,
+                    (planes &- 0x0000_0001_0000_0001) & 0xFFFF_FFF0_FFFF_FFF0 == 0
                 else { break }
                 index &+= 8
             }

@@ -14,7 +14,10 @@ import Testing
 
     @Test(
         "A run of characters is accepted exactly where it is UTF-8",
-        arguments: ["éééééééé", "€€€€€", "é€é€éé€éééé", "\u{301}\u{323}\u{301}\u{323}a\u{301}", "😀é€😀éééé😀"]
+        arguments: [
+            "éééééééé", "€€€€€", "é€é€éé€éééé", "\u{301}\u{323}\u{301}\u{323}a\u{301}", "😀é€😀éééé😀",
+            "😀😀😀😀é😀😀", "\u{10000}\u{10FFFF}\u{FFFFF}\u{10000}",
+        ]
     )
     func characters(text: String) {
         let right = Array(text.utf8)
