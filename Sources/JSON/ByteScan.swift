@@ -38,21 +38,37 @@ enum ByteScan {
         return index
     }
 
-    /// The index behind the escapes of four hexadecimal digits that follow each other from `start` on; it stops at a
-    /// surrogate.
+    /// The index behind the escapes of four hexadecimal digits that follow each other from `start` on, surrogates in
+    /// pairs; it stops at a surrogate without its partner.
     static func endOfUnicodeRun(_ bytes: Span<UInt8>, from start: Int) -> Int {
         var index = start
-        // Six bytes are looked at only where six are left.
         unsafe bytes.withUnsafeBytes { raw in
-            while index &+ 6 <= raw.count, unsafe raw[index] == 0x5C, unsafe raw[index &+ 1] == UInt8(ascii: "u") {
-                let digits = unsafe raw.loadUnaligned(fromByteOffset: index &+ 2, as: SIMD4<UInt8>.self)
-                let lower = digits | 0x20
-                let areHex = (digits &- 0x30) .< 10 .| (lower &- 0x61) .< 6
-                guard all(areHex), lower[0] != UInt8(ascii: "d") else { return }
-                index &+= 6
+            while let digits = unsafe unicodeDigits(raw, at: index) {
+                // D0 to D7 are no surrogates.
+                if digits[0] != UInt8(ascii: "d") || digits[1] &- 0x30 < 8 {
+                    index &+= 6
+                    continue
+                }
+                // D8 to DB, then DC to DF.
+                guard digits[1] & 0xFE == 0x38 || digits[1] &- 0x61 < 2,
+                    let low = unsafe unicodeDigits(raw, at: index &+ 6), low[0] == UInt8(ascii: "d"), low[1] &- 0x63 < 4
+                else { return }
+                index &+= 12
             }
         }
         return index
+    }
+
+    /// The digits of the escape at `index`, letters in lower case; nil if there is no such escape.
+    @inline(__always)
+    private static func unicodeDigits(_ raw: UnsafeRawBufferPointer, at index: Int) -> SIMD4<UInt8>? {
+        // Six bytes are looked at only where six are left.
+        guard index &+ 6 <= raw.count, unsafe raw[index] == 0x5C, unsafe raw[index &+ 1] == UInt8(ascii: "u") else {
+            return nil
+        }
+        let digits = unsafe raw.loadUnaligned(fromByteOffset: index &+ 2, as: SIMD4<UInt8>.self)
+        let lower = digits | 0x20
+        return all((digits &- 0x30) .< 10 .| (lower &- 0x61) .< 6) ? lower : nil
     }
 
     /// The index behind the well-formed UTF-8 sequences of several bytes that follow each other from `start` on, or

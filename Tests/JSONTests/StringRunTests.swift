@@ -50,6 +50,40 @@ import Testing
         }
     }
 
+    @Test("A run of escaped surrogates is accepted exactly where they are pairs", arguments: [0, 1, 2, 3])
+    func surrogates(digit: Int) {
+        let right = Array("\\uD83d\\udE00\\uDBFF\\uDFFF\\ud7ff\\uD800\\uDC00".utf8)
+        #expect(isAccepted(right))
+        for escape in 0..<7 {
+            for value in UInt8.min...UInt8.max {
+                var bytes = right
+                bytes[6 * escape + 2 + digit] = value
+                #expect(isAccepted(bytes) == Self.arePairs(bytes), "\(bytes)")
+            }
+        }
+    }
+
+    /// Whether every escape has four digits and every surrogate its partner, read the slow way.
+    private static func arePairs(_ text: [UInt8]) -> Bool {
+        var units: [UInt16] = []
+        for start in stride(from: 0, to: text.count, by: 6) {
+            let digits = text[(start + 2)..<(start + 6)]
+            guard digits.allSatisfy({ $0 < 0x80 && Character(UnicodeScalar($0)).isHexDigit }),
+                let unit = UInt16(String(decoding: digits, as: UTF8.self), radix: 16)
+            else { return false }
+            units.append(unit)
+        }
+        var decoder = UTF16()
+        var iterator = units.makeIterator()
+        while true {
+            switch decoder.decode(&iterator) {
+            case .scalarValue: continue
+            case .emptyInput: return true
+            case .error: return false
+            }
+        }
+    }
+
     @Test("A run that is cut off is refused", arguments: 1...16)
     func ends(count: Int) {
         let text = Array("\\u0061\\u0301éé".utf8)
