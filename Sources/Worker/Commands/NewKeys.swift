@@ -17,7 +17,7 @@ extension Command {
         notes: """
             Keys are written into DIR/\(FreshKeys.folder), each into its own file that only its owner can read (mode
             600); no file is overwritten. Signing keys are PKCS#8 PEM (RSA, or P-256); their kid is derived from the
-            public key. Google signs with RSA of 3072 bits; each token then costs 2.7 times as much as with 2048.
+            public key. Google signs with RSA of 3072 bits, which costs 2.7 times as much a token as 2048.
             Sealing and challenge keys are 32 random bytes as base64 text on one line. Without --add the lines for
             worker.json are printed; --add and --activate replace worker.json in one step and keep all but its white
             space.
