@@ -9,12 +9,14 @@ package enum GroupMembership: Sendable, Equatable {
 }
 
 #if DEBUG
-    /// Bugs that tests on a real broker must find; not in release builds.
+    /// Bugs that tests on a broker must find; not in release builds.
     package enum BrokerSabotage: Sendable {
         /// A producer goes on although copies of its requests may still be on their way.
         case producerKeptAfterRepeat
         /// Offsets are sent in slices while outputs are still in flight.
         case offsetsBeforeFlush
+        /// The group has no answer to an assignment before the broker has said where reading starts.
+        case assignmentNotAnswered
     }
 #endif
 

@@ -27,14 +27,15 @@ struct LivenessTests {
     private static let (offsetFetch, initProducer): (Int16, Int16) = (9, 22)
     private static let coordinatorLoading: Int32 = 14
 
-    /// Serves while another member joins and takes its share.
+    /// Serves while another member joins and takes its share, for at most `seconds`.
     private func shares(
         _ settings: BrokerSettings,
+        seconds: Int = 40,
         _ serve: () throws -> Void
     ) throws -> (other: Consumer, isShared: Bool) {
         let other = try Consumer(KafkaProperties(settings.properties), topic: settings.topics.requests)
         try other.subscribe()
-        let deadline = ContinuousClock.now + .seconds(40)
+        let deadline = ContinuousClock.now + .seconds(seconds)
         while ContinuousClock.now < deadline {
             if case .change(.assigned(let partitions))? = try other.poll(timeoutMilliseconds: 50) {
                 return (other, partitions.count == 2)
@@ -62,6 +63,23 @@ struct LivenessTests {
             try driver.log.close()
         }
     }
+
+    #if DEBUG
+        /// The test above finds it: twice the 15 s in which a healthy member gives its share.
+        @Test func `a planted bug, an assignment that waits for the broker's answers, holds up the group`() throws {
+            try withTopics { cluster, settings in
+                cluster.failRequests(Self.offsetFetch, with: Array(repeating: Self.coordinatorLoading, count: 100_000))
+                var settings = settings
+                settings.sabotage = .assignmentNotAnswered
+                let driver = try LogDriver(.exactlyOnce, settings)
+                #expect(try driver.steps { _ in driver.log.isAsking })
+                let (other, isShared) = try shares(settings, seconds: 30) { try driver.step(waitMilliseconds: 50) }
+                #expect(!isShared, "\(driver.changes)")
+                try other.close()
+                try driver.log.close()
+            }
+        }
+    #endif
 
     @Test(arguments: Delivery.allCases)
     func `a member that takes no records gives a joining member its share`(delivery: Delivery) throws {
