@@ -50,6 +50,16 @@ extension EndToEndTests {
         #expect(try Admin(workplace.properties).createTopics([odd]) == [.exists], "nothing was changed")
     }
 
+    @Test func `a run that starts a moment before its topics are there works`() throws {
+        let workplace = try Workplace("early", createsTopics: false)
+        let worker = try workplace.run("run")
+        let create = try workplace.run("create-topics", "--partitions", "3", "--replication", "1")
+        #expect(create.exitCode() == 0, "\(create.error)")
+        #expect(worker.waits(until: "topics are in order: 3 partitions"), "\(worker.error)")
+        worker.signal(SIGTERM)
+        #expect(worker.exitCode() == 0, "\(worker.error)")
+    }
+
     @Test func `run --check passes a correct setup and exits`() throws {
         let workplace = try Workplace("checked")
         let check = try workplace.run("run", "--check")

@@ -73,12 +73,19 @@ extension TransactionalProducer {
     /// Drops the whole transaction, after letting its records arrive: an abort that overtakes them is fatal to the
     /// producer (the broker does not know yet that a transaction has begun).
     ///
+    /// A transaction with an unanswered request is not aborted but given up: its producer must be discarded, and the next
+    /// owner of the id aborts it. Once an abort is done, 2.0.2 takes the end of such a request, also by the client's own
+    /// end, for a bug and ends the process (`Assertion rk->rk_eos.txn_req_cnt > 0`).
+    ///
     /// - Throws: a ``KafkaFault``; while it is retriable the same call goes on. A fatal one is an ordinary way out.
     ///
     /// - Parameter serve: called a few times a second during the call.
     package func abort(timeoutMilliseconds: Int, serve: () -> Void = {}) throws(KafkaFault) {
         if let fatal = fatalFault { throw fatal }
         var left = max(1, timeoutMilliseconds - settle(timeoutMilliseconds / 2, serve))
+        guard !hasUnansweredRequest else {
+            throw abandoned(.stale("a request of the transaction is unanswered").judged(isFatal: true, requiresAbort: false))
+        }
         while left > 0 {
             let slice = min(left, Self.serveMilliseconds)
             left -= slice

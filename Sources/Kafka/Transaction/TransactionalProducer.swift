@@ -78,12 +78,16 @@ package final class TransactionalProducer {
     ///
     /// Counted since the producer was made, so that a late answer to an earlier request cannot hide a copy.
     package var mayHaveRepeats: Bool {
-        Self.transactionRequests.contains { requests.unanswered($0) > 0 }
+        hasUnansweredRequest || requests.unanswered(.endTransaction) > 0
     }
 
-    private static let transactionRequests: [RequestCounts.Kind] = [
-        .addPartitionsToTransaction, .addOffsetsToTransaction, .endTransaction, .transactionalOffsetCommit,
-    ]
+    /// Whether a request that adds to the transaction may still be on its way.
+    package var hasUnansweredRequest: Bool {
+        let additions: [RequestCounts.Kind] = [
+            .addPartitionsToTransaction, .addOffsetsToTransaction, .transactionalOffsetCommit,
+        ]
+        return additions.contains { requests.unanswered($0) > 0 }
+    }
 
     /// Requests for the transactional id that may still be on their way: each may fence the id's owner at that time.
     package var unansweredInits: Int { requests.unanswered(.initProducerID) }

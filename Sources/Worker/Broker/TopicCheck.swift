@@ -16,6 +16,8 @@ package struct TopicFinding: Sendable, Equatable {
     /// Whether it keeps a worker from starting. What may lose data some day fails the check, but `run` only warns of
     /// it: an upgrade must not stop a fleet that has run with it.
     package var endsRun = true
+    /// A broker that has just come up, or to which the news of a new topic has not come yet, says the same.
+    package var mayPass = false
 }
 
 /// The facts about a topic that the check uses. `settings` is nil where they could not be read.
@@ -101,9 +103,11 @@ package enum TopicCheck {
         let count = facts[topics.requests].map { String($0.partitions) } ?? "N"
         let names = missing.joined(separator: ", ")
         return [
-            problem(
-                "no such topic: \(names); create the missing ones with attest-worker create-topics --config DIR "
-                    + "--partitions \(count), or let the worker's user see them"
+            TopicFinding(
+                severity: .problem,
+                message: "no such topic: \(names); create the missing ones with attest-worker create-topics --config DIR "
+                    + "--partitions \(count), or let the worker's user see them",
+                mayPass: true
             )
         ]
     }

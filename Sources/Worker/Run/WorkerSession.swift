@@ -11,6 +11,8 @@ final class WorkerSession {
     /// How long a broker may take to answer before the worker runs, in milliseconds.
     private static let firstPatience = 2_000
     private static let lastPatience = 10_000
+    /// How long every broker may take to hear of a topic.
+    private static let newsTime = Duration.seconds(5)
     /// Time to end after a signal: longer than a commit takes, shorter than the five seconds that its sender may wait.
     private static let stopSeconds = 4.5
     private static let leavingEarly =
@@ -228,9 +230,14 @@ final class WorkerSession {
         var told = false
         // Short at first: a user soon sees that the broker is absent, and a signal does not wait long.
         var patience = Self.firstPatience
+        let newsLimit = ContinuousClock.now + Self.newsTime
         while !stopped.isSet {
             do {
                 let findings = try access.findings(timeoutMilliseconds: patience)
+                if findings.contains(where: \.mayPass), ContinuousClock.now < newsLimit {
+                    Thread.sleep(forTimeInterval: Self.retryPause)
+                    continue
+                }
                 try report(findings) { $0.severity == .problem && $0.endsRun }
                 return !stopped.isSet
             } catch let fault as KafkaFault where fault.isRecoverable {

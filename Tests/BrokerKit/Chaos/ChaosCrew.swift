@@ -199,6 +199,7 @@ extension ChaosCrew {
     private func giveUp(_ index: Int) {
         note(index, "still running \(Self.endingLimit.text) after SIGTERM, killed")
         members[index].process?.signal(SIGKILL)
+        if members[index].process?.waitForEnd(seconds: 10) == nil { members[index].state = .absent }
     }
 
     private func note(_ index: Int, _ what: String) {

@@ -18,26 +18,31 @@ package final class DrainWatch {
     }
 
     /// Whether the group has committed all that the topic holds; false where the broker cannot say now.
-    package func isDrained() throws -> Bool {
+    package func isDrained() throws -> Bool { try drained().count == partitions }
+
+    /// The partitions of which the group has committed all; none where the broker cannot say now.
+    package func drained() throws -> Set<Int32> {
         do throws(KafkaFault) {
             let reader = if let reader { reader } else { try Consumer(properties, topic: topic) }
             self.reader = reader
+            var drained: Set<Int32> = []
             for committed in try reader.committed(Array(0..<partitions), timeoutMilliseconds: 5_000) {
                 let (partition, offset) = (committed.partition, committed.offset)
                 let end = try reader.watermarks(of: partition, timeoutMilliseconds: 5_000).high
-                guard (offset ?? 0) >= end else {
+                if (offset ?? 0) >= end {
+                    drained.insert(partition)
+                } else {
                     obstacle = "partition \(partition): \(offset ?? 0) of \(end) are committed"
-                    return false
                 }
             }
-            return true
+            return drained
         } catch {
             // A broker that has just come back may not know its own partitions for a moment.
             guard error.isRetriable || error.isMissingTopic else { throw error }
             obstacle = error.description
             reader = nil
             usleep(100_000)
-            return false
+            return []
         }
     }
 }

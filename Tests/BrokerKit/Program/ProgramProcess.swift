@@ -26,6 +26,8 @@ package final class ProgramProcess {
         guard let program = WorkerBinary.url else { throw ProgramFault(description: WorkerBinary.whyMissing) }
         process.executableURL = program
         process.arguments = arguments
+        // A backtrace of a crash would keep the streams open for longer than the process lives.
+        process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = try Self.file(streams + ".out")
         process.standardError = try Self.file(streams + ".err")

@@ -63,6 +63,37 @@ struct RealNetworkTests {
         #expect(try fixture.outputs() == (commits ? ["first", "second"] : ["second"]))
     }
 
+    /// After an abort the library (2.0.2) takes an answer that still comes, or the end of the client, for a bug of its own
+    /// and ends the process: `Assertion rk->rk_eos.txn_req_cnt > 0 failed`.
+    @Test func `a transaction with an unanswered request is given up without an abort, and the next producer ends it`()
+        throws
+    {
+        let network = try network()
+        let fixture = try TransactionFixture("swallowed", partitions: 2, servers: network.bootstrapServers)
+        var producer: TransactionalProducer? = try fixture.producer([("message.timeout.ms", "3000")])
+        try producer?.begin()
+        try producer?.produce(["first"], to: fixture.output)
+        try producer?.flush(timeoutMilliseconds: 30_000)
+        // Both requests stay unanswered: one registers another partition, and a record that may have been written
+        // asks for a new epoch, which the abort waits for.
+        var deeds = [NetworkDeed(.swallow, .addPartitionsToTransaction), NetworkDeed(.swallowAnswer, .produce)]
+        deeds[0].transactionalID = "\(fixture.input).id"
+        let numbers = deeds.map { network.plan($0) }
+        try producer?.produce(topic: fixture.output, partition: 0, key: nil, value: bytes("lost"))
+        try producer?.produce(topic: fixture.output, partition: 1, key: nil, value: bytes("lost"))
+        #expect(throws: KafkaFault.self) { try producer?.flush(timeoutMilliseconds: 20_000) }
+        #expect(network.wait { $0.done.isSuperset(of: numbers) })
+        let fault = #expect(throws: KafkaFault.self) { try producer?.abort(timeoutMilliseconds: 10_000) }
+        #expect(fault?.isFatal == true)
+        producer?.purge()
+        producer = nil
+        let next = try fixture.producer()
+        try next.begin()
+        try next.produce(["second"], to: fixture.output)
+        try next.commit(timeoutMilliseconds: 30_000)
+        #expect(try fixture.outputs() == ["second"])
+    }
+
     @Test func `clients that connect through the network stay behind it`() throws {
         let network = try network()
         let fixture = try TransactionFixture("stay", servers: network.bootstrapServers)

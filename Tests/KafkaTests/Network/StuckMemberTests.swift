@@ -1,0 +1,89 @@
+import BrokerKit
+import Foundation
+import Kafka
+import Testing
+
+private let behindNetwork: ClusterSettings = {
+    var settings = ClusterSettings()
+    settings.hasNetwork = true
+    return settings
+}()
+
+/// A worker whose calls the broker does not answer, and another one that joins. `STUCK_SECONDS=180` watches threads and
+/// descriptors that long, and tries every call.
+@Suite(.brokerTests, .cluster(behindNetwork), .serialized, .timeLimit(.minutes(60)))
+struct StuckMemberTests {
+    private static let watched = ProcessInfo.processInfo.environment["STUCK_SECONDS"].flatMap { Int($0) }
+
+    static let calls: [APIKey] =
+        watched == nil
+        ? [.endTransaction]
+        : [.produce, .offsetFetch, .initProducerID, .listOffsets] + APIKey.transactional
+
+    /// Threads and descriptors of a process.
+    private struct Load: CustomStringConvertible {
+        let (threads, descriptors): (Int, Int)
+
+        init(_ process: ProgramProcess) throws {
+            func count(_ folder: String) throws -> Int {
+                try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process.processID)/\(folder)").count
+            }
+            (threads, descriptors) = (try count("task"), try count("fd"))
+        }
+
+        var description: String { "\(threads) threads, \(descriptors) descriptors" }
+    }
+
+    private func workplace(_ call: APIKey) throws -> (ProgramWorkplace, NetworkProxy, direct: String) {
+        let cluster: RealCluster = try #require(RealClusterTrait.cluster)
+        let network = try #require(cluster.network)
+        var options = ProgramWorkplace.Options()
+        options.prefix = "stuck-\(call.rawValue)"
+        options.kafka = [("bootstrap.servers", network.bootstrapServers)]
+        let workplace = try ProgramWorkplace(servers: cluster.bootstrapServers, options)
+        let direct = workplace.folder + "/direct"
+        try FileManager.default.copyItem(atPath: workplace.config, toPath: direct)
+        let kafka = try String(contentsOfFile: direct + "/kafka.properties", encoding: .utf8)
+            .replacingOccurrences(of: network.bootstrapServers, with: cluster.bootstrapServers)
+        try Data(kafka.utf8).write(to: URL(filePath: direct + "/kafka.properties"))
+        return (workplace, network, direct)
+    }
+
+    @Test(arguments: calls)
+    func `a worker stuck in a call gives a joining one its share within 15 s, and nothing piles up in it`(
+        call: APIKey
+    ) throws {
+        let (workplace, network, direct) = try workplace(call)
+        let stuck = try workplace.start("run", "--instance", "one")
+        try workplace.publish(60)
+        #expect(try workplace.drains { stuck.isRunning })
+        let deeds = (0..<2_000).map { _ in network.plan(NetworkDeed(.swallow, call)) }
+        try workplace.publish(60, seed: 2)
+        if let watched = Self.watched {
+            Thread.sleep(forTimeInterval: Double(watched) / 3)
+            let early = try Load(stuck)
+            Thread.sleep(forTimeInterval: Double(watched) * 2 / 3)
+            let late = try Load(stuck)
+            print("\(call): \(early), later \(late)")
+            #expect(abs(early.threads - late.threads) <= 3 && abs(early.descriptors - late.descriptors) <= 3)
+        } else {
+            Thread.sleep(forTimeInterval: 3)
+        }
+        let watch = workplace.drainWatch()
+        let begin = ContinuousClock.now
+        let joining = try ProgramProcess(
+            ["run", "--config", direct, "--instance", "two"],
+            streams: workplace.folder + "/joining"
+        )
+        let isShared = try Patience.wait(15) { try watch.drained().count >= 3 }
+        print("\(call): the joining worker's partitions are answered after \(ContinuousClock.now - begin)")
+        #expect(isShared, "\(watch.obstacle)\n\(stuck.error)\n\(joining.error)")
+        for deed in deeds { network.forget(deed) }
+        #expect(try workplace.drains { stuck.isRunning && joining.isRunning }, "\(stuck.error)")
+        stuck.signal(SIGTERM)
+        joining.signal(SIGTERM)
+        #expect(stuck.waitForEnd() == .exit(0) && joining.waitForEnd() == .exit(0))
+        let findings = try workplace.reckon()
+        #expect(findings.isClean, "\(findings.lines)")
+    }
+}
