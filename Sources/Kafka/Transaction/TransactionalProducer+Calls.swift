@@ -84,7 +84,8 @@ extension TransactionalProducer {
         if let fatal = fatalFault { throw fatal }
         var left = max(1, timeoutMilliseconds - settle(timeoutMilliseconds / 2, serve))
         guard !hasUnansweredRequest else {
-            throw abandoned(.stale("a request of the transaction is unanswered").judged(isFatal: true, requiresAbort: false))
+            let fault = KafkaFault.stale("a request of the transaction is unanswered")
+            throw abandoned(fault.judged(isFatal: true, requiresAbort: false))
         }
         while left > 0 {
             let slice = min(left, Self.serveMilliseconds)

@@ -105,8 +105,8 @@ package enum TopicCheck {
         return [
             TopicFinding(
                 severity: .problem,
-                message: "no such topic: \(names); create the missing ones with attest-worker create-topics --config DIR "
-                    + "--partitions \(count), or let the worker's user see them",
+                message: "no such topic: \(names); create the missing ones with attest-worker create-topics "
+                    + "--config DIR --partitions \(count), or let the worker's user see them",
                 mayPass: true
             )
         ]

@@ -51,6 +51,13 @@ struct HiddenRepeatTests {
                     try transaction(producer, metadata)
                     #expect(!producer.mayHaveRepeats)
                     fixture.cluster.failRequests(request.rawValue, with: [Self.disconnect])
+                    if end == .abort, request != .endTransaction {
+                        let fault = #expect(throws: KafkaFault.self) {
+                            try transaction(producer, metadata, end, offset: 8)
+                        }
+                        #expect(fault?.isFatal == true && producer.mayHaveRepeats, "\(request)")
+                        continue
+                    }
                     try transaction(producer, metadata, end, offset: 8)
                     #expect(producer.mayHaveRepeats, "\(request), \(end)")
                     // It stays true: transactions that go well do not call the copy back.

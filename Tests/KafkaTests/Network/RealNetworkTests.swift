@@ -63,7 +63,7 @@ struct RealNetworkTests {
         #expect(try fixture.outputs() == (commits ? ["first", "second"] : ["second"]))
     }
 
-    /// After an abort the library (2.0.2) takes an answer that still comes, or the end of the client, for a bug of its own
+    /// After an abort, librdkafka 2.0.2 takes an answer that still comes, or the client's end, for a bug of its own
     /// and ends the process: `Assertion rk->rk_eos.txn_req_cnt > 0 failed`.
     @Test func `a transaction with an unanswered request is given up without an abort, and the next producer ends it`()
         throws

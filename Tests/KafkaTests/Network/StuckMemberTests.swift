@@ -11,7 +11,12 @@ private let behindNetwork: ClusterSettings = {
 
 /// A worker whose calls the broker does not answer, and another one that joins. `STUCK_SECONDS=180` watches threads and
 /// descriptors that long, and tries every call.
-@Suite(.brokerTests, .cluster(behindNetwork), .serialized, .timeLimit(.minutes(60)))
+@Suite(
+    .brokerTests,
+    .cluster(behindNetwork),
+    .serialized,
+    .timeLimit(.minutes(60))
+)
 struct StuckMemberTests {
     private static let watched = ProcessInfo.processInfo.environment["STUCK_SECONDS"].flatMap { Int($0) }
 
