@@ -35,7 +35,7 @@ struct PositionDeedTests {
 
         /// How often each request was answered.
         static func answers(_ fleet: SimulatedFleet) -> [RecordPlace: Int] {
-            let outputs = [OutputStream.results, .deadLetters].flatMap { fleet.broker.visible($0).values.joined() }
+            let outputs = [OutputTopic.results, .deadLetters].flatMap { fleet.broker.visible($0).values.joined() }
             return outputs.reduce(into: [:]) {
                 $0[RecordPlace(partition: $1.partition, offset: $1.sourceOffset), default: 0] += 1
             }

@@ -20,7 +20,7 @@ struct SimulatedBrokerTests {
         return SimulatedBroker(records: records, seed: 1, limits: limits)
     }
 
-    private static func output(_ text: String, _ stream: OutputStream = .ledger) -> OutboundRecord {
+    private static func output(_ text: String, _ stream: OutputTopic = .ledger) -> OutboundRecord {
         OutboundRecord(
             stream: stream,
             partition: 0,

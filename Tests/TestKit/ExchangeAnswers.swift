@@ -18,7 +18,7 @@ package struct ExchangeAnswers: Sendable {
 
     /// - Throws: unless there is exactly one result or dead letter, at most one answer and at most one event.
     package init(_ outputs: [OutboundRecord]) throws {
-        func one(_ stream: OutputStream) throws -> OutboundRecord? {
+        func one(_ stream: OutputTopic) throws -> OutboundRecord? {
             let found = outputs.filter { $0.stream == stream }
             guard found.count <= 1 else { throw Unfit(description: "\(found.count) records on \(stream)") }
             return found.first
@@ -48,7 +48,7 @@ package struct ExchangeAnswers: Sendable {
     package var ttl: String? { (answer?["appCheckToken"] ?? answer)?["ttl"]?.string }
 
     /// What a stream got, as text.
-    package func text(_ stream: OutputStream) -> String? {
+    package func text(_ stream: OutputTopic) -> String? {
         outputs.first { $0.stream == stream }?.value.map { String(decoding: $0, as: UTF8.self) }
     }
 }

@@ -57,7 +57,7 @@ struct PageTests {
     @Test("Records lists the events that are written")
     func events() throws {
         let page = try #require(Page("Records"))
-        let encoder = try #require(SourceTree.text("Sources/Pipeline/Emit/EventEncoder.swift"))
+        let encoder = try #require(SourceTree.text("Sources/Pipeline/Encode/EventEncoder.swift"))
         let written = Set(encoder.matches(of: /"(AppAttest[A-Za-z]+)"/).map { String($0.1) })
         #expect(written.count == 3)
         #expect(page.terms.filter { $0.hasPrefix("AppAttest") }.sorted() == written.sorted())

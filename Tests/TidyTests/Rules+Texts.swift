@@ -16,7 +16,7 @@ extension Rules {
         // A group's name out of the ledger, to be shown.
         "Sources/Pipeline/Positions/PartitionPositions.swift",
         // A topic's name, which is compared as bytes.
-        "Sources/Pipeline/CaptureLine.swift",
+        "Sources/Pipeline/Capture/CaptureLine.swift",
     ]
 
     private static let makers = [

@@ -111,7 +111,7 @@ extension EndToEndTests {
     /// No part of a token stands on a topic other than tokens and, where the backend sends it, requests.
     private func expectSecret(_ tokens: [String], _ workplace: Workplace) throws {
         let signatures = tokens.compactMap { $0.split(separator: ".").last.map { String($0.prefix(40)) } }
-        for stream in [Pipeline.OutputStream.results, .events, .deadLetters, .ledger] {
+        for stream in [OutputTopic.results, .events, .deadLetters, .ledger] {
             let all = try workplace.records(of: workplace.topic(stream)).map { record in
                 String(decoding: (record.value ?? []) + record.headers.flatMap { $0.value ?? [] }, as: UTF8.self)
             }

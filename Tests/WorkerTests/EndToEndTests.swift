@@ -70,8 +70,7 @@ struct EndToEndTests {
         let (workplace, outcomes) = try workedOff("replayed")
         try workplace.capture(to: "capture.ndjson")
         try workplace.done("replay", "--input", workplace.file("capture.ndjson"), "--output", workplace.file("out"))
-        for (stream, live) in [(Pipeline.OutputStream.results, outcomes.results), (.deadLetters, outcomes.deadLetters)]
-        {
+        for (stream, live) in [(OutputTopic.results, outcomes.results), (.deadLetters, outcomes.deadLetters)] {
             let lines = try workplace.bytes("out/\(stream == .results ? "results" : "dead-letters").ndjson")
                 .split(separator: 0x0A).map { try CaptureCodec.decode(Array($0)) }
             #expect(lines.count == live.count)

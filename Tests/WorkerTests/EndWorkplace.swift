@@ -85,7 +85,7 @@ final class Workplace {
 
     /// Waits for committed outcomes, as long as all workers run.
     func waits(for outcomes: Int, of workers: [WorkerProcess], seconds: Int = 60) throws -> Bool {
-        let readers = try [Pipeline.OutputStream.results, .deadLetters].map {
+        let readers = try [OutputTopic.results, .deadLetters].map {
             let reader = try Consumer(properties, topic: topic($0))
             try reader.assign(
                 (0..<Self.partitions).map { PartitionOffset(partition: $0, offset: PartitionOffset.beginning) }
@@ -120,7 +120,7 @@ final class Workplace {
 extension Workplace {
     var requests: String { prefix + ".requests" }
 
-    func topic(_ stream: Pipeline.OutputStream) -> String {
+    func topic(_ stream: OutputTopic) -> String {
         prefix + "." + (stream == .deadLetters ? "dead-letters" : stream.rawValue)
     }
 

@@ -33,7 +33,7 @@ extension EndToEndTests {
         try workplace.publish(devices: 5, records: 50)
         let worker = try workplace.run("run", "--instance", "one")
         #expect(try workplace.waits(for: 50, of: worker), "\(worker.error)")
-        let outputs = Pipeline.OutputStream.allCases.map(workplace.topic)
+        let outputs = OutputTopic.allCases.map(workplace.topic)
         try broker.addPartitions(5, to: (ofAllTopics ? outputs : []) + [workplace.requests])
         try workplace.put((3..<5 as Range<Int32>).map { PutRecord(key: [], value: [], partition: $0) })
         #expect(worker.exitCode() == 1)

@@ -49,3 +49,5 @@ extension SecretRing<SealingKey> {
         return .success(opened)
     }
 }
+
+package typealias SealingKeyRing = SecretRing<SealingKey>

@@ -51,3 +51,5 @@ package struct ChallengeKey: SecretKey {
         codeKey.code(clear, app.utf8Span.span)
     }
 }
+
+package typealias ChallengeKeyRing = SecretRing<ChallengeKey>

@@ -43,9 +43,6 @@ package protocol SecretKey: Sendable {
     init(id: SealingKeyID, secret: Secret)
 }
 
-package typealias SealingKeyRing = SecretRing<SealingKey>
-package typealias ChallengeKeyRing = SecretRing<ChallengeKey>
-
 extension Secret {
     /// An independent secret of 32 bytes: HKDF-SHA256 without salt, the label as info.
     func subkey(_ label: String) -> Secret {

@@ -90,20 +90,3 @@ package struct TokenKeyRing: Sendable {
     /// By a token's own `kid`, unverified.
     subscript(kid: [UInt8]) -> TokenKey? { ExactText(validating: kid).flatMap { byKid[$0] }.map { keys[$0] } }
 }
-
-/// All keys of the exchange, as one value.
-package struct KeyRings: Sendable {
-    package var tokens: TokenKeyRing
-    package var sealing: SealingKeyRing
-    package var challenges: ChallengeKeyRing
-
-    package init(
-        tokens: TokenKeyRing = TokenKeyRing(),
-        sealing: SealingKeyRing = SealingKeyRing(),
-        challenges: ChallengeKeyRing = ChallengeKeyRing()
-    ) {
-        self.tokens = tokens
-        self.sealing = sealing
-        self.challenges = challenges
-    }
-}

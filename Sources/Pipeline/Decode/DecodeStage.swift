@@ -4,9 +4,6 @@ internal import Crypto
 
 /// Decode (lanes): limits, headers, JSON, base64, the record key. A pure function of the record and of `now`.
 package struct DecodeStage: Sendable {
-    /// From 1970 to the end of 9999: the range of RFC 3339. −1 (no timestamp) is outside.
-    static let timestamps: ClosedRange<Int64> = 0...253_402_300_799_999
-
     private let settings: PipelineSettings
     private let decoder: RequestDecoder
 
@@ -120,7 +117,9 @@ package struct DecodeStage: Sendable {
         case .refused(let reason, let path, let keyID, let status):
             return .refused(reason, path: path, keyID: keyID, status: status)
         case .request(let request):
-            guard Self.timestamps.contains(record.timestamp) else { return refused(.malformedRequest, request) }
+            guard InboundRecord.timestamps.contains(record.timestamp) else {
+                return refused(.malformedRequest, request)
+            }
             guard keyMatches(record, request) else { return refused(.keyMismatch, request) }
             return .request(request)
         }

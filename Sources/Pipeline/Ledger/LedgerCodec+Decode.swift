@@ -185,7 +185,7 @@ private struct Fields {
 
     /// The range of RFC 3339, and as much before 1970: sums of such times cannot overflow.
     private static func isTime(_ milliseconds: Int64) -> Bool {
-        milliseconds.magnitude <= DecodeStage.timestamps.upperBound.magnitude
+        milliseconds.magnitude <= InboundRecord.timestamps.upperBound.magnitude
     }
 
     func time(_ key: UInt64) throws(LedgerCodec.Fault) -> EvaluationTime { try required(optionalTime(key), key) }

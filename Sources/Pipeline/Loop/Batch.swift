@@ -46,14 +46,6 @@ final class Batch {
     }
 }
 
-/// A lane's decoded grain: the polled records up to the first line that is no record.
-struct DecodedGrain {
-    var records: [DecodedRecord] = []
-    var fault: CaptureFault?
-    /// Lines that are no record and were left out, as asked.
-    var skippedLines = 0
-}
-
 /// A grain's outputs: records, or their bytes for a log that packs them.
 struct EncodedGrain {
     var records: [OutboundRecord] = []
@@ -65,10 +57,4 @@ struct EncodedGrain {
         grain.refusals = refusals
         return grain
     }
-}
-
-/// A capture's line that is no record.
-package struct CaptureFault: Error, Equatable, Sendable {
-    package let lineNumber: Int
-    package let reason: String
 }

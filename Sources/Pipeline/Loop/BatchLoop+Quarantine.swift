@@ -1,24 +1,3 @@
-/// A partition with records that can no longer be read as they were written.
-package struct PartitionDamage: Sendable, Equatable {
-    package let partition: Int32
-    /// What was read, and the log's message.
-    package let cause: String
-    /// Whether the damage is in the ledger; else it is in the requests.
-    package let isLedger: Bool
-
-    package init(partition: Int32, cause: String, isLedger: Bool) {
-        (self.partition, self.cause, self.isLedger) = (partition, cause, isLedger)
-    }
-
-    var sentence: String {
-        let way =
-            isLedger
-            ? "recreate the ledger topic and fill it from an export with attest-worker import-keys"
-            : "skip them with attest-worker reset --offsets-only --partitions \(partition) --to-offset N"
-        return "\(cause): bytes on the broker's disk are damaged; restore the replica from another one, or \(way)"
-    }
-}
-
 extension BatchLoop {
     func isHeld(_ polled: PolledRecord) -> Bool {
         guard case .record(let record) = polled else { return false }

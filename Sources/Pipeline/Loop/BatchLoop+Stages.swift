@@ -54,7 +54,7 @@ extension BatchLoop {
         batch.positions = PartitionPosition.after(records)
         mark(batch.positions, after: records, in: &batch.overlay)
         let changes = log.hasLedger ? batch.overlay.changes() : []
-        let (stage, packer) = (stages.emit, log.packer)
+        let (stage, packer) = (stages.encode, log.packer)
         batch.stage = .encoding
         let count = records.count + changes.count
         hand(batch, .encoding, count: count, grain: 64, priority: .high) { range, lane in

@@ -1,16 +1,3 @@
-/// A record's partition and offset.
-package struct RecordPlace: Hashable, Sendable {
-    package let partition: Int32
-    package let offset: Int64
-
-    package init(partition: Int32, offset: Int64) {
-        self.partition = partition
-        self.offset = offset
-    }
-
-    init(_ record: InboundRecord) { self.init(partition: record.partition, offset: record.offset) }
-}
-
 /// The search for a record whose outputs the log refuses: batches are halved until one record is left.
 ///
 /// Only faults of a record start it. Timeouts, fencing, coordinators, rights and full disks never do.

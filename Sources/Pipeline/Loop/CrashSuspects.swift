@@ -86,13 +86,3 @@ package struct CrashVerdict: LogFault, CustomStringConvertible {
             + "\(CrashSuspects.tries) times: it becomes a dead letter with dlq.reason internal; please report it"
     }
 }
-
-/// Records that become dead letters before they are looked at.
-struct Poison: Sendable {
-    /// The log refused their outputs: only the shortest dead letter is tried.
-    var refused: Set<RecordPlace> = []
-    /// They crash the process.
-    var crashing: Set<WorkItem> = []
-
-    var isEmpty: Bool { refused.isEmpty && crashing.isEmpty }
-}

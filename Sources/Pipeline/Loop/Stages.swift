@@ -5,12 +5,12 @@ struct Stages {
     let decode: DecodeStage
     let verify: VerifyStage
     let admit: AdmitStage
-    let emit: EmitStage
+    let encode: EncodeStage
 
     init(settings: PipelineSettings, options: BatchLoop.Options) {
         decode = DecodeStage(settings: settings)
         verify = VerifyStage(settings: settings)
-        emit = EmitStage(settings: settings)
+        encode = EncodeStage(settings: settings)
         #if DEBUG
             admit = AdmitStage(settings: settings, sabotage: options.sabotage)
         #else

@@ -23,16 +23,16 @@ package enum GroupMembership: Sendable, Equatable {
 /// The names of the six topics.
 package struct TopicNames: Sendable, Equatable {
     package var requests: String
-    package var outputs: [OutputStream: String]
+    package var outputs: [OutputTopic: String]
 
-    /// - Parameter outputs: a name for each ``OutputStream``.
-    package init(requests: String, outputs: [OutputStream: String]) {
+    /// - Parameter outputs: a name for each ``OutputTopic``.
+    package init(requests: String, outputs: [OutputTopic: String]) {
         self.requests = requests
         self.outputs = outputs
     }
 
     /// The requests first, then the outputs in their own order.
-    package var all: [String] { [requests] + OutputStream.allCases.compactMap { outputs[$0] } }
+    package var all: [String] { [requests] + OutputTopic.allCases.compactMap { outputs[$0] } }
 }
 
 /// What the log needs to know about the broker.
@@ -80,7 +80,7 @@ extension BrokerSettings {
     package func validate() throws(KafkaFault) {
         try KafkaProperties(properties).validate()
         _ = try stableID()
-        for stream in OutputStream.allCases where topics.outputs[stream] == nil {
+        for stream in OutputTopic.allCases where topics.outputs[stream] == nil {
             throw .invalid("no topic is set for \(stream.rawValue)")
         }
     }

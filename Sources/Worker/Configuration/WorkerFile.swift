@@ -73,7 +73,7 @@ struct WorkerFile {
 
     private static func topics(_ root: ConfigurationObject) throws(ConfigurationFault) -> TopicNames {
         var topics = TopicNames.standard
-        let outputs: [(StaticString, OutputStream)] = [
+        let outputs: [(StaticString, OutputTopic)] = [
             ("results", .results), ("tokens", .tokens), ("events", .events), ("deadLetters", .deadLetters),
             ("ledger", .ledger),
         ]

@@ -26,11 +26,11 @@ struct DemoReader {
     ///
     /// - Parameters:
     ///   - counts: how many outputs each topic holds; fewer come back only if none arrives for `milliseconds`.
-    func read(_ counts: [Pipeline.OutputStream: Int], milliseconds: Int = 5000) throws -> [Output] {
+    func read(_ counts: [OutputTopic: Int], milliseconds: Int = 5000) throws -> [Output] {
         try counts.flatMap { try read($0, count: $1, milliseconds: milliseconds) }
     }
 
-    private func read(_ stream: Pipeline.OutputStream, count: Int, milliseconds: Int) throws -> [Output] {
+    private func read(_ stream: OutputTopic, count: Int, milliseconds: Int) throws -> [Output] {
         guard let topic = topics.outputs[stream] else { return [] }
         let consumer = try Consumer(KafkaProperties(properties), topic: topic)
         try consumer.assign((0..<partitions).map { PartitionOffset(partition: $0, offset: PartitionOffset.beginning) })

@@ -4,14 +4,14 @@ internal import Synchronization
 
 /// A capture as a record log: its lines in, four capture files out. One reader, no rebalances.
 final class CaptureLog: RecordLog {
-    private static let files: [(Pipeline.OutputStream, String)] = [
+    private static let files: [(OutputTopic, String)] = [
         (.results, "results.ndjson"), (.tokens, "tokens.ndjson"), (.events, "events.ndjson"),
         (.deadLetters, "dead-letters.ndjson"),
     ]
 
     private let reader: LineReader
-    private let topics: [Pipeline.OutputStream: String]
-    private var outputs: [Pipeline.OutputStream: OutputFile] = [:]
+    private let topics: [OutputTopic: String]
+    private var outputs: [OutputTopic: OutputFile] = [:]
     private let bytesRead = Atomic<Int>(0)
     private let bytesTotal: Int?
     /// The capture's last line, if it is incomplete and no record: its writer was stopped in the middle of it.
@@ -20,7 +20,7 @@ final class CaptureLog: RecordLog {
     /// Opens the capture and makes (or empties) the four files.
     ///
     /// - Parameter topics: the names that the written records carry.
-    init(input: String, output directory: String, topics: [Pipeline.OutputStream: String]) throws(CommandFault) {
+    init(input: String, output directory: String, topics: [OutputTopic: String]) throws(CommandFault) {
         reader = try LineReader(path: input)
         bytesTotal = reader.totalBytes
         self.topics = topics
@@ -69,7 +69,7 @@ final class CaptureLog: RecordLog {
         { [topics] in Self.pack($0, topics) }
     }
 
-    private static func pack(_ records: [OutboundRecord], _ topics: [Pipeline.OutputStream: String]) -> [PackedOutput] {
+    private static func pack(_ records: [OutboundRecord], _ topics: [OutputTopic: String]) -> [PackedOutput] {
         var packed: [PackedOutput] = []
         var rest = records[...]
         while let stream = rest.first?.stream {

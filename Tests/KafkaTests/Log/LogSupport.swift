@@ -35,7 +35,7 @@ struct LogBatch {
     }
 
     /// An output for each record.
-    func outputs(_ streams: OutputStream...) -> [OutboundRecord] {
+    func outputs(_ streams: OutputTopic...) -> [OutboundRecord] {
         records.flatMap { record in streams.map { LogDriver.output($0, for: record) } }
     }
 }
@@ -222,7 +222,7 @@ final class LogDriver {
 
 extension LogDriver {
     /// An output for a request, saying which one.
-    static func output(_ stream: OutputStream, for record: InboundRecord) -> OutboundRecord {
+    static func output(_ stream: OutputTopic, for record: InboundRecord) -> OutboundRecord {
         OutboundRecord(
             stream: stream,
             partition: record.partition,

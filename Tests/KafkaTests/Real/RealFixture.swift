@@ -19,7 +19,7 @@ struct RealFixture {
         let servers = try servers ?? #require(RealKafkaTrait.broker).bootstrapServers
         names = TopicNames(
             requests: "\(prefix).requests",
-            outputs: Dictionary(uniqueKeysWithValues: OutputStream.allCases.map { ($0, "\(prefix).\($0.rawValue)") })
+            outputs: Dictionary(uniqueKeysWithValues: OutputTopic.allCases.map { ($0, "\(prefix).\($0.rawValue)") })
         )
         properties = [
             ("bootstrap.servers", servers), ("group.id", prefix), ("session.timeout.ms", "6000"),
@@ -53,7 +53,7 @@ struct RealFixture {
     }
 
     /// The values that an output topic holds, as a reader of this isolation level sees them, partition by partition.
-    func values(of stream: Pipeline.OutputStream, _ isolation: String = "read_committed") throws -> [String] {
+    func values(of stream: OutputTopic, _ isolation: String = "read_committed") throws -> [String] {
         let more = [("isolation.level", isolation), ("enable.partition.eof", "true")]
         let consumer = try Consumer(KafkaProperties(properties + more), topic: try #require(names.outputs[stream]))
         let all = 0..<3 as Range<Int32>

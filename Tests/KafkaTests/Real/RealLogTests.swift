@@ -15,7 +15,7 @@ extension RealKafkaTests {
     }
 
     /// Waits until a topic holds so many records, committed or not.
-    private func holds(_ count: Int, _ stream: Pipeline.OutputStream, _ fixture: RealFixture) throws -> Bool {
+    private func holds(_ count: Int, _ stream: OutputTopic, _ fixture: RealFixture) throws -> Bool {
         try Patience.wait(30) { try fixture.values(of: stream, "read_uncommitted").count >= count }
     }
 
@@ -25,13 +25,13 @@ extension RealKafkaTests {
         let batch = try driver.records(30)
         try driver.log.begin()
         try driver.log.append(batch.outputs(.results, .tokens, .ledger))
-        for stream in [Pipeline.OutputStream.results, .tokens, .ledger] {
+        for stream in [OutputTopic.results, .tokens, .ledger] {
             #expect(try holds(30, stream, fixture))
             #expect(try fixture.values(of: stream) == [], "\(stream) shows before the commit")
         }
         #expect(try fixture.committed() == [nil, nil, nil])
         try driver.log.commit(batch.positions, of: batch.generation)
-        for stream in [Pipeline.OutputStream.results, .tokens, .ledger] {
+        for stream in [OutputTopic.results, .tokens, .ledger] {
             #expect(try fixture.values(of: stream).count == 30)
         }
         let committed = try fixture.committed().compactMap(\.self)

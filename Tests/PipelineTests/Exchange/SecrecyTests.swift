@@ -116,7 +116,7 @@ import Testing
     @Test func `no output but the tokens topic's has a secret; a dead letter's value is the request itself`() throws {
         let traffic = try Self.traffic()
         #expect(traffic.tokens.count >= 8 && traffic.artifacts.count >= 8 && traffic.secrets.count > 200)
-        var seen: Set<OutputStream> = []
+        var seen: Set<OutputTopic> = []
         for output in traffic.rig.log.outputs where output.stream != .tokens {
             seen.insert(output.stream)
             var texts = output.headers.flatMap { [$0.name, $0.value ?? []] } + [output.key ?? []]

@@ -112,7 +112,7 @@ package struct FleetCheck {
         }
         for place in expected.keys where !seen.contains(place) { complaints.append("\(place) has no answer") }
         guard isExact else { return }
-        for stream in [OutputStream.results, .deadLetters] {
+        for stream in [OutputTopic.results, .deadLetters] {
             for (partition, records) in fleet.broker.visible(stream) {
                 let offsets = records.map(\.sourceOffset)
                 if offsets != offsets.sorted() { complaints.append("\(stream) of \(partition) are out of order") }

@@ -15,9 +15,9 @@ package final class SimulatedBroker: @unchecked Sendable {
     }
 
     package struct Topic: Hashable, Sendable {
-        package let stream: OutputStream
+        package let stream: OutputTopic
         package let partition: Int32
-        package init(_ stream: OutputStream, _ partition: Int32) {
+        package init(_ stream: OutputTopic, _ partition: Int32) {
             self.stream = stream
             self.partition = partition
         }
@@ -119,7 +119,7 @@ package final class SimulatedBroker: @unchecked Sendable {
     }
 
     /// All that read_committed readers of a stream see, by partition.
-    package func visible(_ stream: OutputStream) -> [Int32: [OutboundRecord]] {
+    package func visible(_ stream: OutputTopic) -> [Int32: [OutboundRecord]] {
         Dictionary(uniqueKeysWithValues: partitions.map { ($0, logs[Topic(stream, $0)]?.visible ?? []) })
     }
 
@@ -136,7 +136,7 @@ package final class SimulatedBroker: @unchecked Sendable {
         return read.skipsBefore
     }
 
-    func log(_ stream: OutputStream, _ partition: Int32) -> PartitionLog {
+    func log(_ stream: OutputTopic, _ partition: Int32) -> PartitionLog {
         logs[Topic(stream, partition)] ?? PartitionLog()
     }
 

@@ -21,7 +21,7 @@ package struct CaptureLayout: Sendable, CustomStringConvertible {
 /// What a capture gave under one layout.
 package struct CaptureRun: Equatable {
     /// Results, tokens, events and dead letters, each stream in its order.
-    package let outputs: [OutputStream: [OutboundRecord]]
+    package let outputs: [OutputTopic: [OutboundRecord]]
     package let keys: [Int32: [KeyID: KeyRecord]]
     /// Everything else that the ledger topic's last records say and time has not taken away.
     package let state: [String]
@@ -77,7 +77,7 @@ package struct CaptureRun: Equatable {
 
     /// The first difference, in words; nil = none.
     package func difference(from other: CaptureRun) -> String? {
-        for stream in OutputStream.allCases {
+        for stream in OutputTopic.allCases {
             let (own, others) = (outputs[stream] ?? [], other.outputs[stream] ?? [])
             for (mine, theirs) in zip(own, others) where mine != theirs {
                 return "\(stream) \(mine.partition)/\(mine.sourceOffset):\n\(Self.text(theirs))\n\(Self.text(mine))"

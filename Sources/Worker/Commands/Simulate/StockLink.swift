@@ -39,7 +39,7 @@ final class StockLink {
     init(properties: [(String, String)], topics: TopicNames, partitions: Int32) throws {
         (self.topics, self.partitions) = (topics, partitions)
         producer = try Producer(KafkaProperties(properties))
-        func reader(_ stream: Pipeline.OutputStream) throws -> Consumer {
+        func reader(_ stream: OutputTopic) throws -> Consumer {
             guard let topic = topics.outputs[stream] else { throw CommandFault("no topic is set for \(stream).") }
             let consumer = try Consumer(KafkaProperties(properties), topic: topic)
             try consumer.assign(

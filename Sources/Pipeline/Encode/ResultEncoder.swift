@@ -19,7 +19,7 @@ enum ResultEncoder {
         write(verdict, finding, into: &json)
         write(source: decoded.record, into: &json)
         json.key("evaluatedAt")
-        if DecodeStage.timestamps.contains(decoded.record.timestamp) {
+        if InboundRecord.timestamps.contains(decoded.record.timestamp) {
             write(EvaluationTime(milliseconds: decoded.record.timestamp), into: &json)
         } else {
             json.null()

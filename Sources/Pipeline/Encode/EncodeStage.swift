@@ -3,7 +3,7 @@ internal import AppCheck
 internal import Crypto
 
 /// Emit's encoding half (lanes): turns verdicts into outgoing records, each on its request's partition number.
-package struct EmitStage: Sendable {
+package struct EncodeStage: Sendable {
     /// The size limit of one output, key, value and headers together; the broker refuses larger ones. nil = no limit.
     private let maxRecordBytes: Int?
     private let mint: MintStage
@@ -51,7 +51,7 @@ package struct EmitStage: Sendable {
     }
 
     private func output(
-        _ stream: OutputStream,
+        _ stream: OutputTopic,
         of decoded: DecodedRecord,
         _ value: [UInt8],
         headers: [RecordHeader]

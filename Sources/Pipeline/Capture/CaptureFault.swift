@@ -1,0 +1,5 @@
+/// A capture's line that is no record.
+package struct CaptureFault: Error, Equatable, Sendable {
+    package let lineNumber: Int
+    package let reason: String
+}

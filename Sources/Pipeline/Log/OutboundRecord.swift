@@ -1,0 +1,57 @@
+/// A record to be written: same partition number as the request it answers.
+package struct OutboundRecord: Sendable, Equatable {
+    package var stream: OutputTopic
+    package var partition: Int32
+    /// The request's offset and timestamp: capture files carry them, Kafka does not.
+    package var sourceOffset: Int64
+    package var sourceTimestamp: Int64
+    package var key: [UInt8]?
+    package var value: [UInt8]?
+    package var headers: [RecordHeader]
+
+    package init(
+        stream: OutputTopic,
+        partition: Int32,
+        sourceOffset: Int64,
+        sourceTimestamp: Int64,
+        key: [UInt8]?,
+        value: [UInt8]?,
+        headers: [RecordHeader] = []
+    ) {
+        self.stream = stream
+        self.partition = partition
+        self.sourceOffset = sourceOffset
+        self.sourceTimestamp = sourceTimestamp
+        self.key = key
+        self.value = value
+        self.headers = headers
+    }
+}
+
+extension OutboundRecord {
+    /// The two lengths before a header's name and value on the wire, five bytes each at most.
+    private static let headerOverhead = 10
+
+    /// Key, value and headers together, in bytes: the broker's count or a few more.
+    package var byteCount: Int {
+        headers.reduce((key?.count ?? 0) + (value?.count ?? 0)) {
+            $0 + $1.name.count + ($1.value?.count ?? 0) + Self.headerOverhead
+        }
+    }
+}
+
+/// The output topics.
+package enum OutputTopic: String, Sendable, CaseIterable {
+    case results, tokens, events, deadLetters, ledger
+}
+
+/// Consecutive records of one stream in the bytes of their file.
+package struct PackedOutput: Sendable {
+    package let stream: OutputTopic
+    package var bytes: [UInt8]
+
+    package init(stream: OutputTopic, bytes: [UInt8]) {
+        self.stream = stream
+        self.bytes = bytes
+    }
+}

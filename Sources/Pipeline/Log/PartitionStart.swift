@@ -1,0 +1,20 @@
+/// Where reading of a partition starts, or why it does not.
+package enum PartitionStart: Sendable, Equatable {
+    package struct Report: Sendable, Equatable {
+        /// At most this many requests will never be read: retention deleted them, or the offset was moved forward.
+        package var skippedAtMost: Int64 = 0
+        /// A note for the operator; nil = none.
+        package var note: String?
+        /// The group has an offset of the partition that a worker committed; if not, at-least-once delivery marks that.
+        package var hasCommitted = true
+        /// The start lies after the group's offset, and everything before it is answered: the log commits it before
+        /// anything is read, since no other request may ever come to commit it with.
+        package var isUncommitted = false
+
+        package init() {}
+    }
+
+    case started(Report)
+    /// Reading waits for an operator: the sentence says what happened and what helps.
+    case held(String)
+}
