@@ -30,9 +30,11 @@ let modules: [Target] = [
     .target(name: "Pipeline", dependencies: ["AppCheck", "AppAttest", "Crypto", "CBOR", "JSON"], swiftSettings: core),
     .target(name: "Kafka", dependencies: ["CRdkafka"], swiftSettings: strict),
     .target(name: "DeviceLab", dependencies: ["AppAttest", "Crypto", "CBOR", "JSON"], swiftSettings: strict),
+    // Kafka's side of the log, transactions, restores, topics.
+    .target(name: "Broker", dependencies: ["Kafka", "Pipeline", "AppCheck"], swiftSettings: strict),
     .target(
         name: "Worker",
-        dependencies: ["Kafka", "Pipeline", "DeviceLab", "AppCheck", "AppAttest", "Crypto", "JSON", "CCrashMark"],
+        dependencies: ["Broker", "Kafka", "Pipeline", "DeviceLab", "AppCheck", "AppAttest", "Crypto", "JSON", "CCrashMark"],
         swiftSettings: strict
     ),
     .executableTarget(name: "attest-worker", dependencies: ["Worker"], swiftSettings: strict),
@@ -89,8 +91,8 @@ let tests: [Target] = [
         name: "KafkaTests",
         // The executable is built beside the tests, which start it.
         dependencies: [
-            "attest-worker", "Kafka", "Worker", "Pipeline", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit",
-            "BrokerKit",
+            "attest-worker", "Kafka", "Broker", "Worker", "Pipeline", "AppAttest", "Crypto", "JSON", "DeviceLab",
+            "TestKit", "BrokerKit",
         ],
         swiftSettings: strict
     ),
@@ -103,7 +105,7 @@ let tests: [Target] = [
         name: "WorkerTests",
         // The executable is built beside the tests, which start it.
         dependencies: [
-            "attest-worker", "Worker", "Kafka", "Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
+            "attest-worker", "Worker", "Broker", "Kafka", "Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
             "TestKit", "SimulationKit", "BrokerKit",
         ],
         // A script, read by path.
@@ -139,7 +141,7 @@ let benchmarks: [Target] = [
     ),
     .executableTarget(
         name: "KafkaCopy",
-        dependencies: ["Worker", "Pipeline", "Kafka"],
+        dependencies: ["Worker", "Broker", "Pipeline", "Kafka"],
         path: "Benchmarks/KafkaCopy",
         swiftSettings: strict
     ),

@@ -5,7 +5,10 @@ struct ManifestTests {
     /// Each module and what it may stand on.
     private static let house: [String: Set<String>] = [
         "attest-worker": ["Worker"],
-        "Worker": ["Kafka", "Pipeline", "DeviceLab", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON", "CCrashMark"],
+        "Worker": [
+            "Broker", "Kafka", "Pipeline", "DeviceLab", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON", "CCrashMark",
+        ],
+        "Broker": ["Kafka", "Pipeline", "AppCheck", "AppAttest"],
         "Pipeline": ["AppCheck", "AppAttest", "Crypto", "CBOR", "JSON"],
         "AppCheck": ["AppAttest", "Crypto", "JSON"],
         "AppAttest": ["Crypto", "CBOR"],

@@ -40,7 +40,9 @@ enum Rules {
         "Dispatch": shell + ["Sources/Pipeline/Lanes"],
         "Testing": ["Tests/"],
     ]
-    private static let shell = ["Sources/Worker/", "Sources/attest-worker/", "Tests/", "Benchmarks/"]
+    private static let shell = [
+        "Sources/Worker/", "Sources/Broker/", "Sources/attest-worker/", "Tests/", "Benchmarks/",
+    ]
 
     static func imports(of file: SourceFile) -> [(module: String, line: Int, spelling: String)] {
         file.code.enumerated().compactMap { index, line in

@@ -1,5 +1,6 @@
 import AppAttest
 import AppCheck
+import Broker
 import Crypto
 import Foundation
 import Kafka

@@ -1,7 +1,7 @@
-import BrokerKit
 import Foundation
 import Testing
 
+@testable import BrokerKit
 @testable import Worker
 
 @Suite("output files")

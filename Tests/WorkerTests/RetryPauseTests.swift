@@ -1,5 +1,6 @@
 import Testing
 
+@testable import Broker
 @testable import Worker
 
 @Suite("Pauses before something is tried again")

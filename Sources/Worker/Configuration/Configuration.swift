@@ -1,4 +1,5 @@
 package import AppCheck
+package import Broker
 package import Kafka
 package import Pipeline
 

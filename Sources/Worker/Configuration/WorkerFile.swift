@@ -1,4 +1,5 @@
 internal import AppCheck
+internal import Broker
 internal import Pipeline
 
 /// worker.json.

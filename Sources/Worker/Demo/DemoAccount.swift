@@ -1,3 +1,4 @@
+internal import Broker
 internal import Pipeline
 
 /// The account of a demo: the input, the output, and whether each outcome is the expected one.

@@ -1,3 +1,4 @@
+internal import Broker
 internal import JSON
 internal import Kafka
 internal import Pipeline

@@ -1,5 +1,6 @@
 internal import AppAttest
 internal import AppCheck
+internal import Broker
 internal import DeviceLab
 internal import JSON
 internal import Kafka

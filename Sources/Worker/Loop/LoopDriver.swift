@@ -1,3 +1,4 @@
+internal import Broker
 internal import Dispatch
 internal import Pipeline
 

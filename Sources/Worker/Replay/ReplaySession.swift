@@ -1,5 +1,6 @@
 internal import AppAttest
 internal import AppCheck
+internal import Broker
 internal import Pipeline
 
 /// A replay: a capture through the pipeline, with every file it writes.

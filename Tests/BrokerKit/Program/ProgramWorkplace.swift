@@ -1,3 +1,4 @@
+internal import Broker
 package import DeviceLab
 internal import Foundation
 package import Kafka

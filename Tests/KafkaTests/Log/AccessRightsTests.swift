@@ -2,7 +2,7 @@ import Kafka
 import Pipeline
 import Testing
 
-@testable import Worker
+@testable import Broker
 
 /// The words for a right that is missing, by what the library says of a refusal.
 struct AccessRightsTests {

@@ -2,7 +2,7 @@ import Kafka
 import Pipeline
 import Testing
 
-@testable import Worker
+@testable import Broker
 
 struct AssignedPartitionsTests {
     /// Partition 0 committed at 5, partition 1 never.

@@ -1,7 +1,7 @@
+import Broker
 import Kafka
 import Pipeline
 import Testing
-import Worker
 
 @Suite(.timeLimit(.minutes(20)))
 struct CapturePublisherTests {

@@ -1,8 +1,8 @@
+import Broker
 import Glibc
 import Kafka
 import Pipeline
 import Testing
-import Worker
 
 /// A member serves its group whatever it waits for, and loses nothing that comes meanwhile.
 @Suite(.timeLimit(.minutes(20)))

@@ -1,7 +1,7 @@
+import Broker
 import Kafka
 import Pipeline
 import Testing
-import Worker
 
 /// The two promises that a log can make.
 enum Delivery: String, CaseIterable, Sendable {

@@ -1,8 +1,8 @@
+import Broker
 import Glibc
 import Kafka
 import Pipeline
 import Testing
-import Worker
 
 @Suite(.timeLimit(.minutes(20)))
 struct MockLogTests {

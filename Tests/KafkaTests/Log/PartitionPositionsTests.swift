@@ -3,6 +3,7 @@ import Kafka
 import Pipeline
 import Testing
 
+@testable import Broker
 @testable import Worker
 
 /// The table of positions, row by row, each with its neighbours.

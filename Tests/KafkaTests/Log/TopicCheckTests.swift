@@ -2,7 +2,7 @@ import Kafka
 import Pipeline
 import Testing
 
-@testable import Worker
+@testable import Broker
 
 struct TopicCheckTests {
     static let names = TopicNames(

@@ -3,7 +3,7 @@ import Kafka
 import Pipeline
 import Testing
 
-@testable import Worker
+@testable import Broker
 
 struct TopicSettingsTests {
     private static let names = TopicCheckTests.names

@@ -1,7 +1,7 @@
+import Broker
 import Kafka
 import Pipeline
 import Testing
-import Worker
 
 /// How a batch's outputs, ledger records and offsets become one unit, on a broker whose answers are made up.
 @Suite(.timeLimit(.minutes(20)))

@@ -1,8 +1,8 @@
+import Broker
 import BrokerKit
 import Kafka
 import Pipeline
 import Testing
-import Worker
 
 private let behindNetwork: ClusterSettings = {
     var settings = ClusterSettings()

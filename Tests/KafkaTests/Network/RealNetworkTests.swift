@@ -1,9 +1,9 @@
+import Broker
 import BrokerKit
 import Foundation
 import Kafka
 import Pipeline
 import Testing
-import Worker
 
 private let behindNetwork: ClusterSettings = {
     var settings = ClusterSettings()

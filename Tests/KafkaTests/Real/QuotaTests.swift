@@ -1,9 +1,9 @@
+import Broker
 import BrokerKit
 import Foundation
 import Kafka
 import Pipeline
 import Testing
-import Worker
 
 extension RealCluster {
     /// Slows a client's producers down; other clients are as quick as before.

@@ -1,9 +1,9 @@
+import Broker
 import BrokerKit
 import Foundation
 import Kafka
 import Pipeline
 import Testing
-import Worker
 
 extension BrokerSettings {
     var groupID: String { KafkaProperties(properties)["group.id"] ?? "" }

@@ -1,9 +1,9 @@
+import Broker
 import BrokerKit
 import Foundation
 import Kafka
 import Pipeline
 import Testing
-import Worker
 
 /// Behaviour of an exactly-once log alone, and how it differs from an at-least-once log.
 extension RealKafkaTests {

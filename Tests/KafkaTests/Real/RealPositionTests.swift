@@ -1,8 +1,8 @@
+import Broker
 import BrokerKit
 import Kafka
 import Pipeline
 import Testing
-import Worker
 
 /// Positions that disagree, where only a broker shows it.
 extension RealKafkaTests {

@@ -1,4 +1,5 @@
 internal import AppAttest
+internal import Broker
 internal import DeviceLab
 internal import Foundation
 internal import Kafka

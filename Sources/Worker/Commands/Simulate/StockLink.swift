@@ -1,3 +1,4 @@
+internal import Broker
 internal import Foundation
 internal import JSON
 internal import Kafka

@@ -144,7 +144,7 @@ package enum TopicCheck {
         ]
     }
 
-    static func problem(_ message: String) -> TopicFinding {
+    package static func problem(_ message: String) -> TopicFinding {
         TopicFinding(severity: .problem, message: message)
     }
 

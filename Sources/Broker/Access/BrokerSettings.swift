@@ -95,14 +95,14 @@ extension BrokerSettings {
     }
 
     /// Refuses lines that no consumer accepts, such as time-outs that contradict each other. Joins no group.
-    func validateMember() throws(KafkaFault) {
+    package func validateMember() throws(KafkaFault) {
         var properties = try consumerProperties().completed(defaults: [("log_level", "0")])
         properties["group.instance.id"] = nil
         _ = try Consumer(properties, topic: topics.requests)
     }
 
     /// The name by which the group knows this instance over restarts.
-    func stableID() throws(KafkaFault) -> String {
+    package func stableID() throws(KafkaFault) -> String {
         guard let group = KafkaProperties(properties)["group.id"], !group.isEmpty else {
             throw .invalid("kafka property group.id is required")
         }
@@ -134,7 +134,7 @@ extension BrokerSettings {
     private static let topicRefresh = "topic.metadata.refresh.interval.ms"
 
     /// Outputs in a transaction live as long as it does; it lives as long as a partition's change of leader may take.
-    func transactionalProperties() throws(KafkaFault) -> KafkaProperties { try producerProperties() }
+    package func transactionalProperties() throws(KafkaFault) -> KafkaProperties { try producerProperties() }
 
     /// For reading the ledger topic: no group, and none of the settings that only a consumer of requests needs.
     func readerProperties() throws(KafkaFault) -> KafkaProperties {

@@ -18,7 +18,6 @@ struct Arrival {
 }
 
 extension KafkaRecordLog {
-    static let lookupMilliseconds = 5_000
     private static let sliceMilliseconds = 250
 
     /// Answers the group before asking the broker anything: a member that polls without answering holds up its group.
@@ -116,7 +115,7 @@ extension KafkaRecordLog {
     private func askTopics() -> Question<[TopicDescription]> {
         nonisolated(unsafe) let consumer = consumer
         return questions.ask { () throws(KafkaFault) in
-            try unsafe consumer.topics(timeoutMilliseconds: Self.lookupMilliseconds)
+            try unsafe consumer.topics(timeoutMilliseconds: Questions.lookupMilliseconds)
         }
     }
 
@@ -124,13 +123,13 @@ extension KafkaRecordLog {
         nonisolated(unsafe) let consumer = consumer
         let topic = topic
         return questions.ask { () throws(KafkaFault) in
-            let own = try unsafe consumer.committed(partitions, timeoutMilliseconds: Self.lookupMilliseconds)
+            let own = try unsafe consumer.committed(partitions, timeoutMilliseconds: Questions.lookupMilliseconds)
             if own.allSatisfy({ $0.offset != nil }) { return GroupOffsets(own: own, hasAny: true) }
-            let topics = try unsafe consumer.topics(timeoutMilliseconds: Self.lookupMilliseconds)
+            let topics = try unsafe consumer.topics(timeoutMilliseconds: Questions.lookupMilliseconds)
             let count = topics.first { $0.name == topic }?.partitions ?? 0
             let all = try unsafe consumer.committed(
                 Array(0..<Int32(clamping: count)),
-                timeoutMilliseconds: Self.lookupMilliseconds
+                timeoutMilliseconds: Questions.lookupMilliseconds
             )
             return GroupOffsets(own: own, hasAny: all.contains { $0.offset != nil })
         }

@@ -5,6 +5,9 @@ internal import Pipeline
 /// Questions to the broker, one after the other on a thread of their own, so that the thread that waits for an answer
 /// can serve the group. Each has its own time-out, so that none pile up behind a silent broker.
 final class Questions: Sendable {
+    /// How long a question may wait for the broker.
+    static let lookupMilliseconds = 5_000
+
     private let queue = DispatchQueue(label: "questions")
 
     func ask<Answer>(_ body: @escaping @Sendable () throws(KafkaFault) -> Answer) -> Question<Answer> {

@@ -9,7 +9,7 @@ struct EndAnswers: Sendable {
     /// Asks all at once; if that fails, asks for each alone, since one absent leader would hold up all.
     init(_ asker: PartitionEnds, _ topics: (ledger: String, requests: String), _ partitions: [Int32]) {
         do throws(KafkaFault) {
-            try ask(asker, topics, partitions, KafkaRecordLog.lookupMilliseconds)
+            try ask(asker, topics, partitions, Questions.lookupMilliseconds)
         } catch {
             fault = error
             guard error.isRetriable || error.isMissingTopic, partitions.count > 1 else { return }
