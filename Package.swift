@@ -34,7 +34,9 @@ let modules: [Target] = [
     .target(name: "Broker", dependencies: ["Kafka", "Pipeline", "AppCheck"], swiftSettings: strict),
     .target(
         name: "Worker",
-        dependencies: ["Broker", "Kafka", "Pipeline", "DeviceLab", "AppCheck", "AppAttest", "Crypto", "JSON", "CCrashMark"],
+        dependencies: [
+            "Broker", "Kafka", "Pipeline", "DeviceLab", "AppCheck", "AppAttest", "Crypto", "JSON", "CCrashMark",
+        ],
         swiftSettings: strict
     ),
     .executableTarget(name: "attest-worker", dependencies: ["Worker"], swiftSettings: strict),
@@ -105,7 +107,8 @@ let tests: [Target] = [
         name: "WorkerTests",
         // The executable is built beside the tests, which start it.
         dependencies: [
-            "attest-worker", "Worker", "Broker", "Kafka", "Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
+            "attest-worker", "Worker", "Broker", "Kafka", "Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON",
+            "DeviceLab",
             "TestKit", "SimulationKit", "BrokerKit",
         ],
         // A script, read by path.
