@@ -16,7 +16,7 @@ struct RealFixture {
 
     /// - Parameter servers: nil = the suite's broker.
     init(_ prefix: String, servers: String? = nil) throws {
-        let servers = try servers ?? #require(RealKafkaTrait.broker).bootstrapServers
+        let servers = try servers ?? #require(RealClusterTrait.cluster).bootstrapServers
         names = TopicNames(
             requests: "\(prefix).requests",
             outputs: Dictionary(uniqueKeysWithValues: OutputStream.allCases.map { ($0, "\(prefix).\($0.rawValue)") })

@@ -18,7 +18,7 @@ struct TransactionFixture {
         settings: [(name: String, value: String)] = [],
         servers: String? = nil
     ) throws {
-        let servers = try servers ?? #require(RealKafkaTrait.broker).bootstrapServers
+        let servers = try servers ?? #require(RealClusterTrait.cluster).bootstrapServers
         (input, output) = ("\(prefix).in", "\(prefix).out")
         properties = [
             ("bootstrap.servers", servers), ("group.id", prefix), ("session.timeout.ms", "6000"),
@@ -64,7 +64,7 @@ struct TransactionFixture {
     }
 
     /// Stops the broker's clock and waits until it stands still.
-    func stop(_ broker: RealKafka) throws {
+    func stop(_ broker: RealCluster) throws {
         let pid = try String(contentsOf: broker.folder.appendingPathComponent("1/pid"), encoding: .utf8)
         try broker.pause()
         for _ in 0..<500 {
