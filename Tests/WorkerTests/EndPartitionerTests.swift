@@ -27,7 +27,7 @@ extension EndToEndTests {
         #expect(try #require(outcomes.counts["accepted"]) > 10)
     }
 
-    @Test(.enabled(if: kcat != nil, noKcat))
+    @Test(.kcatTests)
     func `with crc32 the records of kcat's own partitioner are accepted`() throws {
         let workplace = try ProgramWorkplace("kcat") { $0.members = #""partitioner": "crc32","# }
         let records = try workplace.simulated(devices: 20, records: 90)

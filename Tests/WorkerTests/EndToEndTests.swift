@@ -14,9 +14,6 @@ import Testing
     .timeLimit(.minutes(20))
 )
 struct EndToEndTests {
-    static let kcat = KafkaInstallation.executable("kcat")
-    static let noKcat: Comment = "kcat is not installed"
-
     /// Requests of honest, faulty and hostile senders, and what the worker made of them.
     private func workedOff(_ prefix: String) throws -> (ProgramWorkplace, Outcomes) {
         let workplace = try ProgramWorkplace(prefix)
@@ -65,7 +62,7 @@ struct EndToEndTests {
             && record.headers.map { RecordHeader(name: $0.name, value: $0.value) } == put.headers
     }
 
-    @Test(.enabled(if: kcat != nil, noKcat))
+    @Test(.kcatTests)
     func `replay of a kcat capture writes the bytes that run wrote, and publish sends it again`() throws {
         let (workplace, outcomes) = try workedOff("replayed")
         try workplace.kcat("-C", "-e", "-q", "-J").write(to: URL(filePath: workplace.file("capture.ndjson")))

@@ -86,19 +86,7 @@ extension ProgramWorkplace {
     /// Runs kcat on the requests topic. - Returns: what it printed.
     @discardableResult
     func kcat(_ arguments: String...) throws -> Data {
-        let program: URL = try #require(KafkaInstallation.executable("kcat"))
-        let servers = try #require(properties["bootstrap.servers"])
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = program
-        process.arguments = ["-b", servers, "-t", requests] + arguments
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = output
-        try process.run()
-        let bytes = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        try #require(process.terminationStatus == 0)
-        return bytes
+        try Kcat.run(properties["bootstrap.servers"] ?? "", topic: requests, arguments)
     }
 }
 
