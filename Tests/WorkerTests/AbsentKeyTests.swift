@@ -35,12 +35,11 @@ struct AbsentKeyTests {
 
     private func replay(_ folder: SimulationFolder, _ output: String, _ more: String...) -> (code: Int32, error: String)
     {
-        let transcript = Transcript()
         let arguments = [
             "replay", "--config", folder.path + "/config", "--input", folder.path + "/capture.ndjson", "--output",
             folder.path + "/" + output,
         ]
-        let code = AttestWorker.main(arguments + more, commands: AttestWorker.commands, console: transcript.console)
+        let (code, transcript) = Transcript.run(arguments + more)
         return (code, transcript.error)
     }
 
@@ -57,8 +56,7 @@ struct AbsentKeyTests {
         _ output: String
     ) throws -> [Int64: (verb: String, outcome: String)] {
         var outcomes: [Int64: (verb: String, outcome: String)] = [:]
-        for line in try folder.bytes(output + "/results.ndjson").split(separator: 0x0A) {
-            let record = try CaptureCodec.decode(Array(line))
+        for record in try folder.captured(output + "/results.ndjson") {
             let root = try JSONDocument(parsing: record.value ?? []).root
             let verb = String(root["path"]?.string?.split(separator: ":").last ?? "")
             let partition = Int64(record.partition) << 32

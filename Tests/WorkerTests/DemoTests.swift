@@ -29,12 +29,8 @@ struct ProgramTests {
             let arguments = [
                 "--devices", "9", "--records", "200", "--faults", "0.3", "--start", "2026-11-20T12:00:00Z",
             ]
-            try WorkerBinary.done(
-                ["simulate", "--config", folder.path + "/config", "--output", folder.path + "/" + name] + arguments
-                    + more,
-                in: folder.path,
-                seconds: 60
-            )
+            let process = try folder.start("simulate", ["--output", folder.file(name)] + arguments + more)
+            try #require(process.waitForEnd() == .exit(0), "\(process.error)")
             return try folder.bytes(name)
         }
         let first = try capture("first", "--new-config")
@@ -47,13 +43,11 @@ struct ProgramTests {
     private static let nobody = "group.id=alone\nbootstrap.servers=127.0.0.1:1\n"
 
     @Test func `without a broker check fails with one line, and a run waits until a signal comes`() throws {
-        let folder = try SimulationFolder()
-        let made = folder.simulate("--new-config", "--devices", "1", "--records", "1", "--output", folder.path + "/c")
-        #expect(made.code == 0)
+        let folder = try SimulationFolder.configured()
         try folder.write(Self.nobody, to: "config/kafka.properties")
-        let check = try ProgramProcess(["run", "--config", folder.path + "/config", "--check"], in: folder.path)
+        let check = try folder.start("run", ["--check"])
         for number in [SIGTERM, SIGINT] {
-            let run = try ProgramProcess(["run", "--config", folder.path + "/config"], in: folder.path)
+            let run = try folder.start("run")
             #expect(run.says("\n"))
             #expect(run.saysOneLine("attest-worker: waiting for the broker: "), "\(run.error)")
             run.signal(number)
@@ -64,12 +58,10 @@ struct ProgramTests {
     }
 
     @Test func `a signal is never lost, at whatever moment of the start it arrives`() throws {
-        let folder = try SimulationFolder()
-        let made = folder.simulate("--new-config", "--devices", "1", "--records", "1", "--output", folder.path + "/c")
-        #expect(made.code == 0)
+        let folder = try SimulationFolder.configured()
         try folder.write(Self.nobody, to: "config/kafka.properties")
         let runs = try (1...16).map { turn in
-            let run = try ProgramProcess(["run", "--config", folder.path + "/config"], in: folder.path)
+            let run = try folder.start("run")
             usleep(useconds_t(turn * 4_000))
             run.signal(SIGTERM)
             return run
@@ -103,14 +95,10 @@ struct ProgramTests {
     )
     func `a configuration fault ends run with exit code 2 and one line`(file: String, text: String, name: String) throws
     {
-        let folder = try SimulationFolder()
-        #expect(
-            folder.simulate("--new-config", "--devices", "1", "--records", "1", "--output", folder.path + "/c").code
-                == 0
-        )
+        let folder = try SimulationFolder.configured()
         try folder.write(text, to: "config/" + file)
         for more in [[], ["--check"]] {
-            let process = try ProgramProcess(["run", "--config", folder.path + "/config"] + more, in: folder.path)
+            let process = try folder.start("run", more)
             #expect(process.waitForEnd() == .exit(2))
             #expect(process.saysOneLine("attest-worker: ") && process.error.contains(name), "\(process.error)")
         }

@@ -47,20 +47,9 @@ extension ProgramProcess {
     }
 }
 
-// MARK: - Files and topics
+// MARK: - Topics
 
 extension ProgramWorkplace {
-    func file(_ name: String) -> String { folder + "/" + name }
-
-    func bytes(_ name: String) throws -> [UInt8] { [UInt8](try Data(contentsOf: URL(filePath: file(name)))) }
-
-    func write(_ text: String, to name: String) throws { try Data(text.utf8).write(to: URL(filePath: file(name))) }
-
-    /// The records of a capture.
-    func captured(_ name: String) throws -> [InboundRecord] {
-        try bytes(name).split(separator: 0x0A).map { try CaptureCodec.decode(Array($0)) }
-    }
-
     /// Puts records onto a topic, each on the partition of its key unless another one is given.
     ///
     /// - Parameter topic: nil = the requests.

@@ -31,15 +31,12 @@ struct ExchangeSimulateTests {
         isNew: Bool = true
     ) throws -> (records: [InboundRecord], plans: [SimulationPlan]) {
         let load = ["--devices", "\(devices)", "--records", "\(records)", "--faults", "\(faults)", "--rate", "10"]
-        let transcript = Transcript()
         let all =
             ["simulate", "--config", folder.path + "/config", "--output", folder.path + "/capture.ndjson"]
             + ["--verbs", Self.names(verbs), "--start", Self.start] + load + (isNew ? ["--new-config"] : [])
-        let code = AttestWorker.main(all, commands: AttestWorker.commands, console: transcript.console)
+        let (code, transcript) = Transcript.run(all)
         try #require(code == 0, "\(transcript.error)")
-        let capture = try folder.bytes("capture.ndjson").split(separator: 0x0A).map {
-            try CaptureCodec.decode(Array($0))
-        }
+        let capture = try folder.captured("capture.ndjson")
         let configuration = try Configuration.load(directory: folder.path + "/config")
         var settings = SimulationSettings(devices: devices, records: records)
         settings.verbs = Set(verbs)
@@ -116,8 +113,8 @@ struct ExchangeSimulateTests {
         let (_, plans) = try made(folder, [.verifyAppCheckToken], devices: 10, records: 300)
         _ = try folder.outcomes()
         var again = 0
-        for line in try folder.bytes("out/results.ndjson").split(separator: 0x0A) {
-            let result = try JSONDocument(parsing: try CaptureCodec.decode(Array(line)).value ?? []).root
+        for record in try folder.captured("out/results.ndjson") {
+            let result = try JSONDocument(parsing: record.value ?? []).root
             let id = try #require(result["requestId"]?.string)
             let step = plans[0].step(try #require(Int(id.dropFirst("sim-1-".count))))
             guard step.verb == .verifyAppCheckToken else { continue }
@@ -173,9 +170,8 @@ struct ExchangeSimulateTests {
             "verifyAppCheckToken"
         )
         #expect(keyless.code == 2 && keyless.transcript.error.contains("has no active ES256 signing key"))
-        let transcript = Transcript()
         let keys = ["new-keys", "--config", folder.path + "/config", "--only", "signing", "--add"]
-        try #require(AttestWorker.main(keys, commands: AttestWorker.commands, console: transcript.console) == 0)
+        try #require(Transcript.run(keys).code == 0)
         let (first, second) = (
             try made(folder, verbs, isNew: false).records, try made(folder, verbs, isNew: false).records
         )
