@@ -16,20 +16,10 @@ struct AbsentKeyTests {
     /// A capture of such verbs with the configuration that it was sealed with.
     private func folder(_ verbs: [String]) throws -> SimulationFolder {
         let folder = try SimulationFolder()
-        let made = folder.simulate(
-            "--new-config",
-            "--devices",
-            "5",
-            "--records",
-            "80",
-            "--faults",
-            "0.2",
-            "--output",
-            folder.path + "/capture.ndjson",
-            "--verbs",
-            verbs.joined(separator: ",")
-        )
-        try #require(made.code == 0, "\(made.transcript.error)")
+        _ = try folder.capture([
+            "--new-config", "--devices", "5", "--records", "80", "--faults", "0.2", "--verbs",
+            verbs.joined(separator: ","),
+        ])
         return folder
     }
 

@@ -31,12 +31,9 @@ struct ExchangeSimulateTests {
         isNew: Bool = true
     ) throws -> (records: [InboundRecord], plans: [SimulationPlan]) {
         let load = ["--devices", "\(devices)", "--records", "\(records)", "--faults", "\(faults)", "--rate", "10"]
-        let all =
-            ["simulate", "--config", folder.path + "/config", "--output", folder.path + "/capture.ndjson"]
-            + ["--verbs", Self.names(verbs), "--start", Self.start] + load + (isNew ? ["--new-config"] : [])
-        let (code, transcript) = Transcript.run(all)
-        try #require(code == 0, "\(transcript.error)")
-        let capture = try folder.captured("capture.ndjson")
+        let capture = try folder.capture(
+            ["--verbs", Self.names(verbs), "--start", Self.start] + load + (isNew ? ["--new-config"] : [])
+        )
         let configuration = try Configuration.load(directory: folder.path + "/config")
         var settings = SimulationSettings(devices: devices, records: records)
         settings.verbs = Set(verbs)
@@ -129,22 +126,10 @@ struct ExchangeSimulateTests {
         let folder = try SimulationFolder()
         let first = try made(folder, Method.allCases, faults: 0.3).records
         #expect(try made(folder, Method.allCases, faults: 0.3, isNew: false).records == first)
-        let other = try folder.capture(
-            "--devices",
-            "20",
-            "--records",
-            "300",
-            "--faults",
-            "0.3",
-            "--verbs",
-            Self.names(Method.allCases),
-            "--start",
-            Self.start,
-            "--rate",
-            "10",
-            "--seed",
-            "2"
-        )
+        let other = try folder.capture([
+            "--devices", "20", "--records", "300", "--faults", "0.3", "--verbs", Self.names(Method.allCases), "--start",
+            Self.start, "--rate", "10", "--seed", "2",
+        ])
         #expect(other != first)
         #expect(Set(first.map { $0.headers.first?.value ?? [] }).count == 300)
     }
@@ -159,16 +144,9 @@ struct ExchangeSimulateTests {
             try records.filter { try Self.verb(of: $0) != Method.verifyAppCheckToken.rawValue }
         }
         let verbs = Self.exchange
-        let keyless = folder.simulate(
-            "--devices",
-            "1",
-            "--records",
-            "1",
-            "--output",
-            "/dev/null",
-            "--verbs",
-            "verifyAppCheckToken"
-        )
+        let keyless = folder.simulate([
+            "--devices", "1", "--records", "1", "--output", "/dev/null", "--verbs", "verifyAppCheckToken",
+        ])
         #expect(keyless.code == 2 && keyless.transcript.error.contains("has no active ES256 signing key"))
         let keys = ["new-keys", "--config", folder.path + "/config", "--only", "signing", "--add"]
         try #require(Transcript.run(keys).code == 0)
@@ -244,16 +222,9 @@ struct ExchangeSimulateTests {
         #expect(plans[0].challengeLife == nil)
         let outcomes = try folder.outcomes()
         for index in records.indices { #expect(outcomes["sim-1-\(index)"] == plans[0].expected(index)) }
-        let (code, transcript) = folder.simulate(
-            "--devices",
-            "1",
-            "--records",
-            "1",
-            "--output",
-            "/dev/null",
-            "--verbs",
-            "generateAppAttestChallenge"
-        )
+        let (code, transcript) = folder.simulate([
+            "--devices", "1", "--records", "1", "--output", "/dev/null", "--verbs", "generateAppAttestChallenge",
+        ])
         #expect(code == 2)
         #expect(transcript.error.contains("challenges.mode is external"))
     }
@@ -268,16 +239,9 @@ struct ExchangeSimulateTests {
         )
         worker[list] = nil
         try JSONSerialization.data(withJSONObject: worker).write(to: URL(filePath: file))
-        let (code, transcript) = folder.simulate(
-            "--devices",
-            "1",
-            "--records",
-            "1",
-            "--output",
-            "/dev/null",
-            "--verbs",
-            Self.names(Self.exchange)
-        )
+        let (code, transcript) = folder.simulate([
+            "--devices", "1", "--records", "1", "--output", "/dev/null", "--verbs", Self.names(Self.exchange),
+        ])
         #expect(code == 2)
         #expect(
             transcript.error.contains(

@@ -253,7 +253,7 @@ struct NewConfigurationKeyTests {
     func fresh() throws {
         let (folder, other) = (try SimulationFolder(), try SimulationFolder())
         let load = ["--new-config", "--devices", "1", "--records", "1"]
-        for folder in [folder, other] { _ = try folder.capture(load[0], load[1], load[2], load[3], load[4]) }
+        for folder in [folder, other] { _ = try folder.capture(load) }
         let loaded = try LoadedConfiguration.load(directory: folder.path + "/config")
         let rings = loaded.keys.rings
         #expect(rings.tokens.keys.map(\.algorithm) == [.rs256] && rings.tokens.active(.rs256) != nil)

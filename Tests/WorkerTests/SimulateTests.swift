@@ -32,14 +32,17 @@ final class SimulationFolder: FileFolder {
     }
 
     /// Runs `simulate` on this folder's configuration.
-    func simulate(_ arguments: String...) -> (code: Int32, transcript: Transcript) {
+    func simulate(_ arguments: String...) -> (code: Int32, transcript: Transcript) { simulate(arguments) }
+
+    func simulate(_ arguments: [String]) -> (code: Int32, transcript: Transcript) {
         Transcript.run(["simulate", "--config", path + "/config"] + arguments)
     }
 
     /// Runs it with a capture as its output, and reads the capture.
-    func capture(_ arguments: String...) throws -> [InboundRecord] {
-        let output = ["simulate", "--config", path + "/config", "--output", file("capture.ndjson")]
-        let (code, transcript) = Transcript.run(output + arguments)
+    func capture(_ arguments: String...) throws -> [InboundRecord] { try capture(arguments) }
+
+    func capture(_ arguments: [String]) throws -> [InboundRecord] {
+        let (code, transcript) = simulate(["--output", file("capture.ndjson")] + arguments)
         try #require(code == 0, "\(transcript.error)")
         return try captured("capture.ndjson")
     }
@@ -69,8 +72,7 @@ struct SimulateTests {
         let folder = try SimulationFolder()
         let load = ["--devices", "20", "--records", "300", "--faults", "0.3", "--start", Self.start]
         func bytes(_ more: String...) throws -> [UInt8] {
-            let arguments = ["simulate", "--config", folder.path + "/config", "--output", folder.path + "/c"]
-            try #require(Transcript.run(arguments + load + more).code == 0)
+            try #require(folder.simulate(["--output", folder.file("c")] + load + more).code == 0)
             return try folder.bytes("c")
         }
         let first = try bytes("--new-config")
@@ -82,17 +84,9 @@ struct SimulateTests {
     @Test("Records have ids of their own, canonical keys on their murmur2 partitions, offsets in a row, and times")
     func records() throws {
         let folder = try SimulationFolder()
-        let records = try folder.capture(
-            "--new-config",
-            "--devices",
-            "10",
-            "--records",
-            "200",
-            "--start",
-            Self.start,
-            "--rate",
-            "4"
-        )
+        let records = try folder.capture([
+            "--new-config", "--devices", "10", "--records", "200", "--start", Self.start, "--rate", "4",
+        ])
         #expect(records.count == 200)
         #expect(Set(records.map { $0.headers.first?.value ?? [] }).count == 200)
         var next: [Int32: Int64] = [:]
@@ -142,20 +136,10 @@ struct SimulateTests {
     func faults(verbs: String) throws {
         let folder = try SimulationFolder()
         let (devices, records) = (30, verbs == "verifyAttestation" ? 400 : 1500)
-        let load = ["--devices", "\(devices)", "--records", "\(records)"]
-        _ = try folder.capture(
-            "--new-config",
-            load[0],
-            load[1],
-            load[2],
-            load[3],
-            "--faults",
-            "0.4",
-            "--verbs",
-            verbs,
-            "--start",
-            Self.start
-        )
+        _ = try folder.capture([
+            "--new-config", "--devices", "\(devices)", "--records", "\(records)", "--faults", "0.4", "--verbs", verbs,
+            "--start", Self.start,
+        ])
         var settings = SimulationSettings(devices: devices, records: records)
         settings.verbs = Set(verbs.split(separator: ",").compactMap { SimulationSettings.Verb(rawValue: String($0)) })
         settings.faultShare = 0.4
@@ -175,16 +159,7 @@ struct SimulateTests {
             #"{"projects":[{"number":"1","apps":[\#(apps.joined(separator: ","))]}]}"#,
             to: "config/apps.json"
         )
-        _ = try folder.capture(
-            "--devices",
-            "31",
-            "--records",
-            "1000",
-            "--faults",
-            "0.3",
-            "--start",
-            Self.start
-        )
+        _ = try folder.capture(["--devices", "31", "--records", "1000", "--faults", "0.3", "--start", Self.start])
         var settings = SimulationSettings(devices: 31, records: 1000)
         settings.faultShare = 0.3
         try expect(folder, settings, apps: 3)
@@ -214,7 +189,7 @@ struct SimulateTests {
         let folder = try SimulationFolder()
         let load = ["--devices", "1", "--records", "1", "--output", "/dev/null"]
         func run(_ more: String...) -> (Int32, String) {
-            let (code, transcript) = Transcript.run(["simulate", "--config", folder.path + "/config"] + load + more)
+            let (code, transcript) = folder.simulate(load + more)
             return (code, transcript.error)
         }
         #expect(run().0 == 2, "there is no configuration yet")
@@ -279,15 +254,9 @@ struct SimulateTests {
     @Test("A capture that cannot be written is the world's fault: exit code 1")
     func unwritable() throws {
         let folder = try SimulationFolder()
-        let (code, transcript) = folder.simulate(
-            "--new-config",
-            "--devices",
-            "1",
-            "--records",
-            "1",
-            "--output",
-            folder.path + "/no/such/folder/x"
-        )
+        let (code, transcript) = folder.simulate([
+            "--new-config", "--devices", "1", "--records", "1", "--output", folder.path + "/no/such/folder/x",
+        ])
         #expect(code == 1)
         #expect(transcript.error.contains("cannot write"))
     }
@@ -316,9 +285,8 @@ struct SimulatePublishTests {
             "bootstrap.servers=\(cluster.bootstrapServers)\ngroup.id=g\n",
             to: "config/kafka.properties"
         )
-        let (code, transcript) = Transcript.run(
-            ["simulate", "--config", folder.path + "/config", "--devices", "20", "--records", "200", "--publish"]
-                + (rate.map { ["--rate", $0] } ?? [])
+        let (code, transcript) = folder.simulate(
+            ["--devices", "20", "--records", "200", "--publish"] + (rate.map { ["--rate", $0] } ?? [])
         )
         #expect(code == 0, "\(transcript.error)")
         #expect(transcript.output == "published 200 records of 20 devices\n")
