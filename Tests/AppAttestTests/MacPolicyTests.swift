@@ -1,4 +1,5 @@
 import Crypto
+import TestKit
 import Testing
 
 @testable import AppAttest
@@ -11,8 +12,9 @@ import Testing
     private static let number10 = MadeLeaf.apple(5, DER.sequence(DER.explicit(4, DER.integer([10]))))
 
     /// Apple's published base64 of the list, as bytes.
-    private static let published = MadeLeaf.bytes(
-        "30400C023131303A30090C026F6BA1030101FF30090C026F61A1030101FF300B0C046F64656CA1030101FF"
+    private static let published = WycheproofVectors.bytes(
+        hex:
+            "30400C023131303A30090C026F6BA1030101FF30090C026F61A1030101FF300B0C046F64656CA1030101FF"
             + "30150C046F73676EA0060C04727365633005A603020101"
     )
     private static let good = MadeLeaf.apple(6, DER.sequence(DER.explicit(3, DER.octets(published))))

@@ -1,4 +1,5 @@
 import Crypto
+import TestKit
 
 @testable import AppAttest
 
@@ -8,10 +9,10 @@ struct MadeLeaf {
     static let ecdsaWithSHA256 = AlgorithmIdentifier.ecdsaWithSHA256
     static let ecdsaWithSHA384 = Array(ecdsaWithSHA256.dropLast()) + [0x03]
     /// P-256's base point, a valid key that anyone knows.
-    static let basePoint: [UInt8] =
-        [0x04]
-        + bytes("6B17D1F2E12C4247F8BCE6E563A440F277037D812DEB33A0F4A13945D898C296")
-        + bytes("4FE342E2FE1A7F9B8EE7EB4A7C0F9E162BCE33576B315ECECBB6406837BF51F5")
+    static let basePoint = WycheproofVectors.bytes(
+        hex: "046B17D1F2E12C4247F8BCE6E563A440F277037D812DEB33A0F4A13945D898C296"
+            + "4FE342E2FE1A7F9B8EE7EB4A7C0F9E162BCE33576B315ECECBB6406837BF51F5"
+    )
 
     static let baseKey = P256PublicKey(x963: basePoint.span)
 
@@ -59,16 +60,6 @@ struct MadeLeaf {
     }
 
     static func nonce(_ digest: Digest) -> [UInt8] { apple(2, [0x30, 0x24, 0xA1, 0x22, 0x04, 0x20] + digest.bytes) }
-
-    static func bytes(_ hex: String) -> [UInt8] {
-        var digits = hex[...]
-        var result: [UInt8] = []
-        while let byte = UInt8(digits.prefix(2), radix: 16) {
-            result.append(byte)
-            digits = digits.dropFirst(2)
-        }
-        return result
-    }
 }
 
 extension TestAuthority {

@@ -16,31 +16,20 @@ struct AbsentKeyTests {
     /// A capture of such verbs with the configuration that it was sealed with.
     private func folder(_ verbs: [String]) throws -> SimulationFolder {
         let folder = try SimulationFolder()
-        let made = folder.simulate(
-            "--new-config",
-            "--devices",
-            "5",
-            "--records",
-            "80",
-            "--faults",
-            "0.2",
-            "--output",
-            folder.path + "/capture.ndjson",
-            "--verbs",
-            verbs.joined(separator: ",")
-        )
-        try #require(made.code == 0, "\(made.transcript.error)")
+        _ = try folder.capture([
+            "--new-config", "--devices", "5", "--records", "80", "--faults", "0.2", "--verbs",
+            verbs.joined(separator: ","),
+        ])
         return folder
     }
 
     private func replay(_ folder: SimulationFolder, _ output: String, _ more: String...) -> (code: Int32, error: String)
     {
-        let transcript = Transcript()
         let arguments = [
             "replay", "--config", folder.path + "/config", "--input", folder.path + "/capture.ndjson", "--output",
             folder.path + "/" + output,
         ]
-        let code = AttestWorker.main(arguments + more, commands: AttestWorker.commands, console: transcript.console)
+        let (code, transcript) = Transcript.run(arguments + more)
         return (code, transcript.error)
     }
 
@@ -57,8 +46,7 @@ struct AbsentKeyTests {
         _ output: String
     ) throws -> [Int64: (verb: String, outcome: String)] {
         var outcomes: [Int64: (verb: String, outcome: String)] = [:]
-        for line in try folder.bytes(output + "/results.ndjson").split(separator: 0x0A) {
-            let record = try CaptureCodec.decode(Array(line))
+        for record in try folder.captured(output + "/results.ndjson") {
             let root = try JSONDocument(parsing: record.value ?? []).root
             let verb = String(root["path"]?.string?.split(separator: ":").last ?? "")
             let partition = Int64(record.partition) << 32

@@ -19,6 +19,12 @@ final class Transcript {
     }
     var output: String { String(decoding: outputBytes, as: UTF8.self) }
     var error: String { String(decoding: errorBytes, as: UTF8.self) }
+
+    /// Runs a command of the program in this process.
+    static func run(_ arguments: [String]) -> (code: Int32, transcript: Transcript) {
+        let transcript = Transcript()
+        return (AttestWorker.main(arguments, commands: AttestWorker.commands, console: transcript.console), transcript)
+    }
 }
 
 @Suite("The command line")

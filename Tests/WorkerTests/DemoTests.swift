@@ -1,17 +1,18 @@
+import BrokerKit
 import Foundation
 import Testing
 
 /// The program without any broker.
 @Suite(
     "The program alone",
-    .enabled(if: WorkerProgram.url != nil, "the program is not built"),
+    .enabled(if: WorkerBinary.url != nil, "the program is not built"),
     .timeLimit(.minutes(20))
 )
 struct ProgramTests {
     @Test func `demo ends with success and names what it does not prove`() throws {
         let folder = try SimulationFolder()
-        let demo = try WorkerProcess(["demo"], folder: folder.path)
-        #expect(demo.exitCode(seconds: 60) == 0, "\(demo.output) \(demo.error)")
+        let demo = try WorkerBinary.run(["demo"], in: folder.path, seconds: 60)
+        #expect(demo.end == .exit(0), "\(demo.output) \(demo.error)")
         #expect(demo.output.contains("mock broker"))
         #expect(demo.output.contains("proves no transactions"))
         #expect(demo.output.contains("Every record has its expected outcome."))
@@ -28,12 +29,8 @@ struct ProgramTests {
             let arguments = [
                 "--devices", "9", "--records", "200", "--faults", "0.3", "--start", "2026-11-20T12:00:00Z",
             ]
-            let process = try WorkerProcess(
-                ["simulate", "--config", folder.path + "/config", "--output", folder.path + "/" + name] + arguments
-                    + more,
-                folder: folder.path
-            )
-            try #require(process.exitCode() == 0, "\(process.error)")
+            let process = try folder.start("simulate", ["--output", folder.file(name)] + arguments + more)
+            try #require(process.waitForEnd() == .exit(0), "\(process.error)")
             return try folder.bytes(name)
         }
         let first = try capture("first", "--new-config")
@@ -46,35 +43,31 @@ struct ProgramTests {
     private static let nobody = "group.id=alone\nbootstrap.servers=127.0.0.1:1\n"
 
     @Test func `without a broker check fails with one line, and a run waits until a signal comes`() throws {
-        let folder = try SimulationFolder()
-        let made = folder.simulate("--new-config", "--devices", "1", "--records", "1", "--output", folder.path + "/c")
-        #expect(made.code == 0)
+        let folder = try SimulationFolder.configured()
         try folder.write(Self.nobody, to: "config/kafka.properties")
-        let check = try WorkerProcess(["run", "--config", folder.path + "/config", "--check"], folder: folder.path)
+        let check = try folder.start("run", ["--check"])
         for number in [SIGTERM, SIGINT] {
-            let run = try WorkerProcess(["run", "--config", folder.path + "/config"], folder: folder.path)
-            #expect(run.waits(until: "\n"))
+            let run = try folder.start("run")
+            #expect(run.says("\n"))
             #expect(run.saysOneLine("attest-worker: waiting for the broker: "), "\(run.error)")
             run.signal(number)
-            #expect(run.exitCode() == 0)
+            #expect(run.waitForEnd() == .exit(0))
         }
-        #expect(check.exitCode() == 1)
+        #expect(check.waitForEnd() == .exit(1))
         #expect(check.saysOneLine("attest-worker: cannot query the broker: "), "\(check.error)")
     }
 
     @Test func `a signal is never lost, at whatever moment of the start it arrives`() throws {
-        let folder = try SimulationFolder()
-        let made = folder.simulate("--new-config", "--devices", "1", "--records", "1", "--output", folder.path + "/c")
-        #expect(made.code == 0)
+        let folder = try SimulationFolder.configured()
         try folder.write(Self.nobody, to: "config/kafka.properties")
         let runs = try (1...16).map { turn in
-            let run = try WorkerProcess(["run", "--config", folder.path + "/config"], folder: folder.path)
+            let run = try folder.start("run")
             usleep(useconds_t(turn * 4_000))
             run.signal(SIGTERM)
             return run
         }
         // Before the program handles the signal itself, the system ends it: that is an end too.
-        #expect(wait(30) { runs.allSatisfy { !$0.isRunning } })
+        #expect(Patience.wait(30) { runs.allSatisfy { !$0.isRunning } })
     }
 
     /// A damaged configuration, or wrong usage, and what the one line on standard error must name.
@@ -102,15 +95,11 @@ struct ProgramTests {
     )
     func `a configuration fault ends run with exit code 2 and one line`(file: String, text: String, name: String) throws
     {
-        let folder = try SimulationFolder()
-        #expect(
-            folder.simulate("--new-config", "--devices", "1", "--records", "1", "--output", folder.path + "/c").code
-                == 0
-        )
+        let folder = try SimulationFolder.configured()
         try folder.write(text, to: "config/" + file)
         for more in [[], ["--check"]] {
-            let process = try WorkerProcess(["run", "--config", folder.path + "/config"] + more, folder: folder.path)
-            #expect(process.exitCode() == 2)
+            let process = try folder.start("run", more)
+            #expect(process.waitForEnd() == .exit(2))
             #expect(process.saysOneLine("attest-worker: ") && process.error.contains(name), "\(process.error)")
         }
     }
@@ -118,8 +107,8 @@ struct ProgramTests {
     @Test(arguments: [["run"], ["run", "--config", "/nowhere"], ["run", "--confg", "/nowhere"], ["rum"], []])
     func `wrong usage ends with exit code 2 and one line`(arguments: [String]) throws {
         let folder = try SimulationFolder()
-        let process = try WorkerProcess(arguments, folder: folder.path)
-        #expect(process.exitCode() == 2)
+        let process = try ProgramProcess(arguments, in: folder.path)
+        #expect(process.waitForEnd() == .exit(2))
         #expect(process.saysOneLine("attest-worker: "), "\(process.error)")
     }
 }

@@ -1,5 +1,6 @@
 import AppAttest
 import AppCheck
+import BrokerKit
 import DeviceLab
 import Foundation
 import JSON
@@ -11,7 +12,7 @@ import Testing
 
 extension EndToEndTests {
     /// Keys of worker.json by what they are for, in the order of their lists.
-    private func keyIDs(_ workplace: Workplace) throws -> [[String]] {
+    private func keyIDs(_ workplace: ProgramWorkplace) throws -> [[String]] {
         let configuration = try Configuration.load(directory: workplace.config)
         return [
             configuration.signingKeys.map(\.kid), configuration.sealingKeys.map(\.id),
@@ -19,7 +20,7 @@ extension EndToEndTests {
         ]
     }
 
-    private func fleet(_ workplace: Workplace, devices: Int, wishes: [StockMember.Wish]) throws -> StockFleet {
+    private func fleet(_ workplace: ProgramWorkplace, devices: Int, wishes: [StockMember.Wish]) throws -> StockFleet {
         let configuration = try Configuration.load(directory: workplace.config)
         let members = StockFleet.members(
             configuration.registry.apps.compactMap(SimulatedApp.init),
@@ -31,14 +32,14 @@ extension EndToEndTests {
         let link = try StockLink(
             properties: workplace.properties.pairs.map { ($0.name, $0.value) },
             topics: configuration.topics,
-            partitions: Workplace.partitions
+            partitions: workplace.partitions
         )
         return StockFleet(members, link: link, prefix: "stock-" + UUID().uuidString)
     }
 
     /// Lets the clients go on until something holds.
     private func serve(_ fleet: StockFleet, seconds: Int = 90, until holds: () throws -> Bool) throws {
-        let isThere = try wait(seconds) {
+        let isThere = try Patience.wait(seconds) {
             let now = EvaluationTime(milliseconds: Int64(Date.now.timeIntervalSince1970 * 1000))
             try fleet.step(at: now, milliseconds: 10)
             return try holds()
@@ -47,11 +48,11 @@ extension EndToEndTests {
     }
 
     /// Brings fresh keys of each kind into use while calls are on their way. The worker knows each one before its use.
-    private func rotate(_ workplace: Workplace, _ worker: WorkerProcess, _ fleet: StockFleet) throws {
+    private func rotate(_ workplace: ProgramWorkplace, _ worker: ProgramProcess, _ fleet: StockFleet) throws {
         let before = try keyIDs(workplace)
         try workplace.done("new-keys", "--add")
         worker.signal(SIGHUP)
-        #expect(worker.waits(until: "the configuration is reloaded"), "\(worker.error)")
+        #expect(worker.says("the configuration is reloaded"), "\(worker.error)")
         try serve(fleet) { fleet.tally.consumed >= 25 }
         // The signing key last: the worker speaks of it.
         for (ids, old) in zip(try keyIDs(workplace), before).reversed() {
@@ -62,28 +63,28 @@ extension EndToEndTests {
         }
         worker.signal(SIGHUP)
         let kid = try #require(try keyIDs(workplace)[0].last)
-        #expect(worker.waits(until: "signing key \(kid) is active"), "\(worker.error)")
+        #expect(worker.says("signing key \(kid) is active"), "\(worker.error)")
         #expect(!fleet.isDone, "the new keys have something to do")
     }
 
     @Test func `stock clients survive a kill and a rotation of all keys, and none is ever refused`() throws {
-        let workplace = try Workplace("stock")
+        let workplace = try ProgramWorkplace("stock")
         let rounds: [StockMember.Wish] = [.refresh, .limitedUse, .refresh, .limitedUse, .refresh, .limitedUse]
         let fleet = try fleet(workplace, devices: 20, wishes: [.session] + rounds)
         let oldKid = try #require(try keyIDs(workplace)[0].first)
-        var worker = try workplace.run("run", "--instance", "one")
+        var worker = try workplace.start("run", "--instance", "one")
         // In the middle of the handshakes; what was asked meanwhile is answered by the next process.
         try serve(fleet) { fleet.tally.sessions >= 5 }
         worker.signal(SIGKILL)
-        #expect(wait(10) { !worker.isRunning })
+        #expect(worker.waitForEnd(seconds: 10) == .signal(SIGKILL))
         try serve(fleet, seconds: 2) { fleet.tally.calls >= 40 || fleet.isDone }
-        worker = try workplace.run("run", "--instance", "one")
+        worker = try workplace.start("run", "--instance", "one")
         try serve(fleet) { fleet.tally.consumed >= 10 }
         try rotate(workplace, worker, fleet)
         try serve(fleet) { fleet.isDone || !worker.isRunning }
         try fleet.close()
         worker.signal(SIGTERM)
-        #expect(worker.exitCode() == 0, "\(worker.error)")
+        #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
 
         let tally = fleet.tally
         #expect(tally.refused == [:] && tally.faults == [] && tally.lost == 0, "\(tally.refused) \(tally.faults)")
@@ -97,7 +98,7 @@ extension EndToEndTests {
     }
 
     /// All tokens, of either key, verify with the set that is published in the end.
-    private func expectVerified(_ tokens: [String], _ workplace: Workplace, oldKid: String) throws {
+    private func expectVerified(_ tokens: [String], _ workplace: ProgramWorkplace, oldKid: String) throws {
         let keySet = Array(try workplace.done("jwks").output.utf8)
         var kids: Set<String> = []
         for token in tokens {
@@ -109,9 +110,9 @@ extension EndToEndTests {
     }
 
     /// No part of a token stands on a topic other than tokens and, where the backend sends it, requests.
-    private func expectSecret(_ tokens: [String], _ workplace: Workplace) throws {
+    private func expectSecret(_ tokens: [String], _ workplace: ProgramWorkplace) throws {
         let signatures = tokens.compactMap { $0.split(separator: ".").last.map { String($0.prefix(40)) } }
-        for stream in [OutputTopic.results, .events, .deadLetters, .ledger] {
+        for stream in ["results", "events", "dead-letters", "ledger"] {
             let all = try workplace.records(of: workplace.topic(stream)).map { record in
                 String(decoding: (record.value ?? []) + record.headers.flatMap { $0.value ?? [] }, as: UTF8.self)
             }
@@ -123,26 +124,22 @@ extension EndToEndTests {
     }
 
     @Test func `simulate with live clients sends the requested number of calls, and all are answered`() throws {
-        let workplace = try Workplace("live")
-        let worker = try workplace.run("run", "--instance", "one")
+        let workplace = try ProgramWorkplace("live")
+        let worker = try workplace.start("run", "--instance", "one")
         let live = try workplace.done("simulate", "--publish", "--live", "--devices", "10", "--records", "150")
         #expect(live.output.hasPrefix("150 calls of 10 stock clients: "), "\(live.output)")
         #expect(live.output.contains("10 by attestation") && live.output.contains("refused: none"), "\(live.output)")
         worker.signal(SIGTERM)
-        #expect(worker.exitCode() == 0)
+        #expect(worker.waitForEnd() == .exit(0))
         #expect(try Outcomes(of: workplace).counts == ["accepted": 150])
     }
 
     @Test func `published traffic sealed with the worker's own keys is accepted, its faults are refused`() throws {
-        let workplace = try Workplace("sealed")
+        let workplace = try ProgramWorkplace("sealed")
         let verbs = Method.allCases.map(\.rawValue).joined(separator: ",")
         let load = ["--verbs", verbs, "--devices", "10", "--publish"]
         func publish(_ more: String...) throws {
-            let process = try WorkerProcess(
-                ["simulate", "--config", workplace.config] + load + more,
-                folder: workplace.path
-            )
-            try #require(process.exitCode() == 0, "\(process.error)")
+            try workplace.done("simulate", load + more)
         }
         try publish("--records", "150")
         _ = try workplace.work(until: 150)

@@ -10,18 +10,18 @@ extension EndToEndTests {
         @Test func `a record that crashes the worker becomes a dead letter after three tries, and affects no other`()
             throws
         {
-            let workplace = try Workplace("crashing")
-            try workplace.publish(devices: 10, records: 60)
+            let workplace = try ProgramWorkplace("crashing")
+            try workplace.simulate(devices: 10, records: 60)
             let before = try workplace.records(of: workplace.requests)
             let guilty = try #require(before.last { $0.partition == 0 })
             let crash = "verifying/0/\(guilty.offset)/\(SIGSEGV)"
             for attempt in 1...3 {
-                let worker = try WorkerProcess(
+                let worker = try ProgramProcess(
                     ["run", "--config", workplace.config, "--instance", "one"],
-                    folder: workplace.path,
-                    environment: ["ATTEST_WORKER_CRASH": crash, "SWIFT_BACKTRACE": "enable=no"]
+                    in: workplace.folder,
+                    environment: ["ATTEST_WORKER_CRASH": crash]
                 )
-                try #require(wait(60) { !worker.isRunning }, "\(worker.error)")
+                try #require(worker.waitForEnd() != nil, "\(worker.error)")
                 if attempt > 1 {
                     #expect(worker.error.contains("partition 0, offset \(guilty.offset)"), "\(worker.error)")
                 }
@@ -39,35 +39,35 @@ extension EndToEndTests {
     #endif
 
     @Test func `disk damage on the broker holds its partition, in ledger or requests; the third continues`() throws {
-        let workplace = try Workplace("damaged")
-        try workplace.publish(devices: 20, records: 120)
+        let workplace = try ProgramWorkplace("damaged")
+        try workplace.simulate(devices: 20, records: 120)
         _ = try workplace.work(until: 120)
-        try workplace.publish(devices: 20, records: 120, seed: 2)
+        try workplace.simulate(devices: 20, records: 120, seed: 2)
         let all = try workplace.records(of: workplace.requests)
         let sound = all.count { $0.partition == 0 }
         try #require(sound > 10)
-        try Self.damage(workplace.topic(.ledger), partition: 1)
+        try Self.damage(workplace.topic("ledger"), partition: 1)
         try Self.damage(workplace.requests, partition: 2)
-        let worker = try workplace.run("run", "--instance", "one")
-        #expect(worker.waits(until: "partition 1 is held"), "\(worker.error)")
-        #expect(worker.waits(until: "partition 2 is held"), "\(worker.error)")
+        let worker = try workplace.start("run", "--instance", "one")
+        #expect(worker.says("partition 1 is held"), "\(worker.error)")
+        #expect(worker.says("partition 2 is held"), "\(worker.error)")
         #expect(
             worker.error.contains("import-keys") && worker.error.contains("reset --offsets-only --partitions 2"),
             "\(worker.error)"
         )
-        let answered = try wait(60) {
-            try workplace.records(of: workplace.topic(.results)).count { $0.partition == 0 } >= sound
+        let answered = try Patience.wait(60) {
+            try workplace.records(of: workplace.topic("results")).count { $0.partition == 0 } >= sound
         }
         #expect(answered && worker.isRunning, "\(worker.error)")
         worker.signal(SIGTERM)
-        #expect(worker.exitCode() == 0, "\(worker.error)")
-        let results = try workplace.records(of: workplace.topic(.results))
+        #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
+        let results = try workplace.records(of: workplace.topic("results"))
         #expect(results.count { $0.partition == 0 } == sound, "each once")
     }
 
     /// Flips a bit in the newest batch of a partition, behind its header: the checksum is wrong from then on.
     private static func damage(_ topic: String, partition: Int32) throws {
-        let broker = try #require(RealKafkaTrait.broker)
+        let broker = try #require(RealClusterTrait.cluster)
         let files = FileManager.default.enumerator(atPath: broker.folder.path)?.compactMap { $0 as? String } ?? []
         let name = try #require(files.first { $0.hasSuffix("/\(topic)-\(partition)/00000000000000000000.log") })
         let file = try FileHandle(forUpdating: broker.folder.appending(path: name))

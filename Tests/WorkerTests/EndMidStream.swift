@@ -1,5 +1,6 @@
 import AppAttest
 import AppCheck
+import BrokerKit
 import Foundation
 import JSON
 import Kafka
@@ -9,42 +10,15 @@ import Testing
 @testable import Worker
 
 extension EndToEndTests {
-    /// Records of fake devices with their results by a replay, in the order in which they were made.
-    func simulated(
-        _ workplace: Workplace,
-        devices: Int,
-        records: Int,
-        faults: Double = 0
-    ) throws -> [InboundRecord] {
-        let path = workplace.file("simulated.ndjson")
-        let counts = ["--devices", String(devices), "--records", String(records), "--faults", String(faults)]
-        let process = try WorkerProcess(
-            ["simulate", "--config", workplace.config, "--output", path] + counts,
-            folder: workplace.path
-        )
-        try #require(process.exitCode() == 0, "\(process.error)")
-        return try workplace.bytes("simulated.ndjson").split(separator: 0x0A).map { try CaptureCodec.decode(Array($0)) }
-    }
-
-    func put(_ records: some Sequence<InboundRecord>, into workplace: Workplace) throws {
-        try workplace.put(records.map { PutRecord(key: $0.key, value: $0.value, headers: $0.headers) })
-    }
-
     func isAttestation(_ record: InboundRecord) -> Bool {
         String(decoding: record.value ?? [], as: UTF8.self).contains(":verifyAttestation")
     }
 
     /// The keys that a replay of the attestations registers, as lines.
-    private func attestedKeys(_ workplace: Workplace) throws -> [ImportedKey] {
-        try workplace.done(
-            "replay",
-            "--input",
-            workplace.file("simulated.ndjson"),
-            "--output",
-            workplace.file("attested")
-        )
-        return try workplace.bytes("attested/results.ndjson").split(separator: 0x0A).compactMap { line in
-            let record = try CaptureCodec.decode(Array(line))
+    private func attestedKeys(_ workplace: ProgramWorkplace) throws -> [ImportedKey] {
+        let files = ["--input", workplace.file("simulated.ndjson"), "--output", workplace.file("attested")]
+        try workplace.done("replay", files)
+        return try workplace.captured("attested/results.ndjson").compactMap { record in
             let evidence = try JSONDocument(parsing: record.value ?? []).root["evidence"]
             guard let point = evidence?["publicKey"]?.stringBytes.flatMap({ Base64.decode($0) }),
                 let appID = evidence?["appId"]?.string,
@@ -62,16 +36,16 @@ extension EndToEndTests {
     }
 
     @Test func `a run after an import knows the keys, with their counters, apps and faults`() throws {
-        let workplace = try Workplace("knowing")
-        let assertions = try simulated(workplace, devices: 6, records: 66).filter { !isAttestation($0) }
+        let workplace = try ProgramWorkplace("knowing")
+        let assertions = try workplace.simulated(devices: 6, records: 66).filter { !isAttestation($0) }
         var keys = try attestedKeys(workplace)
         try #require(keys.count == 6 && assertions.count == 60)
         keys[0].counter = .max
         keys[1].publicKeyBytes = [4, 1, 2, 3]
         keys[2].app = "projects/1/apps/another"
         let unknown = keys.removeLast()
-        #expect(try workplace.importKeys(KeySamples.file(keys)).exitCode() == 0)
-        try put(assertions, into: workplace)
+        #expect(try workplace.importKeys(KeySamples.file(keys)).waitForEnd() == .exit(0))
+        try workplace.put(assertions)
         _ = try workplace.work(until: assertions.count)
         let outcomes = try Outcomes(of: workplace)
         let reasons = [
@@ -85,17 +59,20 @@ extension EndToEndTests {
         #expect(try #require(outcomes.counts["accepted"]) > 10)
         // An import after the run finds higher counters, and lowers none.
         let before = try workplace.exported()
-        #expect(try workplace.waitsForMembers(0))
+        #expect(try workplace.hasMembers(0))
         let again = try workplace.importKeys(KeySamples.file(keys))
-        #expect(again.exitCode() == 0 && again.output.contains("5 unchanged"), "\(again.output) \(again.error)")
+        #expect(
+            again.waitForEnd() == .exit(0) && again.output.contains("5 unchanged"),
+            "\(again.output) \(again.error)"
+        )
         #expect(try workplace.exported() == before)
     }
 
     @Test func `an export and a capture from the middle of a stream replay to the verdicts of run`() throws {
-        let workplace = try Workplace("middle")
-        let all = try simulated(workplace, devices: 20, records: 400, faults: 0.2)
+        let workplace = try ProgramWorkplace("middle")
+        let all = try workplace.simulated(devices: 20, records: 400, faults: 0.2)
         let (first, second) = (all[..<200], all[200...])
-        try put(first, into: workplace)
+        try workplace.put(first)
         _ = try workplace.work(until: first.count)
         let keys = try workplace.exported()
         try workplace.write(keys, to: "MIDDLE")
@@ -103,30 +80,25 @@ extension EndToEndTests {
         #expect(
             lines.count > 10 && lines.allSatisfy { $0.contains(#""lastRequest":{"id":"#) && $0.contains(#""app":"#) }
         )
-        let middle = try workplace.access.requestOffsets(partitions: Workplace.partitions).map(\.high)
+        let middle = try workplace.access.requestOffsets(partitions: workplace.partitions).map(\.high)
         // What comes after: a gateway that sends everything once more, and new requests among it.
-        try put(first, into: workplace)
-        try put(second, into: workplace)
-        try put(all.filter(isAttestation), into: workplace)
+        try workplace.put(first)
+        try workplace.put(second)
+        try workplace.put(all.filter(isAttestation))
         let total = try workplace.records(of: workplace.requests).count
         _ = try workplace.work(until: total)
 
         let rest = try workplace.records(of: workplace.requests).filter { $0.offset >= middle[Int($0.partition)] }
         var capture: [UInt8] = []
-        for record in rest { CaptureCodec.encode(inbound(record, of: workplace.requests), into: &capture) }
+        for record in rest { CaptureCodec.encode(InboundRecord(record, topic: workplace.requests), into: &capture) }
         try Data(capture).write(to: URL(filePath: workplace.file("rest.ndjson")))
+        let input = ["--input", workplace.file("rest.ndjson")]
         try workplace.done(
             "replay",
-            "--input",
-            workplace.file("rest.ndjson"),
-            "--keys",
-            workplace.file("MIDDLE"),
-            "--output",
-            workplace.file("replayed")
+            input + ["--keys", workplace.file("MIDDLE"), "--output", workplace.file("replayed")]
         )
         let outcomes = try Outcomes(of: workplace)
-        let replayed = try workplace.bytes("replayed/results.ndjson").split(separator: 0x0A)
-            .map { try CaptureCodec.decode(Array($0)) }
+        let replayed = try workplace.captured("replayed/results.ndjson")
         #expect(replayed.count == rest.count)
         var duplicates = 0
         for result in replayed {
@@ -136,25 +108,7 @@ extension EndToEndTests {
         }
         #expect(duplicates > 10, "the last accepted request of each key came once more")
         // Without the keys, or with none of their last requests, the replay says something else.
-        try workplace.done(
-            "replay",
-            "--input",
-            workplace.file("rest.ndjson"),
-            "--output",
-            workplace.file("ignorant")
-        )
+        try workplace.done("replay", input + ["--output", workplace.file("ignorant")])
         #expect(try workplace.bytes("ignorant/results.ndjson") != workplace.bytes("replayed/results.ndjson"))
-    }
-
-    private func inbound(_ record: KafkaRecord, of topic: String) -> InboundRecord {
-        InboundRecord(
-            topic: topic,
-            partition: record.partition,
-            offset: record.offset,
-            timestamp: record.timestamp,
-            key: record.key,
-            value: record.value,
-            headers: record.headers.map { RecordHeader(name: $0.name, value: $0.value) }
-        )
     }
 }

@@ -1,3 +1,4 @@
+import BrokerKit
 import JSON
 import Kafka
 import Pipeline
@@ -25,11 +26,11 @@ struct Outcomes {
     /// `accepted`, the reason, or a dead letter's reason in brackets.
     private(set) var summaries: [Place: String] = [:]
 
-    init(of workplace: Workplace) throws {
+    init(of workplace: ProgramWorkplace) throws {
         let sent = try workplace.records(of: workplace.requests)
         requests = Dictionary(uniqueKeysWithValues: sent.map { (Place($0), $0) })
-        for record in try workplace.records(of: workplace.topic(.results)) { try take(result: record) }
-        for record in try workplace.records(of: workplace.topic(.deadLetters)) {
+        for record in try workplace.records(of: workplace.topic("results")) { try take(result: record) }
+        for record in try workplace.records(of: workplace.topic("dead-letters")) {
             try take(deadLetter: record, topic: workplace.requests)
         }
         let places = Set(results.keys).union(deadLetters.keys)

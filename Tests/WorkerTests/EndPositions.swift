@@ -7,54 +7,54 @@ import Testing
 /// Positions that a careless operator has made disagree, and the way out that the worker names.
 extension EndToEndTests {
     /// A workplace whose 40 requests are answered, with the group empty.
-    private func worked(_ prefix: String) throws -> Workplace {
-        let workplace = try Workplace(prefix)
+    private func worked(_ prefix: String) throws -> ProgramWorkplace {
+        let workplace = try ProgramWorkplace(prefix)
         // So many keys that no partition is without one: their ids are other ones in each run.
-        try workplace.publish(devices: 30, records: 40)
+        try workplace.simulate(devices: 30, records: 40)
         _ = try workplace.work(until: 40)
-        #expect(try workplace.waitsForMembers(0))
+        #expect(try workplace.hasMembers(0))
         return workplace
     }
 
     /// Runs the worker until it holds all partitions: nothing is answered meanwhile.
-    private func holds(_ workplace: Workplace, _ reason: String, outcomes: Int) throws {
-        let worker = try workplace.run("run", "--instance", "one")
-        let areHeld = wait(60) {
+    private func holds(_ workplace: ProgramWorkplace, _ reason: String, outcomes: Int) throws {
+        let worker = try workplace.start("run", "--instance", "one")
+        let areHeld = Patience.wait(60) {
             let lines = worker.error.split(separator: "\n").filter { $0.contains(" is held, the others go on: ") }
-            return lines.count { $0.contains(reason) } >= Int(Workplace.partitions) || !worker.isRunning
+            return lines.count { $0.contains(reason) } >= Int(workplace.partitions) || !worker.isRunning
         }
         #expect(areHeld && worker.isRunning, "\(worker.error)")
         worker.signal(SIGTERM)
-        #expect(worker.exitCode() == 0, "\(worker.error)")
+        #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
         #expect(worker.output.contains("0 requests: "), "\(worker.output)")
         #expect(try answered(workplace) == outcomes)
-        #expect(try workplace.waitsForMembers(0))
+        #expect(try workplace.hasMembers(0))
     }
 
-    private func answered(_ workplace: Workplace) throws -> Int {
-        try workplace.records(of: workplace.topic(.results)).count
-            + workplace.records(of: workplace.topic(.deadLetters)).count
+    private func answered(_ workplace: ProgramWorkplace) throws -> Int {
+        try workplace.records(of: workplace.topic("results")).count
+            + workplace.records(of: workplace.topic("dead-letters")).count
     }
 
-    private func groups(_ workplace: Workplace, _ arguments: String...) throws {
-        let broker = try #require(RealKafkaTrait.broker)
+    private func groups(_ workplace: ProgramWorkplace, _ arguments: String...) throws {
+        let broker = try #require(RealClusterTrait.cluster)
         try broker.tool(
             "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand",
-            ["--bootstrap-server", broker.bootstrapServers, "--group", workplace.prefix] + arguments
+            ["--bootstrap-server", broker.bootstrapServers, "--group", workplace.group] + arguments
         )
     }
 
     @Test func `offsets carry the worker's metadata, and each partition's mark its progress, also for refusals alone`()
         throws
     {
-        let workplace = try Workplace("marked")
+        let workplace = try ProgramWorkplace("marked")
         try workplace.put([PutRecord(key: Array("nobody".utf8), value: Array("no request".utf8), partition: 1)])
         _ = try workplace.work(until: 1)
         let admin = try Admin(workplace.properties)
         let found = try admin.committedOffsets(ofGroup: "marked", topic: workplace.requests, partitions: [0, 1, 2])
         #expect(found.map(\.offset) == [nil, 1, nil])
         #expect(found[1].metadata == Array("attest-worker/1".utf8) && found[0].metadata.isEmpty)
-        let ledger = try workplace.records(of: workplace.topic(.ledger))
+        let ledger = try workplace.records(of: workplace.topic("ledger"))
         let marks = try ledger.map { try LedgerCodec.decode(key: $0.key ?? [], value: $0.value) }
         let group = Array("marked".utf8)
         guard case .mark(let mark)? = marks.first, marks.count == 1 else {
@@ -67,7 +67,7 @@ extension EndToEndTests {
     @Test func `deleted offsets hold their partitions until a reset takes the ledger's`() throws {
         let workplace = try worked("deleted")
         try groups(workplace, "--delete-offsets", "--topic", workplace.requests)
-        try workplace.publish(devices: 6, records: 10, seed: 9)
+        try workplace.simulate(devices: 6, records: 10, seed: 9)
         try holds(workplace, "the group has no offset", outcomes: 40)
         let plan = try workplace.done("reset", "--offsets-only", "--to-applied")
         #expect(plan.output.hasSuffix("nothing was changed; --yes carries out the plan\n"), "\(plan.output)")
@@ -82,13 +82,13 @@ extension EndToEndTests {
     @Test func `an offset that was moved back manually holds its partition`() throws {
         let workplace = try worked("moved")
         try groups(workplace, "--reset-offsets", "--topic", workplace.requests, "--to-offset", "1", "--execute")
-        try workplace.publish(devices: 6, records: 10, seed: 9)
-        let worker = try workplace.run("run", "--instance", "one")
-        #expect(worker.waits(until: "the group's offset was moved back to 1, ", seconds: 60), "\(worker.error)")
+        try workplace.simulate(devices: 6, records: 10, seed: 9)
+        let worker = try workplace.start("run", "--instance", "one")
+        #expect(worker.says("the group's offset was moved back to 1, ", seconds: 60), "\(worker.error)")
         worker.signal(SIGTERM)
-        #expect(worker.exitCode() == 0, "\(worker.error)")
+        #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
         #expect(try answered(workplace) < 50, "a partition that had but one request may go on")
-        #expect(try workplace.waitsForMembers(0))
+        #expect(try workplace.hasMembers(0))
         try workplace.done("reset", "--offsets-only", "--partitions", "0-2", "--to-applied", "--yes")
         _ = try workplace.work(until: 50)
         #expect(try Outcomes(of: workplace).counts == ["accepted": 50])
@@ -96,9 +96,11 @@ extension EndToEndTests {
 
     @Test func `a recreated requests topic is neither skipped nor read before a reset`() throws {
         let workplace = try worked("again")
-        try RealKafkaTrait.broker?.deleteTopic(workplace.requests)
-        #expect(wait(30) { (try? workplace.run("create-topics", "--partitions", "3"))?.exitCode() == 0 })
-        try workplace.publish(devices: 6, records: 10, seed: 9)
+        try RealClusterTrait.cluster?.deleteTopic(workplace.requests)
+        #expect(
+            Patience.wait(30) { (try? workplace.start("create-topics", "--partitions", "3"))?.waitForEnd() == .exit(0) }
+        )
+        try workplace.simulate(devices: 6, records: 10, seed: 9)
         try holds(workplace, "the requests were made again", outcomes: 40)
         try workplace.done("reset", "--offsets-only", "--to-beginning", "--yes")
         _ = try workplace.work(until: 50)
@@ -109,10 +111,12 @@ extension EndToEndTests {
         let workplace = try worked("emptied")
         let keys = try workplace.exported()
         try workplace.write(keys, to: "keys.ndjson")
-        try RealKafkaTrait.broker?.deleteTopic(workplace.topic(.ledger))
-        #expect(wait(30) { (try? workplace.run("create-topics", "--partitions", "3"))?.exitCode() == 0 })
+        try RealClusterTrait.cluster?.deleteTopic(workplace.topic("ledger"))
+        #expect(
+            Patience.wait(30) { (try? workplace.start("create-topics", "--partitions", "3"))?.waitForEnd() == .exit(0) }
+        )
         // A capture of old requests, published again.
-        try workplace.publish(devices: 30, records: 40)
+        try workplace.simulate(devices: 30, records: 40)
         try holds(workplace, "the ledger has lost what belongs to it", outcomes: 40)
         try workplace.done("import-keys", "--input", workplace.file("keys.ndjson"))
         try workplace.done("reset", "--offsets-only", "--to-committed", "--yes")
@@ -123,12 +127,12 @@ extension EndToEndTests {
 
     @Test func `a renamed group continues only where its ledger says`() throws {
         let workplace = try worked("renamed")
-        try workplace.publish(devices: 6, records: 10, seed: 9)
+        try workplace.simulate(devices: 6, records: 10, seed: 9)
         try workplace.rewrite("kafka.properties") { $0.replacing("group.id=renamed", with: "group.id=renamed-once") }
-        let worker = try workplace.run("run", "--instance", "one")
-        #expect(worker.waits(until: "group renamed has written this ledger", seconds: 60), "\(worker.error)")
+        let worker = try workplace.start("run", "--instance", "one")
+        #expect(worker.says("group renamed has written this ledger", seconds: 60), "\(worker.error)")
         worker.signal(SIGTERM)
-        #expect(worker.exitCode() == 0)
+        #expect(worker.waitForEnd() == .exit(0))
         #expect(try answered(workplace) == 40)
         sleep(7)
         try workplace.done("reset", "--offsets-only", "--to-applied", "--yes")
@@ -137,9 +141,9 @@ extension EndToEndTests {
     }
 
     @Test func `a worker uses imported keys, and no partition is held`() throws {
-        let workplace = try Workplace("imported-first")
-        #expect(try workplace.importKeys(KeySamples.file(KeySamples.variety)).exitCode() == 0)
-        try workplace.publish(devices: 6, records: 20)
+        let workplace = try ProgramWorkplace("imported-first")
+        #expect(try workplace.importKeys(KeySamples.file(KeySamples.variety)).waitForEnd() == .exit(0))
+        try workplace.simulate(devices: 6, records: 20)
         let worker = try workplace.work(until: 20)
         #expect(!worker.error.contains("is held"), "\(worker.error)")
         #expect(try Outcomes(of: workplace).counts == ["accepted": 20])

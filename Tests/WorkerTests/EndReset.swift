@@ -1,4 +1,5 @@
 import AppAttest
+import BrokerKit
 import Crypto
 import Foundation
 import Kafka
@@ -9,10 +10,10 @@ import Testing
 
 extension EndToEndTests {
     /// A workplace with requests, keys, and ledger records of every kind, some that no version can read.
-    private func occupied(_ prefix: String) throws -> (Workplace, ends: [Int64]) {
-        let workplace = try Workplace(prefix)
-        try workplace.publish(devices: 10, records: 60)
-        #expect(try workplace.importKeys(KeySamples.file(KeySamples.variety)).exitCode() == 0)
+    private func occupied(_ prefix: String) throws -> (ProgramWorkplace, ends: [Int64]) {
+        let workplace = try ProgramWorkplace(prefix)
+        try workplace.simulate(devices: 10, records: 60)
+        #expect(try workplace.importKeys(KeySamples.file(KeySamples.variety)).waitForEnd() == .exit(0))
         let digest = SHA256.hash([1])
         let time = EvaluationTime(milliseconds: 1_790_000_000_000)
         let consumed = ConsumedID(expiresAt: time, request: digest)
@@ -30,17 +31,16 @@ extension EndToEndTests {
             LedgerRecord(partition: 0, key: [98], value: [1]), LedgerRecord(partition: 0, key: [98], value: nil),
         ]
         try workplace.putLedger(records)
-        let ends = try workplace.access.requestOffsets(partitions: Workplace.partitions).map(\.high)
+        let ends = try workplace.access.requestOffsets(partitions: workplace.partitions).map(\.high)
         #expect(ends.reduce(0, +) == 60)
         return (workplace, ends)
     }
 
     @Test func `a reset without yes shows its plan and changes nothing`() throws {
         let (workplace, ends) = try occupied("planned")
-        let before = try workplace.records(of: workplace.topic(.ledger))
-        for (arguments, targets) in [(["reset"], ends), (["reset", "--to-beginning"], [0, 0, 0])] {
-            let plan = try WorkerProcess(arguments + ["--config", workplace.config], folder: workplace.path)
-            #expect(plan.exitCode() == 0, "\(plan.error)")
+        let before = try workplace.records(of: workplace.topic("ledger"))
+        for (arguments, targets) in [([], ends), (["--to-beginning"], [0, 0, 0])] {
+            let plan = try workplace.done("reset", arguments)
             let lines = plan.output.split(separator: "\n")
             #expect(lines.first == "group planned, requests planned.requests, ledger planned.ledger")
             #expect(lines.last == "nothing was changed; --yes carries out the plan")
@@ -51,14 +51,14 @@ extension EndToEndTests {
             let live = cells.compactMap { Int($0[3]) }.reduce(0, +)
             #expect(live == 17, "8 keys, 5 of the other kinds, the other marks of the import, 2 that nobody can read")
         }
-        #expect(try workplace.records(of: workplace.topic(.ledger)) == before)
+        #expect(try workplace.records(of: workplace.topic("ledger")) == before)
         #expect(try workplace.committed() == [nil, nil, nil])
     }
 
     @Test func `a reset moves the offsets and forgets the ledger, whatever its content`() throws {
         let (workplace, ends) = try occupied("forgotten")
-        let unreadable = try workplace.run("export-keys")
-        #expect(unreadable.exitCode() == 1)
+        let unreadable = try workplace.start("export-keys")
+        #expect(unreadable.waitForEnd() == .exit(1))
         #expect(
             unreadable.saysOneLine("attest-worker: the ledger topic's partition 2 has a record that cannot be read")
         )
@@ -68,12 +68,12 @@ extension EndToEndTests {
         #expect(try workplace.liveLedgerKeys() == [:])
         // The two unreadable records are gone too, so the export works.
         #expect(try workplace.exported() == "")
-        let records = try workplace.records(of: workplace.topic(.ledger)).count
+        let records = try workplace.records(of: workplace.topic("ledger")).count
         let again = try workplace.done("reset", "--yes")
         #expect(again.output.hasSuffix("nothing to do\n"))
-        #expect(try workplace.records(of: workplace.topic(.ledger)).count == records)
+        #expect(try workplace.records(of: workplace.topic("ledger")).count == records)
         // To the beginning, and with a ledger that holds a key again.
-        #expect(try workplace.importKeys(KeySamples.file([KeySamples.key(1)])).exitCode() == 0)
+        #expect(try workplace.importKeys(KeySamples.file([KeySamples.key(1)])).waitForEnd() == .exit(0))
         let back = try workplace.done("reset", "--to-beginning", "--yes")
         #expect(back.output.hasSuffix("done: offsets moved, 1 ledger records forgotten\n"), "\(back.output)")
         #expect(try workplace.committed() == [0, 0, 0])
@@ -94,16 +94,16 @@ extension EndToEndTests {
     }
 
     @Test func `a run after a reset judges nothing twice, and after a reset to the beginning everything`() throws {
-        let workplace = try Workplace("rerun")
-        try workplace.publish(devices: 5, records: 40)
+        let workplace = try ProgramWorkplace("rerun")
+        try workplace.simulate(devices: 5, records: 40)
         _ = try workplace.work(until: 40)
-        #expect(try workplace.waitsForMembers(0))
+        #expect(try workplace.hasMembers(0))
         try workplace.done("reset", "--yes")
-        try workplace.publish(devices: 5, records: 10, seed: 9)
+        try workplace.simulate(devices: 5, records: 10, seed: 9)
         let worker = try workplace.work(until: 50)
         #expect(worker.output.contains("10 requests: "), "\(worker.output)")
         #expect(try Outcomes(of: workplace).counts == ["accepted": 50])
-        #expect(try workplace.waitsForMembers(0))
+        #expect(try workplace.hasMembers(0))
         try workplace.done("reset", "--yes", "--to-beginning")
         let repeated = try workplace.work(until: 100)
         #expect(repeated.output.contains("50 requests: 50 accepted, "), "\(repeated.output)")
@@ -122,17 +122,17 @@ extension EndToEndTests {
     }
 
     @Test func `records written in many transactions are complete, and their ends are known`() throws {
-        let workplace = try Workplace("many")
+        let workplace = try ProgramWorkplace("many")
         let access = try workplace.access
         let writer = try LedgerWriter(access, transactionRecords: 10)
         try writer.open()
         var rest = (0..<35).map(record)[...]
-        let ends = try LedgerReader(access, partitions: Workplace.partitions).readSettled { _ in }
+        let ends = try LedgerReader(access, partitions: workplace.partitions).readSettled { _ in }
         #expect(ends == [0, 0, 0])
         try writer.write(from: ends) { rest.popFirst() }
         #expect(writer.written == 35)
         var found: [[UInt8]] = []
-        let after = try LedgerReader(access, partitions: Workplace.partitions).readSettled {
+        let after = try LedgerReader(access, partitions: workplace.partitions).readSettled {
             found.append($0.key ?? [])
         }
         #expect(Set(found) == Set((0..<35).map { record($0).key }) && found.count == 35)
@@ -141,11 +141,11 @@ extension EndToEndTests {
     }
 
     @Test func `a writer stops when another process writes too, and its uncommitted records are not there`() throws {
-        let workplace = try Workplace("crossed")
+        let workplace = try ProgramWorkplace("crossed")
         let access = try workplace.access
         let writer = try LedgerWriter(access, transactionRecords: 10)
         try writer.open()
-        let ends = try LedgerReader(access, partitions: Workplace.partitions).readSettled { _ in }
+        let ends = try LedgerReader(access, partitions: workplace.partitions).readSettled { _ in }
         var number = 0
         let foreign = LedgerRecord(partition: 1, key: [1] + SHA256.hash([200]).bytes, value: [200])
         let fault = #expect(throws: CommandFault.self) {
@@ -162,7 +162,7 @@ extension EndToEndTests {
     }
 
     @Test func `of two commands that write at the same time the later one stops the earlier`() throws {
-        let workplace = try Workplace("fenced")
+        let workplace = try ProgramWorkplace("fenced")
         let access = try workplace.access
         let first = try LedgerWriter(access)
         try first.open()
@@ -182,7 +182,7 @@ extension EndToEndTests {
         let sentence = fault?.sentence ?? ""
         let reasons = ["another command took over the ledger", "another process wrote to fenced.ledger, partition 1"]
         #expect(reasons.contains(where: sentence.contains), "\(sentence)")
-        let ends = try LedgerReader(access, partitions: Workplace.partitions).readSettled { _ in }
+        let ends = try LedgerReader(access, partitions: workplace.partitions).readSettled { _ in }
         var rest = [record(2)][...]
         try second.write(from: ends) { rest.popFirst() }
         #expect(try workplace.liveLedgerKeys() == [2: [record(2).key]])

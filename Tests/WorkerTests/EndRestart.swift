@@ -1,3 +1,4 @@
+import BrokerKit
 import Foundation
 import Kafka
 import Pipeline
@@ -5,10 +6,10 @@ import Testing
 
 extension EndToEndTests {
     @Test func `a restarted run knows every counter: newer assertions pass, older ones do not`() throws {
-        let workplace = try Workplace("counters")
-        let all = try simulated(workplace, devices: 10, records: 200)
+        let workplace = try ProgramWorkplace("counters")
+        let all = try workplace.simulated(devices: 10, records: 200)
         let (before, after) = (Array(all[..<100]), Array(all[100...]))
-        try put(before, into: workplace)
+        try workplace.put(before)
         let first = try workplace.work(until: 100)
         #expect(!first.output.contains("the ledger is restored"), "there was nothing to restore: \(first.output)")
 
@@ -21,8 +22,8 @@ extension EndToEndTests {
             return again
         }
         try #require(replayed.count > 5)
-        try put(replayed, into: workplace)
-        try put(after, into: workplace)
+        try workplace.put(replayed)
+        try workplace.put(after)
         let total = all.count + replayed.count
         let second = try workplace.work(until: total)
         #expect(Self.requests(of: second) == after.count + replayed.count, "\(second.output)")
@@ -32,19 +33,20 @@ extension EndToEndTests {
 
     @Test(arguments: ["static", "dynamic"])
     func `workers of a group share the load, and another one takes load off them`(membership: String) throws {
-        let members = #""membership": "\#(membership)", "batch": {"records": 50}"#
-        let workplace = try Workplace("shared-\(membership)", members: members)
-        let all = try simulated(workplace, devices: 30, records: 900)
-        var workers: [WorkerProcess] = []
+        let workplace = try ProgramWorkplace("shared-\(membership)") {
+            ($0.membership, $0.members) = (membership, #""batch": {"records": 50},"#)
+        }
+        let all = try workplace.simulated(devices: 30, records: 900)
+        var workers: [ProgramProcess] = []
         for (number, name) in ["one", "two", "three"].enumerated() {
-            workers.append(try workplace.run("run", "--instance", name))
+            workers.append(try workplace.start("run", "--instance", name))
             try #require(try workplace.hasMembers(workers.count), "\(workers.map(\.error))")
             let part = Array(all[(number * 300)..<(number * 300 + 300)])
-            try put(part, into: workplace)
-            #expect(try workplace.waits(for: (number + 1) * 300, of: workers), "\(workers.map(\.error))")
+            try workplace.put(part)
+            #expect(try workplace.hasOutcomes((number + 1) * 300, of: workers), "\(workers.map(\.error))")
         }
         for worker in workers { worker.signal(SIGTERM) }
-        for worker in workers { #expect(worker.exitCode() == 0, "\(worker.error)") }
+        for worker in workers { #expect(worker.waitForEnd() == .exit(0), "\(worker.error)") }
         let shares = workers.map(Self.requests)
         #expect(shares.reduce(0, +) == 900, "\(shares)")
         #expect(shares[0] < 900 && shares[1] > 0 && shares[2] > 0, "\(shares)")
@@ -56,36 +58,25 @@ extension EndToEndTests {
     @Test func `of two runs with one name one ends with a line that names the remedy, the other does the work`()
         throws
     {
-        let workplace = try Workplace("namesake", members: #""batch": {"records": 20}"#)
-        let all = try simulated(workplace, devices: 20, records: 600)
-        let workers = try (0..<2).map { _ in try workplace.run("run", "--instance", "same") }
+        let workplace = try ProgramWorkplace("namesake") { $0.members = #""batch": {"records": 20},"# }
+        let all = try workplace.simulated(devices: 20, records: 600)
+        let workers = try (0..<2).map { _ in try workplace.start("run", "--instance", "same") }
         for part in 0..<20 where workers.allSatisfy(\.isRunning) {
-            try put(Array(all[(part * 30)..<(part * 30 + 30)]), into: workplace)
-            _ = wait(2) { !workers.allSatisfy(\.isRunning) }
+            try workplace.put(Array(all[(part * 30)..<(part * 30 + 30)]))
+            _ = Patience.wait(2) { !workers.allSatisfy(\.isRunning) }
         }
-        #expect(wait(60) { workers.count(where: \.isRunning) == 1 }, "\(workers.map(\.error))")
+        #expect(Patience.wait(60) { workers.count(where: \.isRunning) == 1 }, "\(workers.map(\.error))")
         let ended = try #require(workers.first { !$0.isRunning })
-        #expect(ended.exitCode() == 1)
+        #expect(ended.waitForEnd() == .exit(1))
         let last = ended.error.split(separator: "\n").last.map(String.init) ?? ""
         #expect(last.hasPrefix("attest-worker: the broker ended the work: another process "), "\(ended.error)")
         #expect(last.contains("namesake-same") && last.contains("--instance"), "\(last)")
         let rest = all.count - (try workplace.records(of: workplace.requests).count)
-        try put(Array(all.suffix(rest)), into: workplace)
+        try workplace.put(Array(all.suffix(rest)))
         let other = try #require(workers.first { $0.isRunning })
-        #expect(try workplace.waits(for: 600, of: other), "\(other.error)")
+        #expect(try workplace.hasOutcomes(600, of: [other]), "\(other.error)")
         other.signal(SIGTERM)
-        #expect(other.exitCode() == 0, "\(other.error)")
+        #expect(other.waitForEnd() == .exit(0), "\(other.error)")
         #expect(try Outcomes(of: workplace).counts == ["accepted": 600])
-    }
-}
-
-extension Workplace {
-    /// Waits until the group has so many members and is at rest.
-    fileprivate func hasMembers(_ count: Int) throws -> Bool {
-        let admin = try Admin(properties)
-        return try wait(30) {
-            let group = try admin.group(prefix)
-            return group.members == count && group.state == "Stable"
-        }
     }
 }

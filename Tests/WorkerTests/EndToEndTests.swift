@@ -9,20 +9,17 @@ import Testing
 @Suite(
     "The program on a real broker",
     .brokerTests,
-    .realKafka,
+    .cluster(),
     .serialized,
     .timeLimit(.minutes(20))
 )
 struct EndToEndTests {
-    static let kcat = KafkaInstallation.executable("kcat")
-    static let noKcat: Comment = "kcat is not installed"
-
     /// Requests of honest, faulty and hostile senders, and what the worker made of them.
-    private func workedOff(_ prefix: String) throws -> (Workplace, Outcomes) {
-        let workplace = try Workplace(prefix)
-        try workplace.publish(devices: 20, records: 200, faults: 0.3, seed: 1)
+    private func workedOff(_ prefix: String) throws -> (ProgramWorkplace, Outcomes) {
+        let workplace = try ProgramWorkplace(prefix)
+        try workplace.simulate(devices: 20, records: 200, faults: 0.3, seed: 1)
         try workplace.put(HostileRecord.all.map(\.record))
-        try workplace.publish(devices: 20, records: 200, faults: 0.3, seed: 2)
+        try workplace.simulate(devices: 20, records: 200, faults: 0.3, seed: 2)
         let worker = try workplace.work(until: 400 + HostileRecord.all.count)
         #expect(worker.output.contains("\(400 + HostileRecord.all.count) requests: "), "\(worker.output)")
         return (workplace, try Outcomes(of: workplace))
@@ -65,30 +62,29 @@ struct EndToEndTests {
             && record.headers.map { RecordHeader(name: $0.name, value: $0.value) } == put.headers
     }
 
-    @Test(.enabled(if: kcat != nil, noKcat))
+    @Test(.kcatTests)
     func `replay of a kcat capture writes the bytes that run wrote, and publish sends it again`() throws {
         let (workplace, outcomes) = try workedOff("replayed")
-        try workplace.capture(to: "capture.ndjson")
+        try workplace.kcat("-C", "-e", "-q", "-J").write(to: URL(filePath: workplace.file("capture.ndjson")))
         try workplace.done("replay", "--input", workplace.file("capture.ndjson"), "--output", workplace.file("out"))
-        for (stream, live) in [(OutputTopic.results, outcomes.results), (.deadLetters, outcomes.deadLetters)] {
-            let lines = try workplace.bytes("out/\(stream == .results ? "results" : "dead-letters").ndjson")
-                .split(separator: 0x0A).map { try CaptureCodec.decode(Array($0)) }
+        for (stream, live) in [("results", outcomes.results), ("dead-letters", outcomes.deadLetters)] {
+            let lines = try workplace.captured("out/\(stream).ndjson")
             #expect(lines.count == live.count)
             for line in lines {
                 let written = try #require(live[Place(partition: line.partition, offset: line.offset)])
                 #expect(written.key == line.key)
-                if stream == .results || written.value != nil { #expect(written.value == line.value) }
+                if stream == "results" || written.value != nil { #expect(written.value == line.value) }
             }
         }
         for name in ["tokens", "events"] { #expect(try workplace.bytes("out/\(name).ndjson") == []) }
 
-        let again = try Workplace("published")
+        let again = try ProgramWorkplace("published")
         try again.done("publish", "--input", workplace.file("capture.ndjson"))
         let copies = try again.records(of: again.requests)
         #expect(Self.contents(copies) == Self.contents(Array(outcomes.requests.values)))
         for record in copies {
             guard let key = record.key else { continue }
-            #expect(record.partition == Partitioner.murmur2.partition(of: key, count: Workplace.partitions))
+            #expect(record.partition == Partitioner.murmur2.partition(of: key, count: workplace.partitions))
         }
     }
 

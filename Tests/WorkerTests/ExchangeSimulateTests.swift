@@ -31,15 +31,9 @@ struct ExchangeSimulateTests {
         isNew: Bool = true
     ) throws -> (records: [InboundRecord], plans: [SimulationPlan]) {
         let load = ["--devices", "\(devices)", "--records", "\(records)", "--faults", "\(faults)", "--rate", "10"]
-        let transcript = Transcript()
-        let all =
-            ["simulate", "--config", folder.path + "/config", "--output", folder.path + "/capture.ndjson"]
-            + ["--verbs", Self.names(verbs), "--start", Self.start] + load + (isNew ? ["--new-config"] : [])
-        let code = AttestWorker.main(all, commands: AttestWorker.commands, console: transcript.console)
-        try #require(code == 0, "\(transcript.error)")
-        let capture = try folder.bytes("capture.ndjson").split(separator: 0x0A).map {
-            try CaptureCodec.decode(Array($0))
-        }
+        let capture = try folder.capture(
+            ["--verbs", Self.names(verbs), "--start", Self.start] + load + (isNew ? ["--new-config"] : [])
+        )
         let configuration = try Configuration.load(directory: folder.path + "/config")
         var settings = SimulationSettings(devices: devices, records: records)
         settings.verbs = Set(verbs)
@@ -116,8 +110,8 @@ struct ExchangeSimulateTests {
         let (_, plans) = try made(folder, [.verifyAppCheckToken], devices: 10, records: 300)
         _ = try folder.outcomes()
         var again = 0
-        for line in try folder.bytes("out/results.ndjson").split(separator: 0x0A) {
-            let result = try JSONDocument(parsing: try CaptureCodec.decode(Array(line)).value ?? []).root
+        for record in try folder.captured("out/results.ndjson") {
+            let result = try JSONDocument(parsing: record.value ?? []).root
             let id = try #require(result["requestId"]?.string)
             let step = plans[0].step(try #require(Int(id.dropFirst("sim-1-".count))))
             guard step.verb == .verifyAppCheckToken else { continue }
@@ -132,22 +126,10 @@ struct ExchangeSimulateTests {
         let folder = try SimulationFolder()
         let first = try made(folder, Method.allCases, faults: 0.3).records
         #expect(try made(folder, Method.allCases, faults: 0.3, isNew: false).records == first)
-        let other = try folder.capture(
-            "--devices",
-            "20",
-            "--records",
-            "300",
-            "--faults",
-            "0.3",
-            "--verbs",
-            Self.names(Method.allCases),
-            "--start",
-            Self.start,
-            "--rate",
-            "10",
-            "--seed",
-            "2"
-        )
+        let other = try folder.capture([
+            "--devices", "20", "--records", "300", "--faults", "0.3", "--verbs", Self.names(Method.allCases), "--start",
+            Self.start, "--rate", "10", "--seed", "2",
+        ])
         #expect(other != first)
         #expect(Set(first.map { $0.headers.first?.value ?? [] }).count == 300)
     }
@@ -162,20 +144,12 @@ struct ExchangeSimulateTests {
             try records.filter { try Self.verb(of: $0) != Method.verifyAppCheckToken.rawValue }
         }
         let verbs = Self.exchange
-        let keyless = folder.simulate(
-            "--devices",
-            "1",
-            "--records",
-            "1",
-            "--output",
-            "/dev/null",
-            "--verbs",
-            "verifyAppCheckToken"
-        )
+        let keyless = folder.simulate([
+            "--devices", "1", "--records", "1", "--output", "/dev/null", "--verbs", "verifyAppCheckToken",
+        ])
         #expect(keyless.code == 2 && keyless.transcript.error.contains("has no active ES256 signing key"))
-        let transcript = Transcript()
         let keys = ["new-keys", "--config", folder.path + "/config", "--only", "signing", "--add"]
-        try #require(AttestWorker.main(keys, commands: AttestWorker.commands, console: transcript.console) == 0)
+        try #require(Transcript.run(keys).code == 0)
         let (first, second) = (
             try made(folder, verbs, isNew: false).records, try made(folder, verbs, isNew: false).records
         )
@@ -248,16 +222,9 @@ struct ExchangeSimulateTests {
         #expect(plans[0].challengeLife == nil)
         let outcomes = try folder.outcomes()
         for index in records.indices { #expect(outcomes["sim-1-\(index)"] == plans[0].expected(index)) }
-        let (code, transcript) = folder.simulate(
-            "--devices",
-            "1",
-            "--records",
-            "1",
-            "--output",
-            "/dev/null",
-            "--verbs",
-            "generateAppAttestChallenge"
-        )
+        let (code, transcript) = folder.simulate([
+            "--devices", "1", "--records", "1", "--output", "/dev/null", "--verbs", "generateAppAttestChallenge",
+        ])
         #expect(code == 2)
         #expect(transcript.error.contains("challenges.mode is external"))
     }
@@ -272,16 +239,9 @@ struct ExchangeSimulateTests {
         )
         worker[list] = nil
         try JSONSerialization.data(withJSONObject: worker).write(to: URL(filePath: file))
-        let (code, transcript) = folder.simulate(
-            "--devices",
-            "1",
-            "--records",
-            "1",
-            "--output",
-            "/dev/null",
-            "--verbs",
-            Self.names(Self.exchange)
-        )
+        let (code, transcript) = folder.simulate([
+            "--devices", "1", "--records", "1", "--output", "/dev/null", "--verbs", Self.names(Self.exchange),
+        ])
         #expect(code == 2)
         #expect(
             transcript.error.contains(

@@ -24,9 +24,7 @@ struct MintedTokens {
         start: String? = nil,
         change: (Int, inout InboundRecord) throws -> Void = { _, _ in }
     ) throws {
-        folder = try SimulationFolder()
-        let made = folder.simulate("--new-config", "--devices", "1", "--records", "1", "--output", "/dev/null")
-        try #require(made.code == 0, "\(made.transcript.error)")
+        folder = try SimulationFolder.configured()
         try folder.write(Self.apps, to: "config/apps.json")
         try Self.run(
             "new-keys",
@@ -45,8 +43,8 @@ struct MintedTokens {
         ]
         try Self.run(arguments + (start.map { ["--start", $0] } ?? []))
         var capture: [UInt8] = []
-        for (index, line) in try folder.bytes("made.ndjson").split(separator: 0x0A).enumerated() {
-            var record = try CaptureCodec.decode(Array(line))
+        for (index, made) in try folder.captured("made.ndjson").enumerated() {
+            var record = made
             try change(index, &record)
             requests.append(record)
             CaptureCodec.encode(record, into: &capture)
@@ -56,8 +54,7 @@ struct MintedTokens {
             "replay", "--config", folder.path + "/config", "--input", folder.path + "/capture.ndjson", "--output",
             folder.path + "/out", "--mint",
         ])
-        for line in try folder.bytes("out/tokens.ndjson").split(separator: 0x0A) {
-            let record = try CaptureCodec.decode(Array(line))
+        for record in try folder.captured("out/tokens.ndjson") {
             let id = try #require(record.headers.last { $0.name == Array("request-id".utf8) }?.value)
             answers[String(decoding: id, as: UTF8.self)] = try JSONDocument(parsing: record.value ?? []).root
         }
@@ -69,8 +66,7 @@ struct MintedTokens {
     static func run(_ arguments: String...) throws { try run(arguments) }
 
     static func run(_ arguments: [String]) throws {
-        let transcript = Transcript()
-        let code = AttestWorker.main(arguments, commands: AttestWorker.commands, console: transcript.console)
+        let (code, transcript) = Transcript.run(arguments)
         try #require(code == 0, "\(arguments[0]): \(transcript.error)")
     }
 

@@ -27,14 +27,9 @@ struct InspectTests {
         }
 
         func run(_ object: [UInt8], _ arguments: [String], asFile: Bool = true) throws -> Transcript {
-            let transcript = Transcript()
             try Data(object).write(to: URL(filePath: folder.path + "/object"))
             let operand = asFile ? folder.path + "/object" : String(decoding: Base64.encode(object), as: UTF8.self)
-            let code = AttestWorker.main(
-                ["inspect"] + arguments + [operand],
-                commands: AttestWorker.commands,
-                console: transcript.console
-            )
+            let (code, transcript) = Transcript.run(["inspect"] + arguments + [operand])
             try #require(code == 0, "\(transcript.error)")
             return transcript
         }
@@ -225,9 +220,8 @@ struct InspectTests {
         ]
     )
     func refused(arguments: [String], expected: String) {
-        let transcript = Transcript()
-        let all = ["inspect"] + arguments
-        #expect(AttestWorker.main(all, commands: AttestWorker.commands, console: transcript.console) == 2)
+        let (code, transcript) = Transcript.run(["inspect"] + arguments)
+        #expect(code == 2)
         #expect(transcript.error.contains(expected))
         #expect(transcript.error.filter(\.isNewline).count == 1)
     }
@@ -300,9 +294,8 @@ struct InspectTests {
     func `An empty file is reported differently from an unreadable one`() throws {
         let folder = try SimulationFolder()
         try Data().write(to: URL(filePath: folder.path + "/empty"))
-        let transcript = Transcript()
-        let arguments = ["inspect", folder.path + "/empty"]
-        #expect(AttestWorker.main(arguments, commands: AttestWorker.commands, console: transcript.console) == 2)
+        let (code, transcript) = Transcript.run(["inspect", folder.path + "/empty"])
+        #expect(code == 2)
         #expect(transcript.error.hasSuffix("/empty holds neither an object nor base64.\n"))
     }
 

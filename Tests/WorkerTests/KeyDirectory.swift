@@ -70,12 +70,7 @@ struct KeyDirectory {
 
     /// Runs a command on this directory.
     func run(_ command: String, _ arguments: String...) -> (code: Int32, output: String, error: String) {
-        let transcript = Transcript()
-        let code = AttestWorker.main(
-            [command, "--config", path] + arguments,
-            commands: AttestWorker.commands,
-            console: transcript.console
-        )
+        let (code, transcript) = Transcript.run([command, "--config", path] + arguments)
         return (code, transcript.output, transcript.error)
     }
 }

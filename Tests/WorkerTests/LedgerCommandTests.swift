@@ -18,13 +18,7 @@ struct LedgerCommandTests {
             properties: properties
         )
         try directory.write("KEYS", keys)
-        let transcript = Transcript()
-        let code = AttestWorker.main(
-            arguments.map { $0.replacing("DIR", with: directory.path) },
-            commands: AttestWorker.commands,
-            console: transcript.console
-        )
-        return (code, transcript)
+        return Transcript.run(arguments.map { $0.replacing("DIR", with: directory.path) })
     }
 
     @Test(

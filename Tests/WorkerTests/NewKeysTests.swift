@@ -99,7 +99,7 @@ struct NewKeysTests {
         let directory = try KeyDirectory()
         let asked = bits.map { ["--rsa-bits=\($0)"] } ?? []
         let arguments = ["new-keys", "--config", directory.path, "--add", "--only", "signing"] + asked
-        #expect(AttestWorker.main(arguments, commands: AttestWorker.commands, console: Transcript().console) == 0)
+        #expect(Transcript.run(arguments).code == 0)
         let key = try #require(try directory.load().keys.rings.tokens.active(.rs256))
         #expect(key.key.signatureBytes == (bits ?? 2048) / 8)
     }
@@ -181,9 +181,8 @@ struct NewKeysTests {
     func usage(arguments: [String], expected: String) throws {
         let directory = try KeyDirectory()
         let before = try directory.text("worker.json")
-        let transcript = Transcript()
-        let all = ["new-keys", "--config", directory.path] + arguments
-        #expect(AttestWorker.main(all, commands: AttestWorker.commands, console: transcript.console) == 2)
+        let (code, transcript) = Transcript.run(["new-keys", "--config", directory.path] + arguments)
+        #expect(code == 2)
         #expect(transcript.error.contains(expected), "\(transcript.error)")
         #expect(try directory.text("worker.json") == before)
         #expect(!FileManager.default.fileExists(atPath: "\(directory.path)/keys"))
@@ -254,7 +253,7 @@ struct NewConfigurationKeyTests {
     func fresh() throws {
         let (folder, other) = (try SimulationFolder(), try SimulationFolder())
         let load = ["--new-config", "--devices", "1", "--records", "1"]
-        for folder in [folder, other] { _ = try folder.capture(load[0], load[1], load[2], load[3], load[4]) }
+        for folder in [folder, other] { _ = try folder.capture(load) }
         let loaded = try LoadedConfiguration.load(directory: folder.path + "/config")
         let rings = loaded.keys.rings
         #expect(rings.tokens.keys.map(\.algorithm) == [.rs256] && rings.tokens.active(.rs256) != nil)

@@ -115,37 +115,32 @@ struct StandardOutputTests {
 
     /// Commands that succeed where their output arrives.
     static let commands = [
-        ["jwks", "--config", "lab"],
-        ["rollout", "--config", "lab", "--input", "events"],
-        ["rollout", "--config", "lab", "--input", "events", "--json"],
-        ["challenge", "--config", "lab", "--app", "projects/lab-project/apps/1:123456789012:ios:0123456789abcdef"],
-        ["new-keys", "--config", "lab", "--add"], ["--version"], ["help"],
-        ["replay", "--config", "lab", "--input", "capture", "--output", "out"],
-        ["simulate", "--config", "lab", "--devices", "2", "--records", "4", "--output", "-"],
+        ["jwks", "--config", "config"],
+        ["rollout", "--config", "config", "--input", "events"],
+        ["rollout", "--config", "config", "--input", "events", "--json"],
+        ["challenge", "--config", "config", "--app", "projects/lab-project/apps/1:123456789012:ios:0123456789abcdef"],
+        ["new-keys", "--config", "config", "--add"], ["--version"], ["help"],
+        ["replay", "--config", "config", "--input", "capture.ndjson", "--output", "out"],
+        ["simulate", "--config", "config", "--devices", "2", "--records", "4", "--output", "-"],
     ]
 
-    private func workplace() throws -> String {
-        let folder = NSTemporaryDirectory() + "attest-output-" + UUID().uuidString
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        try WorkerBinary.done(
-            ["simulate", "--config", "lab", "--new-config", "--devices", "1", "--records", "2", "--output", "capture"]
-                .map { ["lab", "capture"].contains($0) ? "\(folder)/\($0)" : $0 },
-            in: folder
-        )
-        try Data().write(to: URL(filePath: folder + "/events"))
+    private func folder() throws -> SimulationFolder {
+        let folder = try SimulationFolder()
+        _ = try folder.capture("--new-config", "--devices", "1", "--records", "2")
+        try folder.write("", to: "events")
         return folder
     }
 
     private func run(
         _ arguments: [String],
-        in folder: String,
+        in folder: SimulationFolder,
         into place: String
     ) throws -> (code: Int32, error: String) {
         let process = Process()
         process.executableURL = URL(filePath: "/bin/sh")
         let program = try #require(WorkerBinary.url).path()
         process.arguments = ["-c", "\"$0\" \"$@\" \(place)", program] + arguments
-        process.currentDirectoryURL = URL(filePath: folder)
+        process.currentDirectoryURL = URL(filePath: folder.path)
         let error = Pipe()
         process.standardError = error
         try process.run()
@@ -156,8 +151,7 @@ struct StandardOutputTests {
 
     @Test("a full disk behind standard output is a line and exit code 1", .enabled(if: isBuilt))
     func fullDisk() throws {
-        let folder = try workplace()
-        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let folder = try folder()
         for command in Self.commands {
             #expect(try run(command, in: folder, into: "> /dev/null").code == 0, "\(command)")
             let full = try run(command, in: folder, into: "> /dev/full")
@@ -171,8 +165,7 @@ struct StandardOutputTests {
 
     @Test("a reader that goes away costs no word", .enabled(if: isBuilt))
     func brokenPipe() throws {
-        let folder = try workplace()
-        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let folder = try folder()
         for command in Self.commands {
             #expect(try run(command, in: folder, into: "| true").error.contains("cannot") == false, "\(command)")
         }

@@ -7,8 +7,9 @@ import Pipeline
 import Worker
 
 /// A replay as a user runs it: a config directory, a capture, the command, the files.
-struct ReplayFixture {
+struct ReplayFixture: FileFolder {
     let directory: ConfigurationDirectory
+    var path: String { directory.path }
 
     /// A directory for these Apple App IDs, with anchors as PEM and policies as apps.json members.
     init(
@@ -45,35 +46,17 @@ struct ReplayFixture {
     ) -> (
         code: Int32, out: String, error: String
     ) {
-        let (out, error) = (Locked<[UInt8]>([]), Locked<[UInt8]>([]))
-        let console = Console(
-            isTerminal: false,
-            output: { bytes in out.withLock { $0 += bytes } },
-            error: { bytes in error.withLock { $0 += bytes } }
-        )
         let arguments =
             ["replay", "--config", directory.path, "--input", directory.path + "/" + capture]
             + ["--output", directory.path + "/" + output] + more
-        let code = AttestWorker.main(arguments, commands: AttestWorker.commands, console: console)
-        return (
-            code, String(decoding: out.withLock { $0 }, as: UTF8.self),
-            String(decoding: error.withLock { $0 }, as: UTF8.self)
-        )
-    }
-
-    func bytes(_ file: String) throws -> [UInt8] {
-        [UInt8](try Data(contentsOf: URL(fileURLWithPath: directory.path + "/" + file)))
-    }
-
-    /// The records of an output file, read as captures.
-    func records(_ file: String) throws -> [InboundRecord] {
-        try bytes(file).split(separator: 0x0A).map { try CaptureCodec.decode(Array($0)) }
+        let (code, transcript) = Transcript.run(arguments)
+        return (code, transcript.output, transcript.error)
     }
 
     /// Outcome by offset: `accepted` or the reason.
     func outcomes(_ output: String = "out") throws -> [Int64: String] {
         var outcomes: [Int64: String] = [:]
-        for record in try records(output + "/results.ndjson") {
+        for record in try captured(output + "/results.ndjson") {
             let root = try JSONDocument(parsing: record.value ?? []).root
             outcomes[record.offset] = root["reason"]?.string ?? root["verdict"]?.string
         }

@@ -54,7 +54,7 @@ struct ReplayRealTests {
         )
         #expect(fixture.replay().code == 0)
         let outcomes = try fixture.outcomes()
-        let results = try fixture.records("out/results.ndjson")
+        let results = try fixture.captured("out/results.ndjson")
         for (index, vector) in vectors.enumerated() {
             let expected = vector.expected == "valid" ? "accepted" : vector.expected
             #expect(outcomes[Int64(index)] == expected, "\(vector.name)")

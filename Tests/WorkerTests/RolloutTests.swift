@@ -91,11 +91,8 @@ struct RolloutTests {
         }
 
     private func report(_ directory: KeyDirectory, _ arguments: String...) throws -> JSONNode {
-        let transcript = Transcript()
-        let code = AttestWorker.main(
-            ["rollout", "--config", directory.path, "--input", "\(directory.path)/events", "--json"] + arguments,
-            commands: AttestWorker.commands,
-            console: transcript.console
+        let (code, transcript) = Transcript.run(
+            ["rollout", "--config", directory.path, "--input", "\(directory.path)/events", "--json"] + arguments
         )
         try #require(code == 0, "\(transcript.error)")
         return try JSONDocument(parsing: Array(transcript.output.utf8)).root

@@ -1,3 +1,4 @@
+import BrokerKit
 import Foundation
 import JSON
 import Kafka
@@ -6,12 +7,12 @@ import Testing
 
 extension EndToEndTests {
     @Test func `rollout reads every committed event of the topic, and no aborted one`() throws {
-        let workplace = try Workplace("rollout")
+        let workplace = try ProgramWorkplace("rollout")
         try workplace.rewrite("apps.json") {
             $0.replacing(#"{"mode": "off"}"#, with: #"{"mode": "on", "percent": 10}"#)
         }
-        let empty = try workplace.run("rollout", "--json")
-        #expect(empty.exitCode() == 0, "\(empty.error)")
+        let empty = try workplace.start("rollout", "--json")
+        #expect(empty.waitForEnd() == .exit(0), "\(empty.error)")
         #expect(try Self.tally(empty)["successes"]?.integer == 0)
         let app = "projects/lab-project/apps/1:123456789012:ios:0123456789abcdef"
         let producer = try TransactionalProducer(workplace.properties, transactionalID: "rollout-test")
@@ -23,8 +24,8 @@ extension EndToEndTests {
                 var made = event
                 made.app = app
                 try producer.produce(
-                    topic: workplace.topic(.events),
-                    partition: Int32(index) % Workplace.partitions,
+                    topic: workplace.topic("events"),
+                    partition: Int32(index) % workplace.partitions,
                     key: nil,
                     value: made.value,
                     headers: []
@@ -37,17 +38,17 @@ extension EndToEndTests {
                 try producer.abort(timeoutMilliseconds: 30_000)
             }
         }
-        let full = try workplace.run("rollout", "--json")
-        #expect(full.exitCode() == 0, "\(full.error)")
+        let full = try workplace.start("rollout", "--json")
+        #expect(full.waitForEnd() == .exit(0), "\(full.error)")
         let tally = try Self.tally(full)
         #expect(tally["successes"]?.integer == 594 && tally["failures"]?.integer == 6)
         #expect(tally["mayGrow"]?.bool == true)
-        let strict = try workplace.run("rollout", "--max-failure-rate", "0.99")
-        #expect(strict.exitCode() == 0)
+        let strict = try workplace.start("rollout", "--max-failure-rate", "0.99")
+        #expect(strict.waitForEnd() == .exit(0))
         #expect(strict.output.contains("no: 1.00 % of 600 attestations failed, over 0.99 %"), "\(strict.output)")
     }
 
-    private static func tally(_ process: WorkerProcess) throws -> JSONNode {
+    private static func tally(_ process: ProgramProcess) throws -> JSONNode {
         let root = try JSONDocument(parsing: Array(process.output.utf8)).root
         return try #require(root["apps"]?.elements.first)
     }

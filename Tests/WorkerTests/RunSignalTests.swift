@@ -30,33 +30,15 @@ struct RunSignalTests {
         func acceptOne() { _ = accept(listener.fileDescriptor, nil, nil) }
     }
 
-    private func folder() throws -> String {
-        let folder = NSTemporaryDirectory() + "attest-signal-" + UUID().uuidString
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        try WorkerBinary.done(
-            [
-                "simulate", "--config", folder + "/lab", "--new-config", "--devices", "1", "--records", "1", "--output",
-                folder + "/unused",
-            ],
-            in: folder
-        )
-        return folder
-    }
-
-    private func change(_ file: String, _ edit: (String) -> String) throws {
-        let text = try String(contentsOfFile: file, encoding: .utf8)
-        try edit(text).write(toFile: file, atomically: true, encoding: .utf8)
-    }
-
     @Test("a signal while the first answer is awaited is an end in order", arguments: [SIGTERM, SIGINT])
     func signalBeforeTheFirstAnswer(number: Int32) throws {
-        let folder = try folder()
-        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let folder = try SimulationFolder.configured()
         let listener = try SilentListener()
-        try change(folder + "/lab/kafka.properties") { _ in
-            "bootstrap.servers=127.0.0.1:\(listener.port)\ngroup.id=silent\n"
-        }
-        let worker = try ProgramProcess(["run", "--config", folder + "/lab"], streams: folder + "/run")
+        try folder.write(
+            "bootstrap.servers=127.0.0.1:\(listener.port)\ngroup.id=silent\n",
+            to: "config/kafka.properties"
+        )
+        let worker = try folder.start("run")
         // The worker asks its broker: from here on it waits.
         listener.acceptOne()
         worker.signal(number)
@@ -67,12 +49,13 @@ struct RunSignalTests {
 
     @Test("a run with an embedded broker says where that listens")
     func embeddedAddress() throws {
-        let folder = try folder()
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        try change(folder + "/lab/worker.json") {
-            $0.replacing("{", with: "{\"embeddedBroker\": true,", maxReplacements: 1)
-        }
-        let worker = try ProgramProcess(["run", "--config", folder + "/lab"], streams: folder + "/run")
+        let folder = try SimulationFolder.configured()
+        let settings = String(decoding: try folder.bytes("config/worker.json"), as: UTF8.self)
+        try folder.write(
+            settings.replacing("{", with: "{\"embeddedBroker\": true,", maxReplacements: 1),
+            to: "config/worker.json"
+        )
+        let worker = try folder.start("run")
         #expect(worker.says("the embedded broker listens on 127.0.0.1:"), "\(worker.error)")
         worker.signal(SIGTERM)
         #expect(worker.waitForEnd(seconds: 60) == .exit(0), "\(worker.error)")

@@ -6,43 +6,43 @@ import Testing
 
 extension EndToEndTests {
     @Test func `a run waits for its broker, logs that once, and works when the broker is up`() throws {
-        let workplace = try Workplace("patient")
-        let broker = try #require(RealKafkaTrait.broker)
-        try workplace.publish(devices: 5, records: 50)
+        let workplace = try ProgramWorkplace("patient")
+        let broker = try #require(RealClusterTrait.cluster)
+        try workplace.simulate(devices: 5, records: 50)
         try broker.kill()
-        let worker: WorkerProcess
+        let worker: ProgramProcess
         do {
-            defer { try? broker.restart() }
-            worker = try workplace.run("run")
-            #expect(worker.waits(until: "waiting for the broker"))
-            let check = try workplace.run("run", "--check")
-            #expect(check.exitCode() == 1)
+            defer { try? broker.start() }
+            worker = try workplace.start("run")
+            #expect(worker.says("waiting for the broker"))
+            let check = try workplace.start("run", "--check")
+            #expect(check.waitForEnd() == .exit(1))
             #expect(check.saysOneLine("attest-worker: cannot query the broker: "), "\(check.error)")
         }
-        #expect(try workplace.waits(for: 50, of: worker), "\(worker.error) \(worker.output)")
+        #expect(try workplace.hasOutcomes(50, of: [worker]), "\(worker.error) \(worker.output)")
         worker.signal(SIGINT)
-        #expect(worker.exitCode() == 0)
+        #expect(worker.waitForEnd() == .exit(0))
         #expect(worker.error.components(separatedBy: "waiting for the broker").count == 2, "\(worker.error)")
         #expect(try Outcomes(of: workplace).counts == ["accepted": 50])
     }
 
     @Test func `missing or unequal topics end run and check with one line`() throws {
-        let workplace = try Workplace("missing", createsTopics: false)
+        let workplace = try ProgramWorkplace("missing", topics: .nobody)
         for arguments in [[], ["--check"]] {
-            let missing = try WorkerProcess(["run", "--config", workplace.config] + arguments, folder: workplace.path)
-            #expect(missing.exitCode() == 1)
+            let missing = try workplace.start("run", arguments)
+            #expect(missing.waitForEnd() == .exit(1))
             #expect(missing.saysOneLine("attest-worker: no such topic: missing.requests, "))
             #expect(missing.error.contains("attest-worker create-topics --config DIR --partitions N"))
         }
         let short = [(name: "retention.ms", value: "3600000")]
-        let odd = NewTopic(name: workplace.topic(.tokens), partitions: 2, settings: short)
+        let odd = NewTopic(name: workplace.topic("tokens"), partitions: 2, settings: short)
         #expect(try Admin(workplace.properties).createTopics([odd]) == [.created])
-        let create = try workplace.run("create-topics", "--partitions", "3")
-        #expect(create.exitCode() == 1)
+        let create = try workplace.start("create-topics", "--partitions", "3")
+        #expect(create.waitForEnd() == .exit(1))
         #expect(create.output.contains("exists missing.tokens, but with 2 partitions, not 3"))
         for arguments in [[], ["--check"]] {
-            let unequal = try WorkerProcess(["run", "--config", workplace.config] + arguments, folder: workplace.path)
-            #expect(unequal.exitCode() == 1)
+            let unequal = try workplace.start("run", arguments)
+            #expect(unequal.waitForEnd() == .exit(1))
             #expect(unequal.saysOneLine("attest-worker: the topics' partition counts differ ("))
             #expect(unequal.error.contains("missing.tokens has 2"))
             #expect(unequal.error.contains("recreate those that differ"))
@@ -51,19 +51,19 @@ extension EndToEndTests {
     }
 
     @Test func `a run that starts a moment before its topics are there works`() throws {
-        let workplace = try Workplace("early", createsTopics: false)
-        let worker = try workplace.run("run")
-        let create = try workplace.run("create-topics", "--partitions", "3", "--replication", "1")
-        #expect(create.exitCode() == 0, "\(create.error)")
-        #expect(worker.waits(until: "topics are in order: 3 partitions"), "\(worker.error)")
+        let workplace = try ProgramWorkplace("early", topics: .nobody)
+        let worker = try workplace.start("run")
+        let create = try workplace.start("create-topics", "--partitions", "3", "--replication", "1")
+        #expect(create.waitForEnd() == .exit(0), "\(create.error)")
+        #expect(worker.says("topics are in order: 3 partitions"), "\(worker.error)")
         worker.signal(SIGTERM)
-        #expect(worker.exitCode() == 0, "\(worker.error)")
+        #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
     }
 
     @Test func `run --check passes a correct setup and exits`() throws {
-        let workplace = try Workplace("checked")
-        let check = try workplace.run("run", "--check")
-        #expect(check.exitCode() == 0)
+        let workplace = try ProgramWorkplace("checked")
+        let check = try workplace.start("run", "--check")
+        #expect(check.waitForEnd() == .exit(0))
         #expect(check.output == "configuration, anchors and topics are in order: 3 partitions\n")
         #expect(check.error.isEmpty)
     }

@@ -6,8 +6,8 @@ import Testing
 
 extension EndToEndTests {
     @Test func `a restarted run continues where the stopped one committed, and nothing is processed twice`() throws {
-        let workplace = try Workplace("resumed", members: #""batch": {"records": 20}"#)
-        try workplace.publish(devices: 40, records: 1_500)
+        let workplace = try ProgramWorkplace("resumed") { $0.members = #""batch": {"records": 20},"# }
+        try workplace.simulate(devices: 40, records: 1_500)
         // Stopped in the middle of the work, twice.
         let first = try workplace.work(until: 1)
         let second = try workplace.work(until: 500)
@@ -17,26 +17,26 @@ extension EndToEndTests {
         #expect(outcomes.results.count == 1_500)
         #expect([first, second, third].map(Self.requests).reduce(0, +) == 1_500)
         // With nothing to do it ends as well, and writes nothing.
-        let idle = try workplace.run("run", "--instance", "one")
-        #expect(idle.waits(until: "in order"))
+        let idle = try workplace.start("run", "--instance", "one")
+        #expect(idle.says("in order"))
         idle.signal(SIGTERM)
-        #expect(idle.exitCode() == 0)
+        #expect(idle.waitForEnd() == .exit(0))
         #expect(Self.requests(of: idle) == 0, "\(idle.output)")
-        #expect(try workplace.records(of: workplace.topic(.results)).count == 1_500)
+        #expect(try workplace.records(of: workplace.topic("results")).count == 1_500)
     }
 
     @Test(arguments: [false, true])
     func `added partitions end a run with one line, and nothing is judged by the old count`(ofAllTopics: Bool) throws {
-        let workplace = try Workplace("grown-\(ofAllTopics)")
+        let workplace = try ProgramWorkplace("grown-\(ofAllTopics)")
         try workplace.rewrite("kafka.properties") { $0 + "topic.metadata.refresh.interval.ms=1000\n" }
-        let broker = try #require(RealKafkaTrait.broker)
-        try workplace.publish(devices: 5, records: 50)
-        let worker = try workplace.run("run", "--instance", "one")
-        #expect(try workplace.waits(for: 50, of: worker), "\(worker.error)")
-        let outputs = OutputTopic.allCases.map(workplace.topic)
+        let broker = try #require(RealClusterTrait.cluster)
+        try workplace.simulate(devices: 5, records: 50)
+        let worker = try workplace.start("run", "--instance", "one")
+        #expect(try workplace.hasOutcomes(50, of: [worker]), "\(worker.error)")
+        let outputs = ProgramWorkplace.streams.dropFirst().map(workplace.topic)
         try broker.addPartitions(5, to: (ofAllTopics ? outputs : []) + [workplace.requests])
         try workplace.put((3..<5 as Range<Int32>).map { PutRecord(key: [], value: [], partition: $0) })
-        #expect(worker.exitCode() == 1)
+        #expect(worker.waitForEnd() == .exit(1))
         // Beside the library's own lines.
         let lines = worker.error.split(separator: "\n").filter { $0.hasPrefix("attest-worker: ") }
         #expect(lines.count == 1, "\(worker.error)")
@@ -46,24 +46,24 @@ extension EndToEndTests {
     }
 
     /// The count in the last line that a run prints.
-    static func requests(of worker: WorkerProcess) -> Int {
+    static func requests(of worker: ProgramProcess) -> Int {
         let line = worker.output.split(separator: "\n").last { $0.contains(" requests: ") } ?? ""
         return Int(line.prefix { $0 != " " }.filter(\.isNumber)) ?? -1
     }
 
     @Test func `a signal ends a run without a broker in time, and nothing is lost`() throws {
-        let workplace = try Workplace("left", members: #""batch": {"records": 5}"#)
-        let broker = try #require(RealKafkaTrait.broker)
+        let workplace = try ProgramWorkplace("left") { $0.members = #""batch": {"records": 5},"# }
+        let broker = try #require(RealClusterTrait.cluster)
         // So many that the worker is not done before the broker stands still.
-        try workplace.publish(devices: 20, records: 3_000)
-        let worker = try workplace.run("run", "--instance", "one")
-        #expect(try workplace.waits(for: 1, of: worker))
+        try workplace.simulate(devices: 20, records: 3_000)
+        let worker = try workplace.start("run", "--instance", "one")
+        #expect(try workplace.hasOutcomes(1, of: [worker]))
         do {
             try broker.pause()
             defer { try? broker.resume() }
             worker.signal(SIGTERM)
             // 1 where the program ended during a call to the broker.
-            #expect([0, 1].contains(worker.exitCode(seconds: 10)))
+            #expect([.exit(0), .exit(1)].contains(worker.waitForEnd(seconds: 10)))
             #expect(worker.error.contains("leaving without the last commit"), "\(worker.error)")
         }
         _ = try workplace.work(until: 3_000)
@@ -72,12 +72,12 @@ extension EndToEndTests {
 
     @Test(arguments: [SIGTERM, SIGINT])
     func `a second signal immediately ends a run that cannot finish`(number: Int32) throws {
-        let workplace = try Workplace("second-\(number)", members: #""batch": {"records": 10}"#)
-        let broker = try #require(RealKafkaTrait.broker)
+        let workplace = try ProgramWorkplace("second-\(number)") { $0.members = #""batch": {"records": 10},"# }
+        let broker = try #require(RealClusterTrait.cluster)
         // So many that the worker is not done before the broker stands still.
-        try workplace.publish(devices: 20, records: 3_000)
-        let worker = try workplace.run("run")
-        #expect(try workplace.waits(for: 1, of: worker))
+        try workplace.simulate(devices: 20, records: 3_000)
+        let worker = try workplace.start("run")
+        #expect(try workplace.hasOutcomes(1, of: [worker]))
         // The broker answers no more: batches in flight can neither be written nor committed.
         try broker.pause()
         defer { try? broker.resume() }
@@ -85,6 +85,6 @@ extension EndToEndTests {
         usleep(500_000)
         #expect(worker.isRunning, "it waits for the broker: \(worker.output)")
         worker.signal(number)
-        #expect(worker.exitCode(seconds: 10) == 128 + number)
+        #expect(worker.waitForEnd(seconds: 10) == .exit(128 + number))
     }
 }

@@ -1,5 +1,6 @@
 internal import AppAttest
 internal import AppCheck
+internal import BrokerKit
 internal import DeviceLab
 internal import Foundation
 internal import JSON
@@ -10,49 +11,51 @@ internal import Testing
 @testable internal import Worker
 
 /// A folder for what `simulate` writes, removed with its owner.
-final class SimulationFolder {
+final class SimulationFolder: FileFolder {
     let path = FileManager.default.temporaryDirectory.path + "/simulate-" + UUID().uuidString
 
     init() throws { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
+    /// A folder with a new configuration.
+    static func configured() throws -> SimulationFolder {
+        let folder = try SimulationFolder()
+        let made = folder.simulate("--new-config", "--devices", "1", "--records", "1", "--output", "/dev/null")
+        try #require(made.code == 0, "\(made.transcript.error)")
+        return folder
+    }
+
+    /// Starts a command of the built program on this folder's configuration.
+    func start(_ command: String, _ arguments: [String] = []) throws -> ProgramProcess {
+        try ProgramProcess([command, "--config", path + "/config"] + arguments, in: path)
+    }
+
     /// Runs `simulate` on this folder's configuration.
-    func simulate(_ arguments: String...) -> (code: Int32, transcript: Transcript) {
-        let transcript = Transcript()
-        let all = ["simulate", "--config", path + "/config"] + arguments
-        let code = AttestWorker.main(all, commands: AttestWorker.commands, console: transcript.console)
-        return (code, transcript)
+    func simulate(_ arguments: String...) -> (code: Int32, transcript: Transcript) { simulate(arguments) }
+
+    func simulate(_ arguments: [String]) -> (code: Int32, transcript: Transcript) {
+        Transcript.run(["simulate", "--config", path + "/config"] + arguments)
     }
 
     /// Runs it with a capture as its output, and reads the capture.
-    func capture(_ arguments: String...) throws -> [InboundRecord] {
-        let (file, transcript) = (path + "/capture.ndjson", Transcript())
-        let all = ["simulate", "--config", path + "/config", "--output", file] + arguments
-        let code = AttestWorker.main(all, commands: AttestWorker.commands, console: transcript.console)
+    func capture(_ arguments: String...) throws -> [InboundRecord] { try capture(arguments) }
+
+    func capture(_ arguments: [String]) throws -> [InboundRecord] {
+        let (code, transcript) = simulate(["--output", file("capture.ndjson")] + arguments)
         try #require(code == 0, "\(transcript.error)")
-        return try bytes("capture.ndjson").split(separator: 0x0A).map { try CaptureCodec.decode(Array($0)) }
-    }
-
-    func bytes(_ file: String) throws -> [UInt8] {
-        [UInt8](try Data(contentsOf: URL(filePath: path + "/" + file)))
-    }
-
-    func write(_ text: String, to file: String) throws {
-        try Data(text.utf8).write(to: URL(filePath: path + "/" + file))
+        return try captured("capture.ndjson")
     }
 
     /// Replays the capture; returns each request's outcome by its id: `accepted` or the reason.
     func outcomes() throws -> [String: String] {
-        let transcript = Transcript()
-        let arguments = [
+        let (code, transcript) = Transcript.run([
             "replay", "--config", path + "/config", "--input", path + "/capture.ndjson", "--output", path + "/out",
-        ]
-        let code = AttestWorker.main(arguments, commands: AttestWorker.commands, console: transcript.console)
+        ])
         try #require(code == 0, "\(transcript.error)")
         var outcomes: [String: String] = [:]
-        for line in try bytes("out/results.ndjson").split(separator: 0x0A) {
-            let result = try JSONDocument(parsing: try CaptureCodec.decode(Array(line)).value ?? []).root
+        for record in try captured("out/results.ndjson") {
+            let result = try JSONDocument(parsing: record.value ?? []).root
             let id = try #require(result["requestId"]?.string)
             outcomes[id] = result["reason"]?.string ?? result["verdict"]?.string
         }
@@ -69,13 +72,7 @@ struct SimulateTests {
         let folder = try SimulationFolder()
         let load = ["--devices", "20", "--records", "300", "--faults", "0.3", "--start", Self.start]
         func bytes(_ more: String...) throws -> [UInt8] {
-            let arguments = ["simulate", "--config", folder.path + "/config", "--output", folder.path + "/c"]
-            let code = AttestWorker.main(
-                arguments + load + more,
-                commands: AttestWorker.commands,
-                console: Transcript().console
-            )
-            try #require(code == 0)
+            try #require(folder.simulate(["--output", folder.file("c")] + load + more).code == 0)
             return try folder.bytes("c")
         }
         let first = try bytes("--new-config")
@@ -87,17 +84,9 @@ struct SimulateTests {
     @Test("Records have ids of their own, canonical keys on their murmur2 partitions, offsets in a row, and times")
     func records() throws {
         let folder = try SimulationFolder()
-        let records = try folder.capture(
-            "--new-config",
-            "--devices",
-            "10",
-            "--records",
-            "200",
-            "--start",
-            Self.start,
-            "--rate",
-            "4"
-        )
+        let records = try folder.capture([
+            "--new-config", "--devices", "10", "--records", "200", "--start", Self.start, "--rate", "4",
+        ])
         #expect(records.count == 200)
         #expect(Set(records.map { $0.headers.first?.value ?? [] }).count == 200)
         var next: [Int32: Int64] = [:]
@@ -147,20 +136,10 @@ struct SimulateTests {
     func faults(verbs: String) throws {
         let folder = try SimulationFolder()
         let (devices, records) = (30, verbs == "verifyAttestation" ? 400 : 1500)
-        let load = ["--devices", "\(devices)", "--records", "\(records)"]
-        _ = try folder.capture(
-            "--new-config",
-            load[0],
-            load[1],
-            load[2],
-            load[3],
-            "--faults",
-            "0.4",
-            "--verbs",
-            verbs,
-            "--start",
-            Self.start
-        )
+        _ = try folder.capture([
+            "--new-config", "--devices", "\(devices)", "--records", "\(records)", "--faults", "0.4", "--verbs", verbs,
+            "--start", Self.start,
+        ])
         var settings = SimulationSettings(devices: devices, records: records)
         settings.verbs = Set(verbs.split(separator: ",").compactMap { SimulationSettings.Verb(rawValue: String($0)) })
         settings.faultShare = 0.4
@@ -169,8 +148,7 @@ struct SimulateTests {
 
     @Test("Every app's rules are met, and its devices' faults are refused")
     func policies() throws {
-        let folder = try SimulationFolder()
-        #expect(folder.simulate("--new-config", "--devices", "1", "--records", "1", "--output", "/dev/null").code == 0)
+        let folder = try SimulationFolder.configured()
         let rules = [
             #""environments":["development"],"categories":{"allow":[3],"whenMissing":"refuse"}"#,
             #""environments":["production","development"],"receipt":"require","macOS":{"acl":"accept"}"#,
@@ -181,16 +159,7 @@ struct SimulateTests {
             #"{"projects":[{"number":"1","apps":[\#(apps.joined(separator: ","))]}]}"#,
             to: "config/apps.json"
         )
-        _ = try folder.capture(
-            "--devices",
-            "31",
-            "--records",
-            "1000",
-            "--faults",
-            "0.3",
-            "--start",
-            Self.start
-        )
+        _ = try folder.capture(["--devices", "31", "--records", "1000", "--faults", "0.3", "--start", Self.start])
         var settings = SimulationSettings(devices: 31, records: 1000)
         settings.faultShare = 0.3
         try expect(folder, settings, apps: 3)
@@ -220,9 +189,7 @@ struct SimulateTests {
         let folder = try SimulationFolder()
         let load = ["--devices", "1", "--records", "1", "--output", "/dev/null"]
         func run(_ more: String...) -> (Int32, String) {
-            let transcript = Transcript()
-            let arguments = ["simulate", "--config", folder.path + "/config"] + load + more
-            let code = AttestWorker.main(arguments, commands: AttestWorker.commands, console: transcript.console)
+            let (code, transcript) = folder.simulate(load + more)
             return (code, transcript.error)
         }
         #expect(run().0 == 2, "there is no configuration yet")
@@ -278,9 +245,7 @@ struct SimulateTests {
         ]
     )
     func refused(arguments: [String], expected: String) {
-        let transcript = Transcript()
-        let all = ["simulate", "--config", "/nonexistent"] + arguments
-        let code = AttestWorker.main(all, commands: AttestWorker.commands, console: transcript.console)
+        let (code, transcript) = Transcript.run(["simulate", "--config", "/nonexistent"] + arguments)
         #expect(code == 2)
         #expect(transcript.error.contains(expected))
         #expect(transcript.error.filter(\.isNewline).count == 1)
@@ -289,23 +254,16 @@ struct SimulateTests {
     @Test("A capture that cannot be written is the world's fault: exit code 1")
     func unwritable() throws {
         let folder = try SimulationFolder()
-        let (code, transcript) = folder.simulate(
-            "--new-config",
-            "--devices",
-            "1",
-            "--records",
-            "1",
-            "--output",
-            folder.path + "/no/such/folder/x"
-        )
+        let (code, transcript) = folder.simulate([
+            "--new-config", "--devices", "1", "--records", "1", "--output", folder.path + "/no/such/folder/x",
+        ])
         #expect(code == 1)
         #expect(transcript.error.contains("cannot write"))
     }
 
     @Test("An app that no fake device can please is named")
     func unpleasable() throws {
-        let folder = try SimulationFolder()
-        #expect(folder.simulate("--new-config", "--devices", "1", "--records", "1", "--output", "/dev/null").code == 0)
+        let folder = try SimulationFolder.configured()
         try folder.write(
             #"{"projects":[{"number":"1","apps":[{"appId":"odd","appleAppIds":[]}]}]}"#,
             to: "config/apps.json"
@@ -322,17 +280,14 @@ struct SimulatePublishTests {
     func publishes(rate: String?) throws {
         let cluster = try MockCluster()
         try cluster.createTopic("appattest.requests", partitions: 6)
-        let folder = try SimulationFolder()
-        #expect(folder.simulate("--new-config", "--devices", "1", "--records", "1", "--output", "/dev/null").code == 0)
+        let folder = try SimulationFolder.configured()
         try folder.write(
             "bootstrap.servers=\(cluster.bootstrapServers)\ngroup.id=g\n",
             to: "config/kafka.properties"
         )
-        let transcript = Transcript()
-        let arguments =
-            ["simulate", "--config", folder.path + "/config", "--devices", "20", "--records", "200", "--publish"]
-            + (rate.map { ["--rate", $0] } ?? [])
-        let code = AttestWorker.main(arguments, commands: AttestWorker.commands, console: transcript.console)
+        let (code, transcript) = folder.simulate(
+            ["--devices", "20", "--records", "200", "--publish"] + (rate.map { ["--rate", $0] } ?? [])
+        )
         #expect(code == 0, "\(transcript.error)")
         #expect(transcript.output == "published 200 records of 20 devices\n")
     }
@@ -349,9 +304,8 @@ struct SimulatePublishTests {
         )
         let lines = try String(contentsOfFile: capture, encoding: .utf8)
         try folder.write(lines + "{\"par\n" + lines, to: "capture")
-        let transcript = Transcript()
-        let arguments = ["publish", "--config", folder.path + "/config", "--input", capture]
-        #expect(AttestWorker.main(arguments, commands: AttestWorker.commands, console: transcript.console) == 1)
+        let (code, transcript) = Transcript.run(["publish", "--config", folder.path + "/config", "--input", capture])
+        #expect(code == 1)
         #expect(transcript.output == "30 records acknowledged, 0 failed\n")
         #expect(transcript.error.contains("line 31 is not a capture record"), "\(transcript.error)")
     }

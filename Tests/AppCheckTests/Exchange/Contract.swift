@@ -1,4 +1,5 @@
 import Foundation
+import TestKit
 
 /// The golden facts of Google's contract as Foundation reads them: answers are compared with another parser than ours.
 enum Contract {
@@ -22,7 +23,7 @@ enum Contract {
         var elements: [Node] { (value as? [Any] ?? []).map { Node(value: $0) } }
         var names: [String] { (value as? [String: Any] ?? [:]).keys.sorted() }
         var bool: Bool? { value as? Bool }
-        var hex: [UInt8] { Contract.bytes(hex: string) }
+        var hex: [UInt8] { WycheproofVectors.bytes(hex: string) }
         var base64: [UInt8] { Data(base64Encoded: string).map { [UInt8]($0) } ?? [] }
 
         /// Whether `json` says the same, whatever the order of its members.
@@ -32,10 +33,5 @@ enum Contract {
             else { return false }
             return value == other
         }
-    }
-
-    static func bytes(hex: String) -> [UInt8] {
-        let digits = hex.compactMap(\.hexDigitValue)
-        return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) }
     }
 }

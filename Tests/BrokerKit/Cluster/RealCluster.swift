@@ -151,10 +151,8 @@ extension RealCluster {
 
     /// Waits until a broker's process is gone.
     package func waitUntilEnded(_ id: Int, seconds: Int) throws {
-        let deadline = ContinuousClock.now + .seconds(seconds)
-        while isRunning(id) {
-            guard ContinuousClock.now < deadline else { throw ClusterFault(description: "broker \(id) does not end") }
-            usleep(20_000)
+        guard Patience.wait(seconds, until: { !isRunning(id) }) else {
+            throw ClusterFault(description: "broker \(id) does not end")
         }
     }
 

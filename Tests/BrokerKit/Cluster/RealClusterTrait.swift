@@ -22,6 +22,13 @@ package struct RealClusterTrait: SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == RealClusterTrait {
-    /// One cluster for the suite; see ``RealClusterTrait``.
-    package static func cluster(_ settings: ClusterSettings) -> Self { RealClusterTrait(settings: settings) }
+    /// One cluster for the suite, of one broker unless the settings say more; see ``RealClusterTrait``.
+    package static func cluster(_ settings: ClusterSettings = .init()) -> Self { RealClusterTrait(settings: settings) }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// A suite that starts real brokers: see ``KafkaInstallation/ofTests``.
+    package static var brokerTests: Self {
+        .enabled(if: KafkaInstallation.ofTests != nil, Comment(rawValue: KafkaInstallation.whyNotTested))
+    }
 }

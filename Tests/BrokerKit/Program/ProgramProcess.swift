@@ -21,19 +21,28 @@ package final class ProgramProcess {
     private let process = Process()
     private let streams: String
 
-    /// - Parameter streams: the path of the streams' files, without `.out` and `.err`.
-    package init(_ arguments: [String], streams: String) throws {
+    /// - Parameters:
+    ///   - streams: the path of the streams' files, without `.out` and `.err`.
+    ///   - environment: beside this process's own.
+    package init(_ arguments: [String], streams: String, environment: [String: String] = [:]) throws {
         self.streams = streams
         guard let program = WorkerBinary.url else { throw ProgramFault(description: WorkerBinary.whyMissing) }
         process.executableURL = program
         process.arguments = arguments
         // A backtrace of a crash would keep the streams open for longer than the process lives.
-        process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
+        let own = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
+        process.environment = own.merging(environment) { $1 }
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = try Self.file(streams + ".out")
         process.standardError = try Self.file(streams + ".err")
         try process.run()
         try ProgramLeash.shared.hold(process.processIdentifier)
+    }
+
+    /// With the streams' files in a folder, under a name of their own.
+    package convenience init(_ arguments: [String], in folder: String, environment: [String: String] = [:]) throws {
+        let streams = "\(folder)/\(arguments.first ?? "program")-\(UUID().uuidString)"
+        try self.init(arguments, streams: streams, environment: environment)
     }
 
     deinit {

@@ -5,6 +5,15 @@ package import Kafka
 
 /// A configuration made by the program itself, six topics, and a folder for all that a run writes.
 package final class ProgramWorkplace {
+    /// Who makes the topics.
+    package enum TopicMaker: Sendable {
+        /// This object: the ledger's segments are short, so that compaction takes part.
+        case workplace
+        /// The program, as it does for its users.
+        case program
+        case nobody
+    }
+
     package struct Options: Sendable {
         /// Of the topics' names; the group's name too.
         package var prefix = "appattest"
@@ -15,7 +24,8 @@ package final class ProgramWorkplace {
         package var members = ""
         /// More of kafka.properties, which counts before the rest of it.
         package var kafka: [(name: String, value: String)] = []
-        /// Settings of topics, by the end of their names.
+        package var topicMaker = TopicMaker.workplace
+        /// Settings of topics that the workplace makes, by the end of their names.
         package var topics: [String: [(name: String, value: String)]] = [:]
         /// Where everything stays; nil = a temporary folder that goes with this object.
         package var keep: String?
@@ -54,7 +64,24 @@ package final class ProgramWorkplace {
         )
         ca = try LabCA(exported: [UInt8](Data(contentsOf: URL(filePath: config + "/lab-authority.json"))))
         try configure()
-        try createTopics()
+        switch options.topicMaker {
+        case .workplace: try createTopics()
+        case .program: try done("create-topics", "--partitions", String(partitions))
+        case .nobody: break
+        }
+    }
+
+    /// On the suite's cluster, with three partitions.
+    package convenience init(
+        _ prefix: String,
+        topics maker: TopicMaker = .program,
+        adjust: (inout Options) -> Void = { _ in }
+    ) throws {
+        guard let cluster = RealClusterTrait.cluster else { throw ClusterFault(description: "no suite's cluster") }
+        var options = Options()
+        (options.prefix, options.partitions, options.topicMaker) = (prefix, 3, maker)
+        adjust(&options)
+        try self.init(servers: cluster.bootstrapServers, options)
     }
 
     deinit {
@@ -63,21 +90,19 @@ package final class ProgramWorkplace {
 
     private func configure() throws {
         let own = "\"delivery\": \"\(options.delivery)\", \"membership\": \"\(options.membership)\", \(options.members)"
-        let worker = try String(contentsOfFile: config + "/worker.json", encoding: .utf8)
-            .replacingOccurrences(of: "\"anchors\"", with: own + "\"anchors\"")
-            .replacingOccurrences(of: "\"appattest.", with: "\"\(options.prefix).")
-        try Data(worker.utf8).write(to: URL(filePath: config + "/worker.json"))
+        try rewrite("worker.json") {
+            $0.replacing("\"anchors\"", with: own + "\"anchors\"")
+                .replacing("\"appattest.", with: "\"\(options.prefix).")
+        }
         var kafka = KafkaProperties([
             ("bootstrap.servers", properties["bootstrap.servers"] ?? ""), ("group.id", group),
             ("session.timeout.ms", "6000"), ("heartbeat.interval.ms", "1000"), ("transaction.timeout.ms", "10000"),
             ("reconnect.backoff.max.ms", "1000"), ("socket.nagle.disable", "true"),
         ])
         for (name, value) in options.kafka { kafka[name] = value }
-        let text = kafka.pairs.map { "\($0.name)=\($0.value)\n" }.joined()
-        try Data(text.utf8).write(to: URL(filePath: config + "/kafka.properties"))
+        try rewrite("kafka.properties") { _ in kafka.pairs.map { "\($0.name)=\($0.value)\n" }.joined() }
     }
 
-    /// The ledger's segments are short, so that compaction takes part.
     private func createTopics() throws {
         let topics = Self.streams.map { name in
             var own: [(name: String, value: String)] = []
@@ -94,52 +119,5 @@ package final class ProgramWorkplace {
         }
         let created = try Admin(properties).createTopics(topics)
         guard created.allSatisfy({ $0 == .created }) else { throw ClusterFault(description: "topics: \(created)") }
-    }
-}
-
-// MARK: - Work
-
-extension ProgramWorkplace {
-    /// Starts a command on this configuration.
-    package func start(_ command: String, _ arguments: String...) throws -> ProgramProcess {
-        try ProgramProcess(
-            [command, "--config", config] + arguments,
-            streams: "\(folder)/\(command)-\(UUID().uuidString)"
-        )
-    }
-
-    /// Fake devices' requests, all of them acknowledged when this returns.
-    package func publish(_ requests: Int, seed: UInt64 = 1, devices: Int = 20, faultShare: Double = 0.1) throws {
-        let producer = ChaosProducer(properties, topic: self.requests, partitions: partitions)
-        producer.start { [ca] in
-            ChaosTraffic(ca: ca, seed: seed, requests: requests, devices: devices, faultShare: faultShare)
-        }
-        guard Patience.wait(120, until: { producer.status.isDone }), producer.status.acknowledged == requests else {
-            producer.stop()
-            throw ClusterFault(description: "not published: \(producer.status)")
-        }
-    }
-
-    /// A watch that finds out when every request is answered and committed.
-    package func drainWatch() -> DrainWatch { DrainWatch(properties, requests, partitions) }
-
-    /// Waits until every request is answered and committed.
-    package func drains(seconds: Int = 60, while isWorking: () -> Bool = { true }) throws -> Bool {
-        let watch = drainWatch()
-        var isDone = false
-        _ = try Patience.wait(seconds) {
-            isDone = try watch.isDrained()
-            return isDone || !isWorking()
-        }
-        if !isDone { print("\(requests) is not drained: \(watch.obstacle)") }
-        return isDone
-    }
-
-    /// Reads all that was written and checks it against the worker's promises.
-    package func reckon() throws -> ChaosFindings {
-        let reading = try ChaosReader(workplace: self).read()
-        var findings = ChaosChecker.check(reading.evidence)
-        for place in reading.open { findings.add(.openTransaction, place) }
-        return findings
     }
 }

@@ -1,6 +1,6 @@
 internal import Foundation
 package import Kafka
-package import Pipeline
+internal import Pipeline
 
 /// Reads whole topics, without joining a group.
 package enum TopicDump {
@@ -123,7 +123,7 @@ package enum TopicDump {
 
 extension InboundRecord {
     /// A record of a topic as a worker gets it.
-    package init(_ record: KafkaRecord, topic: String) {
+    init(_ record: KafkaRecord, topic: String) {
         self.init(
             topic: topic,
             partition: record.partition,

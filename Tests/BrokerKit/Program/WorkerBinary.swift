@@ -18,7 +18,7 @@ package enum WorkerBinary {
 
     /// Runs a command to its end. - Returns: the process, for its exit and what it said.
     package static func run(_ arguments: [String], in folder: String, seconds: Int = 600) throws -> ProgramProcess {
-        let process = try ProgramProcess(arguments, streams: folder + "/command-" + UUID().uuidString)
+        let process = try ProgramProcess(arguments, in: folder)
         guard process.waitForEnd(seconds: seconds) != nil else {
             process.signal(SIGKILL)
             throw ProgramFault(description: "\(arguments.joined(separator: " ")) did not end in \(seconds) s")

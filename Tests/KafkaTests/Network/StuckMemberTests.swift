@@ -77,10 +77,7 @@ struct StuckMemberTests {
         }
         let watch = workplace.drainWatch()
         let begin = ContinuousClock.now
-        let joining = try ProgramProcess(
-            ["run", "--config", direct, "--instance", "two"],
-            streams: workplace.folder + "/joining"
-        )
+        let joining = try ProgramProcess(["run", "--config", direct, "--instance", "two"], in: workplace.folder)
         let isShared = try Patience.wait(15) { try watch.drained().count >= 3 }
         print("\(call): the joining worker's partitions are answered after \(ContinuousClock.now - begin)")
         #expect(isShared, "\(watch.obstacle)\n\(stuck.error)\n\(joining.error)")

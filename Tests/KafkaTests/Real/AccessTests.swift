@@ -34,16 +34,11 @@ struct AccessTests {
         mechanism: Mechanism = Self.mechanism,
         _ kafka: [(name: String, value: String)] = []
     ) throws -> ProgramWorkplace {
-        let cluster = try cluster()
-        var options = ProgramWorkplace.Options()
-        options.prefix = prefix
-        options.partitions = 3
-        options.kafka =
-            [
-                ("bootstrap.servers", cluster.saslServers), ("security.protocol", "sasl_plaintext"),
-                ("sasl.mechanisms", mechanism.rawValue), ("sasl.username", user), ("sasl.password", password),
-            ] + kafka
-        return try ProgramWorkplace(servers: cluster.bootstrapServers, options)
+        let access: [(name: String, value: String)] = [
+            ("bootstrap.servers", try cluster().saslServers), ("security.protocol", "sasl_plaintext"),
+            ("sasl.mechanisms", mechanism.rawValue), ("sasl.username", user), ("sasl.password", password),
+        ]
+        return try ProgramWorkplace(prefix, topics: .workplace) { $0.kafka = access + kafka }
     }
 
     /// All that the worker needs on these names, as the Operating page lists it.
@@ -94,10 +89,7 @@ struct AccessTests {
         #expect(check.waitForEnd() == .exit(0), "\(check.error)")
         let wrong = try workplace("shut-\(mechanism)", password: "wrong", mechanism: mechanism)
         for arguments in [["--check"], []] {
-            let refused = try ProgramProcess(
-                ["run", "--config", wrong.config] + arguments,
-                streams: wrong.folder + "/refused"
-            )
+            let refused = try wrong.start("run", arguments)
             #expect(refused.waitForEnd() == .exit(1), "\(arguments) \(refused.error)")
             #expect(refused.error.split(separator: "\n").count == 1, "one line: \(refused.error)")
             #expect(refused.error.lowercased().contains("authentication"), "\(refused.error)")

@@ -6,11 +6,7 @@ import Testing
 extension RealCluster {
     /// Three partitions, and small batches, so that a fault finds many of them.
     fileprivate func workplace(_ prefix: String) throws -> ProgramWorkplace {
-        var options = ProgramWorkplace.Options()
-        options.prefix = prefix
-        options.partitions = 3
-        options.members = #""batch": {"records": 100},"#
-        return try ProgramWorkplace(servers: bootstrapServers, options)
+        try ProgramWorkplace(prefix, topics: .workplace) { $0.members = #""batch": {"records": 100},"# }
     }
 }
 
@@ -31,7 +27,7 @@ struct BrokerFaultTests {
         let workplace = try cluster.workplace("ridden-\(fault)")
         try workplace.publish(2_000)
         let worker = try workplace.start("run", "--instance", "one")
-        #expect(try workplace.hasResults(200), "\(worker.error)")
+        #expect(try workplace.hasOutcomes(200, of: [worker]), "\(worker.error)")
         switch fault {
         case .kill: try cluster.kill(fault.rawValue)
         case .restart: try cluster.terminate(fault.rawValue)

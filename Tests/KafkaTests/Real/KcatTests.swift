@@ -6,19 +6,14 @@ import Pipeline
 import Testing
 
 extension RealKafkaTests {
-    private static let kcat = KafkaInstallation.executable("kcat")
-
-    @Test(.enabled(if: kcat != nil, "kcat is not installed"))
+    @Test(.kcatTests)
     func `kcat's records are read as written, on the partitions that its partitioner chose`() throws {
         let fixture = try RealFixture("kcat-in")
         _ = try fixture.create()
-        let kcat = try #require(Self.kcat)
         for (partitioner, name) in [(Partitioner.crc32, "consistent_random"), (.murmur2, "murmur2_random")] {
             let lines = (0..<50).map { "\(name) \($0);value \($0)" }.joined(separator: "\n")
-            _ = try fixture.run(
-                kcat,
-                broker(fixture) + ["-P", "-t", fixture.names.requests, "-K", ";", "-H", "request-id=r", "-H", "bare"]
-                    + ["-X", "partitioner=\(name)"],
+            try fixture.kcat(
+                ["-P", "-K", ";", "-H", "request-id=r", "-H", "bare", "-X", "partitioner=\(name)"],
                 input: lines + "\n"
             )
             let driver = try LogDriver(.exactlyOnce, fixture.settings("one"))
@@ -35,24 +30,16 @@ extension RealKafkaTests {
         }
     }
 
-    @Test(.enabled(if: kcat != nil, "kcat is not installed"))
+    @Test(.kcatTests)
     func `kcat reads published records`() throws {
         let fixture = try RealFixture("kcat-out")
         _ = try fixture.create()
-        let kcat = try #require(Self.kcat)
         #expect(try LogDriver.publish(20, to: fixture.names.requests, fixture.properties).isComplete)
-        let output = try fixture.run(
-            kcat,
-            broker(fixture) + ["-C", "-t", fixture.names.requests, "-e", "-q", "-f", "%k=%s@%p\n"]
-        )
+        let output = try fixture.kcat(["-C", "-e", "-q", "-f", "%k=%s@%p\n"])
         let expected = (1...20).map { number in
             let partition = Partitioner.murmur2.partition(of: bytes("key \(number)"), count: 3)
             return "key \(number)=value \(number)@\(partition)"
         }
         #expect(output.split(separator: "\n").map(String.init).sorted() == expected.sorted())
-    }
-
-    private func broker(_ fixture: RealFixture) -> [String] {
-        ["-b", KafkaProperties(fixture.properties)["bootstrap.servers"] ?? ""]
     }
 }

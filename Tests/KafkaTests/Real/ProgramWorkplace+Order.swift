@@ -12,12 +12,4 @@ extension ProgramWorkplace {
         let findings = try reckon()
         #expect(findings.isClean, "\(findings.lines.joined(separator: "\n"))\n\(worker.error)")
     }
-
-    /// Waits until so many results are committed.
-    func hasResults(_ count: Int64) throws -> Bool {
-        try Patience.wait(60) {
-            let ends = try TopicDump.ends(of: topic("results"), properties, partitions: partitions)
-            return ends.values.reduce(0) { $0 + $1.committed } >= count
-        }
-    }
 }

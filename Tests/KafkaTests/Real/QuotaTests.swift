@@ -17,7 +17,7 @@ extension RealCluster {
 /// A broker with a quota answers late, and reads nothing more from the connection until it is made up for.
 @Suite(
     .brokerTests,
-    .cluster(ClusterSettings()),
+    .cluster(),
     .serialized,
     .timeLimit(.minutes(5))
 )

@@ -16,7 +16,7 @@ struct RealFixture {
 
     /// - Parameter servers: nil = the suite's broker.
     init(_ prefix: String, servers: String? = nil) throws {
-        let servers = try servers ?? #require(RealKafkaTrait.broker).bootstrapServers
+        let servers = try servers ?? #require(RealClusterTrait.cluster).bootstrapServers
         names = TopicNames(
             requests: "\(prefix).requests",
             outputs: Dictionary(uniqueKeysWithValues: OutputTopic.allCases.map { ($0, "\(prefix).\($0.rawValue)") })
@@ -89,20 +89,10 @@ struct RealFixture {
         .map(\.offset)
     }
 
-    /// Runs a program to its end with `input` on its standard input.
-    func run(_ program: URL, _ arguments: [String], input: String = "") throws -> String {
-        let process = Process()
-        let (standardInput, standardOutput) = (Pipe(), Pipe())
-        process.executableURL = program
-        process.arguments = arguments
-        process.standardInput = standardInput
-        process.standardOutput = standardOutput
-        try process.run()
-        standardInput.fileHandleForWriting.write(Data(input.utf8))
-        try standardInput.fileHandleForWriting.close()
-        let output = standardOutput.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
-        return String(decoding: output, as: UTF8.self)
+    /// Runs kcat on the requests topic. - Returns: what it printed.
+    @discardableResult
+    func kcat(_ arguments: [String], input: String = "") throws -> String {
+        let servers = KafkaProperties(properties)["bootstrap.servers"] ?? ""
+        return String(decoding: try Kcat.run(servers, topic: names.requests, arguments, input: input), as: UTF8.self)
     }
 }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite(
     .brokerTests,
-    .realKafka,
+    .cluster(),
     .serialized,
     .timeLimit(.minutes(20))
 )
@@ -51,7 +51,7 @@ struct RealKafkaTests {
     /// As when a broker has just come back and does not know all of its partitions yet.
     @Test func `a client asks again for a partition that did not exist before`() throws {
         let fixture = try RealFixture("anew")
-        let broker = try #require(RealKafkaTrait.broker)
+        let broker = try #require(RealClusterTrait.cluster)
         let topic = fixture.names.requests
         let properties = KafkaProperties(fixture.properties)
         #expect(try Admin(properties).createTopics([NewTopic(name: topic, partitions: 1)]) == [.created])

@@ -53,7 +53,7 @@ extension RealKafkaTests {
     @Test func `reading continues after expired requests while another partition's ledger waits`() throws {
         let fixture = try RealFixture("expired")
         _ = try fixture.create()
-        let (topic, broker) = (fixture.names.requests, try #require(RealKafkaTrait.broker))
+        let (topic, broker) = (fixture.names.requests, try #require(RealClusterTrait.cluster))
         let publish = { _ = try LogDriver.publish(60, to: topic, fixture.properties) }
         let owner = try TransactionalProducer(KafkaProperties(fixture.properties), transactionalID: "expired-other")
         try owner.initTransactions(timeoutMilliseconds: 30_000)

@@ -156,7 +156,7 @@ extension RealKafkaTests {
         try driver.commit(batch, batch.outputs(.results, .ledger))
         driver.kept = [0, 1, 2]
         // As after an unclean election: the topic ends before what is known, and another owner has written since.
-        try RealKafkaTrait.broker?.deleteTopic(ledger)
+        try RealClusterTrait.cluster?.deleteTopic(ledger)
         #expect(try fixture.create().lines.contains { $0.hasPrefix("created") })
         let owner = try Owner("other", fixture)
         try owner.write(9, "others")

@@ -106,7 +106,7 @@ extension RealKafkaTests {
 
     @Test func `after a commit with an unknown outcome, the log asks the broker for everything again`() throws {
         let fixture = try fixture("unknown")
-        let broker = try #require(RealKafkaTrait.broker)
+        let broker = try #require(RealClusterTrait.cluster)
         var settings = fixture.settings("one")
         // The member outlives the pause, however long the calls take to give up.
         settings.properties += [("session.timeout.ms", "25000")]

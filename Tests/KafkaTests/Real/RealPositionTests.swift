@@ -42,7 +42,7 @@ extension RealKafkaTests {
         #expect(try LogDriver.publish(30, to: fixture.names.requests, fixture.properties).isComplete)
         let next = try driver.records(30)
         let committed = try fixture.committed()
-        try RealKafkaTrait.broker?.deleteTopic(try #require(fixture.names.outputs[.ledger]))
+        try RealClusterTrait.cluster?.deleteTopic(try #require(fixture.names.outputs[.ledger]))
         #expect(try fixture.create().lines.contains { $0.hasPrefix("created") })
         #expect(throws: KafkaFault.self) {
             try driver.commit(next, next.outputs(.results, .ledger) + marks(next, settings, delivery))

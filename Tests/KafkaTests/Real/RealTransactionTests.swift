@@ -5,7 +5,7 @@ import Testing
 
 @Suite(
     .brokerTests,
-    .realKafka,
+    .cluster(),
     .serialized,
     .timeLimit(.minutes(20))
 )
@@ -213,7 +213,7 @@ struct RealTransactionTests {
         call: String
     ) throws {
         let fixture = try TransactionFixture("stopped-\(call)")
-        let broker = try #require(RealKafkaTrait.broker)
+        let broker = try #require(RealClusterTrait.cluster)
         let producer = try fixture.producer()
         let (consumer, metadata) = try fixture.member()
         try producer.begin()

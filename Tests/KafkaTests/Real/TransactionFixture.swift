@@ -18,7 +18,7 @@ struct TransactionFixture {
         settings: [(name: String, value: String)] = [],
         servers: String? = nil
     ) throws {
-        let servers = try servers ?? #require(RealKafkaTrait.broker).bootstrapServers
+        let servers = try servers ?? #require(RealClusterTrait.cluster).bootstrapServers
         (input, output) = ("\(prefix).in", "\(prefix).out")
         properties = [
             ("bootstrap.servers", servers), ("group.id", prefix), ("session.timeout.ms", "6000"),
@@ -64,15 +64,14 @@ struct TransactionFixture {
     }
 
     /// Stops the broker's clock and waits until it stands still.
-    func stop(_ broker: RealKafka) throws {
+    func stop(_ broker: RealCluster) throws {
         let pid = try String(contentsOf: broker.folder.appendingPathComponent("1/pid"), encoding: .utf8)
         try broker.pause()
-        for _ in 0..<500 {
-            let status = try String(contentsOfFile: "/proc/\(pid.filter(\.isNumber))/status", encoding: .utf8)
-            if status.contains("T (stopped)") { return }
-            usleep(10_000)
+        let file = "/proc/\(pid.filter(\.isNumber))/status"
+        let isStopped = try Patience.wait(5) {
+            try String(contentsOfFile: file, encoding: .utf8).contains("T (stopped)")
         }
-        Issue.record("the broker did not stop")
+        #expect(isStopped, "the broker did not stop")
     }
 
     func topicReader() throws -> TopicReader { try TopicReader(KafkaProperties(properties), topic: output) }

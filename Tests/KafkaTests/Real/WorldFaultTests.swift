@@ -7,26 +7,13 @@ import Testing
 /// Faults from outside the worker: each ends in recovery or in one clear line, and no request is lost.
 @Suite(
     .brokerTests,
-    .cluster(ClusterSettings()),
+    .cluster(),
     .serialized,
     .timeLimit(.minutes(20))
 )
 struct WorldFaultTests {
-    private func cluster() throws -> RealCluster { try #require(RealClusterTrait.cluster) }
-
-    private func workplace(
-        _ prefix: String,
-        adjust: (inout ProgramWorkplace.Options) -> Void = { _ in }
-    ) throws -> ProgramWorkplace {
-        var options = ProgramWorkplace.Options()
-        options.prefix = prefix
-        options.partitions = 3
-        adjust(&options)
-        return try ProgramWorkplace(servers: cluster().bootstrapServers, options)
-    }
-
     @Test func `an output too large for the broker makes its own request a dead letter, and no other`() throws {
-        let workplace = try workplace("oversize") { options in
+        let workplace = try ProgramWorkplace("oversize", topics: .workplace) { options in
             options.topics["results"] = [("max.message.bytes", "5000")]
             // The broker refuses whole batches: small ones, so that the large record is alone in its own.
             options.kafka = [("batch.size", "2000")]
@@ -56,13 +43,15 @@ struct WorldFaultTests {
     }
 
     @Test func `a worker killed at any instant loses and duplicates nothing`() throws {
-        let workplace = try workplace("killed") { $0.members = #""batch": {"records": 200},"# }
+        let workplace = try ProgramWorkplace("killed", topics: .workplace) {
+            $0.members = #""batch": {"records": 200},"#
+        }
         try workplace.publish(5_000)
         var random = SeededRandom(seed: 4)
         for kill in 1...10 {
             let worker = try workplace.start("run", "--instance", "one")
             // Some are killed while they start or restore, most of them in the middle of a batch.
-            if kill % 4 != 0 { #expect(try workplace.hasResults(Int64(kill * 300)), "\(worker.error)") }
+            if kill % 4 != 0 { #expect(try workplace.hasOutcomes(kill * 300, of: [worker]), "\(worker.error)") }
             usleep(UInt32(random.next() % 150_000))
             worker.signal(SIGKILL)
             #expect(worker.waitForEnd() == .signal(SIGKILL))
@@ -72,11 +61,13 @@ struct WorldFaultTests {
 
     /// Several times: a lane that is at work while the process ends must not find its libraries gone.
     @Test func `SIGTERM in the middle of the work shuts the worker down cleanly`() throws {
-        let workplace = try workplace("asked") { $0.members = #""batch": {"records": 200},"# }
+        let workplace = try ProgramWorkplace("asked", topics: .workplace) {
+            $0.members = #""batch": {"records": 200},"#
+        }
         try workplace.publish(6_000)
         for round in 1...6 {
             let worker = try workplace.start("run", "--instance", "one")
-            #expect(try workplace.hasResults(Int64(round * 600)), "\(worker.error)")
+            #expect(try workplace.hasOutcomes(round * 600, of: [worker]), "\(worker.error)")
             worker.signal(SIGTERM)
             #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
         }
