@@ -7,6 +7,7 @@ import Kafka
 import Pipeline
 import Testing
 
+@testable import Broker
 @testable import Worker
 
 extension EndToEndTests {

@@ -26,15 +26,18 @@ struct StuckMemberTests {
         ? [.endTransaction]
         : [.produce, .offsetFetch, .initProducerID, .listOffsets] + APIKey.transactional
 
-    /// Threads and descriptors of a process.
+    /// The most threads and descriptors that a process has in a time: clients come and go meanwhile.
     private struct Load: CustomStringConvertible {
-        let (threads, descriptors): (Int, Int)
+        private(set) var (threads, descriptors) = (0, 0)
 
-        init(_ process: ProgramProcess) throws {
+        init(_ process: ProgramProcess, seconds: Int) throws {
             func count(_ folder: String) throws -> Int {
                 try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process.processID)/\(folder)").count
             }
-            (threads, descriptors) = (try count("task"), try count("fd"))
+            for _ in 0..<(seconds * 2) {
+                (threads, descriptors) = (max(threads, try count("task")), max(descriptors, try count("fd")))
+                Thread.sleep(forTimeInterval: 0.5)
+            }
         }
 
         var description: String { "\(threads) threads, \(descriptors) descriptors" }
@@ -66,10 +69,9 @@ struct StuckMemberTests {
         let deeds = (0..<2_000).map { _ in network.plan(NetworkDeed(.swallow, call)) }
         try workplace.publish(60, seed: 2)
         if let watched = Self.watched {
+            let early = try Load(stuck, seconds: watched / 3)
             Thread.sleep(forTimeInterval: Double(watched) / 3)
-            let early = try Load(stuck)
-            Thread.sleep(forTimeInterval: Double(watched) * 2 / 3)
-            let late = try Load(stuck)
+            let late = try Load(stuck, seconds: watched / 3)
             print("\(call): \(early), later \(late)")
             #expect(late.threads <= early.threads + 3 && late.descriptors <= early.descriptors + 3)
         } else {
