@@ -2,7 +2,7 @@ import BrokerKit
 import Foundation
 import Testing
 
-@Suite("run without a broker that answers", .enabled(if: WorkerBinary.url != nil))
+@Suite("run while its broker does not answer", .enabled(if: WorkerBinary.url != nil))
 struct RunSignalTests {
     /// Accepts connections and never answers.
     private final class SilentListener {
@@ -48,7 +48,7 @@ struct RunSignalTests {
         try edit(text).write(toFile: file, atomically: true, encoding: .utf8)
     }
 
-    @Test("a signal while the first answer is awaited is an end in order", arguments: [SIGTERM, SIGINT])
+    @Test("a signal during the wait for the first answer ends run cleanly", arguments: [SIGTERM, SIGINT])
     func signalBeforeTheFirstAnswer(number: Int32) throws {
         let folder = try folder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -65,7 +65,7 @@ struct RunSignalTests {
         #expect(!worker.error.contains("without the last commit"))
     }
 
-    @Test("a run with an embedded broker says where that listens")
+    @Test("run with an embedded broker prints the broker's address")
     func embeddedAddress() throws {
         let folder = try folder()
         defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -54,7 +54,7 @@ extension EndToEndTests {
     @Test func `a signal ends a run without a broker in time, and nothing is lost`() throws {
         let workplace = try Workplace("left", members: #""batch": {"records": 5}"#)
         let broker = try #require(RealKafkaTrait.broker)
-        // So many that the worker is not done before the broker stands still.
+        // So many that the worker is not done before the broker stops.
         try workplace.publish(devices: 20, records: 3_000)
         let worker = try workplace.run("run", "--instance", "one")
         #expect(try workplace.waits(for: 1, of: worker))
@@ -74,7 +74,7 @@ extension EndToEndTests {
     func `a second signal immediately ends a run that cannot finish`(number: Int32) throws {
         let workplace = try Workplace("second-\(number)", members: #""batch": {"records": 10}"#)
         let broker = try #require(RealKafkaTrait.broker)
-        // So many that the worker is not done before the broker stands still.
+        // So many that the worker is not done before the broker stops.
         try workplace.publish(devices: 20, records: 3_000)
         let worker = try workplace.run("run")
         #expect(try workplace.waits(for: 1, of: worker))

@@ -5,7 +5,7 @@ import Pipeline
 import Testing
 import Worker
 
-/// What a log reads of the ledger topic when partitions become its own.
+/// The restore of a log from the ledger topic when it is assigned partitions.
 extension RealKafkaTests {
     /// Another owner's producer on the ledger topic, with records of its own.
     private struct Owner {
@@ -155,7 +155,7 @@ extension RealKafkaTests {
         let batch = try driver.records(60)
         try driver.commit(batch, batch.outputs(.results, .ledger))
         driver.kept = [0, 1, 2]
-        // As after an unclean election: the topic ends before what is known, and another owner has written since.
+        // As after an unclean election: the topic ends before the known offset, and another owner has written since.
         try RealKafkaTrait.broker?.deleteTopic(ledger)
         #expect(try fixture.create().lines.contains { $0.hasPrefix("created") })
         let owner = try Owner("other", fixture)
