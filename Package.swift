@@ -125,7 +125,10 @@ let tests: [Target] = [
 let benchmarks: [Target] = [
     .executableTarget(
         name: "Benchmarks",
-        dependencies: ["Worker", "Pipeline", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON", "DeviceLab"],
+        // OpenSSL itself, as the baseline.
+        dependencies: [
+            "Worker", "Pipeline", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON", "DeviceLab", "COpenSSL",
+        ],
         path: "Benchmarks/Suite",
         swiftSettings: strict
     ),

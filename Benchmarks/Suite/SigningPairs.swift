@@ -19,7 +19,7 @@ struct SigningPairs {
 
     func all() throws -> [Cost] {
         [
-            // Odd numbers: OpenSSL renews RSA's blinding every 32 signatures, which must not always hit the same half.
+            // Odd numbers: OpenSSL renews RSA's blinding every 32 signatures, which must not always hit the same turns.
             try cost("RS256, 2048 bits", .rs256, try SigningKey.generate(.rsa), perTurn: 7),
             try cost("RS256, 3072 bits", .rs256, try SigningKey.generate(.rsa, rsaBits: 3072), perTurn: 3),
             try cost("ES256", .es256, try SigningKey.generate(.p256), perTurn: 64),

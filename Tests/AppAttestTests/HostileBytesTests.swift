@@ -40,7 +40,7 @@ import Testing
         #expect(genuine.verified(by: OpenSSLEngine()).code == "valid")
         let engine = GenuineEngine(genuine.checks)
         let receipt = parts.receipt ?? 0..<0
-        // The member's name and head lie before its value: under another name it is no receipt.
+        // The member's name and head lie before its value: under another name it is not a receipt.
         let receiptMember = max(0, receipt.lowerBound - 11)..<receipt.upperBound
         for index in bytes.indices where !receipt.contains(index) {
             // A changed intermediate costs an OpenSSL parser and a P-384 verification: one bit of some bytes will do.

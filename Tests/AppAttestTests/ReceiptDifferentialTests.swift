@@ -102,7 +102,7 @@ import Testing
             #expect(!isValid || isLaxlyValid)
             if isValid { accepted += 1 }
         }
-        // Now and then a byte is overwritten by itself; more acceptances would mean that some bytes are not covered.
+        // Sometimes a byte is overwritten with its own value; more acceptances would mean that some bytes are not covered.
         #expect(accepted < 10)
     }
 

@@ -4,7 +4,7 @@ import TestKit
 import Testing
 
 extension RealVector {
-    /// What the vector's receipt must agree with, all of it that is known.
+    /// The known facts that the vector's receipt must match.
     func receiptExpectations() throws -> ReceiptExpectations {
         let environment = try #require(environment.flatMap { Environment(rawValue: $0) })
         var expectations = ReceiptExpectations(appIDs: [AppID(try #require(appID))], environments: [environment])
@@ -17,7 +17,7 @@ extension RealVector {
 }
 
 extension Prepared<ReceiptVerdict> {
-    /// The receipt's verdict as its reason, `valid` if there is none.
+    /// The receipt's reason, or `valid`.
     func receiptCode(by engine: any SignatureEngine = OpenSSLEngine()) throws -> String {
         try verified(by: engine).get().refusal.map { "receipt:\($0.rawValue)" } ?? "valid"
     }

@@ -91,7 +91,7 @@ import Testing
     }
 }
 
-/// What OpenSSL reads without complaint and RFC 5280 refuses.
+/// Certificates that OpenSSL reads without complaint and RFC 5280 refuses.
 @Suite struct CertificateExtensionsTests {
     private static func certificate(_ extensions: [[UInt8]]) -> [UInt8] {
         var leaf = MadeLeaf()

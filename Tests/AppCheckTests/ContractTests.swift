@@ -4,7 +4,7 @@ import JSON
 import TestKit
 import Testing
 
-/// What firebase-contract.json says of requests, fact by fact.
+/// The facts of firebase-contract.json about requests, one by one.
 @Suite struct ContractTests {
     private static let identifiers = FirebaseContract.node("identifiers")
 
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("Each resource name of the contract is resolved, or is 404")
+    @Test("Each resource name of the contract resolves, or gets 404")
     func resourceNames() throws {
         let cases = try #require(FirebaseContract.node("resourceNames", "cases")).elements
         #expect(cases.count == 8)
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test("Each base64 text that the contract accepts stands for the same bytes, and the one to emit is written")
+    @Test("Each base64 text that the contract accepts decodes to the same bytes, and its own spelling is written")
     func base64() throws {
         let facts = try #require(FirebaseContract.node("json", "base64"))
         let raw = try #require(FirebaseContract.text(facts, "raw"))
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test("A token check is taken under both names of its member; the contract's own token has no payload")
+    @Test("A token check is accepted under both names of its member; the contract's own token has no payload")
     func tokenBodies() throws {
         let facts = try #require(FirebaseContract.node("methods", "verifyAppCheckToken"))
         let token = try #require(FirebaseContract.text(facts["request"], "appCheckToken"))

@@ -29,7 +29,7 @@ import Testing
         try Samples.decoder().decode(Samples.request(path: Samples.path(method), body: Samples.body(members)))
     }
 
-    @Test("Every name of an app reaches the same record, by every verb", arguments: exchanges)
+    @Test("Every name of an app resolves to the same app, with every verb", arguments: exchanges)
     func names(_ method: Method) throws {
         for (resource, name) in [
             ("v1/projects/123456789012/apps/\(Samples.appID)", Samples.appID),
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(
-        "What is no empty body is malformed for a challenge",
+        "A challenge request whose body is not empty is malformed",
         arguments: ["[]", "1", "\" \"", "false", "{\"x\":1,\"x\":1}"]
     )
     func challengeBodyFaults(_ body: String) throws {
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("An assertion exchange has its key ID from the artifact", arguments: ["limitedUse", "limited_use"])
+    @Test("An assertion exchange takes its key ID from the artifact", arguments: ["limitedUse", "limited_use"])
     func assertion(_ name: String) throws {
         let members = Self.members(.exchangeAppAttestAssertion) + [("keyId", "\"AAAA\""), (name, "true")]
         let request = try #require(try Self.decode(.exchangeAppAttestAssertion, members).request)
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test("A member that is missing comes before an artifact that is invalid")
+    @Test("A missing member is reported before an invalid artifact")
     func missingBeforeInvalid() throws {
         var members = Self.members(.exchangeAppAttestAssertion)
         members[0].1 = "\"\""
@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test(
-        "A member that is missing, of a wrong type or no base64 is malformed",
+        "A missing member, a wrong type or invalid base64 is malformed",
         arguments: [Method.exchangeAppAttestAttestation, .exchangeAppAttestAssertion],
         ["null", "true", "0", "[]", "{}", "\"*\"", "\"A\"", "\"QQ=\"", "\" QQ==\"", "\"+_8=\"", nil]
     )
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test("Limited use that is null is unset", arguments: ["limitedUse", "limited_use"])
+    @Test("A limited use of null counts as unset", arguments: ["limitedUse", "limited_use"])
     func nullLimitedUse(_ name: String) throws {
         for method in [Method.exchangeAppAttestAttestation, .exchangeAppAttestAssertion] {
             let request = try #require(try Self.decode(method, Self.members(method) + [(name, "null")]).request)
@@ -196,7 +196,7 @@ import Testing
         }
     }
 
-    @Test("A verb of an app on a project alone names no app; a token check on an app is malformed")
+    @Test("An app's verb on a project alone is an unknown app; a token check on an app is malformed")
     func wrongResources() throws {
         for method in Self.exchanges {
             for resource in ["projects/contract-test-1", "projects/contract-test-1/apps/", "oauthClients/"] {

@@ -2,7 +2,7 @@ import AppCheck
 import Testing
 
 @Suite struct HostileInputTests {
-    @Test("A request cut at any byte is no request")
+    @Test("A request cut at any byte is not a request")
     func truncations() throws {
         let decoder = try Samples.decoder()
         let value = Array(Samples.request(path: "/" + Samples.path).utf8)
@@ -12,7 +12,7 @@ import Testing
         }
     }
 
-    @Test("Every byte of a request may be anything", arguments: [0, 0x22, 0x2C, 0x3A, 0x5C, 0x7B, 0x7D, 0x80, 0xFF])
+    @Test("No overwritten byte of a request traps", arguments: [0, 0x22, 0x2C, 0x3A, 0x5C, 0x7B, 0x7D, 0x80, 0xFF])
     func overwrittenBytes(_ byte: UInt8) throws {
         let decoder = try Samples.decoder()
         let value = Array(Samples.request().utf8)
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test("A megabyte of nested arrays is too large, and names no path where the limit is higher")
+    @Test("A megabyte of nested arrays is too large; under a higher limit no path is read from it")
     func nestedArrays() throws {
         let value = [UInt8](repeating: UInt8(ascii: "["), count: 1_048_576)
         #expect(try Samples.decoder().decode(value).deadLetter == .tooLarge)
@@ -72,7 +72,7 @@ import Testing
         #expect(try Samples.decoder(limits).decode(Array(closed)).deadLetter == .noPath)
     }
 
-    @Test("Thousands of members are judged in time", arguments: ["", "1"])
+    @Test("A request with thousands of members is malformed, under its path", arguments: ["", "1"])
     func manyMembers(_ suffix: String) throws {
         let members = (0..<4000).map { "\"m\($0)\":\($0)" }.joined(separator: ",")
         let value = "{\"path\":\"\(Samples.path)\",\(members),\"m0\(suffix.isEmpty ? "x" : "")\":0}"

@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(
-        "Another spelling of the same bytes is no record key",
+        "Another spelling of the same bytes is not a record key",
         arguments: [
             Samples.keyText.replacing("+", with: "-").replacing("/", with: "_"), String(Samples.keyText.dropLast()),
             Samples.keyText + "=", Samples.keyText + "\n", " " + Samples.keyText, "", "=", Samples.keyText.lowercased(),

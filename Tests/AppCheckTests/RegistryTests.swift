@@ -33,7 +33,7 @@ private func app(_ number: String, _ id: String?, _ appID: String, _ clients: [S
     }
 
     @Test(
-        "A name that would stand for two things is refused",
+        "An ambiguous name is refused",
         arguments: [
             ([app("1", nil, "a"), app("1", nil, "a")], "app a appears twice in project 1"),
             ([app("1", nil, "a", ["c"]), app("1", nil, "b", ["c"])], "OAuth client c appears twice"),
@@ -46,7 +46,7 @@ private func app(_ number: String, _ id: String?, _ appID: String, _ clients: [S
         #expect(throws: RegistryFault(message: message)) { _ = try Registry(apps: apps) }
     }
 
-    @Test("A project may be named by its number twice, and ids may hold what they like")
+    @Test("A project's id may equal its number, and ids may hold any characters")
     func accepted() throws {
         let registry = try Registry(apps: [app("7", "7", "a"), app("8", nil, "x/apps/y"), app("8/apps/x", nil, "y2")])
         #expect(registry.find(project: "7", app: "a") == 0)

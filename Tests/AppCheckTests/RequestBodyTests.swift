@@ -9,7 +9,7 @@ import Testing
         try Samples.decoder().decode(Samples.request(body: Samples.body(members))).refusal
     }
 
-    @Test("A member that is missing, of a wrong type or no base64 is malformed", arguments: 0..<3, values + [nil])
+    @Test("A missing member, a wrong type or invalid base64 is malformed", arguments: 0..<3, values + [nil])
     func wrongMembers(_ index: Int, _ value: String?) throws {
         var members = Samples.assertionBody
         if let value { members[index].1 = value } else { members.remove(at: index) }
@@ -18,7 +18,7 @@ import Testing
         #expect(try refusal(members) == nil)
     }
 
-    @Test("So it is for an attestation and for client data", arguments: values + [nil])
+    @Test("The same holds for an attestation and for client data", arguments: values + [nil])
     func wrongAttestation(_ value: String?) throws {
         let key = Samples.assertionBody[0]
         for (name, other) in [("attestationStatement", "clientData"), ("clientData", "attestationStatement")] {
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test("A body that is no object is malformed", arguments: ["null", "[]", "\"{}\"", "1", "true"])
+    @Test("A body that is not an object is malformed", arguments: ["null", "[]", "\"{}\"", "1", "true"])
     func wrongBodies(_ body: String) throws {
         #expect(try Samples.decoder().decode(Samples.request(body: body)).refusal == .malformedRequest)
         let none = "{\"path\":\"\(Samples.path)\"}"
@@ -48,7 +48,7 @@ import Testing
         #expect(try refusal(Samples.assertionBody + [(name, value)]) == .malformedRequest)
     }
 
-    @Test("A member that is null is as good as absent", arguments: ["clientData", "client_data", "key_id"])
+    @Test("A member of null counts as absent", arguments: ["clientData", "client_data", "key_id"])
     func null(_ name: String) throws {
         #expect(try refusal(Samples.assertionBody + [(name, "null")]) == nil)
         #expect(try refusal(Samples.assertionBody + [(name, "null"), (name, "null")]) == .malformedRequest)
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test(
-        "A client data hash has the bytes that the app says, 32 where it does not",
+        "A client data hash has the length that the app sets, 32 bytes by default",
         arguments: [ClientDataHashLength.standard, .bytes(32), .bytes(21), .bytes(1024)],
         [Samples.path, Samples.attestationPath]
     )
@@ -118,7 +118,7 @@ import Testing
         #expect(try refusal(members) == (isTaken ? nil : .malformedRequest))
     }
 
-    @Test("Limits are the configuration's")
+    @Test("Limits come from the configuration")
     func configuredLimits() throws {
         var limits = RequestLimits()
         limits.clientDataHashBytes = 2
@@ -129,7 +129,7 @@ import Testing
         #expect(try Samples.decoder(limits).decode(Samples.request()).deadLetter == .tooLarge)
     }
 
-    @Test("A refusal names the key where the body does so without doubt")
+    @Test("A refusal names the key if the body names exactly one")
     func readableKey() throws {
         let key = Samples.assertionBody[0]
         let decoder = try Samples.decoder()

@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(
-        "Members are taken in both spellings, and bytes in every alphabet",
+        "Members are read in both spellings, and bytes in every alphabet",
         arguments: ["keyId", "key_id"],
         ["attestationStatement", "attestation_statement"]
     )
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(
-        "What is no request is a dead letter",
+        "A record that is not a request becomes a dead letter",
         arguments: [
             ("", .notJSON), (" ", .notJSON), ("{", .notJSON), ("{} {}", .notJSON), ("\u{FEFF}{}", .notJSON),
             ("{\"path\":\"\\ud800\"}", .notJSON), ("null", .noPath), ("[]", .noPath), ("\"path\"", .noPath),
@@ -70,13 +70,13 @@ import Testing
         #expect(try Samples.decoder().decode(value).deadLetter == reason)
     }
 
-    @Test("Bytes that are no UTF-8 are no JSON")
+    @Test("Bytes that are not UTF-8 are not JSON")
     func invalidUTF8() throws {
         let value = Array("{\"path\":\"".utf8) + [0xFF] + Array("\"}".utf8)
         #expect(try Samples.decoder().decode(value).deadLetter == .notJSON)
     }
 
-    @Test("A value of the limit is read, one byte more is too large")
+    @Test("A value at the limit is read, one byte more is too large")
     func valueLimit() throws {
         let request = Samples.request()
         let decoder = try Samples.decoder()
@@ -99,7 +99,7 @@ import Testing
         #expect(decoder.decode(request).request != nil)
     }
 
-    @Test("what is deeper or wider than any request is refused", arguments: [nested(20_000), wide(30_000), wide(300)])
+    @Test("a value deeper or wider than any request is refused", arguments: [nested(20_000), wide(30_000), wide(300)])
     func deepAndWide(value: String) throws {
         let decoder = try Samples.decoder()
         #expect(decoder.decode(value).deadLetter == .noPath)
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test(
-        "A path that has not the shape is malformed",
+        "A path of another form is malformed",
         arguments: [
             "", "/", ":", "v1", "verifyAssertion", "v1/projects/123456789012/apps/1", "v1/oauthClients/c",
             "v2/projects/123456789012/apps/\(Samples.appID):verifyAssertion",
@@ -135,14 +135,14 @@ import Testing
         #expect(decoding.refusedStatus?.status == "INVALID_ARGUMENT")
     }
 
-    @Test("What follows a question mark or a hash is never echoed", arguments: ["?key=secret", "#secret", "?#", "?"])
+    @Test("Text after a question mark or a hash is never echoed", arguments: ["?key=secret", "#secret", "?#", "?"])
     func queries(_ tail: String) throws {
         for path in [Samples.path + tail, "x" + tail, tail] {
             let decoding = try Samples.decoder().decode(Samples.request(path: path))
             #expect(decoding.refusal == .malformedRequest)
             #expect(decoding.refusedPath == String(path.dropLast(tail.count)))
         }
-        // Also where another fault comes first, or the sign stands in an escape.
+        // Also where another fault comes first, or the sign is escaped.
         let twice = "{\"path\":\"\(Samples.path)\(tail)\",\"path\":\"\(Samples.path)\(tail)\"}"
         #expect(try Samples.decoder().decode(twice).refusedPath == Samples.path)
         let escaped = Samples.request(path: Samples.path + "\\u003fkey=secret")
@@ -150,7 +150,7 @@ import Testing
     }
 
     @Test(
-        "A verb that is not served is named with the app as the caller sent it",
+        "The refusal of an unserved verb names the app as the caller sent it",
         arguments: [
             "foo", "VerifyAssertion", "exchangeDebugToken", "exchangeDeviceCheckToken", "exchangeCustomToken",
             "verifyAssertion ", "verify%41ssertion",
@@ -171,7 +171,7 @@ import Testing
         }
     }
 
-    @Test("Of an app that nobody registered, another provider's exchange is 404; a verb of nobody's is not served")
+    @Test("For an unregistered app another provider's exchange gets 404, and an unknown verb names the app")
     func unknownMethodOfUnknownApp() throws {
         for resource in ["projects/none/apps/1:2:ios:3", "oauthClients/1:2:ios:3"] {
             let exchange = try Samples.decoder().decode(Samples.request(path: "v1/\(resource):exchangeDebugToken"))
@@ -181,7 +181,7 @@ import Testing
         }
     }
 
-    @Test("A verb that is not served of a project is not served either")
+    @Test("An unknown verb on a project is refused too")
     func projectMethods() throws {
         let decoding = try Samples.decoder().decode(Samples.request(path: "v1beta/projects/123456789012:foo"))
         #expect(decoding.refusal == .unknownMethod)
@@ -189,7 +189,7 @@ import Testing
     }
 
     @Test(
-        "An app, project or client that nobody registered is unknown",
+        "An unregistered app, project or client is unknown",
         arguments: [
             "projects/123456789012/apps/1:2:ios:3", "projects/contract-test-2/apps/\(Samples.appID)",
             "projects/999/apps/\(Samples.appID)", "oauthClients/other", "oauthClients/\(Samples.appID)",
@@ -207,7 +207,7 @@ import Testing
         }
     }
 
-    @Test("Members of one name on the top level are malformed, whatever their name")
+    @Test("Duplicate members on the top level are malformed, whatever their name")
     func duplicateTopLevel() throws {
         let body = Samples.body(Samples.assertionBody)
         for value in [

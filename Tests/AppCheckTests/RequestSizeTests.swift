@@ -2,7 +2,7 @@ import AppAttest
 import AppCheck
 import Testing
 
-/// What a request may hold, beyond its bytes: whatever costs time has a small cap.
+/// Limits of a request besides its bytes: everything that costs time has a small limit.
 @Suite struct RequestSizeTests {
     private static func members(_ count: Int) -> String { (0..<count).map { "\"m\($0)\":0" }.joined(separator: ",") }
 

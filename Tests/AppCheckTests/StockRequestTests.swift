@@ -4,7 +4,7 @@ import DeviceLab
 import JSON
 import Testing
 
-/// What the stock SDK sends is what the decoder reads: neither knows the other.
+/// The decoder reads what the stock SDK sends; they share no code.
 @Suite struct StockRequestTests {
     private static let time = EvaluationTime(milliseconds: 1_791_806_400_000)
     private static let model = DeviceModel(ca: LabCA(seed: 1), appID: "ABCDE12345.com.example.app")
@@ -15,7 +15,7 @@ import Testing
             : StockClient.resource(projectID: "contract-test-1", appID: Samples.appID)
     }
 
-    @Test("Every call of the SDK is a request with the record key that its gateway gives it", arguments: [false, true])
+    @Test("Every call of the SDK is a request with the record key that the gateway sets", arguments: [false, true])
     func calls(_ isClient: Bool) throws {
         let decoder = try Samples.decoder()
         let challenge = Array(repeating: UInt8(0xFF), count: 32)

@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test("A project that nobody registered is unknown", arguments: ["1", "contract-test-2", Samples.appID, ""])
+    @Test("An unregistered project is unknown", arguments: ["1", "contract-test-2", Samples.appID, ""])
     func unknownProjects(_ project: String) throws {
         let refused = try Self.decode(Self.token("{\"jti\":\"t-1\"}"), project: project)
         #expect(refused.refusal == .unknownApp && refused.refusedStatus?.code == 404)
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "A payload that cannot be read, or names no jti, is an invalid token",
+        "A token with an unreadable payload, or without a jti, is invalid",
         arguments: [
             "{}", "{\"jti\":1}", "{\"jti\":null}", "{\"jti\":[\"a\"]}", "{\"Jti\":\"a\"}", "[\"jti\"]", "\"jti\"", "",
             "{\"jti\":\"a\"", "{\"jti\":\"a\"} {}", "{\"jti\":\"a\",\"jti\":\"b\"}", "{\"jti\":\"a\",\"x\":1,\"x\":1}",
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(
-        "A token without three parts, or with a payload that is no base64, is invalid",
+        "A token without three parts, or whose payload is not base64, is invalid",
         arguments: [
             "", ".", "..", "...", "a.b.c", "eyJqdGkiOiJ0In0", "a.eyJqdGkiOiJ0In0", "a.eyJqdGkiOiJ0In0.b.c",
             "a.eyJqdGkiOiJ0In0*.b", "a.eyJqdGkiOiJ0In1.b", "eyJqdGkiOiJ0In0.a.b", "a. eyJqdGkiOiJ0In0.b",
@@ -76,7 +76,7 @@ import Testing
         #expect(try Self.decode("a.eyJqdGkiOiJ0In0.b").request != nil)
     }
 
-    @Test("A token that is no string is malformed", arguments: ["null", "1", "[]", "{}", "true", nil])
+    @Test("A token that is not a string is malformed", arguments: ["null", "1", "[]", "{}", "true", nil])
     func types(_ value: String?) throws {
         let body = Samples.body(value.map { [("appCheckToken", $0)] } ?? [])
         let request = Samples.request(path: Samples.path(.verifyAppCheckToken), body: body)

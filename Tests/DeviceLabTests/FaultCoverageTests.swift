@@ -9,7 +9,7 @@ internal import Testing
             .union(ReceiptFault.allCases.map { .receipt($0.expected) })
         let receipts = ReceiptRefusal.allCases.map(Refusal.receipt)
         let dates = Refusal.CertificateRole.allCases.map(Refusal.expiredOrNotYetValid)
-        // A stored key that is no point is the store's fault: no device can make it.
+        // A stored key that is not a point is the store's fault: no device can cause it.
         let others: [Refusal] = [
             .malformedAttestation, .malformedAssertion, .badFormat, .badCertificate, .chain, .nonceMissing,
             .nonceMalformed, .nonceMismatch, .flags, .aclMissing, .aclMismatch, .keyType, .keyIDMismatch,

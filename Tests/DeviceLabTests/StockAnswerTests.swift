@@ -6,7 +6,7 @@ import Testing
 
 /// Answers, read as strictly as the SDK reads them.
 @Suite struct StockAnswerTests {
-    /// What a client makes of an answer to its call of that kind.
+    /// How a client reads an answer to its call of that kind.
     private func outcome(_ kind: StockCall.Kind, _ body: String) throws -> StockReply {
         let isHandshake = kind == .challengeForAttestation || kind == .attestation
         var client = isHandshake ? StockServer.client() : StockServer.registered()
@@ -28,7 +28,7 @@ import Testing
         return !why.isEmpty
     }
 
-    @Test("The contract's golden answers are read", arguments: ["responseV1", "responseV1beta"])
+    @Test("The client reads the contract's golden answers", arguments: ["responseV1", "responseV1beta"])
     func golden(_ version: String) throws {
         let name: StaticString = version == "responseV1" ? "responseV1" : "responseV1beta"
         let challenge = try #require(FirebaseContract.node("methods", "generateAppAttestChallenge", "response"))
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test(
-        "A ttl is a string: seconds behind which an s stands, 0 is none",
+        "A ttl is a string of seconds followed by an s; 0 means none",
         arguments: [
             ("\"3600s\"", 3_600_000), ("\"3600\"", 3_600_000), ("\"0.25s\"", 250), ("\"3.5s\"", 3500),
             ("\" 7s\"", 7000), ("\"7sx\"", 7000), ("\"1e2s\"", 100_000), ("\"-5s\"", -5000), ("\"7-\"", 7000),

@@ -15,7 +15,7 @@ import Testing
         return nil
     }
 
-    @Test("A 403 in a handshake drops the key and repeats it all at once, once", arguments: [false, true])
+    @Test("A 403 in a handshake drops the key and restarts the handshake at once, one time", arguments: [false, true])
     func handshake403(_ atChallenge: Bool) throws {
         var client = StockServer.client()
         var reply = client.want(limitedUse: false, at: Lab.noon)
@@ -47,7 +47,7 @@ import Testing
         #expect(served.calls.last?.keyID == client.keyID)
     }
 
-    @Test("A 403 on a refresh resets nothing: the same key and artifact go on after the backoff", arguments: [1, 2])
+    @Test("After a 403 on a refresh the client keeps key and artifact, and retries after a pause", arguments: [1, 2])
     func refresh403(_ calls: Int) throws {
         var client = StockServer.registered()
         let key = client.keyID
@@ -60,7 +60,7 @@ import Testing
         #expect(client.want(limitedUse: true, at: end).call?.kind == .challengeForAssertion)
     }
 
-    @Test("After 400 and 404 there is no call for a day", arguments: [400, 404], [false, true])
+    @Test("After 400 and 404 the client makes no call for a day", arguments: [400, 404], [false, true])
     func aDay(_ status: Int, _ isRegistered: Bool) {
         var client = isRegistered ? StockServer.registered() : StockServer.client()
         let key = client.keyID
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(
-        "After other errors the pause doubles, stretched by up to a half, to 4 hours",
+        "After other errors the pause doubles up to 4 hours, plus up to a half at random",
         arguments: [429, 503, 500, 401]
     )
     func exponential(_ status: Int) throws {
@@ -98,7 +98,7 @@ import Testing
         #expect(client.keysMade == 1)
     }
 
-    @Test("A success ends the row of failures")
+    @Test("A success resets the count of failures")
     func successResets() throws {
         var client = StockServer.client()
         var time = Lab.noon
@@ -129,7 +129,7 @@ import Testing
         #expect(client.want(limitedUse: true, at: Lab.noon).call != nil)
     }
 
-    @Test("Failures that make no pause lengthen the next one all the same")
+    @Test("Failures without a pause still lengthen the next pause")
     func failuresCount() throws {
         var client = StockServer.client()
         _ = client.want(limitedUse: true, at: Lab.noon)
@@ -140,7 +140,7 @@ import Testing
         #expect((2_000..<3_000).contains(pause))
     }
 
-    @Test("A lost attestation answer: the same key attests again, to a new challenge")
+    @Test("After a lost attestation answer the same key attests again, with a new challenge")
     func lostAnswer() {
         var client = StockServer.client()
         var reply = client.want(limitedUse: false, at: Lab.noon)
@@ -156,7 +156,7 @@ import Testing
         #expect(served.calls.last?.keyID == lost?.keyID && client.keysMade == 1)
     }
 
-    @Test("Every wish is told of a failure; those that waited find the pause")
+    @Test("Every waiting caller gets the failure; callers that queued behind it get the pause")
     func waitingWishes() throws {
         var client = StockServer.client()
         for limitedUse in [false, false, true, true] { _ = client.want(limitedUse: limitedUse, at: Lab.noon) }
@@ -181,7 +181,7 @@ import Testing
         }
     }
 
-    @Test("Objects have the fault that is asked for")
+    @Test("Objects have the requested fault")
     func faults() throws {
         var client = StockServer.client()
         client.attestationFault = .nonceOfOtherClientData

@@ -32,7 +32,7 @@ import Testing
         #expect(client.keysMade == 1 && second.calls.last?.keyID == first.calls.last?.keyID)
     }
 
-    @Test("What the client attests and asserts is what a verifier accepts, counters rising")
+    @Test("A verifier accepts the client's attestations and assertions, and counters rise")
     func objectsVerify() throws {
         var client = StockServer.client()
         let verifier = try Lab.verifier()
@@ -88,7 +88,7 @@ import Testing
         #expect(Set(body.members.map(\.name)) == Set(expected) && body.members.count == expected.count)
     }
 
-    @Test("The record's value holds the path, and the body unchanged or not at all")
+    @Test("The record's value has the path, and the body unchanged or none")
     func values() throws {
         var client = StockServer.client()
         let calls = StockServer.serve(&client, client.want(limitedUse: false, at: Lab.noon), at: Lab.noon).calls
@@ -99,7 +99,7 @@ import Testing
         )
     }
 
-    @Test("The gateway's headers name the installation, and the handshake where an attestation follows")
+    @Test("The gateway's headers name the installation, and the handshake if an attestation follows")
     func headers() throws {
         var client = StockServer.client()
         let installation = client.installationID
@@ -126,7 +126,7 @@ import Testing
         #expect(calls(1)[1].keyID != calls(2)[1].keyID)
     }
 
-    @Test("A session token is used again while more than 5 minutes remain")
+    @Test("A session token is reused while more than 5 minutes remain")
     func cache() {
         var client = StockServer.client()
         _ = StockServer.serve(&client, client.want(limitedUse: false, at: Lab.noon), at: Lab.noon, token: "t1")
@@ -142,7 +142,7 @@ import Testing
         #expect(late.outcomes.isEmpty && late.call?.kind == .challengeForAssertion)
     }
 
-    @Test("Limited-use tokens are not kept, and the session's cache is not for them")
+    @Test("Limited-use tokens are not cached, and the session's cache does not serve them")
     func limitedUse() {
         var client = StockServer.client()
         _ = StockServer.serve(&client, client.want(limitedUse: true, at: Lab.noon), at: Lab.noon, token: "l1")
@@ -152,7 +152,7 @@ import Testing
         #expect(client.want(limitedUse: true, at: Lab.noon).call != nil)
     }
 
-    @Test("One operation runs at a time: session wishes share it, limited-use wishes wait and have their own each")
+    @Test("One operation runs at a time: session callers share it, limited-use callers queue for one each")
     func oneAtATime() {
         var client = StockServer.client()
         let first = client.want(limitedUse: false, at: Lab.noon)
@@ -174,7 +174,7 @@ import Testing
         #expect(!client.isBusy)
     }
 
-    @Test("Session wishes that wait for a limited-use operation share the one after it")
+    @Test("Session callers that wait for a limited-use operation share the next one")
     func sessionsAfterLimitedUse() {
         var client = StockServer.client()
         let first = client.want(limitedUse: true, at: Lab.noon)

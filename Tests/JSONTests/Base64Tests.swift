@@ -3,7 +3,7 @@ import JSON
 import Testing
 
 @Suite struct Base64Tests {
-    @Test("Every length up to 100 comes back, in both alphabets, padded or not", arguments: 0..<100)
+    @Test("Every length up to 100 decodes to its input, in both alphabets, padded or not", arguments: 0..<100)
     func roundTrip(_ count: Int) throws {
         let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 251 &+ count &* 17) }
         let text = Base64.encode(bytes)
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(
-        "What is not canonical is refused",
+        "A text that is not canonical is refused",
         arguments: [
             "A", "AAAAA", "=", "==", "===", "====", "A=", "A==", "A===", "AA=", "AAA==", "AAAA=", "AAAA==", "AAAA====",
             "AA=A", "A=AA", "=AAA", "AB==", "AAB=", "AB", "AAB", "QQ=\n", "QUJD\n", " QUJD", "QU JD", "QUJ\u{0}",
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test("Random texts: what is taken here, Foundation takes alike", arguments: 0..<10)
+    @Test("Foundation decodes every accepted random text to the same bytes", arguments: 0..<10)
     func differential(_ seed: Int) {
         var state = UInt64(seed) &+ 99
         func next(_ bound: Int) -> Int {

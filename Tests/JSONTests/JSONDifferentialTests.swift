@@ -98,7 +98,7 @@ private struct SeededGenerator: RandomNumberGenerator {
 }
 
 @Suite struct JSONDifferentialTests {
-    @Test("Random texts mean the same to Foundation", arguments: 0..<20 as Range<UInt64>)
+    @Test("Foundation reads random texts the same way", arguments: 0..<20 as Range<UInt64>)
     func randomTexts(_ seed: UInt64) throws {
         var maker = TextMaker(random: SeededGenerator(state: seed))
         for _ in 0..<100 {
@@ -111,7 +111,7 @@ private struct SeededGenerator: RandomNumberGenerator {
         }
     }
 
-    @Test("Mutated texts: what Foundation refuses is refused here", arguments: 0..<20 as Range<UInt64>)
+    @Test("A mutated text that Foundation refuses is refused", arguments: 0..<20 as Range<UInt64>)
     func mutatedTexts(_ seed: UInt64) {
         var maker = TextMaker(random: SeededGenerator(state: seed &+ 1000))
         let salt = Array("{}[]\",:\\u0de19-+.tfn ".utf8) + [0, 0x1F, 0x7F, 0x80, 0xC0, 0xED, 0xA0, 0xF5, 0xFF]

@@ -16,7 +16,7 @@ private func code(_ bytes: [UInt8], maxDepth: Int = 32, maxNodes: Int = 4096) ->
 
 @Suite struct JSONDocumentTests {
     @Test(
-        "Every kind of value is told apart",
+        "Every kind of value is distinguished",
         arguments: [
             ("null", JSONNode.Kind.null), (" true", .bool), ("false\n", .bool), ("-0.5e+7", .number), ("\"\"", .string),
             ("[ ]", .array), ("{\t}", .object),
@@ -27,7 +27,7 @@ private func code(_ bytes: [UInt8], maxDepth: Int = 32, maxNodes: Int = 4096) ->
     }
 
     @Test(
-        "What RFC 8259 does not know is refused",
+        "Syntax outside RFC 8259 is refused",
         arguments: [
             "", " ", "nul", "nulL", "True", "tru", "+1", "01", "-", "-01", "1.", ".5", "1e", "1e+", "0x1", "1_0",
             "NaN", "Infinity", "'a'", "\"", "\"\\", "\"\\x\"", "\"\\u12\"", "\"\\u12G4\"", "\"\\U0041\"", "\"a\nb\"",
@@ -45,7 +45,7 @@ private func code(_ bytes: [UInt8], maxDepth: Int = 32, maxNodes: Int = 4096) ->
     }
 
     @Test(
-        "Faults tell what is wrong and where",
+        "A fault has its kind and place",
         arguments: [
             ("", JSONFault(code: .empty, offset: 0)), ("  ", JSONFault(code: .empty, offset: 2)),
             ("[1] x", JSONFault(code: .leftover, offset: 4)), ("[1,]", JSONFault(code: .syntax, offset: 3)),
@@ -83,7 +83,7 @@ private func code(_ bytes: [UInt8], maxDepth: Int = 32, maxNodes: Int = 4096) ->
     }
 
     @Test(
-        "Bytes that are no UTF-8 are refused, and taken as they are where that is asked for",
+        "Bytes that are not UTF-8 are refused, or kept if the option asks for them",
         arguments: [
             [0x80], [0xBF], [0xC0, 0x80], [0xC1, 0xBF], [0xC2], [0xC2, 0x41], [0xE0, 0x80, 0x80], [0xE0, 0x9F, 0xBF],
             [0xE2, 0x82], [0xED, 0xA0, 0x80], [0xED, 0xBF, 0xBF], [0xF0, 0x80, 0x80, 0x80], [0xF0, 0x8F, 0xBF, 0xBF],
@@ -113,7 +113,7 @@ private func code(_ bytes: [UInt8], maxDepth: Int = 32, maxNodes: Int = 4096) ->
     }
 
     @Test(
-        "Integers are read where they fit",
+        "Integers are read if they fit 64 bits",
         arguments: [
             ("0", 0), ("-0", 0), ("42", 42), ("-7", -7), ("9223372036854775807", Int64.max),
             ("-9223372036854775808", Int64.min), ("9223372036854775808", nil), ("-9223372036854775809", nil),
@@ -125,7 +125,7 @@ private func code(_ bytes: [UInt8], maxDepth: Int = 32, maxNodes: Int = 4096) ->
         #expect(try parse(text).integer == value)
     }
 
-    @Test("Numbers keep their text, booleans their value, and nothing answers for another kind")
+    @Test("Numbers keep their text and booleans their value; accessors of other kinds return nothing")
     func scalars() throws {
         #expect(try parse(" -0.10e-3 ").numberText == "-0.10e-3")
         #expect(try parse("true").bool == true)
@@ -137,7 +137,7 @@ private func code(_ bytes: [UInt8], maxDepth: Int = 32, maxNodes: Int = 4096) ->
         #expect(try parse("{\"a\":1}").elements.isEmpty)
     }
 
-    @Test("Members are found behind nested ones, under any spelling of their name")
+    @Test("Members after nested ones are found, under any spelling of their name")
     func members() throws {
         let root = try parse(#"{"skip":{"path":1,"x":[{"path":2}]},"list":[1,[2,3],{}],"p\u0061th":"here","path":4}"#)
         #expect(root["path"]?.string == "here")
@@ -151,7 +151,7 @@ private func code(_ bytes: [UInt8], maxDepth: Int = 32, maxNodes: Int = 4096) ->
     }
 
     @Test(
-        "Members of one name are reported, however spelled, of this object only",
+        "Duplicate members of this object are reported, however they are spelled",
         arguments: [
             (#"{"path":1,"path":2}"#, true), (#"{"path":1,"p\u0061th":2}"#, true), (#"{"\u0061":1,"\u0061":2}"#, true),
             (#"{"a":1,"A":2}"#, false), (#"{"a":1,"b":{"a":1,"a":2}}"#, false), (#"{}"#, false),

@@ -5,7 +5,7 @@ import Testing
 private func text(_ writer: JSONWriter) -> String { String(decoding: writer.bytes, as: UTF8.self) }
 
 @Suite struct JSONWriterTests {
-    @Test("Commas stand between members and elements, and nowhere else")
+    @Test("Commas separate members and elements, and stand nowhere else")
     func commas() {
         var writer = JSONWriter()
         writer.beginObject()
@@ -48,7 +48,7 @@ private func text(_ writer: JSONWriter) -> String { String(decoding: writer.byte
         #expect(text(writer) == "\"\\\"\\\\/\\b\\f\\n\\r\\t\\u0000\\u001F\\u001B\u{7F}é😀</script>\"")
     }
 
-    @Test("Every byte at every place of a string comes back as it was", arguments: 0..<20)
+    @Test("Every byte at every place of a string survives a round trip", arguments: 0..<20)
     func roundTrip(_ place: Int) throws {
         for byte in UInt8(0)..<0x80 {
             var content = [UInt8](repeating: UInt8(ascii: "a"), count: 20)
@@ -60,7 +60,7 @@ private func text(_ writer: JSONWriter) -> String { String(decoding: writer.byte
         }
     }
 
-    @Test("Bytes that are no UTF-8 are replaced")
+    @Test("Bytes that are not UTF-8 are replaced")
     func repair() {
         var writer = JSONWriter()
         writer.string(utf8: [0x61, 0xFF, 0x22, 0xC3])
@@ -77,7 +77,7 @@ private func text(_ writer: JSONWriter) -> String { String(decoding: writer.byte
         #expect(try JSONDecoder().decode([String].self, from: Data(writer.bytes)) == strings)
     }
 
-    @Test("Lines are appended behind what a buffer holds")
+    @Test("Lines are appended to the buffer's content")
     func lines() {
         var buffer = Array("first\n".utf8)
         for number in 0..<2 {
@@ -92,7 +92,7 @@ private func text(_ writer: JSONWriter) -> String { String(decoding: writer.byte
         #expect(String(decoding: buffer, as: UTF8.self) == "first\n[0]\n[1]\n")
     }
 
-    @Test("room is made for what is written next, however much stands before it")
+    @Test("a buffer reserves space for the next write, however much it holds")
     func roomIsBounded() {
         var buffer = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20)
         for index in 0..<100 {

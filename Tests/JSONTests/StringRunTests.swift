@@ -41,7 +41,7 @@ import Testing
                 var bytes = right
                 bytes[6 * escape + 2 + digit] = value
                 let isHex = Character(UnicodeScalar(value)).isHexDigit && value < 0x80
-                // D8 to DF begin a surrogate, which stands alone here.
+                // D8 to DF begin a surrogate, which is unpaired here.
                 let digits = bytes[(6 * escape + 2)..<(6 * escape + 6)]
                 let unit = UInt16(String(decoding: digits, as: UTF8.self), radix: 16)
                 let isSurrogate = unit.map { (0xD800...0xDFFF).contains($0) } ?? false

@@ -19,7 +19,7 @@ struct BreakerTests {
         #expect(breaker.isOpen != allows)
     }
 
-    @Test("it opens on internal faults, for its pause, and looks anew after it")
+    @Test("the breaker opens on internal faults for its pause, and starts a new count afterwards")
     func opens() {
         var breaker = Self.breaker
         breaker.add(records: 10, internal: 4, at: Self.time(0))
@@ -33,7 +33,7 @@ struct BreakerTests {
         #expect(!breaker.isOpen, "faults before the pause count no more")
     }
 
-    @Test("junk does not open it, however much there is")
+    @Test("refused requests never open the breaker, however many there are")
     func junk() {
         var breaker = Self.breaker
         for batch in 0..<1_000 as Range<Int64> { breaker.add(records: 10_000, internal: 0, at: Self.time(batch)) }
@@ -81,7 +81,7 @@ struct BisectionTests {
     }
 
     @Test(
-        "every refused record is found, and no other",
+        "the search finds every refused record, and no other",
         arguments: [[], [0], [99], [50], [3, 4], [0, 1, 2], [10, 60, 61, 99]] as [Set<Int64>],
         [1, 2, 7, 64, 100]
     )
@@ -90,14 +90,14 @@ struct BisectionTests {
         #expect(letters == refused)
     }
 
-    @Test("one refused record among many costs a logarithm of tries and its batch once more")
+    @Test("finding one refused record takes a logarithm of attempts, and one more pass over its batch")
     func cost() {
         let (_, tries) = Self.search(1_024, refused: [700], batch: 1_024)
         #expect(tries <= 1_024 + 12)
         #expect(Self.search(1_024, refused: [], batch: 1_024).tries == 1)
     }
 
-    @Test("a single dead letter that is refused ends the search")
+    @Test("a refused dead letter that is alone ends the search")
     func hopeless() {
         var bisection = Bisection()
         let canGoOn = bisection.failed(Self.positions(8), count: 1)
@@ -107,7 +107,7 @@ struct BisectionTests {
         #expect(!canStillGoOn)
     }
 
-    @Test("partitions that are given away take their suspects along")
+    @Test("revoked partitions drop their suspects")
     func forgotten() {
         var bisection = Bisection()
         _ = bisection.failed(Self.positions(8) + Self.positions(4, 1), count: 2)
@@ -119,7 +119,7 @@ struct BisectionTests {
         #expect(bisection.limit == nil)
     }
 
-    @Test("a batch without trouble starts no search")
+    @Test("a batch without a refusal starts no search")
     func calm() {
         var bisection = Bisection()
         bisection.committed(Self.positions(100))

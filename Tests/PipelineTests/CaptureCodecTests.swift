@@ -60,7 +60,7 @@ private func record(
         #expect(record.headers == [RecordHeader(name: [0x62, 0xFF], value: [0xFE])])
     }
 
-    @Test("What a line need not have has its default, and unknown members are ignored")
+    @Test("Optional members have defaults, and unknown members are ignored")
     func defaults() throws {
         let record = try decode(#" {"offset":0,"x":{"y":[1,{}]},"tstype":7,"partition":0} "#)
         #expect(record == InboundRecord(topic: "", partition: 0, offset: 0, timestamp: -1, key: nil, value: nil))
@@ -133,7 +133,7 @@ private func record(
     }
 
     @Test(
-        "Records come back as they were, and their lines too",
+        "Records and their lines survive a round trip",
         arguments: [
             record(), record(timestamp: -1), record(key: [], value: []),
             record(key: Array("k\"\\\n".utf8), value: Array("é😀\u{0}".utf8)),
@@ -169,7 +169,7 @@ private func record(
         )
     }
 
-    @Test("Lines are appended behind what is there")
+    @Test("Lines are appended to the existing ones")
     func appends() {
         var output = Array("x\n".utf8)
         CaptureCodec.encode(record(), into: &output)

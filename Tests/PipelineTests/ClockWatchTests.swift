@@ -2,7 +2,7 @@ import Testing
 
 @testable import Pipeline
 
-@Suite("Whose clock is wrong")
+@Suite("Clock checks")
 struct ClockWatchTests {
     private static let (minute, hour, day): (Int64, Int64, Int64) = (60_000, 3_600_000, 86_400_000)
     private static let wall: Int64 = 1_790_000_000_000
@@ -36,7 +36,7 @@ struct ClockWatchTests {
     }
 
     @Test(
-        "A round that the broker appended in the future is in doubt, one within the limits is not",
+        "A round that the broker dated in the future is in doubt, one within the limits is not",
         arguments: [
             ([-6 * minute], true), ([-6 * minute, -day], true), ([-5 * minute], false), ([-6 * minute, 0], false),
             ([0], false), ([], false), ([95 * hour], false), ([97 * hour], false), ([-6 * minute, 97 * hour], true),
@@ -47,14 +47,14 @@ struct ClockWatchTests {
         #expect((Self.doubt(ages, &watch, at: Self.now()) != nil) == isInDoubt)
     }
 
-    @Test("A sender's own time is no evidence")
+    @Test("A producer's timestamp is not evidence")
     func createTime() {
         var watch = ClockWatch()
         let record = Self.record(age: -Self.day, at: Self.now(), logAppend: false)
         #expect(watch.doubt([record], at: Self.now(), Self.limits) == nil)
     }
 
-    @Test("The doubt ends when the clock is set right")
+    @Test("The doubt ends when the clock is corrected")
     func ends() {
         var watch = ClockWatch()
         let record = Self.record(age: -Self.day, at: Self.now())
@@ -63,7 +63,7 @@ struct ClockWatchTests {
     }
 
     @Test(
-        "A broker that is alone with its time does not stop the partitions of others, as long as our clock goes on evenly",
+        "One broker with a wrong clock does not stop other brokers' partitions while the local clock runs evenly",
         arguments: [(60_000, 0, false), (6 * 60_000, 0, true), (60_000, -86_400_000, true)] as [(Int64, Int64, Bool)]
     )
     func oneBroker(later: Int64, setForward: Int64, isInDoubt: Bool) {
@@ -74,17 +74,17 @@ struct ClockWatchTests {
         #expect((watch.doubt([odd], at: now, Self.limits) != nil) == isInDoubt)
     }
 
-    @Test("A backlog that is too old is refused, and holds nobody", arguments: [0, 30 * 60_000] as [Int64])
+    @Test("A backlog that is too old does not put the clock in doubt", arguments: [0, 30 * 60_000] as [Int64])
     func backlog(later: Int64) {
         var watch = ClockWatch()
         #expect(Self.doubt([97 * Self.hour, 200 * Self.hour], &watch, at: Self.now()) == nil)
-        // The clock agreed before: the backlog of another partition is old all the same.
+        // The clock agreed before; another partition's backlog may still be old.
         #expect(Self.doubt([10], &watch, at: Self.now()) == nil)
         #expect(Self.doubt([97 * Self.hour, 200 * Self.hour], &watch, at: Self.now(later)) == nil)
     }
 
     @Test(
-        "A clock that was set forward after it agreed is in doubt where the records are young by the time before",
+        "A clock set forward after it agreed is in doubt if the records are young by its earlier time",
         arguments: [(97, 97, true), (97, 300, false), (2, 97, true), (2, 99, false), (96, 100, true)]
             as [(Int64, Int64, Bool)]
     )
@@ -97,10 +97,10 @@ struct ClockWatchTests {
         if let found { #expect(!found.isAhead && found.milliseconds == age * Self.hour) }
     }
 
-    @Test("A clock that was in doubt from the start, and is set right, is believed")
+    @Test("A clock that is wrong from the start and then corrected is trusted")
     func wrongAtFirst() {
         var watch = ClockWatch()
-        // Three days behind, with a backlog of four: it looks a day old, which is no agreement.
+        // Three days behind, with a backlog of four: it looks a day old, which does not confirm the clock.
         #expect(Self.doubt([Self.day], &watch, at: Self.now()) == nil)
         let now = Self.now(Self.minute, setForward: 3 * Self.day)
         #expect(Self.doubt([4 * Self.day + Self.hour], &watch, at: now) == nil)

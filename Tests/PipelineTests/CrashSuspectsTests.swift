@@ -31,7 +31,7 @@ struct CrashSuspectsTests {
     }
 
     @Test(
-        "A record is convicted by three crashes, of which it was alone in all but the first",
+        "A record is convicted after three crashes if it was alone in all but the first",
         arguments: [
             ([], false), ([(1, true)], false), ([(1, true), (1, true)], false),
             ([(1, false), (1, true), (1, true)], true), ([(1, true), (1, true), (1, true)], true),
@@ -54,7 +54,7 @@ struct CrashSuspectsTests {
         #expect(suspects.isConvicted(Self.item(5)) && !suspects.isConvicted(other))
     }
 
-    @Test("What positions have passed is forgotten, and nothing else")
+    @Test("Suspects before the committed positions are dropped, and no others")
     func passed() {
         let counts = [Self.item(5), Self.item(6), Self.item(5, partition: 1)].map {
             ($0, CrashSuspects.Count(total: 1))
@@ -65,7 +65,7 @@ struct CrashSuspectsTests {
         #expect(Set(suspects.counts.keys) == [Self.item(6), Self.item(5, partition: 1)])
     }
 
-    @Test("A round is cut around its suspects, and not at all without one")
+    @Test("A round is split around its suspects, and stays whole without one")
     func split() throws {
         let records = (0..<6 as Range<Int64>).map {
             InboundRecord(topic: "t", partition: 0, offset: $0, timestamp: 100 + $0, key: nil, value: nil)

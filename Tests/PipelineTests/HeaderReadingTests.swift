@@ -11,7 +11,7 @@ import Testing
         RecordHeader(name: Array(name.utf8), value: value)
     }
 
-    @Test("Each header is read under its exact name, the last one wins")
+    @Test("Each header is read under its exact name; the last one counts")
     func names() throws {
         let reading = try #require(
             Self.read([
@@ -37,7 +37,7 @@ import Testing
     func installation(_ value: [UInt8]?, _ isTaken: Bool) throws {
         let reading = try #require(Self.read([Self.header("installation-id", value)]))
         #expect(reading.installationID == (isTaken ? ExactText(validating: value ?? []) : nil))
-        // A gateway's bad id hides what a client may have sent before it.
+        // A gateway's bad id hides an earlier one from the client.
         let last = try #require(
             Self.read([RecordHeader("installation-id", "x"), Self.header("installation-id", value)])
         )
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(
-        "A handshake is for an attestation only where it says so, last",
+        "A handshake is for an attestation only if the last header says so",
         arguments: [
             (["attestation"], true), (["assertion"], false), (["Attestation"], false), (["attestation "], false),
             ([""], false), ([nil], false), (["assertion", "attestation"], true), (["attestation", "assertion"], false),

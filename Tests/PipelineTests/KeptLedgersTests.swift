@@ -1,9 +1,9 @@
 import Pipeline
 import Testing
 
-@Suite("Ledgers that are kept")
+@Suite("Kept ledgers")
 struct KeptLedgersTests {
-    @Test("A ledger is kept for a quarter of an hour, and is gone then without anybody asking")
+    @Test("A kept ledger expires after a quarter of an hour, even if no lookup happens")
     func age() {
         var kept = KeptLedgers()
         kept.keep(0, PartitionLedger(), at: 1_000)
@@ -13,7 +13,7 @@ struct KeptLedgersTests {
         #expect(kept.count == 0)
     }
 
-    @Test("What was put aside later stays longer")
+    @Test("A ledger that is kept later expires later")
     func later() {
         var kept = KeptLedgers()
         kept.keep(0, PartitionLedger(), at: 0)
@@ -25,7 +25,7 @@ struct KeptLedgersTests {
         #expect(taken != nil && kept.count == 0)
     }
 
-    @Test("Without a clock nothing grows old")
+    @Test("Without a clock no ledger expires")
     func replay() {
         var kept = KeptLedgers()
         kept.keep(0, PartitionLedger(), at: nil)

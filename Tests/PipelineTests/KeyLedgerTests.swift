@@ -34,7 +34,7 @@ struct KeyLedgerTests {
         )
     }
 
-    @Test("what is stored comes back unchanged, whatever fields it has")
+    @Test("a stored record is returned unchanged, whatever fields it has")
     func roundTrip() {
         var ledger = KeyLedger()
         for number in 0..<5000 as Range<UInt64> {

@@ -152,7 +152,7 @@ struct LedgerCodecTests {
         ),
     ]
 
-    @Test("a change is written as the table says, and read back as it was", arguments: cases)
+    @Test("a change is encoded as the table says, and decoded to itself", arguments: cases)
     func table(item: Case) throws {
         let written = LedgerCodec.encode(item.change)
         #expect(written.key == item.key)
@@ -160,14 +160,14 @@ struct LedgerCodecTests {
         #expect(try LedgerCodec.decode(key: item.key, value: item.value) == item.change)
     }
 
-    @Test("tombstones of what is never forgotten reset it")
+    @Test("a tombstone of an entry that never expires resets it")
     func resets() throws {
         #expect(try LedgerCodec.decode(key: [4], value: nil) == .markForgotten)
         let none = RateCount(start: EvaluationTime(milliseconds: 0), count: 0)
         #expect(try LedgerCodec.decode(key: [5, 0x61], value: nil) == .rate(app: "a", none))
     }
 
-    @Test("random keys come back as they were", arguments: 1...40 as ClosedRange<UInt64>)
+    @Test("random key records survive a round trip", arguments: 1...40 as ClosedRange<UInt64>)
     func random(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         func time() -> EvaluationTime { EvaluationTime(milliseconds: Int64(bitPattern: random.next() >> 17)) }
@@ -308,7 +308,7 @@ struct LedgerCodecRefusalTests {
         ),
     ]
 
-    @Test("it is refused with the reason", arguments: cases + fields)
+    @Test("an unreadable record is refused with its reason", arguments: cases + fields)
     func refused(item: Case) { #expect(Self.reason(item.key, item.value) == item.reason) }
 
     @Test("every truncation of a key record is refused, and so is a byte more")

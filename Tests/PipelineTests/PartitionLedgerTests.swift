@@ -3,7 +3,7 @@ import Crypto
 import Pipeline
 import Testing
 
-@Suite("What a partition remembers")
+@Suite("A partition's ledger")
 struct PartitionLedgerTests {
     private static func digest(_ number: Int) -> Digest { SHA256.hash(Array("\(number)".utf8)) }
     private static func time(_ milliseconds: Int64) -> EvaluationTime { EvaluationTime(milliseconds: milliseconds) }
@@ -40,7 +40,7 @@ struct PartitionLedgerTests {
         #expect(ids[Self.digest(2)] != nil)
     }
 
-    @Test("an id is due once its whole bucket's time is over, never before its own expiry")
+    @Test("an id expires when its whole bucket does, never before its own expiry")
     func expiry() {
         var ids = ConsumedIDs()
         ids.insert(Self.digest(1), Self.consumed(9_999))
@@ -56,7 +56,7 @@ struct PartitionLedgerTests {
         #expect(ids.expired(at: Self.time(20_000), limit: 10) == [Self.digest(2)])
     }
 
-    @Test("the oldest are due first, a limit's worth and the rest of a bucket")
+    @Test("the oldest ids expire first: as many as the limit, and the rest of their bucket")
     func limit() {
         var ids = ConsumedIDs()
         for number in 0..<30 { ids.insert(Self.digest(number), Self.consumed(Int64(number / 10) * 10_000)) }
@@ -66,7 +66,7 @@ struct PartitionLedgerTests {
         #expect(ids.expired(at: Self.time(.max), limit: 0) == [])
     }
 
-    @Test("a removed key is unknown, and comes back as what it is set to")
+    @Test("a removed key is unknown, and can be set again")
     func removal() {
         var keys = KeyLedger()
         let ids = (0..<3_000).map { KeyID(Self.digest($0)) }
@@ -89,7 +89,7 @@ struct PartitionLedgerTests {
         #expect(keys.count == 1_001)
     }
 
-    @Test("the stream time never goes back, and the last mark is what counts")
+    @Test("the stream time never goes back, and the last mark counts")
     func monotonic() {
         var ledger = PartitionLedger()
         #expect(ledger.mark == nil && ledger.appliedOffset == 0)
@@ -111,7 +111,7 @@ struct PartitionLedgerTests {
     }
 
     @Test(
-        "only where no transaction wrote the mark, requests before it are skipped",
+        "requests before the mark are skipped only if no transaction wrote it",
         arguments: [
             (PartitionMark.Delivery?.none, Int64(7)), (.atLeastOnce, 7), (.atLeastOnceUncommitted, 7),
             (.transaction, 0),
@@ -124,7 +124,7 @@ struct PartitionLedgerTests {
         #expect(PartitionMark(group: [0x67], delivery: delivery).skipsBefore == 0)
     }
 
-    @Test("a ledger is empty until something but its mark is remembered")
+    @Test("a ledger is empty until it has an entry besides its mark")
     func emptiness() {
         var marked = PartitionLedger()
         marked.apply(.mark(PartitionMark(streamTime: Self.time(1), appliedOffset: 7)))
@@ -155,7 +155,7 @@ struct PartitionLedgerTests {
         return overlay
     }
 
-    @Test("what the topic is told makes the same ledger as the batch itself")
+    @Test("the changes sent to the topic make the same ledger as the batch itself")
     func sameByEitherWay() throws {
         var before = PartitionLedger()
         before.apply(.challenge(Self.digest(8), Self.consumed(10)))
@@ -182,14 +182,14 @@ struct PartitionLedgerTests {
         }
     }
 
-    @Test("the applied offset stands behind everything that was applied")
+    @Test("the applied offset is written after every applied change")
     func markStandsLast() {
         let applied = PartitionMark(streamTime: Self.time(50_000), appliedOffset: 77, delivery: .atLeastOnce)
         let mark = LedgerChange.mark(applied)
         let changes = Self.overlay.changes().map(\.change)
         #expect(changes.firstIndex(of: mark) == changes.count - 3)
         #expect(changes.suffix(2) == [.challengeForgotten(Self.digest(8)), .tokenForgotten(Self.digest(9))])
-        // In a transaction everything takes effect at once.
+        // In a transaction all changes take effect together.
         var whole = Self.overlay
         whole[3].mark?.delivery = .transaction
         #expect(whole.changes().last?.change == whole[3].mark.map { .mark($0) })
@@ -214,13 +214,13 @@ struct PartitionLedgerTests {
             var topic = before
             for change in changes.prefix(count) { topic.apply(change) }
             // An id that is still there comes again with the next batch.
-            let told = topic.expired(at: Self.time(50_000), limit: 10)
+            let expired = topic.expired(at: Self.time(50_000), limit: 10)
             for (isThere, change) in [
                 (topic.challenges[challenge] != nil, LedgerChange.challengeForgotten(challenge)),
                 (topic.tokens[token] != nil, .tokenForgotten(token)),
             ] {
                 #expect(isThere || topic.streamTime >= Self.time(10), "after \(count)")
-                #expect(told.contains(change) == isThere, "after \(count)")
+                #expect(expired.contains(change) == isThere, "after \(count)")
             }
             guard topic.appliedOffset > 70 else { continue }
             #expect(topic.keys[KeyID(Self.digest(1))] == Self.record(4))
@@ -229,7 +229,7 @@ struct PartitionLedgerTests {
         }
     }
 
-    @Test("sealing keys are forgotten when told so")
+    @Test("a change can remove a sealing key")
     func sealingKeys() {
         var ledger = PartitionLedger()
         ledger.apply(.sealingKey(1, since: Self.time(1)))

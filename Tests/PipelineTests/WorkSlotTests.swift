@@ -2,7 +2,7 @@ import Testing
 
 @testable import Pipeline
 
-@Suite("A slot says what its thread works at")
+@Suite("A slot names its thread's work")
 struct WorkSlotTests {
     private func record(_ offset: Int64, partition: Int32 = 3) -> InboundRecord {
         InboundRecord(topic: "t", partition: partition, offset: offset, timestamp: 7_000 + offset, key: nil, value: nil)
@@ -12,7 +12,7 @@ struct WorkSlotTests {
         WorkItem(place: RecordPlace(partition: 3, offset: offset), timestamp: 7_000 + offset)
     }
 
-    @Test("The record that is touched is named, and none of those before it")
+    @Test("Only the record in work is named, not the ones before it")
     func exact() throws {
         let slot = WorkSlot()
         #expect(slot.look() == nil)
@@ -23,10 +23,10 @@ struct WorkSlotTests {
         let work = try #require(seen)
         #expect(work.items == [item(4)])
         #expect(work.stage == .decoding && !work.isAlone)
-        #expect(slot.look() == nil, "nobody works there any more")
+        #expect(slot.look() == nil, "the work has ended")
     }
 
-    @Test("Where records are touched together, all of the grain are named")
+    @Test("If records are processed together, all of the grain are named")
     func together() throws {
         let slot = WorkSlot()
         let seen = slot.during(.verifying, alone: true) { () -> Work? in
@@ -49,7 +49,7 @@ struct WorkSlotTests {
         #expect(try #require(seen).items == [item(Int64(count - 1))])
     }
 
-    @Test("Each grain has another number, and forgets the records before it")
+    @Test("Each grain has its own number, and drops the records before it")
     func numbers() throws {
         let slot = WorkSlot()
         let first = slot.during(.decoding, alone: false) { () -> Work? in
@@ -62,7 +62,7 @@ struct WorkSlotTests {
     }
 
     @Test(
-        "Words that are none of a slot name nothing",
+        "Words that no slot wrote name no record",
         arguments: [WorkSlot.Word.stage, WorkSlot.Word.count, WorkSlot.Word.current]
     )
     func damaged(word damaged: Int) {

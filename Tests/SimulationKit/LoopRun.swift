@@ -3,7 +3,7 @@ package import Crypto
 package import DeviceLab
 package import Pipeline
 
-/// Runs the real loop over records in memory and tells what came out.
+/// Runs the real loop over records in memory and returns the outputs.
 package struct LoopRun {
     package let outputs: [OutboundRecord]
     package let tally: LoopTally

@@ -31,13 +31,13 @@ package final class SimulatedLanes: LaneRunner, @unchecked Sendable {
         }
     }
 
-    /// Blocks on the loop's thread at once: there is only one thread.
+    /// Runs blocks on the loop's thread immediately: there is only one thread.
     package let post: @Sendable (@escaping @Sendable () -> Void) -> Void = { $0() }
 
     /// Whether there is a job to finish.
     package var hasJobs: Bool { !jobs.isEmpty }
 
-    /// Finishes one job that the seed picks. - Returns: false when there is none.
+    /// Finishes one job that the seed picks. - Returns: false if no job is left.
     package func finishOne() -> Bool {
         guard !jobs.isEmpty else { return false }
         jobs.remove(at: Int.random(in: 0..<jobs.count, using: &random))()

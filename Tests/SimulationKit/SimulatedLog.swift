@@ -2,9 +2,9 @@ internal import DeviceLab
 package import Pipeline
 
 /// An in-memory record log under a seed: random batch sizes, commits that fail before or after they took effect, faults
-/// of every other call, rebalances. What it delivered and what became visible is kept for the test to judge.
+/// of every other call, rebalances. It keeps delivered and visible records for the test.
 package final class SimulatedLog: RecordLog {
-    /// What a commit's fault leaves behind.
+    /// The state after a commit's fault.
     package enum CommitFault: CaseIterable, Sendable {
         /// Neither outputs nor positions became visible.
         case nothingDone

@@ -72,7 +72,7 @@ struct CaptureLineTests {
         return (loop, lanes)
     }
 
-    @Test("the first bad line is the one that is named, and all batches before it are done", arguments: LoopTests.seeds)
+    @Test("the first bad line is reported, after all batches before it are done", arguments: LoopTests.seeds)
     func first(seed: UInt64) throws {
         var lines = (0..<24 as Range<Int64>).map { Self.line($0) }
         lines[9] = Array("{}".utf8)
@@ -84,7 +84,7 @@ struct CaptureLineTests {
         #expect(log.results == 8)
     }
 
-    @Test("the last offset that there is has none after it, and is a record like others")
+    @Test("a record at the largest possible offset is judged like others")
     func lastOffset() throws {
         let log = LineLog([Self.line(.max - 1), Self.line(.max)])
         let (loop, lanes) = try Self.loop(log, seed: 1)

@@ -4,7 +4,7 @@ import SimulationKit
 import TestKit
 import Testing
 
-/// What a loop does with records that earlier processes crashed at.
+/// How a loop processes records that crashed earlier processes.
 @Suite("Crashes")
 struct CrashTests {
     private static let traffic = Result { try FleetTraffic(.imitated) }
@@ -76,11 +76,11 @@ struct CrashTests {
         #expect(outcome.letters[guilty.place] == "internal")
         #expect(outcome.letters.filter { $0.key != guilty.place } == without.letters.filter { $0.key != guilty.place })
         #expect(outcome.letters.count + outcome.results == records.count)
-        #expect(Set(outcome.passed) == [guilty, suspect], "both are behind us")
+        #expect(Set(outcome.passed) == [guilty, suspect], "both have passed")
     }
 
     @Test(
-        "a suspect is alone in flight while it is touched, and no other record is",
+        "a suspect is processed alone, and no other record is",
         arguments: 1...8 as ClosedRange<UInt64>
     )
     func alone(seed: UInt64) throws {

@@ -25,7 +25,7 @@ struct DeterminismTests {
         }
     }
 
-    @Test("the oracle's traffic reaches what it is made for")
+    @Test("the oracle's traffic covers its intended cases")
     func coverage() throws {
         var seen: [String: Int] = [:]
         for seed in Self.captures {

@@ -44,7 +44,7 @@ struct FaultyLogTests {
         #expect(Set(run.outputs.map(Self.place)) == Set(expected.keys))
     }
 
-    @Test("without half-done commits every request is answered exactly once", arguments: seeds)
+    @Test("if no commit is half done, every request is answered exactly once", arguments: seeds)
     func exactlyOnce(seed: UInt64) throws {
         let records = SeededTrafficTests.traffic(seed: seed)
         var chances = SimulatedLog.Chances()
@@ -58,7 +58,7 @@ struct FaultyLogTests {
         #expect(run.tally.requests == records.count)
     }
 
-    @Test("a commit that fails after the input's end was read is done again", arguments: seeds)
+    @Test("a commit that fails after the input's end is retried", arguments: seeds)
     func failsAtTheEnd(seed: UInt64) throws {
         let records = SeededTrafficTests.traffic(seed: seed)
         var chances = SimulatedLog.Chances()

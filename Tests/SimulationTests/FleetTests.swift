@@ -43,7 +43,7 @@ struct FleetTests {
         try await campaign("realSignatures", try Self.real.get(), .exactlyOnce, 24, nil)
     }
 
-    @Test("at least once: nothing is lost, no counter moves twice, what was applied is skipped")
+    @Test("at least once: no request is lost, no counter moves twice, applied requests are skipped")
     func atLeastOnce() async throws {
         try await campaign("atLeastOnce", try Self.imitated.get(), .atLeastOnce, Self.seeds(600), Self.onlyExactlyOnce)
     }
@@ -73,8 +73,8 @@ struct FleetTests {
             }
             for try await met in group { counts.add(met) }
         }
-        let told = FaultKind.allCases.map { "\($0.rawValue) \(counts.counts[$0] ?? 0)" }.joined(separator: ", ")
-        print("\(test): \(seeds) seeds; \(told)")
+        let summary = FaultKind.allCases.map { "\($0.rawValue) \(counts.counts[$0] ?? 0)" }.joined(separator: ", ")
+        print("\(test): \(seeds) seeds; \(summary)")
         guard let unmet else { return }
         for kind in FaultKind.allCases {
             #expect(
@@ -105,7 +105,7 @@ struct FleetTests {
         #expect(try trace() == first)
     }
 
-    @Test("a complaint is made where an answer is missing, changed or doubled")
+    @Test("the check complains about a missing, changed or duplicate answer")
     func complaints() throws {
         let traffic = try Self.imitated.get()
         let records = traffic.records(12, partitions: 1, seed: 5)

@@ -161,7 +161,7 @@ struct HostileInputTests {
         #expect(try run.outcomes() == [0: item.expected])
     }
 
-    @Test("hostile records between good ones cost nothing but themselves", arguments: LoopTests.seeds)
+    @Test("hostile records do not affect the good ones between them", arguments: LoopTests.seeds)
     func nothingIsLost(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let device = LoopTests.device(100)
@@ -194,7 +194,7 @@ struct HostileInputTests {
         )
     }
 
-    @Test("headers that the log cannot read are not taken for none")
+    @Test("unreadable headers do not count as absent")
     func unreadableHeaders() throws {
         var record = RequestRecords.record(Self.good, key: LoopTests.device().keyID.recordKey, offset: 0)
         record.hasReadableHeaders = false
@@ -203,7 +203,7 @@ struct HostileInputTests {
     }
 
     @Test(
-        "a time that RFC 3339 cannot write is left out of the result",
+        "a time outside RFC 3339's range is omitted from the result",
         arguments: [-1, 253_402_300_800_000, Int64.max - 1]
     )
     func unwritableTime(timestamp: Int64) throws {
@@ -213,7 +213,7 @@ struct HostileInputTests {
         #expect(try JSONDocument(parsing: result).root["evaluatedAt"]?.kind == .null)
     }
 
-    @Test("a dead letter keeps key, value and headers and says where it came from")
+    @Test("a dead letter keeps key, value and headers, and names its origin")
     func deadLetter() throws {
         let headers = [RecordHeader("traceparent", "00-1"), RecordHeader(name: [0xFF], value: nil)]
         let record = InboundRecord(
@@ -237,7 +237,7 @@ struct HostileInputTests {
         )
     }
 
-    @Test("a value that the broker would not take is left out of its dead letter, with its digest")
+    @Test("a value too large for the broker is replaced by its digest in the dead letter")
     func truncated() throws {
         var settings = PipelineSettings(registry: try RequestRecords.registry())
         settings.maxRecordBytes = 70_000

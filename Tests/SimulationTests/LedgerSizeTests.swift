@@ -33,7 +33,7 @@ struct LedgerSizeTests {
 
     private static func id(_ batch: Int, _ number: Int) -> Digest { SHA256.hash(Array("\(batch) \(number)".utf8)) }
 
-    /// What one batch does to a partition: ids are used up, time moves on, ids are forgotten.
+    /// One batch's effect on a partition: ids are consumed, time advances, ids expire.
     private static func overlay(_ batch: Int, ledger: PartitionLedger) throws -> LedgerOverlay {
         var overlay = LedgerOverlay()
         for number in 0..<perBatch {
@@ -67,7 +67,7 @@ struct LedgerSizeTests {
         return ledger
     }
 
-    @Test("topic and memory stay bounded while ids are used up without end, restarts included")
+    @Test("topic and memory stay bounded under endless new ids, restarts included")
     func bounded() throws {
         var (ledger, log) = (PartitionLedger(), PartitionLog())
         // Those that live, and those that wait in their bucket and for the next batch.
@@ -81,7 +81,7 @@ struct LedgerSizeTests {
             #expect(ledger.consumedCount <= most)
             guard batch % 40 == 39 else { continue }
             log.compact()
-            // What a worker that starts now reads is what this one knows.
+            // A worker that starts now restores this one's state.
             let other = try Self.restored(log)
             #expect(other.consumedCount == ledger.consumedCount)
             log.compact(dropsTombstones: true)
@@ -92,7 +92,7 @@ struct LedgerSizeTests {
         #expect(ledger.consumedCount >= Self.perBatch * Int(Self.life / Self.pace))
     }
 
-    @Test("an id is remembered for its whole life, and a restored stream time never takes it back in")
+    @Test("an id is remembered for its whole life, and a restored stream time is past a forgotten one")
     func whole() throws {
         var (ledger, log) = (PartitionLedger(), PartitionLog())
         for batch in 0..<60 {
@@ -109,7 +109,7 @@ struct LedgerSizeTests {
         #expect(ledger.challenges[Self.id(0, 0)] == nil)
         let other = try Self.restored(log)
         #expect(other.challenges[Self.id(0, 0)] == nil)
-        // Written together with what it made forgotten: where an id is gone, the time that judges it stands.
+        // Written together with the removals: if an id was removed, the stream time is past its life.
         #expect(other.streamTime.milliseconds >= Self.time(0).milliseconds + Self.life)
     }
 }

@@ -74,7 +74,7 @@ struct LoopTests {
         #expect(run.ledgers[0]?.keys[device.keyID]?.counter == 6)
     }
 
-    @Test("an assertion that rides on a refused attestation is refused as of an unknown key", arguments: seeds)
+    @Test("an assertion after a refused attestation in its batch has an unknown key", arguments: seeds)
     func riders(seed: UInt64) throws {
         let device = Self.device()
         let key = device.keyID.recordKey
@@ -142,7 +142,7 @@ struct LoopTests {
         )
     }
 
-    @Test("a key belongs to the app it was attested for", arguments: seeds)
+    @Test("a key belongs to the app that it was attested for", arguments: seeds)
     func bound(seed: UInt64) throws {
         let one = try RequestRecords.registry()
         var other = one.apps[0]
@@ -179,7 +179,7 @@ struct LoopTests {
         )
     }
 
-    @Test("live mode refuses what is too old or from the future, but repeats verdicts", arguments: seeds)
+    @Test("live mode refuses records that are too old or from the future, but repeats verdicts", arguments: seeds)
     func clock(seed: UInt64) throws {
         let device = Self.device()
         let key = device.keyID.recordKey

@@ -6,11 +6,11 @@ import SimulationKit
 import TestKit
 import Testing
 
-/// What the broker took as a request must never become an output that it refuses: the partition would stand still.
+/// A request that the broker accepted must never become an output that it refuses: the partition would stop.
 @Suite("The size of outputs")
 struct OutputSizeTests {
     private static let maxBytes = 20_000
-    /// What the wire adds to a header: two lengths of at most five bytes each.
+    /// The wire's overhead of a header: two lengths of at most five bytes each.
     private static let headerOverhead = 10
 
     struct Case: CustomTestStringConvertible, Sendable {
@@ -54,7 +54,7 @@ struct OutputSizeTests {
         ),
     ]
 
-    @Test("every record leaves as an output that the broker takes", arguments: cases)
+    @Test("every record becomes an output that the broker accepts", arguments: cases)
     func fits(item: Case) throws {
         var settings = PipelineSettings(registry: try RequestRecords.registry())
         settings.maxRecordBytes = Self.maxBytes

@@ -71,7 +71,7 @@ struct PoisonTests {
         }
     }
 
-    @Test("other faults never make a dead letter, however often they come", arguments: 1...12 as ClosedRange<UInt64>)
+    @Test("other faults never make a dead letter, however frequent they are", arguments: 1...12 as ClosedRange<UInt64>)
     func innocents(seed: UInt64) throws {
         var call = FaultChances()
         call.retriable = 0.1
@@ -108,7 +108,7 @@ struct PoisonTests {
         var isAtomic: Bool { true }
     }
 
-    @Test("a log that takes not even a dead letter ends the work and names the record")
+    @Test("a log that refuses even a dead letter ends the work, and the message names the record")
     func hopeless() throws {
         let traffic = try Self.traffic.get()
         let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)

@@ -3,11 +3,11 @@ import SimulationKit
 import Testing
 
 /// Positions that disagree: a fleet has worked, an operator was careless, and a fleet comes again.
-@Suite("What an operator does to the positions")
+@Suite("Positions after an operator's actions")
 struct PositionDeedTests {
     private static let traffic = Result { try FleetTraffic(.imitated) }
 
-    /// A fleet that has answered the first half of its requests and is gone.
+    /// A fleet that has answered the first half of its requests and stopped.
     private struct World {
         let fleet: SimulatedFleet
         let late: [InboundRecord]
@@ -50,7 +50,7 @@ struct PositionDeedTests {
             }
         }
 
-        /// The deed, more requests, and a fleet again, until it has nothing to do.
+        /// The deed, more requests, and a new fleet, until it has no work left.
         func goOn(after deed: Deed) -> Bool {
             fleet.broker.perform(deed, on: 0, fresh: fresh(0))
             let endsThere = deed == .requestsRemade || deed == .requestsTruncated
@@ -124,7 +124,7 @@ struct PositionDeedTests {
     }
 
     @Test(
-        "what retention or a moved offset took is counted, and nothing is held",
+        "requests skipped by retention or a moved offset are counted, and no partition is held",
         arguments: Deed.allCases.filter(\.isCounted),
         [SimulatedMember.Delivery.exactlyOnce, .atLeastOnce]
     )
@@ -142,7 +142,7 @@ struct PositionDeedTests {
         }
     }
 
-    @Test("where rows of the table are left out, requests are answered twice or swallowed")
+    @Test("without rows of the table, requests are answered twice or lost")
     func sabotage() throws {
         var (twice, started) = (0, 0)
         for deed in [Deed.offsetsExpired, .offsetMovedBack, .groupRenamed, .ledgerEmptied] {

@@ -6,7 +6,7 @@ import SimulationKit
 import TestKit
 import Testing
 
-/// Interrupted restores: short forms of what the simulation once found.
+/// Interrupted restores: short forms of bugs that the simulation found.
 @Suite("Restores")
 struct RestoreTests {
     private static let traffic = Result { try FleetTraffic(.imitated) }
@@ -27,9 +27,9 @@ struct RestoreTests {
         private(set) var starts: [Int32] = []
 
         /// - Parameters:
-        ///   - restores: what the first calls answer; nil = a record.
+        ///   - restores: the first calls' answers; nil = a record.
         ///   - beginFaults: how often a restore cannot be begun.
-        ///   - newTopic: what stands there instead once a ledger was kept; the records that were known are gone.
+        ///   - newTopic: the topic's content once a ledger was kept; the known records were deleted.
         init(
             polls: [Answer],
             restores: [Answer?] = [],
@@ -138,7 +138,7 @@ struct RestoreTests {
         }
     }
 
-    @Test("a restore that has to begin again knows as little as at first")
+    @Test("a restarted restore keeps no ledger of the failed one")
     func beginsAgain() throws {
         let log = ScriptedLog(polls: [.change(.assigned([0]))], beginFaults: 2, topic: Self.topic)
         Self.expectWhole(try Self.run(log, seed: 1))
@@ -146,7 +146,7 @@ struct RestoreTests {
     }
 
     @Test(
-        "what a lane still had of a restore that was interrupted does not get into the next one",
+        "a lane's chunks of an interrupted restore do not enter the next one",
         arguments: 1...40 as ClosedRange<UInt64>
     )
     func staleChunks(seed: UInt64) throws {
@@ -156,10 +156,10 @@ struct RestoreTests {
             topic: Self.topic
         )
         Self.expectWhole(try Self.run(log, seed: seed))
-        #expect(log.kept == [[], []], "what was read by half is not kept")
+        #expect(log.kept == [[], []], "a partial restore is not kept")
     }
 
-    @Test("a ledger that was given away in order is kept, one that was lost is not", arguments: [true, false])
+    @Test("the ledger of a revoked partition is kept, that of a lost one is dropped", arguments: [true, false])
     func kept(isLost: Bool) throws {
         let log = ScriptedLog(
             polls: [
@@ -171,7 +171,7 @@ struct RestoreTests {
         #expect(log.kept == [[], isLost ? [] : [0]])
     }
 
-    @Test("a kept ledger that knows more than the topic is dropped for what the topic says", arguments: [true, false])
+    @Test("a kept ledger ahead of the topic is dropped and restored from the topic", arguments: [true, false])
     func truncated(isGivenAway: Bool) throws {
         let log = ScriptedLog(
             polls: (isGivenAway ? [.assigned([0]), .revoked([0])] : [.assigned([0])]).map { .change($0) }
@@ -185,7 +185,7 @@ struct RestoreTests {
         #expect(loop.ledgers[0]?.keys[Self.key(4)]?.counter == 4)
     }
 
-    @Test("a restore that is aborted starts over", arguments: 1...10 as ClosedRange<UInt64>)
+    @Test("an aborted restore starts over", arguments: 1...10 as ClosedRange<UInt64>)
     func aborted(seed: UInt64) throws {
         let log = ScriptedLog(
             polls: [.change(.assigned([0]))],
@@ -196,7 +196,7 @@ struct RestoreTests {
         #expect(log.kept == [[], []])
     }
 
-    @Test("a record that cannot be read holds its partition, and says which and what to do")
+    @Test("an unreadable record holds its partition, and the message names the record and the remedy")
     func unreadable() throws {
         let bad = StoredRecord(partition: 0, key: [4], value: [0xA1, 0, 2])
         let log = ScriptedLog(polls: [.change(.assigned([0, 1]))], topic: Self.topic + [bad])
@@ -210,7 +210,7 @@ struct RestoreTests {
         #expect(loop.ledgers[0] == nil, "nothing is judged by what is not whole")
     }
 
-    @Test("a ledger that could not be read is read from its beginning when its partition comes again")
+    @Test("an unreadable ledger is read from its beginning when its partition is assigned again")
     func unreadableAgain() throws {
         let bad = StoredRecord(partition: 0, key: [4], value: [0xA1, 0, 2])
         let log = ScriptedLog(
@@ -223,7 +223,7 @@ struct RestoreTests {
     }
 
     @Test(
-        "a ledger that is damaged on disk holds its partition; what was read of it before and after counts for nothing"
+        "a ledger damaged on disk holds its partition, and everything read from it is discarded"
     )
     func damaged() throws {
         let damage = PartitionDamage(partition: 0, cause: "CRC", isLedger: true)
@@ -245,7 +245,7 @@ struct RestoreTests {
         let loop = try Self.run(log, seed: 1)
         Self.expectWhole(loop)
         #expect(loop.held.isEmpty)
-        // The one that stands last counts, as after a compaction.
+        // The last one counts, as after a compaction.
         let last = ScriptedLog(polls: [.change(.assigned([0]))], topic: Self.topic + [bad])
         #expect(try Self.run(last, seed: 1).held.keys.sorted() == [0])
     }

@@ -69,7 +69,7 @@ struct RevocationTests {
         return (loop, lanes)
     }
 
-    @Test("the oldest batch is committed before its partition is given back, the younger ones are not")
+    @Test("the oldest batch is committed before its partition is released, newer ones are not")
     func oldest() throws {
         let (log, clock) = (RevokingLog(), Clock())
         let (loop, lanes) = try Self.revoked(log, clock)
@@ -81,7 +81,7 @@ struct RevocationTests {
         #expect(log.commits == [[PartitionPosition(partition: 0, offset: 1)]])
     }
 
-    @Test("a batch that takes too long is given up, and the partition given back without a commit")
+    @Test("a batch that takes too long is abandoned, and its partition is released without a commit")
     func late() throws {
         let (log, clock) = (RevokingLog(), Clock())
         let (loop, lanes) = try Self.revoked(log, clock)

@@ -89,7 +89,7 @@ struct SeededTrafficTests {
         }
     }
 
-    @Test("batches and the order of lanes change no byte of any result", arguments: seeds)
+    @Test("neither batches nor the order of lanes change a byte of any result", arguments: seeds)
     func batchesDoNotMatter(seed: UInt64) throws {
         let records = Self.traffic(seed: seed)
         let single = try Self.run(records, seed: 1, batch: 1)
@@ -100,7 +100,7 @@ struct SeededTrafficTests {
         #expect(Self.states(batched) == Self.states(single))
     }
 
-    @Test("results of one partition leave in the order of their requests", arguments: seeds)
+    @Test("results of one partition are written in the order of their requests", arguments: seeds)
     func order(seed: UInt64) throws {
         let run = try Self.run(Self.traffic(seed: seed), seed: seed, batch: 32)
         for (_, outputs) in Dictionary(grouping: run.outputs, by: \.partition) {
@@ -109,7 +109,7 @@ struct SeededTrafficTests {
         }
     }
 
-    @Test("failed commits lose nothing, change no verdict and move no counter twice", arguments: seeds)
+    @Test("failed commits lose no request, change no verdict and move no counter twice", arguments: seeds)
     func failedCommits(seed: UInt64) throws {
         let records = Self.traffic(seed: seed)
         let calm = try Self.run(records, seed: seed, batch: 16)
@@ -118,7 +118,7 @@ struct SeededTrafficTests {
         let rough = try Self.run(records, seed: seed, batch: 16, chances: chances)
         #expect(rough.log.faults > 0)
         let expected = Dictionary(uniqueKeysWithValues: calm.outputs.map { (Place($0), $0) })
-        // At least once: outputs may stand twice, but never differ.
+        // At least once: outputs may be duplicates, but never differ.
         for output in rough.outputs { #expect(expected[Place(output)] == output) }
         #expect(Set(rough.outputs.map(Place.init)) == Set(expected.keys))
         #expect(Self.states(rough) == Self.states(calm))

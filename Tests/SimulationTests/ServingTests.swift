@@ -88,7 +88,7 @@ struct ServingTests {
     }
 
     @Test(
-        "partitions that the group wants back are given back while lanes hang, the breaker is open or ledgers are read",
+        "revoked partitions are released while lanes hang, the breaker is open or ledgers are read",
         arguments: Wait.allCases
     )
     func waits(wait: Wait) throws {
@@ -149,7 +149,7 @@ struct ServingTests {
         var isAtomic: Bool { true }
     }
 
-    @Test("a partition whose ledger is whole is judged while another's is still read")
+    @Test("a partition with a complete ledger is judged while another's is still being read")
     func halfRestored() throws {
         let log = HalfRestoredLog()
         let (loop, lanes) = try Self.loop(log, Clock())

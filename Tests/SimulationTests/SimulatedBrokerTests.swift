@@ -39,7 +39,7 @@ struct SimulatedBrokerTests {
         (broker.logs[ledger]?.visible ?? []).map { String(decoding: $0.value ?? [], as: UTF8.self) }
     }
 
-    @Test("an open transaction is invisible and holds back what stands behind it; its abort lets that go")
+    @Test("an open transaction is invisible and holds back the records after it, until it is aborted")
     func visibility() throws {
         let broker = Self.broker()
         let (one, two) = (broker.initProducer("one"), broker.initProducer("two"))
@@ -69,7 +69,7 @@ struct SimulatedBrokerTests {
         #expect(Self.texts(broker) == ["c"])
     }
 
-    @Test("a transaction that takes too long is aborted, and its producer is fenced")
+    @Test("a transaction past its timeout is aborted, and its producer is fenced")
     func transactionTimeout() throws {
         let broker = Self.broker()
         let epoch = broker.initProducer("one")
@@ -84,7 +84,7 @@ struct SimulatedBrokerTests {
     }
 
     @Test(
-        "an EndTxn that arrives late ends what its epoch has open, and nothing of a later epoch",
+        "a late EndTxn ends its own epoch's transaction, and none of a later epoch",
         arguments: [true, false]
     )
     func delayedEnd(renews: Bool) throws {
@@ -97,7 +97,7 @@ struct SimulatedBrokerTests {
         #expect(Self.texts(broker) == (renews ? [] : ["a"]))
     }
 
-    @Test("offsets that a transaction holds are not told before its marker is written")
+    @Test("offsets of a transaction are not reported before its marker is written")
     func stableOffsets() throws {
         let broker = Self.broker()
         let member = broker.group.join(name: "one", instance: nil, at: 0)
@@ -113,7 +113,7 @@ struct SimulatedBrokerTests {
         #expect(broker.violations.count == 1, "positions that go back are noticed")
     }
 
-    @Test("while markers are written, offsets may be told before the ledger's end is stable")
+    @Test("while markers are being written, offsets may be reported before the ledger's end is stable")
     func slowMarkers() throws {
         let broker = Self.broker(slowMarkers: 1)
         let member = broker.group.join(name: "one", instance: nil, at: 0)
@@ -134,7 +134,7 @@ struct SimulatedBrokerTests {
         #expect(isSeen)
     }
 
-    @Test("a commit under an old generation is refused, whoever sends it")
+    @Test("a commit under an old generation is refused, from any member")
     func generations() throws {
         let broker = Self.broker()
         let one = broker.group.join(name: "one", instance: nil, at: 0)
@@ -151,7 +151,7 @@ struct SimulatedBrokerTests {
         }
     }
 
-    @Test("a static member that comes back keeps its partitions without a rebalance, and fences who had its name")
+    @Test("a returning static member keeps its partitions without a rebalance, and fences the holder of its name")
     func staticMembership() {
         var group = SimulatedGroup(partitions: [0, 1], sessionTimeout: 10_000, rebalanceTimeout: 30_000)
         let old = group.join(name: "one", instance: "one", at: 0)
@@ -168,7 +168,7 @@ struct SimulatedBrokerTests {
         #expect(group.expired == 1)
     }
 
-    @Test("a rebalance waits for its members, and goes on without those who do not come")
+    @Test("a rebalance waits for its members, and completes without those that do not join in time")
     func rebalanceTimeout() {
         var group = SimulatedGroup(partitions: [0, 1, 2], sessionTimeout: 60_000, rebalanceTimeout: 30_000)
         let one = group.join(name: "one", instance: nil, at: 0)
@@ -180,7 +180,7 @@ struct SimulatedBrokerTests {
         #expect(group.status(two) == .stable(generation: 2, partitions: [0, 1, 2]))
     }
 
-    @Test("compaction keeps each key's last value, touches nothing behind the LSO, and drops tombstones when told to")
+    @Test("compaction keeps each key's last value and everything after the LSO, and drops tombstones on request")
     func compaction() {
         var log = PartitionLog()
         var gone = Self.output("b")

@@ -58,7 +58,7 @@ struct VerificationOrderTests {
         )
     }
 
-    @Test("an exchange whose challenge's MAC is wrong costs no signature", arguments: [false, true])
+    @Test("an exchange with a wrong challenge MAC costs no signature check", arguments: [false, true])
     func challenges(isForged: Bool) throws {
         var device = FakeDevice(ExchangeKit.model, seed: 70)
         var challenge = try Self.challenge()
@@ -71,7 +71,7 @@ struct VerificationOrderTests {
         #expect(asserted == (isForged ? ("challenge-invalid", 0) : ("accepted", 1)))
     }
 
-    @Test("an exchange whose artifact does not open costs no signature")
+    @Test("an exchange whose artifact does not open costs no signature check")
     func artifacts() throws {
         var device = FakeDevice(ExchangeKit.model, seed: 71)
         var artifact = try Self.artifact(of: device)
@@ -81,7 +81,7 @@ struct VerificationOrderTests {
     }
 
     @Test(
-        "a receipt is verified only behind a leaf whose signature and content hold",
+        "a receipt is verified only after the leaf's signature and content",
         arguments: [
             (AttestationFault?.none, "accepted", 2), (.leafSignatureFlipped, "chain", 1),
             (.nonceOfOtherClientData, "nonce-mismatch", 1),

@@ -47,7 +47,7 @@ struct WrongClockTests {
     }
 
     @Test(
-        "A worker whose clock is behind refuses nobody: it waits, says so once, and judges all when the clock is right"
+        "A worker whose clock is behind refuses nothing: it logs that once, waits, and judges all after the fix"
     )
     func waits() throws {
         let right = try Self.run(Clock(behind: 0, wrongFor: 0), logAppend: true).0
@@ -59,7 +59,7 @@ struct WrongClockTests {
         #expect(loop.clockDoubt == nil)
     }
 
-    @Test("Where senders choose the time, a record from the future is refused, and nobody waits")
+    @Test("With producer timestamps a record from the future is refused, and the worker does not wait")
     func createTime() throws {
         let clock = Clock(behind: 86_400_000, wrongFor: .max)
         let (tally, _) = try Self.run(clock, logAppend: false)

@@ -47,7 +47,7 @@ package struct ExchangeAnswers: Sendable {
     package var token: ExchangeToken? { tokenText.flatMap { ExchangeToken($0) } }
     package var ttl: String? { (answer?["appCheckToken"] ?? answer)?["ttl"]?.string }
 
-    /// What a stream got, as text.
+    /// A stream's content as text.
     package func text(_ stream: OutputTopic) -> String? {
         outputs.first { $0.stream == stream }?.value.map { String(decoding: $0, as: UTF8.self) }
     }

@@ -44,7 +44,7 @@ package enum ExchangeKit {
         return try TokenKey(kid: kid, algorithm: .es256, state: state, key: p256)
     }
 
-    /// 32 bytes that stand for the file of a sealing or challenge key.
+    /// 32 bytes in place of the file of a sealing or challenge key.
     package static func secretBytes(_ seed: UInt8) -> [UInt8] { SHA256.hash([seed, 77]).bytes }
 
     /// Keys named after their seeds, the first one active.

@@ -43,7 +43,7 @@ package struct ExchangeRequest: Sendable {
         Self(value("\(version)/\(resource):generateAppAttestChallenge", body: nil))
     }
 
-    /// - Parameter hashed: what the device hashes in the challenge's place.
+    /// - Parameter hashed: the bytes that the device hashes instead of the challenge.
     package static func attestation(
         of device: FakeDevice,
         challenge: [UInt8],
@@ -72,7 +72,7 @@ package struct ExchangeRequest: Sendable {
 
     /// The device's next assertion.
     ///
-    /// - Parameter hashed: what the device hashes in the place of artifact ‖ challenge.
+    /// - Parameter hashed: the bytes that the device hashes instead of artifact ‖ challenge.
     package static func assertion(
         of device: inout FakeDevice,
         artifact: [UInt8],

@@ -66,7 +66,7 @@ package struct RealVector: Decodable, Sendable, CustomTestStringConvertible {
 package enum Vectors {
     package static let expectedCount = 149
 
-    /// All of them, by name; empty where there are none.
+    /// All vectors by name; empty without the folder.
     package static let real: [RealVector] = {
         let folder = directory.appending(path: "real")
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path())) ?? []

@@ -39,7 +39,7 @@ package enum WycheproofVectors {
         FileManager.default.fileExists(atPath: directory.appendingPathComponent("wycheproof").path)
     }
 
-    /// What a skipped test says.
+    /// The message of a skipped test.
     package static let absence = "no vectors: set ATTEST_VECTORS to their folder"
 
     /// - Parameter name: the file's name without `.json`.

@@ -13,7 +13,7 @@ struct BrokerSuiteTests {
         }
     }
 
-    @Test("broker_suites names each of them, and no other")
+    @Test("broker_suites lists each of these suites, and no other")
     func names() throws {
         let script = try #require(SourceTree.text(".ci/run"))
         let lines = script.split(separator: "\n").filter { $0.hasPrefix("broker_suites") }

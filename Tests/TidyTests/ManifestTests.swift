@@ -2,7 +2,7 @@ internal import Testing
 
 @Suite("Dependencies go one way")
 struct ManifestTests {
-    /// Each module and what it may stand on.
+    /// Each module and its allowed dependencies.
     private static let house: [String: Set<String>] = [
         "attest-worker": ["Worker"],
         "Worker": [
@@ -31,7 +31,7 @@ struct ManifestTests {
         #expect(Set(declared).count == declared.count)
     }
 
-    @Test("Every folder of Sources is a module of the house, and declared")
+    @Test("Every folder of Sources is a known module, and declared")
     func folders() throws {
         let declared = Set(try manifest().targets.map(\.name))
         for folder in Set(SourceTree.files.map(\.folder).filter { $0.hasPrefix("Sources/") }) {
@@ -51,7 +51,7 @@ struct ManifestTests {
         }
     }
 
-    @Test("A manifest's targets are read: kind, name and dependencies")
+    @Test("A manifest's targets are read with kind, name and dependencies")
     func reading() {
         let text = """
             let a: [Target] = [

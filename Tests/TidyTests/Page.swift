@@ -9,7 +9,7 @@ struct Page: Sendable {
     let name: String
     let lines: [Substring]
 
-    /// - Returns: nil where there is no such page.
+    /// - Returns: nil if the page is missing.
     init?(_ name: String) {
         guard let text = SourceTree.text(Self.folder + name + ".md") else { return nil }
         self.init(name, text: text)
@@ -22,7 +22,7 @@ struct Page: Sendable {
 
     var text: String { lines.joined(separator: "\n") }
 
-    /// What stands in backticks at the start of each table row, in order.
+    /// The term in backticks at the start of each table row, in order.
     var terms: [String] { Self.terms(lines) }
 
     /// The terms of each section of the second level, by its heading.

@@ -4,7 +4,7 @@ internal import Foundation
 internal import Testing
 internal import Worker
 
-@Suite("The pages speak of the program as it is")
+@Suite("The pages agree with the program")
 struct PageTests {
     private static let readable: [String] = Page.names.filter { Page($0) != nil }
 
@@ -48,13 +48,13 @@ struct PageTests {
         let sections = page.sections.filter { !notCommands.contains($0.heading) }
         #expect(sections.map(\.heading).sorted() == AttestWorker.commands.map(\.name).sorted())
         for command in AttestWorker.commands {
-            // What a summary holds is listed there too.
+            // The page lists the members of a summary too.
             let terms = (sections.first { $0.heading == command.name }?.terms ?? []).filter { $0.hasPrefix("-") }
             #expect(terms.sorted() == command.options.map(\.name).sorted(), "\(command.name)")
         }
     }
 
-    @Test("Records lists the events that are written")
+    @Test("Records lists exactly the events that are written")
     func events() throws {
         let page = try #require(Page("Records"))
         let encoder = try #require(SourceTree.text("Sources/Pipeline/Encode/EventEncoder.swift"))
@@ -63,14 +63,14 @@ struct PageTests {
         #expect(page.terms.filter { $0.hasPrefix("AppAttest") }.sorted() == written.sorted())
     }
 
-    @Test("A command line in a page has options of its command", arguments: PageTests.readable)
+    @Test("A command line in a page uses only its command's options", arguments: PageTests.readable)
     func commandLines(name: String) throws {
         let page = try #require(Page(name))
         #expect(ReadmeTests.mistakes(in: page.text, commands: AttestWorker.commands) == [])
     }
 
     @Test(
-        "Pages and README are written in lines of 140 characters and in plain words",
+        "Pages and README have lines of 140 characters at most, and plain words",
         arguments: PageTests.readable + ["README"]
     )
     func words(name: String) throws {
@@ -85,7 +85,7 @@ struct PageTests {
         }
     }
 
-    @Test("The README is short, and its links lead somewhere")
+    @Test("The README is short, and its links have targets")
     func readme() throws {
         let text = try #require(SourceTree.text("README.md"))
         #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count <= 121)

@@ -1,7 +1,7 @@
 internal import Testing
 internal import Worker
 
-@Suite("The README speaks of the program as it is")
+@Suite("The README agrees with the program")
 struct ReadmeTests {
     /// The words that follow the program's name on the lines of a text, up to a pipe, a comment or the line's end.
     static func invocations(in text: String) -> [[Substring]] {
@@ -24,7 +24,7 @@ struct ReadmeTests {
         }
     }
 
-    @Test("Every command stands in the README, with options that it has")
+    @Test("The README names every command, and only options that exist")
     func commands() throws {
         let text = try #require(SourceTree.text("README.md"))
         let named = Set(Self.invocations(in: text).compactMap { $0.first.map(String.init) })
@@ -37,7 +37,7 @@ struct ReadmeTests {
         #expect(Self.mistakes(in: text, commands: AttestWorker.commands) == [])
     }
 
-    @Test("What the README starts with the program's path is a command of it")
+    @Test("A line of the README that starts with the program's path is one of its commands")
     func paths() throws {
         let text = try #require(SourceTree.text("README.md"))
         let known = Set(AttestWorker.commands.map(\.name)).union(["help", "--help", "--version"])

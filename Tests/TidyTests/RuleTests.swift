@@ -1,6 +1,6 @@
 internal import Testing
 
-@Suite("The rules find what they are made for")
+@Suite("The rules find their breaches")
 struct RuleTests {
     private func file(_ text: String, at path: String = "Sources/AppAttest/Sample.swift") -> SourceFile {
         SourceFile(path: path, text: text)
@@ -11,13 +11,13 @@ struct RuleTests {
         return "struct S {\n    package static func f(\n        a: Int\n    ) -> Int {\n\(body)\n    }\n}\n"
     }
 
-    @Test("A file of 501 lines is long, one of 500 is not")
+    @Test("A file of 501 lines is too long, one of 500 is not")
     func files() {
         #expect(Rules.longFile(file(String(repeating: "\n", count: 501))).count == 1)
         #expect(Rules.longFile(file(String(repeating: "\n", count: 500))) == [])
     }
 
-    @Test("A function over 70 lines is long, signature included, whatever declares it")
+    @Test("A function over 70 lines, signature included, is too long, whatever declares it")
     func functions() {
         #expect(Rules.longFunctions(file(function(lines: 71))).map(\.line) == [2])
         #expect(Rules.longFunctions(file(function(lines: 70))) == [])
@@ -87,7 +87,7 @@ struct RuleTests {
     }
 
     @Test(
-        "A String made of a record's bytes is found, wherever it is made",
+        "A String made from a record's bytes is found, wherever it is made",
         arguments: [
             ("let a = String(decoding: bytes, as: UTF8.self)", 1), ("let a = String(validating: b, as: UTF8.self)", 1),
             ("guard let kid = header[a]?.string else { return }", 1), ("let a = nodes.map(\\.string)", 1),
@@ -102,7 +102,7 @@ struct RuleTests {
         #expect(Rules.textsOfRecords(file(text, at: "Sources/Worker/A.swift")) == [])
     }
 
-    @Test("Promises are found in comments; unsafe code is found where none may be")
+    @Test("Promises of later work are found in comments, and unsafe code in files where none is allowed")
     func rest() {
         #expect(Rules.promises(file("// TO" + "DO: more")).count == 1)
         #expect(Rules.promises(file("// done")) == [])

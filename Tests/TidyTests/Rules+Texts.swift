@@ -4,9 +4,9 @@ extension Rules {
     /// The modules that a record's bytes go through.
     private static let recordModules = ["JSON", "CBOR", "AppAttest", "AppCheck", "Pipeline"].map { "Sources/\($0)/" }
 
-    /// Files that may make a `String` of bytes all the same, and why it does no harm.
+    /// Files that may make a `String` of bytes, and why that does no harm.
     private static let textMakers = [
-        // The one door, for what is shown to people.
+        // The only conversion of texts that are shown to people.
         "Sources/AppAttest/Bytes/ExactText.swift", "Sources/AppAttest/Inspection/",
         // Accessors for configuration files, and output that is repaired.
         "Sources/JSON/JSONNode.swift", "Sources/JSON/UTF8Text.swift",

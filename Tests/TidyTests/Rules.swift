@@ -6,7 +6,7 @@ struct Breach: Equatable, CustomStringConvertible {
     var description: String { "\(path):\(line): \(text)" }
 }
 
-/// What the sources must keep to, as functions from a file to its breaches.
+/// The rules of the sources, as functions from a file to its breaches.
 enum Rules {
     static let maxFileLines = 500
     static let maxFunctionLines = 70
@@ -28,7 +28,7 @@ enum Rules {
 
     /// The folders that may import a module; modules that are not listed may be imported anywhere.
     static let importers: [String: [String]] = [
-        "COpenSSL": ["Sources/Crypto/"],
+        "COpenSSL": ["Sources/Crypto/", "Benchmarks/Suite/"],
         "CBatchVerify": ["Sources/Crypto/", "Tests/CryptoTests/", "Benchmarks/"],
         "CLibCBOR": ["Sources/CBOR/", "Tests/CBORTests/"],
         "CRdkafka": ["Sources/Kafka/"],
@@ -132,7 +132,7 @@ enum Rules {
         }
     }
 
-    /// Whether a word stands in the line on its own and is no member (`.open`), label (`open:`) or quoted name.
+    /// Whether the line has the word on its own, and not as a member (`.open`), label (`open:`) or quoted name.
     private static func usesWord(_ word: String, in line: String) -> Bool {
         guard line.utf8.count >= word.utf8.count, line.contains(word) else { return false }
         return line.ranges(of: word).contains { range in

@@ -6,7 +6,7 @@ struct SourceFile: Sendable, CustomTestStringConvertible {
     /// Relative to the package: `Sources/Crypto/Digest.swift`.
     let path: String
     let lines: [String]
-    /// The lines without comments and without what stands in string literals.
+    /// The lines without comments and without the content of string literals.
     let code: [String]
 
     init(path: String, text: String) {
@@ -32,7 +32,7 @@ enum SourceTree {
     static let files: [SourceFile] = ["Sources", "Tests", "Benchmarks"].flatMap(read)
     static let swiftFiles: [SourceFile] = files.filter(\.isSwift)
 
-    /// The text of a file of the package, nil where there is none.
+    /// The text of a file of the package, nil if it is missing.
     static func text(_ path: String) -> String? {
         try? String(contentsOf: root.appending(path: path), encoding: .utf8)
     }

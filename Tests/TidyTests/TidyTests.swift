@@ -28,7 +28,7 @@ struct TidyTests {
         expectNone(SourceTree.swiftFiles.flatMap(Rules.bannedCode))
     }
 
-    @Test("No clock and no random source below the worker")
+    @Test("No module below the worker reads a clock or a random source")
     func ambient() {
         expectNone(SourceTree.swiftFiles.flatMap(Rules.ambientSources))
     }
@@ -38,17 +38,17 @@ struct TidyTests {
         expectNone(SourceTree.swiftFiles.flatMap(Rules.strayUnsafe))
     }
 
-    @Test("What a record says never becomes a String")
+    @Test("A record's text never becomes a String")
     func texts() {
         expectNone(SourceTree.swiftFiles.flatMap(Rules.textsOfRecords))
     }
 
-    @Test("The program ends without the handlers of exit")
+    @Test("The program ends without running exit handlers")
     func exitHandlers() {
         expectNone(SourceTree.swiftFiles.flatMap(Rules.exitHandlers))
     }
 
-    @Test("No promise of later work stands in the code")
+    @Test("The code has no promises of later work")
     func promises() {
         expectNone(SourceTree.files.flatMap(Rules.promises))
     }

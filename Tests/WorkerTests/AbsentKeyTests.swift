@@ -55,7 +55,7 @@ struct AbsentKeyTests {
         return outcomes
     }
 
-    @Test("The verbs that need no keys are judged to the byte as with them; minting wants every key")
+    @Test("Verbs that need no keys give the same bytes without them; minting needs every key")
     func plain() throws {
         let folder = try folder(["verifyAttestation", "verifyAssertion"])
         #expect(replay(folder, "with").code == 0)
@@ -68,7 +68,7 @@ struct AbsentKeyTests {
         #expect(minting.code == 2 && minting.error.contains("is missing"))
     }
 
-    @Test("Exchanges are judged without the signing key: only what it signed is deferred")
+    @Test("Exchanges are judged without the signing key: only checks of its tokens are deferred")
     func signing() throws {
         let folder = try folder(Self.exchange)
         #expect(replay(folder, "with").code == 0)
@@ -86,7 +86,7 @@ struct AbsentKeyTests {
         #expect(without.values.contains { $0.verb == "exchangeAppAttestAssertion" && $0.outcome == "accepted" })
     }
 
-    @Test("What a summary says of refusals has the app, the verb and the reason")
+    @Test("A summary counts refusals by app, verb and reason")
     func summary() throws {
         let folder = try folder(Self.exchange)
         #expect(replay(folder, "out", "--summary", folder.path + "/summary").code == 0)
@@ -98,7 +98,7 @@ struct AbsentKeyTests {
         #expect(lines.contains { $0["verb"]?.string == "exchangeAppAttestAssertion" })
     }
 
-    @Test("Whatever holds tokens, artifacts, challenges or keys is for its owner alone, new or written over")
+    @Test("Files with tokens, artifacts, challenges or keys are readable by their owner alone, new or overwritten")
     func rights() throws {
         let folder = try folder(Self.exchange)
         func mode(_ name: String) throws -> Int? {

@@ -2,7 +2,7 @@ internal import Testing
 
 @testable internal import Worker
 
-/// A console that keeps what is written to it.
+/// A console that keeps its output.
 final class Transcript {
     private var outputBytes: [UInt8] = []
     private var errorBytes: [UInt8] = []
@@ -60,7 +60,7 @@ struct CommandLineTests {
         return (code, transcript)
     }
 
-    @Test("A command that did its work exits 0 and says nothing on standard error")
+    @Test("A successful command exits 0 and writes nothing to standard error")
     func done() {
         let (code, transcript) = run("sample", "--config", "x", "--count=3", "--app-id", "a", "--app-id=b", "file")
         #expect(code == 0)
@@ -68,7 +68,7 @@ struct CommandLineTests {
         #expect(transcript.error.isEmpty)
     }
 
-    @Test("Both spellings of an option give its value, and a repeatable one keeps its order")
+    @Test("Both spellings of an option give its value, and a repeatable option keeps its order")
     func spellings() throws {
         let parser = OptionParser(command: Self.sample)
         let parsed = try parser.parse(["--config", "d", "--app-id", "a", "--app-id=b=c", "--json", "--", "--count"])
@@ -84,7 +84,7 @@ struct CommandLineTests {
     }
 
     @Test(
-        "Wrong usage is one line that says what is wrong, and exit code 2",
+        "Wrong usage ends with one line that says what is wrong, and exit code 2",
         arguments: [
             ([], "no command given"),
             (["smaple"], "unknown command 'smaple': did you mean sample?"),
@@ -116,14 +116,14 @@ struct CommandLineTests {
         #expect(transcript.error.filter(\.isNewline).count == 1)
     }
 
-    @Test("A fault of the world is one line and exit code 1")
+    @Test("An environment fault ends with one line and exit code 1")
     func fault() {
         let (code, transcript) = run("sample", "--config", "x", "--json")
         #expect(code == 1)
         #expect(transcript.error == "attest-worker: the broker is down: start it.\n")
     }
 
-    @Test("Foreign control characters never reach the terminal")
+    @Test("Control characters in arguments never reach the terminal")
     func controlCharacters() {
         let (code, transcript) = run("sample", "--con\u{1B}[2J")
         #expect(code == 2)
@@ -131,7 +131,7 @@ struct CommandLineTests {
     }
 
     @Test(
-        "Help names every option, on standard output, with exit code 0",
+        "Help lists every option on standard output, with exit code 0",
         arguments: [["sample", "--help"], ["help", "sample"]]
     )
     func help(arguments: [String]) {
@@ -142,7 +142,7 @@ struct CommandLineTests {
         #expect(transcript.error.isEmpty)
     }
 
-    @Test("The overview names every command; the version is printed alone")
+    @Test("The overview lists every command; the version is printed alone")
     func overview() {
         let (code, transcript) = run("--help")
         #expect(code == 0)
@@ -180,7 +180,7 @@ struct TimeTextTests {
     }
 
     @Test(
-        "Anything else is no time",
+        "Any other text is not a time",
         arguments: [
             "", "now", "2026-11-20", "2026-11-20T12:00:00", "2026-13-20T12:00:00Z", "-1", "1e9",
             "2026-11-20T12:00:00.Z",
@@ -200,7 +200,7 @@ struct TimeTextTests {
 
 @Suite("Progress and tables")
 struct ConsoleTests {
-    @Test("Elsewhere than on a terminal progress is a plain line every five seconds")
+    @Test("Off a terminal, progress is a plain line every five seconds")
     func lines() {
         let transcript = Transcript()
         var now = Duration.zero
@@ -222,7 +222,7 @@ struct ConsoleTests {
         #expect(transcript.output.isEmpty)
     }
 
-    @Test("On a terminal progress is one line that is drawn over and cleared")
+    @Test("On a terminal, progress is one line that is redrawn and cleared")
     func bar() {
         let transcript = Transcript(isTerminal: true)
         var meter = ProgressMeter(

@@ -3,7 +3,7 @@ import Worker
 
 @Suite struct ConfigurationFaultTests {
     @Test(
-        "A fault of worker.json names the key and what to do",
+        "A fault of worker.json names the key and the remedy",
         arguments: [
             (
                 #""topics":{"requets":"x"}"#,
@@ -74,7 +74,7 @@ import Worker
     }
 
     @Test(
-        "Anchors must be given, and be there",
+        "Anchors are required, and their files must exist",
         arguments: [
             ("{}", "worker.json: anchors: is required: list the attestation roots' PEM files under attestation."),
             (#"{"anchors":{}}"#, nil), (#"{"anchors":{"attestation":[]}}"#, nil), (#"{"anchors":[]}"#, nil),
@@ -98,7 +98,7 @@ import Worker
         if let message { #expect(fault == message) }
     }
 
-    @Test("An app may not ask for more bytes than worker.json lets a hash have")
+    @Test("An app cannot set a longer hash than worker.json's limit")
     func hashLength() throws {
         func fault(_ bytes: String, limit: Int) throws -> String? {
             let app = #"{"appId":"a","clientDataHash":{"bytes":\#(bytes)}}"#
@@ -117,7 +117,7 @@ import Worker
     }
 
     @Test(
-        "A fault of apps.json names the key and what to do",
+        "A fault of apps.json names the key and the remedy",
         arguments: [
             (#""appleAppId":"x""#, nil), (#""appleAppIds":"x""#, "appleAppIds: must be a list of strings"),
             (#""appleAppIds":[1]"#, "appleAppIds: must be a list of strings"), (#""oauthClientIds":[null]"#, nil),
@@ -166,7 +166,7 @@ import Worker
     }
 
     @Test(
-        "Projects and apps need their names, each its own",
+        "Projects and apps need unique names",
         arguments: [
             (#"{"projects":[{"apps":[]}]}"#, "apps.json: projects[0].number: is required."),
             (#"{"projects":[{"number":1}]}"#, "apps.json: projects[0].number: must be a string."),
@@ -188,7 +188,7 @@ import Worker
         #expect(try ConfigurationDirectory(apps: text).fault() == message)
     }
 
-    @Test("What is no JSON is named with its line and column")
+    @Test("Invalid JSON is reported with its line and column")
     func noJSON() throws {
         #expect(
             try ConfigurationDirectory(worker: "{\n  \"lanes\": 1,\n}").fault()
@@ -216,7 +216,7 @@ import Worker
         }
     }
 
-    @Test("A file that is not there is named")
+    @Test("A missing file is named")
     func missingFiles() throws {
         #expect(
             try ConfigurationDirectory(worker: nil).fault()
@@ -245,7 +245,7 @@ import Worker
     }
 
     @Test(
-        "What exactly-once needs is refused by name",
+        "A property that would break exactly-once is refused by name",
         arguments: [
             "enable.auto.commit", "enable.auto.offset.store", "isolation.level", "transactional.id",
             "group.instance.id",
@@ -261,7 +261,7 @@ import Worker
     }
 
     @Test(
-        "A line that is no property is refused",
+        "A line that is not a property is refused",
         arguments: [
             ("group.id", "kafka.properties: line 1: must be key=value or a comment that starts with #."),
             ("\n=x", "kafka.properties: line 2: must be key=value or a comment that starts with #."),

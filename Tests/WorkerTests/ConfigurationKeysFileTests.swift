@@ -12,7 +12,7 @@ private func decode(_ line: String) throws(KeysFile.Fault) -> ImportedKey { try 
 @Suite struct ConfigurationKeysFileTests {
     private let digest = Digest((0..<32).map { UInt8($0) })
 
-    @Test("A line with what it must have is read")
+    @Test("A line with only the required members is read")
     func minimal() throws {
         let key = try decode("{\(required)}")
         let keyID = try #require(digest.map { KeyID($0) })
@@ -29,7 +29,7 @@ private func decode(_ line: String) throws(KeysFile.Fault) -> ImportedKey { try 
         #expect(try decode(#"{\#(required),"app":null,"nonce":null,"lastRequest":null}"#) == key)
     }
 
-    @Test("Everything comes back as it was written", arguments: [0, 1, UInt32.max])
+    @Test("Every field survives a round trip", arguments: [0, 1, UInt32.max])
     func roundTrip(_ counter: UInt32) throws {
         let digest = try #require(digest)
         var key = ImportedKey(
@@ -60,7 +60,7 @@ private func decode(_ line: String) throws(KeysFile.Fault) -> ImportedKey { try 
         #expect(output.count { $0 == 0x0A } == lines)
     }
 
-    @Test("A line is written in the order of its description")
+    @Test("A line is written in the documented order")
     func written() throws {
         var output: [UInt8] = []
         KeysFile.encode(try decode("{\(required)}"), into: &output)
@@ -68,7 +68,7 @@ private func decode(_ line: String) throws(KeysFile.Fault) -> ImportedKey { try 
     }
 
     @Test(
-        "A line that cannot be read says why",
+        "An unreadable line is reported with its reason",
         arguments: [
             ("", "invalid JSON at byte 0"), ("[]", "the line is not a JSON object"), ("{}", "keyId is missing"),
             ("{\(required)", "invalid JSON at byte 132"),
@@ -96,7 +96,7 @@ private func decode(_ line: String) throws(KeysFile.Fault) -> ImportedKey { try 
     }
 
     @Test(
-        "Every member that must be there is missed, and refused in a wrong type",
+        "A required member that is missing or of a wrong type is refused",
         arguments: ["keyId", "publicKey", "appleAppId", "environment", "counter"]
     )
     func members(_ name: String) throws {

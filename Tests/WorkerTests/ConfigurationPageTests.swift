@@ -29,7 +29,7 @@ struct ConfigurationPageTests {
         }
     }()
 
-    /// What an element of a list must have.
+    /// The required members of a list's element.
     private static let required = [
         "projects[]": #""number": "1", "id": "one""#, "apps[]": #""appId": "a""#,
         "signingKeys[]": #""kid": "k", "file": "root.pem""#,
@@ -48,7 +48,7 @@ struct ConfigurationPageTests {
         return try ConfigurationDirectory(worker: ConfigurationDirectory.worker(text.isEmpty ? #""lanes": 0"# : text))
     }
 
-    /// Every object of the files: worker.json's own, and those that keys stand in.
+    /// Every object of the files: worker.json's own, and those of keys.
     private static let places: [[String]] = {
         var places: Set<[String]> = [[]]
         for row in rows {

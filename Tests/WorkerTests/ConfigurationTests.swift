@@ -9,7 +9,7 @@ import Testing
 import Worker
 
 @Suite struct ConfigurationTests {
-    @Test("Everything but the anchors has its default")
+    @Test("Every setting except the anchors has a default")
     func defaults() throws {
         let configuration = try ConfigurationDirectory(apps: "{}").load()
         #expect(configuration.registry.apps.isEmpty)
@@ -32,7 +32,7 @@ import Worker
         #expect(configuration.kafkaProperties.isEmpty)
     }
 
-    @Test("Every key of worker.json is taken")
+    @Test("Every key of worker.json takes effect")
     func wholeWorkerFile() throws {
         let directory = try ConfigurationDirectory(worker: Self.whole)
         try directory.write("receipt.pem", [0xFF, 0x00])
@@ -84,7 +84,7 @@ import Worker
          "metrics": {"port": 9100}, "embeddedBroker": true}
         """#
 
-    @Test("Every key of apps.json is taken")
+    @Test("Every key of apps.json takes effect")
     func wholeAppsFile() throws {
         let text = #"""
             {"projects": [{"number": "123456789012", "id": "contract-test-1", "apps": [{
@@ -119,7 +119,7 @@ import Worker
         #expect(registry.find(oauthClient: "c2") == 0)
     }
 
-    @Test("An app that says nothing accepts no App ID, in both environments and sets no limits")
+    @Test("An app without settings accepts no App ID, both environments, and sets no limits")
     func appDefaults() throws {
         let app = try ConfigurationDirectory().load().registry.apps[0]
         #expect(app.expectations.environments == [.production, .development])
@@ -132,7 +132,7 @@ import Worker
         #expect(app.unknownKeys == .restore && app.attestationsPerSecond == 0 && app.rollout.mode == .off)
     }
 
-    @Test("What the repository ships loads, and its anchors are Apple's")
+    @Test("The shipped configuration loads, and its anchors are Apple's")
     func shipped() throws {
         let configuration = try Configuration.load(directory: ShippedConfiguration.path)
         #expect(configuration.registry.apps.count == 1)

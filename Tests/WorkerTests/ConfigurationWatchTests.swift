@@ -13,7 +13,7 @@ private final class WatchBench {
     var isAsked = false
     /// Why the loop refuses a change; nil = it accepts the change.
     var refusal: String?
-    /// Whether the loop answers at once.
+    /// Whether the loop answers immediately.
     var answers = true
     private(set) var taken: (@Sendable (String?) -> Void)?
     private var elapsed = Duration.zero
@@ -50,7 +50,7 @@ private final class WatchBench {
         watch?.poll()
     }
 
-    /// Looks until a change that stands still has been taken up.
+    /// Looks until a stable change has been reloaded.
     func settle() {
         look()
         look()
@@ -66,14 +66,14 @@ private final class WatchBench {
 struct ConfigurationWatchTests {
     private static let gone = "the configuration is not reloaded, the old one stays in use: "
 
-    @Test("Files that stay as they are cause nothing")
+    @Test("Unchanged files cause no reload")
     func quiet() throws {
         let bench = try WatchBench(KeyDirectory.complete())
         for _ in 0..<5 { bench.look() }
         #expect(bench.lines.isEmpty && bench.applied.isEmpty)
     }
 
-    @Test("Another apps.json is taken over, once it has stood still for a look")
+    @Test("A changed apps.json is reloaded once it is the same in two looks")
     func apps() throws {
         let bench = try WatchBench(KeyDirectory.complete())
         try bench.directory.files.write("apps.json", ConfigurationDirectory.apps(#""tokenTtl":"2h""#))
@@ -89,7 +89,7 @@ struct ConfigurationWatchTests {
         #expect(bench.applied.count == 1)
     }
 
-    @Test("What the loop does not take is not said to be reloaded, and the next change is judged by what runs")
+    @Test("A configuration that the loop refuses is not reported as reloaded, and the running one stays the reference")
     func refused() throws {
         let directory = try KeyDirectory.complete()
         let bench = try WatchBench(directory)
@@ -109,7 +109,7 @@ struct ConfigurationWatchTests {
         #expect(bench.lines.count == 2 && bench.lines[1].contains("is reloaded: 1 app, 1 signing key, 1 sealing key"))
     }
 
-    @Test("A reload is told when the loop has taken it, and the next change waits for that")
+    @Test("A reload is logged when the loop has taken it, and the next change waits for it")
     func waits() throws {
         let bench = try WatchBench(KeyDirectory.complete())
         bench.answers = false
@@ -125,7 +125,7 @@ struct ConfigurationWatchTests {
         #expect(bench.applied.map { $0.0.registry.apps[0].tokens.ttlMilliseconds } == [7_200_000, 39_600_000])
     }
 
-    @Test("What changed between the load and the watch, while the broker was waited for, is taken over")
+    @Test("A change between the load and the watch, during the wait for the broker, is reloaded")
     func meanwhile() throws {
         let directory = try KeyDirectory.complete()
         let bench = try WatchBench(directory) {
@@ -135,7 +135,7 @@ struct ConfigurationWatchTests {
         #expect(bench.applied.first?.0.registry.apps[0].tokens.ttlMilliseconds == 7_200_000)
     }
 
-    @Test("What changed while the configuration was still being loaded is taken over too")
+    @Test("A change during the load is reloaded too")
     func duringLoad() throws {
         let directory = try KeyDirectory.complete()
         let (path, root) = (directory.path, directory.path + "/root.pem")
@@ -168,7 +168,7 @@ struct ConfigurationWatchTests {
     }
 
     @Test(
-        "A bad file keeps the old configuration and is told once, in one line; mended, it is taken over",
+        "If a changed file is invalid, the worker keeps the old configuration and logs why; a fix is reloaded",
         arguments: [
             ("apps.json", "{", "apps.json: line 1, column 2: invalid JSON; fix it there."),
             (
@@ -201,7 +201,7 @@ struct ConfigurationWatchTests {
         #expect(bench.applied.count == 1 && bench.lines.count == 2)
     }
 
-    @Test("A key file that a bad list names is watched: putting it there is enough")
+    @Test("A missing key file is watched: creating it is enough for the reload")
     func keyFileComes() throws {
         let directory = try KeyDirectory.complete()
         let bench = try WatchBench(directory)
@@ -216,7 +216,7 @@ struct ConfigurationWatchTests {
         #expect(bench.applied.first?.1.sealing.keys.count == 2)
     }
 
-    @Test("A key file that is opened to others is told, and the keys stay")
+    @Test("A key file that becomes readable by others is logged, and the keys stay")
     func rights() throws {
         let directory = try KeyDirectory.complete()
         let bench = try WatchBench(directory)
@@ -227,7 +227,7 @@ struct ConfigurationWatchTests {
         #expect(bench.lines[0].contains("is open to others (mode 644)"))
     }
 
-    @Test("What only a start can change is named, and everything else is taken over")
+    @Test("Settings that need a restart are named, and all others are reloaded")
     func restart() throws {
         let directory = try KeyDirectory.complete()
         let bench = try WatchBench(directory)
@@ -251,7 +251,7 @@ struct ConfigurationWatchTests {
         #expect(next.registry.apps[0].unknownKeys == .restore, "the default that goes with the mode that runs")
     }
 
-    @Test("A whole rotation with new-keys is taken over step by step, and all keys stay known")
+    @Test("A rotation with new-keys is reloaded step by step, and all keys stay known")
     func rotation() throws {
         let directory = try KeyDirectory.complete()
         let bench = try WatchBench(directory)
@@ -277,7 +277,7 @@ struct ConfigurationWatchTests {
     }
 }
 
-@Suite("What a reload may not take away")
+@Suite("Keys that a reload must keep")
 struct KeyHistoryTests {
     private static let lists = [
         #""signingKeys": [{"kid": "a", "algorithm": "ES256", "file": "a.pem"},"#
@@ -302,7 +302,7 @@ struct KeyHistoryTests {
     }
 
     @Test(
-        "A key that live tokens, artifacts or challenges need is missed by name",
+        "Removing a key that live tokens, artifacts or challenges need is refused by name",
         arguments: [
             (
                 #"{"kid": "a", "algorithm": "ES256", "file": "a.pem"},"#, "",
@@ -332,7 +332,7 @@ struct KeyHistoryTests {
     }
 
     @Test(
-        "What nothing needs any more may go, and a new order is none of its concern",
+        "Keys that nothing needs may be removed, and lists may be reordered",
         arguments: [
             (#",{"kid": "p", "algorithm": "ES256", "file": "p.pem", "state": "published"}"#, ""),
             (#""file": "a.pem"},"#, #""file": "a.pem", "state": "revoked"},"#),
@@ -357,7 +357,7 @@ struct KeyHistoryTests {
         try KeyHistory.check(directory.load().keys, after: running.keys)
     }
 
-    @Test("An active key younger than 7 h is told where it took over from an older one, and only there")
+    @Test("An active key younger than 7 h causes a warning only if it replaced an older one")
     func young() throws {
         let directory = try directory()
         for (file, hours) in [("p.pem", 100.0), ("a.pem", 1)] { try directory.age(file, hours: hours) }
@@ -380,7 +380,7 @@ struct KeyHistoryTests {
         #expect(PublicationRule.warnings(try alone.load().keys, now: made) == [])
     }
 
-    @Test("A running worker knows what it has published itself, for how long, and what was active before")
+    @Test("A running worker knows which keys it has published, for how long, and which were active before")
     func known() throws {
         let directory = try directory()
         try directory.age("p.pem", hours: 100)

@@ -31,7 +31,7 @@ extension WorkSlot {
     }
 }
 
-/// Crashes of real processes, and what the next one knows of them.
+/// Crashes of real processes, and the marks that the next process reads.
 @Suite("Crash marks")
 struct CrashMarksTests {
     private static func folder() throws -> String {
@@ -60,7 +60,7 @@ struct CrashMarksTests {
             sleep(30)
         }
 
-        @Test("A crash is put down to the record of the thread that crashed, and to no other's")
+        @Test("A crash counts against the record of the crashed thread, and no other")
         func blame() async throws {
             for signal in [SIGILL, SIGSEGV, SIGABRT, SIGTRAP, SIGBUS, 0] {
                 let path = try Self.folder()
@@ -74,7 +74,7 @@ struct CrashMarksTests {
             }
         }
 
-        @Test("A kill from outside, whatever its number, is nobody's fault")
+        @Test("A signal from outside counts against no record")
         func killed() async throws {
             for signal in [SIGKILL, SIGSEGV, SIGABRT, SIGILL] {
                 let path = try Self.folder()
@@ -96,7 +96,7 @@ struct CrashMarksTests {
         }
     #endif
 
-    @Test("Counts add up over processes, and end when the record has passed")
+    @Test("Counts add up over processes, and end once the record is committed")
     func counts() throws {
         let path = try Self.folder()
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -110,7 +110,7 @@ struct CrashMarksTests {
         #expect(try #require(CrashFile.past(in: passed)).suspects.isEmpty)
     }
 
-    @Test("A file that is none, or cut, says nothing", arguments: [0, 1, 7, 8, 100])
+    @Test("A file in another format, or a truncated one, yields nothing", arguments: [0, 1, 7, 8, 100])
     func damaged(count: Int) throws {
         let words = CrashFile(slots: 2).written().words
         #expect(CrashFile.past(in: Array(words.prefix(count))) == nil)
@@ -119,7 +119,7 @@ struct CrashMarksTests {
         #expect(CrashFile.past(in: other) == nil && CrashFile.past(in: words) != nil)
     }
 
-    @Test("A folder that others may write, or a link, is no place; the next one is taken")
+    @Test("A folder that others may write, or a link, is refused, and the next candidate is used")
     func places() throws {
         let path = try Self.folder()
         defer { try? FileManager.default.removeItem(atPath: path) }

@@ -70,7 +70,7 @@ struct ProgramTests {
         #expect(Patience.wait(30) { runs.allSatisfy { !$0.isRunning } })
     }
 
-    /// A damaged configuration, or wrong usage, and what the one line on standard error must name.
+    /// A damaged configuration, or wrong usage, and the words that the one line on standard error must have.
     @Test(
         arguments: [
             ("worker.json", #"{"anchors": {"attestation": []}, "topic": {}}"#, "topic"),

@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import Worker
 
-@Suite("Doubts about a configuration")
+@Suite("Warnings about a configuration")
 struct DoubtTests {
     @Test(
         "A warning names the place of an empty list that accepts nothing, not of an absent or full one",
@@ -57,7 +57,7 @@ struct DoubtTests {
         #expect(LabAnchors.warnings(AnchorSettings(attestation: [apple])) == [])
     }
 
-    @Test("Session tokens are taken, or refused where apps.json says so; other words are faults")
+    @Test("Session tokens are accepted, or refused if apps.json says so; other words are faults")
     func sessionTokens() throws {
         func policy(_ members: String) throws -> Bool? {
             try KeyDirectory(app: members).load().configuration.registry.apps.first?.tokens.consumesSessionTokens
@@ -73,7 +73,7 @@ struct DoubtTests {
         )
     }
 
-    @Test("The limit of remembered tokens is configured with the other limits")
+    @Test("The limit of remembered tokens is one of the configured limits")
     func limit() throws {
         #expect(try KeyDirectory().load().configuration.limits.sessionTokens == 1_000_000)
         #expect(try KeyDirectory(#""limits":{"sessionTokens":5}"#).load().configuration.limits.sessionTokens == 5)

@@ -21,7 +21,7 @@ struct ExchangeSimulateTests {
 
     private static func names(_ verbs: [Method]) -> String { verbs.map(\.rawValue).joined(separator: ",") }
 
-    /// Makes a capture, and the plans behind it.
+    /// Makes a capture, and returns its plans.
     private func made(
         _ folder: SimulationFolder,
         _ verbs: [Method],

@@ -82,7 +82,7 @@ struct MintedTokens {
     }
 }
 
-@Suite("Tokens in the hands of others")
+@Suite("Tokens checked by other libraries")
 struct ExchangeTokenTests {
     /// Each record's path in another spelling: version, project by number or id, with and without its first slash.
     private static func respell(_ index: Int, _ record: inout InboundRecord) {

@@ -77,7 +77,7 @@ struct InspectTests {
     }
 
     @Test(
-        "With everything given, every check of an honest object passes",
+        "With all arguments, every check of an honest object passes",
         arguments: [DeviceShape.ios14_0, .ios18_5CDHash, .ios27_0_1, .macos27_0]
     )
     func honest(shape: DeviceShape) throws {
@@ -92,7 +92,7 @@ struct InspectTests {
         #expect(results.filter { $0.value != "passed" }.keys.sorted() == ["missing", "too-old", "type"])
     }
 
-    @Test("Without arguments a check says what it needs")
+    @Test("Without arguments a check lists the options that it needs")
     func needs() throws {
         let bench = try Bench()
         let attestation = bench.device.attest(clientDataHash: Self.hash, at: Self.time)
@@ -111,7 +111,7 @@ struct InspectTests {
     }
 
     @Test(
-        "A faulty attestation shows its reason at its check, and what was not reached",
+        "A faulty attestation shows its reason at its check, and which checks were not reached",
         arguments: [
             (AttestationFault.leafExpired, "dates", "expired-or-not-yet-valid:leaf"),
             (.leafByOtherKey, "chain", "chain"), (.nonceFlipped, "nonce", "nonce-mismatch"),
@@ -134,7 +134,7 @@ struct InspectTests {
         return root["fields"]?.members.first { $0.name == Array(name.utf8) }?.value.string
     }
 
-    @Test("A report says whether the extension map counts, and why")
+    @Test("A report shows whether the extension map counts, and why")
     func extensions() throws {
         for (shape, announced) in [(DeviceShape.ios27_0_1, true), (.ios27_0, false)] {
             let bench = try Bench(shape)
@@ -193,7 +193,7 @@ struct InspectTests {
         #expect(try bench.results(assertion, hash + key)["signature"] == "signature-invalid")
     }
 
-    @Test("The object may stand on the line in base64, or in a file in base64; client data may be a file")
+    @Test("The object may be base64 on the command line or in a file; client data may be a file")
     func inputs() throws {
         let bench = try Bench()
         let assertion = bench.device.assertion(clientDataHash: Self.hash, counter: 7)
@@ -208,7 +208,7 @@ struct InspectTests {
     }
 
     @Test(
-        "What cannot be inspected is refused in one line, with exit code 2",
+        "An object that cannot be inspected ends with one line and exit code 2",
         arguments: [
             (["AAAA"], "neither an attestation, an assertion, a receipt nor an artifact"),
             (["no such file"], "is neither a file nor base64"), (["omlz", "omlz"], "unexpected argument"),
@@ -299,7 +299,7 @@ struct InspectTests {
         #expect(transcript.error.hasSuffix("/empty holds neither an object nor base64.\n"))
     }
 
-    @Test("The roots built in are those that are shipped in Config")
+    @Test("The built-in roots are those in Config")
     func roots() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()

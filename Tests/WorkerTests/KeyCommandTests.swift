@@ -8,7 +8,7 @@ internal import Testing
 
 @Suite("jwks")
 struct JWKSTests {
-    @Test("The set holds every key, active and published, and nothing private")
+    @Test("The set has every active and published key, and no private number")
     func set() throws {
         let directory = try KeyDirectory.complete()
         for algorithm in ["RS256", "ES256"] {
@@ -27,7 +27,7 @@ struct JWKSTests {
         }
     }
 
-    @Test("A file is replaced at once, readable for whoever serves it")
+    @Test("A file is replaced atomically, and is readable by the web server")
     func file() throws {
         let directory = try KeyDirectory.complete()
         let path = "\(directory.path)/jwks.json"
@@ -41,7 +41,7 @@ struct JWKSTests {
         #expect(try directory.mode("jwks.json") == 0o664)
     }
 
-    @Test("An empty set is never published, and a folder that is not there is a failure")
+    @Test("An empty set is never published, and a missing folder is a failure")
     func refused() throws {
         let empty = try KeyDirectory().run("jwks")
         #expect(empty.code == 2 && empty.output.isEmpty && empty.error.contains("lists no signing key"))
@@ -71,7 +71,7 @@ struct ChallengeCommandTests {
     }
 
     @Test(
-        "Each challenge is one of the worker's own, fresh, for that app alone, whatever the app is called",
+        "Each challenge is fresh, opens with the worker's keys, and only for that app, under each of the app's names",
         arguments: ["projects/1/apps/a", "projects/one/apps/a", "oauthClients/c.apps.example"]
     )
     func opens(app: String) throws {
@@ -105,7 +105,7 @@ struct ChallengeCommandTests {
         #expect((before...after).contains(opened.issuedAt.milliseconds))
     }
 
-    @Test("What cannot be sealed is refused in a line")
+    @Test("A challenge that cannot be sealed is refused with one line")
     func refused() throws {
         let none = try KeyDirectory().run("challenge", "--app", KeyDirectory.app)
         #expect(none.code == 2 && none.error.contains("lists no challenge key"))

@@ -75,7 +75,7 @@ struct KeyDirectory {
     }
 }
 
-/// What a key file may hold. Named, so that no test prints a key.
+/// Contents of key files. Named, so that no test prints a key.
 enum KeyContent: String, CaseIterable, Sendable {
     case rsa, p256, rsa1024, p384, encrypted, secret, twoSecrets, blankLine, raw, empty
 

@@ -8,7 +8,7 @@ struct KeyFileRightsTests {
     private static let process = KeyFileRights.Process(user: 1000, groups: [1000, 2000])
 
     @Test(
-        "Others may do nothing; the group may read a file of root's or the process's own, if it is the process's group",
+        "A file may be readable by the process's group if root or the process owns it, and by no others",
         arguments: [
             (0o600, 1000, 9, nil), (0o400, 5, 9, nil), (0o700, 1000, 9, nil), (0o640, 1000, 1000, nil),
             (0o440, 0, 2000, nil), (0o040, 0, 2000, nil), (0o640, 1000, 3000, "this process is not in"),
@@ -25,13 +25,13 @@ struct KeyFileRightsTests {
         if let problem { #expect(said?.contains(problem) == true && said?.contains("chmod 6") == true) }
     }
 
-    @Test("The process's own user and groups are asked of the system")
+    @Test("The system reports the process's own user and groups")
     func current() {
         #expect(KeyFileRights.Process.current.user == geteuid())
         #expect(KeyFileRights.Process.current.groups.contains(getegid()))
     }
 
-    @Test("A file that the process's own group may read is taken, one of another group is not")
+    @Test("A file that the process's own group may read is accepted, one of another group is not")
     func file() throws {
         let directory = try KeyDirectory(#""sealingKeys":[{"id":"s1","file":"s.key"}]"#)
         try directory.write("s.key", KeyText.secret(1), mode: 0o640)

@@ -12,7 +12,7 @@ struct KeyFileTests {
     private static let sealing = #""sealingKeys":[{"id":"s1","file":"s.key"}]"#
     private static let challenges = #""challenges":{"keys":[{"id":"c1","file":"c.key"}]}"#
 
-    @Test("Keys of every kind are read into rings, the first of a list being the active one")
+    @Test("Keys of every kind are read into rings; the first of a list is active")
     func good() throws {
         let directory = try KeyDirectory(
             """
@@ -40,7 +40,7 @@ struct KeyFileTests {
         #expect((0..<600_000).contains(age))
     }
 
-    @Test("A configuration without keys is one of a worker that only verifies")
+    @Test("A configuration without keys makes a worker that only verifies")
     func none() throws {
         let loaded = try KeyDirectory().load()
         #expect(loaded.keys.rings.tokens.keys.isEmpty)
@@ -68,7 +68,7 @@ struct KeyFileTests {
     }
 
     @Test(
-        "A sealing or challenge key that is no base64 of 32 bytes is refused by name",
+        "A sealing or challenge key that is not base64 of 32 bytes is refused by name",
         arguments: [(sealing, "s.key", "sealing key s1"), (challenges, "c.key", "challenge key c1")],
         [
             (.empty, "has 0 bytes; a"), (.p256, "is PEM; a"), (.rsa1024, "is PEM; a"),
@@ -94,7 +94,7 @@ struct KeyFileTests {
     }
 
     @Test(
-        "A key file that others may touch is refused with its mode, one of its owner's alone is not",
+        "A key file that others may access is refused with its mode, one of its owner alone is not",
         arguments: [0o604, 0o644, 0o601, 0o602, 0o777],
         [(signing, "k.pem", "signing key k1"), (sealing, "s.key", "sealing key s1")]
     )
@@ -112,7 +112,7 @@ struct KeyFileTests {
         #expect(directory.fault() == nil)
     }
 
-    @Test("A key file that is missing or no file is refused by name")
+    @Test("A missing key file, or one that is not a regular file, is refused by name")
     func missing() throws {
         let directory = try KeyDirectory(Self.sealing)
         #expect(
@@ -157,7 +157,7 @@ struct KeyFileTests {
         }
     }
 
-    @Test("What is missing for exchanges is told, where any key is there")
+    @Test("If any key exists, a warning names each key that exchanges lack")
     func warnings() throws {
         let directory = try KeyDirectory(Self.sealing, app: #""tokenAlgorithm":"ES256""#)
         try directory.write("s.key", KeyText.secret(1))

@@ -14,7 +14,7 @@ struct KeyMergeTests {
         return record
     }
 
-    @Test("A key that the ledger has not is written as it is, unusable or not")
+    @Test("A key that the ledger lacks is written unchanged, unusable or not")
     func new() {
         #expect(KeyMerge(Self.record(7), into: nil) == .write(Self.record(7)))
         let unusable = KeyTable.record(of: KeySamples.variety[6])
@@ -28,7 +28,7 @@ struct KeyMergeTests {
         #expect(merge == (written.map { .write(Self.record($0)) } ?? .unchanged))
     }
 
-    @Test("A key that stands there as another one is kept, with a reason")
+    @Test("A stored key that conflicts with the import is kept, with a reason")
     func conflicts() {
         let stored = Self.record(5) { $0.app = "projects/1/apps/a" }
         #expect(KeyMerge(stored, into: stored) == .unchanged)
@@ -54,7 +54,7 @@ struct KeyMergeTests {
         )
     }
 
-    @Test("The right point takes the place of an unusable one, other bytes do not")
+    @Test("The right point replaces an unusable one, other bytes do not")
     func repair() {
         let stored = Self.record(5) {
             $0.publicKey = nil
@@ -66,14 +66,14 @@ struct KeyMergeTests {
         #expect(KeyMerge(other, into: stored) == .kept("the ledger has another public key for it"))
     }
 
-    @Test("An app is bound where none is, and never unbound")
+    @Test("An import binds an unbound key to its app, and never unbinds one")
     func app() {
         let bound = Self.record(5) { $0.app = "projects/1/apps/a" }
         #expect(KeyMerge(bound, into: Self.record(5)) == .write(bound))
         #expect(KeyMerge(Self.record(5), into: bound) == .unchanged)
     }
 
-    @Test("Of two memories the one with the higher counter counts, and a missing one is filled in")
+    @Test("Of two last requests the one with the higher counter counts, and a missing one is filled in")
     func memories() {
         func with(_ counter: UInt32, _ id: String?) -> KeyRecord {
             Self.record(counter) {
@@ -108,7 +108,7 @@ struct KeyMergeTests {
         #expect(KeyMerge(with(5, 2, 2000), into: with(5, 2, nil)) == written(with(5, 2, 2000)))
     }
 
-    @Test("What only the ledger knows stays, and a second import changes nothing")
+    @Test("Fields that only the ledger has stay, and a second import changes nothing")
     func kept() {
         let stored = Self.record(5) {
             $0.registeredAt = EvaluationTime(milliseconds: 1_790_000_000_000)
@@ -123,7 +123,7 @@ struct KeyMergeTests {
     }
 }
 
-@Suite("Keys on their way between KEYS lines and ledger records")
+@Suite("Conversion between KEYS lines and ledger records")
 struct KeyTableTests {
     /// Through the bytes of the ledger topic.
     private func throughTopic(_ key: ImportedKey) throws -> KeyRecord? {
@@ -132,7 +132,7 @@ struct KeyTableTests {
         return record
     }
 
-    @Test("A line of any kind comes back as it was", arguments: KeySamples.variety.indices)
+    @Test("A line of any kind survives a round trip", arguments: KeySamples.variety.indices)
     func roundTrip(_ index: Int) throws {
         let key = KeySamples.variety[index]
         let record = try #require(try throughTopic(key))
@@ -142,7 +142,7 @@ struct KeyTableTests {
         #expect(keys[key.keyID] == record)
     }
 
-    @Test("Bytes that are no point never come back as one, whatever their number", arguments: [0, 1, 63, 64, 65, 66])
+    @Test("Bytes that are not a point never become one, whatever their count", arguments: [0, 1, 63, 64, 65, 66])
     func unusable(_ count: Int) throws {
         var key = KeySamples.key(1)
         // X ‖ Y without its 04 is the spelling that the ledger itself uses for points that were checked.
@@ -161,7 +161,7 @@ struct KeyTableTests {
         #expect(KeyTable.record(of: key).lastRequest == (verdict == "accepted" ? expected : nil))
     }
 
-    @Test("Of two lines for one key the later counts, and the counter is never lower")
+    @Test("Of two lines for one key the later one counts, and the counter never falls")
     func later() {
         var keys = StoredKeys()
         keys.add(KeySamples.key(1, counter: 9))
@@ -174,7 +174,7 @@ struct KeyTableTests {
         #expect(keys[second.keyID] == nil && keys.ids.isEmpty)
     }
 
-    @Test("Key records are the last to be forgotten")
+    @Test("Key records are deleted last")
     func order() {
         var live = LiveLedgerKeys()
         let digest = SHA256.hash([1]).bytes

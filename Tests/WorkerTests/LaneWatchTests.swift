@@ -5,11 +5,11 @@ import Testing
 @testable import Pipeline
 @testable import Worker
 
-@Suite("Lanes that hang")
+@Suite("Hung lanes")
 struct LaneWatchTests {
     private static let start = ContinuousClock.now
 
-    /// Looks ten times a second. - Returns: what was found first, and after how many seconds.
+    /// Looks ten times a second. - Returns: the first finding, and after how many seconds.
     private static func look(
         _ watch: inout LaneWatch,
         seconds: Int,
@@ -27,7 +27,7 @@ struct LaneWatchTests {
         RequestRecords.record(Array("{}".utf8), key: nil, offset: offset)
     }
 
-    @Test("a lane that works at the same grain for the limit is found, with its records' places")
+    @Test("a lane that stays on one grain past the limit is found, with its records' places")
     func hangs() throws {
         let (idle, slot) = (WorkSlot(), WorkSlot())
         var watch = LaneWatch([idle, slot], limit: .seconds(3), at: Self.start)
@@ -43,7 +43,7 @@ struct LaneWatchTests {
         #expect(sentence.contains("requests/0/7, requests/0/8, requests/0/9;"), "\(sentence)")
     }
 
-    @Test("of a grain with one record at a time that one is named, of many only some")
+    @Test("a grain of single records names the current one, a grain of many names only some")
     func names() throws {
         let slot = WorkSlot()
         var watch = LaneWatch([slot], limit: .seconds(1), at: Self.start)
@@ -62,7 +62,7 @@ struct LaneWatchTests {
         #expect(try #require(many).hung.sentence(topic: "r").contains("r/0/7 and 12 more;"))
     }
 
-    @Test("a lane that goes from grain to grain, or has nothing to do, hangs at nothing")
+    @Test("a lane that moves from grain to grain, or is idle, does not hang")
     func works() {
         let slot = WorkSlot()
         var watch = LaneWatch([slot], limit: .seconds(2), at: Self.start)
@@ -73,7 +73,7 @@ struct LaneWatchTests {
         #expect(hung == nil)
     }
 
-    @Test("time in which nobody looked, as of a process that was stopped, counts for a second")
+    @Test("time without a look, as in a stopped process, counts as one second")
     func stopped() {
         let slot = WorkSlot()
         var watch = LaneWatch([slot], limit: .seconds(60), at: Self.start)

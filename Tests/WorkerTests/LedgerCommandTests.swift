@@ -2,7 +2,7 @@ import Testing
 
 @testable import Worker
 
-@Suite("import-keys, export-keys and reset, before any broker is asked")
+@Suite("import-keys, export-keys and reset, before they contact a broker")
 struct LedgerCommandTests {
     private static let broker = "bootstrap.servers=127.0.0.1:1\ngroup.id=g\n"
 
@@ -22,7 +22,7 @@ struct LedgerCommandTests {
     }
 
     @Test(
-        "Wrong usage is one line and exit code 2",
+        "Wrong usage ends with one line and exit code 2",
         arguments: [
             (["import-keys"], "--config DIR, --input KEYS are required"),
             (["import-keys", "--config", "DIR"], "--input KEYS is required"),
@@ -49,7 +49,7 @@ struct LedgerCommandTests {
         ["export-keys", "--config", "DIR"],
     ]
 
-    @Test("A configuration without a broker that lasts, or with a wrong property, is exit code 2", arguments: commands)
+    @Test("Without a permanent broker, or with a wrong property, the exit code is 2", arguments: commands)
     func configuration(_ arguments: [String]) throws {
         let embedded = try run(arguments, worker: #""embeddedBroker":true"#)
         #expect(embedded.code == 2 && embedded.transcript.error.contains("embeddedBroker"))
@@ -76,7 +76,7 @@ struct LedgerCommandTests {
         }
     }
 
-    @Test("Without the group's name nothing is changed in it", arguments: commands.dropLast())
+    @Test("Without the group's name a command changes nothing", arguments: commands.dropLast())
     func group(_ arguments: [String]) throws {
         let (code, transcript) = try run(arguments, properties: "bootstrap.servers=127.0.0.1:1\n")
         #expect(code == 2 && transcript.error.contains("group.id is missing"), "\(transcript.error)")
@@ -93,7 +93,7 @@ struct LedgerCommandTests {
         }
     }
 
-    @Test("A line that cannot be read is named before any broker is asked")
+    @Test("An unreadable line is named before a broker is contacted")
     func lines() throws {
         let good = KeySamples.file([KeySamples.key(1)])
         let long = good.dropLast(2) + #","app":"\#(String(repeating: "x", count: 65_536))"}"# + "\n"

@@ -39,14 +39,14 @@ struct LoopDriverTests {
         )
     }
 
-    @Test("a stop that comes before the loop runs is not forgotten", .timeLimit(.minutes(20)))
+    @Test("a stop before the loop runs takes effect", .timeLimit(.minutes(20)))
     func stopsBefore() throws {
         let driver = LoopDriver(idleWaitMilliseconds: 1)
         driver.stop()
         try driver.run(Self.loop(driver)) { _, _ in }
     }
 
-    @Test("a stop while nothing comes ends the loop", .timeLimit(.minutes(20)))
+    @Test("a stop ends an idle loop", .timeLimit(.minutes(20)))
     func stopsIdle() throws {
         let driver = LoopDriver(idleWaitMilliseconds: 1)
         var reports = 0

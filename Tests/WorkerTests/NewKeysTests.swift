@@ -12,7 +12,7 @@ struct NewKeysTests {
         try FileManager.default.contentsOfDirectory(atPath: "\(directory.path)/keys").sorted()
     }
 
-    @Test("Keys go into files of their own that only their owner may read, and worker.json is left alone")
+    @Test("Each key gets a file that only its owner may read, and worker.json does not change")
     func writes() throws {
         let directory = try KeyDirectory()
         let before = try directory.text("worker.json")
@@ -30,7 +30,7 @@ struct NewKeysTests {
         #expect(output.contains("after 7 h, active"))
     }
 
-    @Test("What is printed can be pasted: the lists then load")
+    @Test("The printed lists load when pasted into worker.json")
     func pasted() throws {
         let directory = try KeyDirectory()
         let output = directory.run("new-keys").output
@@ -64,7 +64,7 @@ struct NewKeysTests {
         #expect(key.kid.count == 6 && !key.kid.hasPrefix("-"))
     }
 
-    @Test("--add enters the keys and keeps everything else; a second key is published and last")
+    @Test("--add lists the keys and keeps everything else; a second key is published and last")
     func adds() throws {
         let directory = try KeyDirectory(#""lanes":3,"clock":{"maxAge":"12h"},"challenges":{"ttl":"60s"}"#)
         #expect(directory.run("new-keys", "--add").code == 0)
@@ -84,7 +84,7 @@ struct NewKeysTests {
         #expect(Set(ids).count == 4)
     }
 
-    @Test("Signing keys are made for the algorithms that the apps use, unless others are asked for")
+    @Test("Signing keys are made for the apps' algorithms, unless an option names others")
     func algorithms() throws {
         let directory = try KeyDirectory.complete(app: #""tokenAlgorithm":"ES256""#)
         #expect(try directory.load().configuration.signingKeys.map(\.algorithm) == [.es256])
@@ -94,7 +94,7 @@ struct NewKeysTests {
         #expect(signing.map(\.state) == [.active, .active], "each is the only one of its algorithm")
     }
 
-    @Test("RSA keys have 2048 bits, and more where that is asked for", arguments: [nil, 2048, 3072] as [Int?])
+    @Test("RSA keys have 2048 bits, or more on request", arguments: [nil, 2048, 3072] as [Int?])
     func rsaBits(bits: Int?) throws {
         let directory = try KeyDirectory()
         let asked = bits.map { ["--rsa-bits=\($0)"] } ?? []
@@ -104,7 +104,7 @@ struct NewKeysTests {
         #expect(key.key.signatureBytes == (bits ?? 2048) / 8)
     }
 
-    @Test("A revoked key is not activated, and stays revoked when another one is")
+    @Test("A revoked key cannot be activated, and stays revoked when another is activated")
     func revoked() throws {
         let directory = try KeyDirectory.complete()
         #expect(directory.run("new-keys", "--add", "--only", "signing").code == 0)
@@ -115,7 +115,7 @@ struct NewKeysTests {
         #expect(code == 2 && error.contains("is revoked: make a new one"))
         #expect(directory.run("new-keys", "--activate", before[1].kid).code == 0)
         #expect(try directory.load().configuration.signingKeys.map(\.state) == [.revoked, .active])
-        // A key that is made where none is active is active at once.
+        // A new key is active immediately if no other one is.
         try directory.files.write(
             "worker.json",
             directory.text("worker.json").replacing(#""active""#, with: #""revoked""#)
@@ -124,14 +124,14 @@ struct NewKeysTests {
         #expect(try directory.load().configuration.signingKeys.map(\.state) == [.revoked, .revoked, .active])
     }
 
-    @Test("Where the gateway makes the challenges no key for them is made")
+    @Test("If the gateway makes the challenges, no challenge key is made")
     func external() throws {
         let directory = try KeyDirectory(#""challenges":{"mode":"external"}"#)
         #expect(directory.run("new-keys", "--add").code == 0)
         #expect(try directory.load().configuration.challenges.keys.isEmpty)
     }
 
-    @Test("--activate moves a sealing or challenge key to the head of its list, and drops none")
+    @Test("--activate moves a sealing or challenge key to the head of its list, and removes none")
     func activatesSecrets() throws {
         let directory = try KeyDirectory.complete()
         #expect(directory.run("new-keys", "--add", "--only", "sealing,challenge").code == 0)
@@ -144,7 +144,7 @@ struct NewKeysTests {
         #expect(after.signingKeys == before.signingKeys)
     }
 
-    @Test("--activate makes a signing key active after 7 h, sooner only when told to; the one before it is published")
+    @Test("--activate makes a signing key active after 7 h, or sooner if forced; the previous one stays published")
     func activatesSigning() throws {
         let directory = try KeyDirectory.complete()
         #expect(directory.run("new-keys", "--add", "--only", "signing").code == 0)
@@ -188,7 +188,7 @@ struct NewKeysTests {
         #expect(!FileManager.default.fileExists(atPath: "\(directory.path)/keys"))
     }
 
-    @Test("A file that is there is never written over, and then no other key is left behind")
+    @Test("An existing file is never overwritten, and then no other key is left behind")
     func noOverwrite() throws {
         let directory = try KeyDirectory()
         let fresh = try FreshKeys(algorithms: [.es256], beside: nil)
@@ -210,7 +210,7 @@ struct NewKeysTests {
         #expect(!FileManager.default.fileExists(atPath: "\(directory.path)/elsewhere"))
     }
 
-    @Test("The mode is 600 whatever the process's mask is")
+    @Test("The mode is 600 whatever the process's umask is")
     func mask() throws {
         let directory = try KeyDirectory()
         try NewFile.create("\(directory.path)/a", [1])
@@ -231,7 +231,7 @@ struct NewKeysTests {
         #expect(throws: CommandFault.self) { try NewFile.replace("\(directory.path)/none/target", []) }
     }
 
-    @Test("A rewritten worker.json is the same JSON, whatever it holds")
+    @Test("A rewritten worker.json is the same JSON, whatever its content")
     func tree() throws {
         let texts = [
             #"{"a":[],"b":{},"c":[1,-2.50,1e3,true,false,null,"x\"\\\u0001/ü"],"long":{"k":["#
@@ -249,7 +249,7 @@ struct NewKeysTests {
 
 @Suite("simulate --new-config makes keys")
 struct NewConfigurationKeyTests {
-    @Test("A new configuration has one fresh key of each kind, RS256, and another one has others")
+    @Test("A new configuration has one fresh key of each kind, RS256, and another configuration has other keys")
     func fresh() throws {
         let (folder, other) = (try SimulationFolder(), try SimulationFolder())
         let load = ["--new-config", "--devices", "1", "--records", "1"]

@@ -32,7 +32,7 @@ struct OutputFileTests {
         return status.st_mode
     }
 
-    @Test("a regular file holds what was written, and nothing is left beside it", arguments: [false, true])
+    @Test("a regular file has the written bytes, and no temporary file is left", arguments: [false, true])
     func regular(whole: Bool) throws {
         try write("old and longer", whole ? .whole : .inPlace)
         try write("new", whole ? .whole : .inPlace)
@@ -41,7 +41,7 @@ struct OutputFileTests {
         #expect(!names.contains { $0.hasSuffix(".new") })
     }
 
-    @Test("a whole file keeps its old bytes until it is closed, and for good where it never is")
+    @Test("a whole file keeps its old bytes until the new one is closed, and keeps them if it never is")
     func abandoned() throws {
         try write("old", .whole)
         do {
@@ -90,7 +90,7 @@ struct OutputFileTests {
         #expect(before & S_IFMT == S_IFCHR)
     }
 
-    @Test("secrets are for their owner alone, also in a file that was open to others", arguments: [false, true])
+    @Test("secrets are readable by their owner only, even if the file was open to others", arguments: [false, true])
     func secret(whole: Bool) throws {
         try Data("old".utf8).write(to: URL(filePath: path))
         try #require(unsafe chmod(path, 0o644) == 0)
@@ -98,7 +98,7 @@ struct OutputFileTests {
         #expect(try mode(of: path) & 0o777 == 0o600)
     }
 
-    @Test("a full disk and a missing folder are a line with the system's reason")
+    @Test("a full disk and a missing folder are reported in one line with the system's reason")
     func faults() throws {
         let full = try OutputFile("/dev/full")
         #expect(throws: CommandFault("cannot write /dev/full: No space left on device.")) { try full.write([1]) }
@@ -149,7 +149,7 @@ struct StandardOutputTests {
         return (process.terminationStatus, text)
     }
 
-    @Test("a full disk behind standard output is a line and exit code 1", .enabled(if: isBuilt))
+    @Test("a full disk behind standard output ends with one line and exit code 1", .enabled(if: isBuilt))
     func fullDisk() throws {
         let folder = try folder()
         for command in Self.commands {
@@ -163,7 +163,7 @@ struct StandardOutputTests {
         }
     }
 
-    @Test("a reader that goes away costs no word", .enabled(if: isBuilt))
+    @Test("a reader that closes the pipe causes no message", .enabled(if: isBuilt))
     func brokenPipe() throws {
         let folder = try folder()
         for command in Self.commands {

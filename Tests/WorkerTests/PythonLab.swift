@@ -2,7 +2,7 @@ import Foundation
 
 /// A Python with firebase_admin, made once and kept under `.build`.
 enum PythonLab {
-    /// The interpreter, or why there is none.
+    /// The interpreter, or why it is missing.
     static let state: Result<String, Missing> = make()
 
     struct Missing: Error, CustomStringConvertible { let description: String }

@@ -58,7 +58,7 @@ struct ReplayTests {
         )
     }
 
-    @Test("a fleet's capture is judged record by record as the fleet planned it")
+    @Test("a fleet's capture is judged record by record as planned")
     func fleetCapture() throws {
         let fixture = try Self.fixture()
         let fleet = Self.fleet()
@@ -97,7 +97,7 @@ struct ReplayTests {
         #expect(try !fixture.bytes("one/results.ndjson").isEmpty)
     }
 
-    @Test("keys from a file are known before the first record, unusable points as such")
+    @Test("keys from a file are known before the first record, unusable points included")
     func keys() throws {
         let fixture = try Self.fixture()
         let ca = LabCA(seed: 21)
@@ -135,7 +135,7 @@ struct ReplayTests {
     }
 
     @Test(
-        "a line that is no record ends the replay with its number",
+        "a line that is not a record ends the replay, and its number is named",
         arguments: ["{\n", "[]", "{\"payload\":\"x\"}", "{}\n"]
     )
     func badLine(line: String) throws {
@@ -197,7 +197,7 @@ struct ReplayTests {
         #expect(fixture.replay(["--lanes", "0"]).code == 2)
     }
 
-    /// A capture of five records that are judged, with bytes of the test's own in between or behind.
+    /// A capture of five records that are judged, with the test's own bytes in between or at the end.
     private static func write(to fixture: ReplayFixture, _ change: (inout [[UInt8]]) -> Void) throws {
         var lines: [[UInt8]] = []
         for record in records(fleet(devices: 2, records: 5)) {
@@ -209,7 +209,7 @@ struct ReplayTests {
         try fixture.directory.write("capture.ndjson", lines.flatMap(\.self))
     }
 
-    @Test("a last line that is cut off is left out with a warning", arguments: [1, 40, 300, -2])
+    @Test("a truncated last line is skipped with a warning", arguments: [1, 40, 300, -2])
     func cutLine(bytes: Int) throws {
         let fixture = try Self.fixture()
         try Self.write(to: fixture) { $0[4] = Array($0[4].prefix(bytes < 0 ? $0[4].count + bytes : bytes)) }
@@ -219,7 +219,7 @@ struct ReplayTests {
         #expect(try fixture.outcomes().count == 4)
     }
 
-    @Test("a whole last line without its newline counts")
+    @Test("a complete last line without a newline counts")
     func lastLineWithoutNewline() throws {
         let fixture = try Self.fixture()
         try Self.write(to: fixture) { $0[4].removeLast() }
@@ -229,7 +229,7 @@ struct ReplayTests {
         #expect(try fixture.outcomes().count == 5)
     }
 
-    @Test("a bad line in the middle ends the replay, unless bad lines are to be left out; then they are counted")
+    @Test("a bad line in the middle ends the replay, unless the option skips and counts bad lines")
     func badLine() throws {
         let fixture = try Self.fixture()
         try Self.write(to: fixture) {
@@ -248,7 +248,7 @@ struct ReplayTests {
         #expect(summary["requests"]?.integer == 5)
     }
 
-    @Test("a summary that cannot be written is found before the work")
+    @Test("an unwritable summary is reported before the work starts")
     func summaryFirst() throws {
         let fixture = try Self.fixture()
         try Self.write(to: fixture) { _ in }

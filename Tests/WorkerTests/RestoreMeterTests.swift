@@ -5,7 +5,7 @@ import Testing
 
 /// The progress lines of a restore, on a clock of the test's own.
 struct RestoreMeterTests {
-    /// What was printed after updates, each at its second.
+    /// The lines printed after updates, each with its second.
     private func lines(_ updates: [(second: Int, progress: RestoreProgress?, total: Int)]) -> [String] {
         let text = Locked<[UInt8]>([])
         let add: @Sendable ([UInt8]) -> Void = { bytes in text.withLock { $0 += bytes } }

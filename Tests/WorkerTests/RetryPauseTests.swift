@@ -3,11 +3,11 @@ import Testing
 @testable import Broker
 @testable import Worker
 
-@Suite("Pauses before something is tried again")
+@Suite("Pauses between retries")
 struct RetryPauseTests {
     private static let now = ContinuousClock.now
 
-    @Test("a pause doubles with each failure in a row, from 200 ms to 5 s, and begins anew after a success")
+    @Test("a pause doubles with each consecutive failure, from 200 ms to 5 s, and a success resets it")
     func grows() {
         var pause = RetryPause()
         #expect(pause.left(at: Self.now) == 0)
@@ -23,7 +23,7 @@ struct RetryPauseTests {
         #expect(pause.left(at: Self.now) - 1 == 200)
     }
 
-    @Test("a pause is over when its time has passed, not before")
+    @Test("a pause ends when its time has passed, not before")
     func ends() {
         var pause = RetryPause()
         pause.fail(at: Self.now)

@@ -25,7 +25,7 @@ struct RevokedKeyFileTests {
         #expect(set?.elements.map { $0["kid"]?.string } == ["new"])
     }
 
-    @Test("Where every key is revoked the key set is empty, and without any key there is none")
+    @Test("With every key revoked the key set is empty; without any key there is no key set")
     func empty() throws {
         let directory = try KeyDirectory(Self.list(Self.entry("old", "revoked")))
         let (code, output, _) = directory.run("jwks")
@@ -43,7 +43,7 @@ struct RevokedKeyFileTests {
         )
     }
 
-    @Test("An active key that is taken off its list is missed, and the way out is named")
+    @Test("Removing an active key from its list is refused, and the message names the remedy")
     func history() throws {
         let directory = try KeyDirectory(Self.list(Self.entry("a", "active")))
         try directory.write("k.pem", KeyText.p256)

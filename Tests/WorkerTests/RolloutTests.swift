@@ -124,7 +124,7 @@ struct RolloutTests {
         #expect(app["why"]?.string == "0.67 % of 300 attestations failed")
     }
 
-    @Test("A device that is refused again and again is one failure, whatever its reasons and their order")
+    @Test("A device that is refused repeatedly counts as one failure, whatever the reasons and their order")
     func devices() throws {
         func failure(_ reason: String, _ device: String?) -> MadeEvent {
             MadeEvent(event: "AppAttestFailure", reason: reason, device: device)
@@ -143,7 +143,7 @@ struct RolloutTests {
     }
 
     @Test(
-        "The options move the bounds",
+        "The options set the bounds",
         arguments: [
             ("--min", "301", false), ("--min", "300", true), ("--max-failure-rate", "0.66", false),
             ("--max-failure-rate", "0.67", true),
@@ -153,7 +153,7 @@ struct RolloutTests {
         #expect(try report(directory(), name, value)["apps"]?.elements[0]["mayGrow"]?.bool == mayGrow)
     }
 
-    @Test("The table shows the same")
+    @Test("The table shows the report's figures")
     func table() throws {
         let directory = try directory()
         let (code, output, error) = directory.run("rollout", "--input", "\(directory.path)/events")
@@ -169,7 +169,7 @@ struct RolloutTests {
     }
 
     @Test(
-        "A share grows on 200 attestations of which one in a hundred failed at most, and only where there is a gate",
+        "A share may grow after 200 attestations with at most 1 % failures, and only behind a gate",
         arguments: [
             ("on", 10_000_000, 200, 2, true, "1.00 % of 200 attestations failed"),
             ("shadow", 100_000_000, 200, 0, true, "0.00 % of 200 attestations failed"),
@@ -189,13 +189,13 @@ struct RolloutTests {
         #expect(judged.why == why)
     }
 
-    @Test("Events of before the gate count, for nobody was left out then")
+    @Test("Events from before the gate count, since every device was admitted then")
     func ungated() throws {
         let root = try report(directory(Self.apps, Array(repeating: MadeEvent(percent: nil), count: 200)))
         #expect(root["apps"]?.elements[0]["mayGrow"]?.bool == true)
     }
 
-    @Test("An app that is gone is listed last, and records that are no events are told")
+    @Test("A removed app is listed last, and records that are not events are counted in a warning")
     func strangers() throws {
         let directory = try directory(
             Self.apps,
@@ -210,7 +210,7 @@ struct RolloutTests {
         #expect(apps[1]["successes"]?.integer == 1)
     }
 
-    @Test("A line that is no record of a capture is named; the embedded broker has no events to read")
+    @Test("A line that is not a capture's record is named; the embedded broker has no events to read")
     func faults() throws {
         let directory = try directory()
         try directory.write("events", MadeEvent.capture([MadeEvent()]) + Array("no JSON\n".utf8))

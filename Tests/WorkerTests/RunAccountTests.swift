@@ -5,7 +5,7 @@ import Testing
 
 @Suite("run's last line")
 struct RunAccountTests {
-    @Test("nothing to tell is told in zeros")
+    @Test("an empty tally is printed as zeros")
     func empty() {
         #expect(
             RunAccount.line(LoopTally())
@@ -13,7 +13,7 @@ struct RunAccountTests {
         )
     }
 
-    @Test("duplicates, deferred requests and every reason are in it, the most frequent first")
+    @Test("the line has duplicates, deferred requests and every reason, the most frequent first")
     func full() {
         var tally = LoopTally()
         (tally.requests, tally.accepted, tally.duplicates, tally.deferred) = (3_010, 3_000, 2, 1)

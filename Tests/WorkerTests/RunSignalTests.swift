@@ -2,7 +2,7 @@ import BrokerKit
 import Foundation
 import Testing
 
-@Suite("run without a broker that answers", .enabled(if: WorkerBinary.url != nil))
+@Suite("run while its broker does not answer", .enabled(if: WorkerBinary.url != nil))
 struct RunSignalTests {
     /// Accepts connections and never answers.
     private final class SilentListener {
@@ -30,7 +30,7 @@ struct RunSignalTests {
         func acceptOne() { _ = accept(listener.fileDescriptor, nil, nil) }
     }
 
-    @Test("a signal while the first answer is awaited is an end in order", arguments: [SIGTERM, SIGINT])
+    @Test("a signal during the wait for the first answer ends run cleanly", arguments: [SIGTERM, SIGINT])
     func signalBeforeTheFirstAnswer(number: Int32) throws {
         let folder = try SimulationFolder.configured()
         let listener = try SilentListener()
@@ -47,7 +47,7 @@ struct RunSignalTests {
         #expect(!worker.error.contains("without the last commit"))
     }
 
-    @Test("a run with an embedded broker says where that listens")
+    @Test("run with an embedded broker prints the broker's address")
     func embeddedAddress() throws {
         let folder = try SimulationFolder.configured()
         let settings = String(decoding: try folder.bytes("config/worker.json"), as: UTF8.self)

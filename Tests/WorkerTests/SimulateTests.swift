@@ -67,7 +67,7 @@ final class SimulationFolder: FileFolder {
 struct SimulateTests {
     private static let start = "2026-11-20T12:00:00Z"
 
-    @Test("Same directory, seed and start give the same bytes, another seed gives others")
+    @Test("The same directory, seed and start give the same bytes; another seed gives other bytes")
     func deterministic() throws {
         let folder = try SimulationFolder()
         let load = ["--devices", "20", "--records", "300", "--faults", "0.3", "--start", Self.start]
@@ -81,7 +81,7 @@ struct SimulateTests {
         #expect(try bytes("--seed", "2") != first)
     }
 
-    @Test("Records have ids of their own, canonical keys on their murmur2 partitions, offsets in a row, and times")
+    @Test("Records have unique ids, canonical keys on their murmur2 partitions, consecutive offsets, and times")
     func records() throws {
         let folder = try SimulationFolder()
         let records = try folder.capture([
@@ -103,7 +103,7 @@ struct SimulateTests {
         #expect(next.count > 1)
     }
 
-    @Test("Without faults every record is accepted, and each device attests before all else", arguments: [1, 7, 100])
+    @Test("Without faults every record is accepted, and each device attests first", arguments: [1, 7, 100])
     func accepted(devices: Int) throws {
         let folder = try SimulationFolder()
         let records = try folder.capture("--new-config", "--devices", "\(devices)", "--records", "100")
@@ -119,7 +119,7 @@ struct SimulateTests {
         #expect(attested.count == devices)
     }
 
-    @Test("The last record is now, unless a start is given")
+    @Test("The last record's time is now, unless a start is given")
     func now() throws {
         let before = Int64(Date.now.timeIntervalSince1970 * 1000)
         let records = try SimulationFolder().capture("--new-config", "--devices", "2", "--records", "50")
@@ -130,7 +130,7 @@ struct SimulateTests {
     }
 
     @Test(
-        "Each faulty record is refused for its own reason, all others are accepted",
+        "Each faulty record is refused with its own reason, all others are accepted",
         arguments: ["verifyAttestation,verifyAssertion", "verifyAssertion", "verifyAttestation"]
     )
     func faults(verbs: String) throws {
@@ -146,7 +146,7 @@ struct SimulateTests {
         try expect(folder, settings, apps: 1)
     }
 
-    @Test("Every app's rules are met, and its devices' faults are refused")
+    @Test("Devices follow their app's rules, and their faults are refused")
     func policies() throws {
         let folder = try SimulationFolder.configured()
         let rules = [
@@ -165,7 +165,7 @@ struct SimulateTests {
         try expect(folder, settings, apps: 3)
     }
 
-    /// Compares the outcomes of a replay with what the plan says.
+    /// Compares the outcomes of a replay with the plan's.
     private func expect(_ folder: SimulationFolder, _ settings: SimulationSettings, apps: Int) throws {
         let configuration = try Configuration.load(directory: folder.path + "/config")
         let simulated = configuration.registry.apps.compactMap(SimulatedApp.init)
@@ -184,7 +184,7 @@ struct SimulateTests {
         #expect(faulty > settings.records / 10)
     }
 
-    @Test("A new configuration is complete, and never written over one that stands")
+    @Test("A new configuration is complete, and never overwrites an existing one")
     func newConfiguration() throws {
         let folder = try SimulationFolder()
         let load = ["--devices", "1", "--records", "1", "--output", "/dev/null"]
@@ -213,7 +213,7 @@ struct SimulateTests {
     }
 
     @Test(
-        "What cannot be simulated is refused in one line, with exit code 2",
+        "Options that cannot be simulated end with one line and exit code 2",
         arguments: [
             (["--devices", "2", "--records", "1", "--output", "x"], "--records must be at least --devices (2)"),
             (["--devices", "0", "--records", "1", "--output", "x"], "--devices must be a whole number"),
@@ -251,7 +251,7 @@ struct SimulateTests {
         #expect(transcript.error.filter(\.isNewline).count == 1)
     }
 
-    @Test("A capture that cannot be written is the world's fault: exit code 1")
+    @Test("An unwritable capture ends with exit code 1")
     func unwritable() throws {
         let folder = try SimulationFolder()
         let (code, transcript) = folder.simulate([
@@ -261,7 +261,7 @@ struct SimulateTests {
         #expect(transcript.error.contains("cannot write"))
     }
 
-    @Test("An app that no fake device can please is named")
+    @Test("An app whose rules no fake device can meet is named")
     func unpleasable() throws {
         let folder = try SimulationFolder.configured()
         try folder.write(
@@ -276,7 +276,7 @@ struct SimulateTests {
 
 @Suite("simulate --publish", .serialized)
 struct SimulatePublishTests {
-    @Test("Published records are those of the plan, with the wall clock's time inside", arguments: [nil, "400"])
+    @Test("Published records are the plan's, dated with the wall clock's time", arguments: [nil, "400"])
     func publishes(rate: String?) throws {
         let cluster = try MockCluster()
         try cluster.createTopic("appattest.requests", partitions: 6)

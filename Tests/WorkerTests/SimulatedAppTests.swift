@@ -5,7 +5,7 @@ import Testing
 
 @testable import Worker
 
-@Suite("Fake devices are what an app accepts")
+@Suite("Fake devices match their app's rules")
 struct SimulatedAppTests {
     private static func shapes(_ change: (inout Expectations) -> Void) -> Set<DeviceShape> {
         var expectations = Expectations(appIDs: [AppID("T.a")])
@@ -17,7 +17,7 @@ struct SimulatedAppTests {
     private static let flagged = Set(DeviceShape.allCases.filter { $0.setsEDFlag && $0.hasCategory })
     private static let unflagged: Set<DeviceShape> = [.ios27_0, .macos27_0]
 
-    @Test("Where the category must be there, devices have one that counts in both objects")
+    @Test("If an app requires the category, its devices have one that counts in both objects")
     func category() {
         #expect(Self.shapes { _ in } == Set(DeviceShape.allCases))
         #expect(Self.shapes { $0.categories.whenMissing = .refuse } == Self.flagged)

@@ -12,7 +12,7 @@ enum Contract {
         return Node(value: object)
     }()
 
-    /// A value of the file; a missing one gives empty answers. What Foundation parsed is never changed.
+    /// A value of the file; a missing one gives empty answers. The parsed objects are never changed.
     struct Node: @unchecked Sendable {
         let value: Any?
 

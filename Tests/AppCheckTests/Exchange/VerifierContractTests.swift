@@ -63,7 +63,7 @@ import Testing
         "empty string": Change(text: { _ in "" }),
     ]
 
-    /// Where we differ from what the contract says, and why.
+    /// Where the verifier differs from the contract, and why.
     static let differences: [String: (accepted: Bool, why: Comment)] = [
         "no provider, no jti": (false, "without a jti nothing can be remembered of a consumption"),
         "alg ES256 with a published EC key": (true, "apps may choose ES256"),

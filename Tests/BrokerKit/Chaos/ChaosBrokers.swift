@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The brokers of a run and what is wrong with them. For one thread at a time.
+/// The brokers of a run and their faults. For one thread at a time.
 final class ChaosBrokers {
     private enum State {
         case running
@@ -29,7 +29,7 @@ final class ChaosBrokers {
         states.values.allSatisfy { if case .running = $0 { true } else { false } }
     }
 
-    /// Does a fault. - Returns: what was done; nil while another broker's fault lasts.
+    /// Injects a fault. - Returns: a description; nil while another broker's fault lasts.
     func apply(_ planned: PlannedFault) throws -> String? {
         guard isWhole else { return nil }
         let id = 1 + Int(planned.target % UInt64(states.count))
@@ -66,7 +66,7 @@ final class ChaosBrokers {
     /// Long enough for a worker to send what it has, shorter than the workers' sessions.
     static let deadlyPause = Duration.seconds(2.5)
 
-    /// Does what is due. - Returns: whether a fault came to its end.
+    /// Ends faults that are due. - Returns: whether a fault ended.
     func tick() throws -> Bool {
         var healed = false
         for id in cluster.brokerIDs where try tick(id) { healed = true }

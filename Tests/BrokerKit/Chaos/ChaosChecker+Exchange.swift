@@ -35,7 +35,7 @@ extension ChaosChecker {
         }
     }
 
-    /// A token's first use is one request; that one redelivered says so again, marked as a duplicate.
+    /// A token's first use is one request; its redelivery reports the same, marked as a duplicate.
     private static func checkTokens(_ evidence: ChaosEvidence, _ findings: inout ChaosFindings) {
         var used: [String: ChaosOutcome] = [:]
         for outcome in evidence.outcomes where outcome.verdict == "accepted" && outcome.isAlreadyConsumed == false {
@@ -89,7 +89,7 @@ extension ChaosChecker {
         }
     }
 
-    /// An event for each judged exchange that is no duplicate, with its name and reason.
+    /// An event for each judged exchange that is not a duplicate, with its name and reason.
     private static func checkEvents(
         _ events: [ChaosEvent],
         _ evidence: ChaosEvidence,
@@ -98,7 +98,7 @@ extension ChaosChecker {
         var balance: [ChaosEvent: Int] = [:]
         for outcome in evidence.outcomes where ["accepted", "refused"].contains(outcome.verdict) {
             guard !outcome.isDuplicate, evidence.exchanges[outcome.source]?.isReported == true else { continue }
-            // A request that is answered with 503 is no failure of a device.
+            // A request that gets 503 is not a failure of the device.
             if let reason = outcome.reason, ["key-mismatch", "too-old", "from-future"].contains(reason) { continue }
             balance[ChaosEvent(of: outcome), default: 0] += 1
         }

@@ -1,15 +1,15 @@
-/// All that a run left behind, as read after it.
+/// Everything that a run left in the topics.
 package struct ChaosEvidence: Sendable {
     /// Every request that lies in the requests topic.
     package var requests: [ChaosPlace]
     /// Per topic in the order of partition and offset: results, then dead letters, as a reader of committed records
     /// gets them.
     package var outcomes: [ChaosOutcome]
-    /// What a replay of the requests says of each; nil where there was none.
+    /// A replay's outcome of each request; nil without a replay.
     package var replayed: [ChaosOutcome]?
     /// Counters by key ID (standard base64), as exported from the ledger; nil where they could not be.
     package var ledger: [String: Int64]?
-    /// What the requests of the exchange use up.
+    /// The challenges and tokens that requests of the exchange consume.
     package var exchanges: [ChaosPlace: ChaosExchange] = [:]
     /// The tokens topic, in the order of partition and offset; nil where it was not read.
     package var answers: [ChaosAnswer]?
@@ -28,7 +28,7 @@ package struct ChaosEvidence: Sendable {
     }
 }
 
-/// Checks what a run left behind against the worker's promises.
+/// Checks the evidence of a run against the worker's promises.
 package enum ChaosChecker {
     package static func check(_ evidence: ChaosEvidence) -> ChaosFindings {
         var findings = ChaosFindings()

@@ -2,7 +2,7 @@ internal import Foundation
 
 /// The workers of a run: each a process of the built program under a name of its own.
 ///
-/// For one thread at a time; ``tick()`` notices what has happened and does what is due.
+/// For one thread at a time; ``tick()`` handles events and runs due actions.
 final class ChaosCrew {
     private enum State {
         case absent
@@ -93,7 +93,7 @@ final class ChaosCrew {
 // MARK: - Faults
 
 extension ChaosCrew {
-    /// Does a fault. - Returns: what was done; nil where no worker fits now.
+    /// Injects a fault. - Returns: a description; nil if no worker is eligible now.
     func apply(_ planned: PlannedFault) throws -> String? {
         if planned.fault == .scaleUp {
             guard let index = absent.first else { return nil }
@@ -101,7 +101,7 @@ extension ChaosCrew {
             return "\(members[index].name) is new"
         }
         let candidates = running
-        // A worker must be left to take over.
+        // One worker must stay up to take the partitions.
         guard candidates.count > (planned.fault == .scaleDown ? 2 : 0) else { return nil }
         let index = candidates[Int(planned.target % UInt64(candidates.count))]
         return apply(planned, to: index)
@@ -147,7 +147,7 @@ extension ChaosCrew {
 // MARK: - Time passes
 
 extension ChaosCrew {
-    /// Notices ends and does what is due. - Returns: whether something that a fault had begun came to its end.
+    /// Handles exits and runs due actions. - Returns: whether an earlier fault ended.
     @discardableResult
     func tick() throws -> Bool {
         var healed = false

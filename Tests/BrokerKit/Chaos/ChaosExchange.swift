@@ -3,7 +3,7 @@ internal import JSON
 package import Pipeline
 internal import TestKit
 
-/// What a request of the exchange uses up, read from its bytes.
+/// The challenge or token that a request of the exchange consumes, read from its bytes.
 package struct ChaosExchange: Hashable, Sendable {
     /// The verbs, as paths have them.
     package enum Method: String, Sendable {
@@ -22,7 +22,7 @@ package struct ChaosExchange: Hashable, Sendable {
         (self.method, self.value, self.challenge, self.tokenID) = (method, value, challenge, tokenID)
     }
 
-    /// - Returns: nil for what is no request of the exchange.
+    /// - Returns: nil for any other request.
     package init?(request value: [UInt8]?) {
         guard let value, let root = try? JSONDocument(parsing: value).root,
             let verb = root["path"]?.string?.split(separator: ":").last, let method = Method(rawValue: String(verb))
@@ -62,7 +62,7 @@ package struct ChaosAnswer: Hashable, Sendable {
         (self.written, self.requestID, self.token) = (written, requestID, token)
     }
 
-    /// - Throws: for what is neither a challenge nor a token.
+    /// - Throws: for anything but a challenge or token.
     package init(_ record: InboundRecord) throws {
         let root = try JSONDocument(parsing: record.value ?? []).root
         let id = record.headers.last { $0.name == Array("request-id".utf8) }?.value

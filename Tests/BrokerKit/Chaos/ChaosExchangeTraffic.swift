@@ -55,7 +55,7 @@ package final class ChaosExchangeTraffic {
     private var tokens: [(id: String, text: [UInt8])] = []
     private var recent: [ChaosRequest] = []
 
-    /// - Parameter challengeSeconds: what the configuration says of it.
+    /// - Parameter challengeSeconds: the configured life of a challenge.
     package init(_ keys: ChaosKeys, ca: LabCA, seed: UInt64, devices: Int, challengeSeconds: Int) {
         (self.keys, self.ca, self.seed, self.devices) = (keys, ca, seed, devices)
         challengeLife = Int64(challengeSeconds) * 1000
@@ -72,7 +72,7 @@ package final class ChaosExchangeTraffic {
         )
     }
 
-    /// - Parameter clock: what the devices' clocks say, in milliseconds since 1970.
+    /// - Parameter clock: the devices' time, in milliseconds since 1970.
     func next(clock: Int64) -> ChaosRequest {
         made += 1
         let time = EvaluationTime(milliseconds: clock)

@@ -1,4 +1,4 @@
-/// What a checker counted: how often each promise was broken, and a few places where.
+/// A checker's counts: how often each promise was broken, with a few places.
 package struct ChaosFindings: Sendable, Equatable {
     package enum Kind: String, Sendable, CaseIterable {
         case lost = "requests lost"
@@ -26,7 +26,7 @@ package struct ChaosFindings: Sendable, Equatable {
     package private(set) var examples: [Kind: [String]] = [:]
     /// The sources of the first outcomes whose bytes differ from the replay's.
     package private(set) var differing: Set<ChaosPlace> = []
-    /// What could not be checked, with the reason.
+    /// The promises that could not be checked, with the reason.
     package var unchecked: [Kind: String] = [:]
 
     private static let shown = 5
@@ -35,7 +35,7 @@ package struct ChaosFindings: Sendable, Equatable {
 
     package subscript(kind: Kind) -> Int { counts[kind, default: 0] }
 
-    /// Nothing was found; what was not checked does not count.
+    /// No finding; unchecked promises do not count.
     package var isClean: Bool { counts.values.allSatisfy { $0 == 0 } }
 
     package mutating func add(_ kind: Kind, _ example: @autoclosure () -> String) {

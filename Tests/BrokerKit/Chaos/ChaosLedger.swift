@@ -1,7 +1,7 @@
 internal import AppAttest
 package import Pipeline
 
-/// What lies in the ledger topic: the last value of each key, as compaction leaves them.
+/// The ledger topic's content: the last value of each key, as after compaction.
 package struct ChaosLedger: Sendable, Equatable {
     /// A challenge or a token's id that was used up.
     package struct Consumed: Sendable, Hashable {
@@ -26,10 +26,10 @@ package struct ChaosLedger: Sendable, Equatable {
 
     package init() {}
 
-    /// What stays after compaction.
+    /// The entries that survive compaction.
     package var size: Int { keys + consumed.count + others }
 
-    /// What should have been forgotten at the partitions' stream times, in milliseconds.
+    /// The entries that have expired at the partitions' stream times, in milliseconds.
     package func overdue(at streamTimes: [Int32: Int64]) -> Int {
         consumed.count { $0.expiresAt + Self.forgettingMilliseconds <= streamTimes[$0.partition] ?? 0 }
     }

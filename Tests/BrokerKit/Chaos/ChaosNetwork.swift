@@ -1,6 +1,6 @@
 internal import DeviceLab
 
-/// What became of the frames of one key that a run's network held.
+/// The fate of the held frames of one key.
 package struct LateFrames: Sendable, CustomStringConvertible {
     package let key: APIKey
     package var held = 0
@@ -17,7 +17,7 @@ package struct LateFrames: Sendable, CustomStringConvertible {
     }
 }
 
-/// The network of a run and what is wrong with it. For one thread at a time.
+/// The network of a run and its faults. For one thread at a time.
 final class ChaosNetwork {
     private let network: NetworkProxy
     /// When the bad weather ends.
@@ -33,7 +33,7 @@ final class ChaosNetwork {
     /// No bad weather lasts.
     var isClear: Bool { clears == nil }
 
-    /// Does a fault. - Returns: what was done; nil while bad weather lasts.
+    /// Injects a fault. - Returns: a description; nil while a slow network lasts.
     func apply(_ planned: PlannedFault) -> String? {
         guard clears == nil else { return nil }
         var random = SeededRandom(seed: planned.target)
@@ -58,7 +58,7 @@ final class ChaosNetwork {
         }
     }
 
-    /// Some requests of the key, a few apart, arrive late: behind the next transaction's first records or offsets.
+    /// Some requests of the key, a few apart, arrive late: after the next transaction's first records or offsets.
     private func hold(_ key: APIKey, _ random: inout SeededRandom) -> String {
         for _ in 0..<Self.lateFramesPerFault {
             let isBehindOffsets = random.next() % 3 == 0
@@ -89,7 +89,7 @@ final class ChaosNetwork {
         return true
     }
 
-    /// No more harm; what is still held, since its producer has no later transaction, arrives now.
+    /// Ends all faults; frames that are still held, because their producer has no later transaction, arrive now.
     func clear() {
         network.forget()
         network.set(.clear)

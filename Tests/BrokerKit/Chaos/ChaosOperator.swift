@@ -26,7 +26,7 @@ final class ChaosOperator {
     /// No quota is set.
     var isDone: Bool { quotaEnds == nil }
 
-    /// Does a fault. - Returns: what was done; nil where it does not fit now.
+    /// Injects a fault. - Returns: a description; nil if it does not fit now.
     ///
     /// - Parameters:
     ///   - crew: whole; its workers end, and start again.
@@ -75,7 +75,7 @@ final class ChaosOperator {
             let topic = ["--topic", workplace.requests]
             let tool = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
             let said = try cluster.tool(tool, group + topic + change)
-            // The tool exits with 0 all the same, for example where the group has members.
+            // The tool exits with 0 even on a failure, for example if the group has members.
             guard !said.contains("Error") else { throw ClusterFault(description: said) }
         }
         let before = try outcomes()

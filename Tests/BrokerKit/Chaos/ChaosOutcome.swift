@@ -16,7 +16,7 @@ package struct ChaosPlace: Hashable, Comparable, Sendable, CustomStringConvertib
     package var description: String { "\(partition)/\(offset)" }
 }
 
-/// What was written about one request: its result, or its dead letter.
+/// The outcome of one request: its result, or its dead letter.
 package struct ChaosOutcome: Sendable, Equatable {
     /// The request's place.
     package var source: ChaosPlace
@@ -33,7 +33,7 @@ package struct ChaosOutcome: Sendable, Equatable {
     package var requestID: String?
     /// The request's, milliseconds since 1970.
     package var timestamp: Int64?
-    /// What the check of a token said of it; nil for everything else.
+    /// The answer of a token check; nil for any other request.
     package var isAlreadyConsumed: Bool?
     /// Over key, value and headers.
     package var digest: Digest
@@ -42,7 +42,7 @@ package struct ChaosOutcome: Sendable, Equatable {
         (self.source, self.written, self.verdict, self.digest) = (source, written, verdict, digest)
     }
 
-    /// What two runs over the same requests must agree on.
+    /// The fields that must be equal in two runs over the same requests.
     package var judgement: String {
         let use = isAlreadyConsumed.map { $0 ? ", used before" : ", first use" } ?? ""
         return "\(verdict)\(isDuplicate ? " (duplicate)" : "")\(use) \(reason ?? "")"
@@ -63,7 +63,7 @@ extension ChaosOutcome {
         package let description: String
     }
 
-    /// Reads what a worker wrote onto its results topic, or a replay into its results file.
+    /// Reads a worker's results topic, or a replay's results file.
     package init(result record: InboundRecord) throws {
         let root = try JSONDocument(parsing: record.value ?? []).root
         guard let verdict = root["verdict"]?.string, let offset = root["source"]?["offset"]?.integer,
@@ -102,7 +102,7 @@ extension ChaosOutcome {
         isDeadLetter = true
     }
 
-    /// Lengths stand before what they count, so that nothing can be read in two ways; −1 stands for null.
+    /// Each length precedes its bytes, so that the reading is unambiguous; −1 means null.
     private static func digest(_ record: InboundRecord) -> Digest {
         var bytes: [UInt8] = []
         bytes.reserveCapacity((record.value?.count ?? 0) + 256)

@@ -12,7 +12,7 @@ package enum ChaosFault: String, Sendable, CaseIterable {
     case killBroker = "kill -9 of a broker"
     case pauseBroker = "broker pause"
     case killAllBrokers = "kill -9 of all brokers"
-    /// What the worker has sent by then arrives after its death.
+    /// Frames that the worker has sent by then arrive after its death.
     case killWorkerInPause = "kill -9 of a worker while no broker answers"
     case lateEnd = "late EndTxn"
     case lateOffsets = "late TxnOffsetCommit"

@@ -17,7 +17,7 @@ package final class ChaosProducer: Sendable {
         /// When the last request was acknowledged.
         package var end: ContinuousClock.Instant?
         package var fault: String?
-        /// Acknowledged to producers that are gone.
+        /// Acknowledged to producers that have been closed.
         fileprivate var before = 0
     }
 

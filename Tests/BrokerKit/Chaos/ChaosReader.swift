@@ -3,11 +3,11 @@ internal import JSON
 internal import Kafka
 package import Pipeline
 
-/// Reads what a run left behind: topics, ledger, and a replay of the requests.
+/// Reads a run's topics, its ledger, and a replay of the requests.
 struct ChaosReader {
     let workplace: ProgramWorkplace
 
-    /// Everything that is to be checked, and what is known of the topics beside it.
+    /// The evidence to check, and facts about the topics.
     struct Reading {
         var evidence: ChaosEvidence
         /// Partitions whose last transaction is still open.
@@ -104,7 +104,7 @@ struct ChaosReader {
             .map { "\(topic), partition \($0.key): readers end at \($0.value.committed) of \($0.value.all)" }
     }
 
-    /// What a replay wrote, in its order.
+    /// A replay's output, in its order.
     static func outcomes(ofReplay folder: String) throws -> [ChaosOutcome] {
         var outcomes: [ChaosOutcome] = []
         try CaptureFile.read(folder + "/results.ndjson") { outcomes.append(try ChaosOutcome(result: $0)) }

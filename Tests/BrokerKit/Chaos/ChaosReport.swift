@@ -1,4 +1,4 @@
-/// What a run did and what it came to.
+/// A run's faults and findings.
 package struct ChaosReport: Sendable {
     package var settings: ChaosSettings
     /// In the requests topic, without the last few that only close it.
@@ -27,7 +27,7 @@ package struct ChaosReport: Sendable {
     package var seconds = 0.0
     /// Requests of the exchange by method and judgement.
     package var exchange: [String: Int] = [:]
-    /// What the ledger topic holds, in words.
+    /// The ledger topic's content, in words.
     package var ledger = ""
 
     /// Nothing lost, nothing doubled and so on, and drained in time.

@@ -1,4 +1,4 @@
-/// What a chaos run does.
+/// The settings of a chaos run.
 package struct ChaosSettings: Sendable {
     package var seed: UInt64 = 1
     package var faults = 20
@@ -29,7 +29,7 @@ package struct ChaosSettings: Sendable {
     package var transactionMilliseconds = 10_000
     /// From the last fault until every request is answered.
     package var drainSeconds = 60.0
-    /// More members of worker.json, each with a comma behind it.
+    /// More members of worker.json, each followed by a comma.
     package var workerMembers = ""
     /// Puts a network between workers and brokers that does harm of its own.
     package var hasNetwork = false

@@ -43,7 +43,7 @@ package final class ChaosTraffic {
     ///   - requests: all of them, the extra ones included.
     ///   - devices: each attests once before the first extra request.
     ///   - hostileShare: the part of the requests that hostile senders made, 0 to 0.97.
-    ///   - exchange: makes the requests of the App Check exchange; nil = there are none.
+    ///   - exchange: makes the requests of the App Check exchange; nil = none.
     ///   - exchangeShare: their part of the requests after the first attestations, 0 to 1.
     package init(
         ca: LabCA,
@@ -77,7 +77,7 @@ package final class ChaosTraffic {
 
     /// The next requests; empty at the end.
     ///
-    /// - Parameter clock: what the devices' clocks say, in milliseconds since 1970.
+    /// - Parameter clock: the devices' time, in milliseconds since 1970.
     package func take(_ limit: Int = chunk, clock: Int64) -> [ChaosRequest] {
         let count = min(limit, total - made)
         guard count > 0 else { return [] }
@@ -129,7 +129,7 @@ package final class ChaosTraffic {
     }
 }
 
-/// What one lane needs to make requests: its own devices.
+/// One lane's own devices, which make its requests.
 private final class TrafficLane: @unchecked Sendable {
     // One lane is used by one thread at a time: `concurrentPerform` hands each index out once.
     private let lane: FleetLane

@@ -5,7 +5,7 @@ package import Testing
 ///
 /// Their tests block, so they run on threads of their own and leave the pool to the tests that compute.
 package struct BrokerTurn: SuiteTrait, TestScoping {
-    /// 1 for a broker, 2 for a cluster of three, all there is for tests that measure time.
+    /// 1 for a broker, 2 for a cluster of three, all of them for tests that measure time.
     let weight: Int
 
     package func provideScope(

@@ -5,7 +5,7 @@ package struct KafkaInstallation: Sendable {
     package let home: URL
     package let java: URL
 
-    /// What was found, or nil: ``whyMissing`` then says what to do.
+    /// The installation found, or nil: ``whyMissing`` then has the remedy.
     package static let found: KafkaInstallation? = {
         guard let java = executable("java"), let home = candidates.first(where: isKafka) else { return nil }
         return KafkaInstallation(home: home, java: java)

@@ -1,7 +1,7 @@
 extension RealCluster {
     /// The shell that keeps the brokers. Signals end its reading, not the shell itself, so that it still tidies up.
     ///
-    /// A broker's process id stands in `ID/pid`, and `ID/ended` is there once it has ended.
+    /// `ID/pid` has a broker's process id, and `ID/ended` exists once it has ended.
     static let script = """
         folder=$1; java=$2; home=$3; brokers=$4; heap=$5; disk=$6; kept=$7
         shift 7

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A rule about what a user may do. A denied operation stays denied, whatever else is allowed.
+/// An ACL of a user. A denied operation stays denied, whatever else is allowed.
 package struct AccessRule: Sendable {
     package enum Resource: Sendable {
         case topic(String)

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// What a cluster has beside the ordinary.
+/// A cluster's settings that differ from the default.
 package struct ClusterSettings: Sendable {
     /// 1 or 3; with three every topic has three replicas, of which two must have a record.
     package var brokers = 1
@@ -38,14 +38,14 @@ package struct ClusterFault: Error, CustomStringConvertible {
 /// One or three Kafka brokers (KRaft, each a controller too) in one folder, on loopback ports that were free.
 ///
 /// A shell keeps them: when its standard input ends, because ``stop()`` closed it or because this process died, it kills
-/// the brokers and deletes the folder. So nothing is left behind however a run ends.
+/// the brokers and deletes the folder. So no process or file remains, however a run ends.
 package final class RealCluster: @unchecked Sendable {
     package let settings: ClusterSettings
     /// Of the listener without names and passwords.
     package let bootstrapServers: String
     /// Of the SASL listener; there are users only where the settings name some.
     package let saslServers: String
-    /// What clients pass that bootstrap from its ``NetworkProxy/bootstrapServers``; nil where the settings ask for none.
+    /// The proxy between clients and brokers: clients use its ``NetworkProxy/bootstrapServers``; nil = no proxy.
     package let network: NetworkProxy?
     package let folder: URL
     let installation: KafkaInstallation
@@ -84,7 +84,7 @@ package final class RealCluster: @unchecked Sendable {
 
     deinit { stop() }
 
-    /// Stops every broker at once and deletes the folder, unless the settings keep it.
+    /// Kills every broker and deletes the folder, unless the settings keep it.
     package func stop() {
         network?.stop()
         guard keeper.isRunning else { return }
@@ -149,7 +149,7 @@ extension RealCluster {
         }
     }
 
-    /// Waits until a broker's process is gone.
+    /// Waits until a broker's process has ended.
     package func waitUntilEnded(_ id: Int, seconds: Int) throws {
         guard Patience.wait(seconds, until: { !isRunning(id) }) else {
             throw ClusterFault(description: "broker \(id) does not end")

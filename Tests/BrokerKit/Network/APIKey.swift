@@ -1,4 +1,4 @@
-/// What a Kafka request asks for, by its number in the protocol.
+/// The kind of a Kafka request, by its number in the protocol.
 package struct APIKey: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     package let rawValue: Int16
 

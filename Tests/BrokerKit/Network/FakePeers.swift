@@ -58,7 +58,7 @@ package final class FakeBroker: Sendable {
 
     deinit { stop() }
 
-    /// What has arrived, in order.
+    /// The bytes that have arrived, in order.
     package var received: [RequestHead] { state.withLock { $0.received } }
 
     package func stop() {

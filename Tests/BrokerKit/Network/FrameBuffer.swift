@@ -3,10 +3,10 @@ struct FrameBuffer {
     private var bytes: [UInt8] = []
     private var start = 0
 
-    /// More than any request or answer of these tests; what claims to be longer is no Kafka.
+    /// More than any request or answer of these tests; a longer frame is not Kafka's.
     static let maxFrame = 128 << 20
 
-    /// What has come and is in no frame yet.
+    /// Bytes that do not complete a frame yet.
     var count: Int { bytes.count - start }
 
     mutating func append(_ chunk: ArraySlice<UInt8>) {

@@ -90,7 +90,7 @@ extension LoopbackSocket {
     func write(_ bytes: [UInt8], from index: Int, most limit: Int) -> Transfer {
         let count = min(limit, bytes.count - index)
         guard count > 0 else { return .bytes(0) }
-        // Bytes of an array that lives on; a peer that is gone is no signal.
+        // Bytes of an array that lives on; a closed peer causes no signal.
         let written = unsafe bytes.withUnsafeBytes {
             unsafe send(descriptor, $0.baseAddress?.advanced(by: index), count, Int32(MSG_NOSIGNAL))
         }

@@ -2,19 +2,19 @@
 package struct NetworkDeed: Sendable {
     package enum Action: Sendable, Equatable {
         /// The request does not arrive. A copy stays in the network and arrives late, on a connection of its own. The
-        /// client's connection is cut, so that it repeats the request at once.
+        /// client's connection is cut, so that it repeats the request immediately.
         case hold(Release)
         /// The connection is cut, and the request does not arrive.
         case cutBefore
-        /// The request arrives, and the connection is cut at once.
+        /// The request arrives, and the connection is cut immediately.
         case cutBehind
         /// The request is answered; the connection is cut before the answer.
         case cutBeforeAnswer
-        /// The connection is cut behind the answer.
+        /// The connection is cut after the answer.
         case cutBehindAnswer
-        /// The request, and whatever the client sends behind it, comes late.
+        /// The request, and everything that the client sends after it, arrives late.
         case delay(Duration)
-        /// The answer, and whatever the broker sends behind it, comes late.
+        /// The answer, and everything that the broker sends after it, arrives late.
         case delayAnswer(Duration)
         /// The request does not arrive, and the connection stays.
         case swallow
@@ -22,7 +22,7 @@ package struct NetworkDeed: Sendable {
         case swallowAnswer
     }
 
-    /// When a held frame is let go.
+    /// When a held frame is released.
     package enum Release: Sendable, Hashable {
         /// By ``NetworkProxy/deliver(_:)``.
         case byHand
@@ -57,7 +57,7 @@ package struct NetworkDeed: Sendable {
 package struct NetworkWeather: Sendable, Equatable {
     /// In bytes per second and direction, all connections together; nil = as fast as it goes.
     package var bytesPerSecond: Int?
-    /// What stops here is not lost: it goes on when the way is open again, as packets that are sent again do.
+    /// Stopped bytes are not lost: they continue when the direction opens again, like retransmitted packets.
     package var stopsRequests = false
     package var stopsAnswers = false
     /// New connections are refused.

@@ -1,4 +1,4 @@
-/// What a network has seen and done so far.
+/// A network's observations and actions so far.
 package struct NetworkNews: Sendable {
     /// Connections of clients, open now.
     package var connections = 0
@@ -38,7 +38,7 @@ package struct HeldFrame: Sendable {
 
     package var answer: [UInt8]? { if case .answered(let bytes) = state { bytes } else { nil } }
 
-    /// The broker's verdict on a late EndTxn or AddOffsetsToTxn: the error code behind correlation id and throttle time.
+    /// The broker's verdict on a late EndTxn or AddOffsetsToTxn: the error code after correlation id and throttle time.
     package var errorCode: Int16? {
         guard [.endTransaction, .addOffsetsToTransaction].contains(head.key), let answer else { return nil }
         let flexible = head.version >= (head.key.firstFlexibleVersion ?? .max)

@@ -23,7 +23,7 @@ package final class NetworkProxy: Sendable {
         case cutAll(broker: Int?)
     }
 
-    /// What the thread and its users share.
+    /// The state that the thread and its users share.
     struct Shared: Sendable {
         var orders: [Order] = []
         var news = NetworkNews()
@@ -64,7 +64,7 @@ package final class NetworkProxy: Sendable {
 
     package var news: NetworkNews { shared.withLock { $0.news } }
 
-    /// Does a deed to the next request that fits. Of several deeds that fit the oldest is done.
+    /// Applies a deed to the next request that matches. Of several matching deeds the oldest is applied.
     ///
     /// - Returns: its number in ``NetworkNews/done`` and ``HeldFrame/deed``.
     @discardableResult
@@ -77,13 +77,13 @@ package final class NetworkProxy: Sendable {
         return number
     }
 
-    /// Forgets a deed that is not done yet; nil = all.
+    /// Removes a pending deed; nil = all.
     package func forget(_ deed: Int? = nil) { order(.forget(deed)) }
 
     /// - Parameter broker: from 1 on; nil = all.
     package func set(_ weather: NetworkWeather, broker: Int? = nil) { order(.weather(weather, broker: broker)) }
 
-    /// Lets a held frame go, by the number of the deed that holds it.
+    /// Releases a held frame, by the number of the deed that holds it.
     package func deliver(_ deed: Int) { order(.deliver(deed)) }
 
     /// Cuts every connection to a broker; nil = to all.

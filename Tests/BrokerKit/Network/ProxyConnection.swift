@@ -1,6 +1,6 @@
-/// A client's connection and the one behind it to the broker.
+/// A client's connection and its counterpart to the broker.
 final class ProxyConnection {
-    /// What becomes of an answer that is awaited.
+    /// What happens to an awaited answer.
     enum AnswerDeed: Equatable {
         case pass
         case cutBefore
@@ -43,13 +43,13 @@ final class ProxyConnection {
         server.close()
     }
 
-    /// Takes the connection from the client. What it has sent so far still reaches the broker, as it would on a wire.
+    /// Closes the client's connection. Bytes that it has sent still reach the broker, as on a wire.
     func cutClient() {
         client.close()
         down.drop()
     }
 
-    /// The broker is gone: the client gets what had arrived.
+    /// The broker has closed: the client gets the bytes that had arrived.
     func loseServer() {
         serverEnded = true
         server.close()

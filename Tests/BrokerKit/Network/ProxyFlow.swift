@@ -13,9 +13,9 @@ struct ProxyFlow {
     private var first = 0
     private var sent = 0
     private(set) var waiting = 0
-    /// How many frames have gone.
+    /// How many frames have passed.
     private var gone = 0
-    /// Frames that were added behind so many wait until then.
+    /// Frames that were added after this number wait until then.
     private var barrier: (frames: Int, until: ContinuousClock.Instant)?
 
     var isEmpty: Bool { first == frames.count }
@@ -26,14 +26,14 @@ struct ProxyFlow {
         waiting += bytes.count
     }
 
-    /// When the next byte may go out; nil = there is none.
+    /// When the next byte may go out; nil = no byte is waiting.
     var due: ContinuousClock.Instant? {
         guard !isEmpty else { return nil }
         guard let barrier, gone >= barrier.frames else { return frames[first].due }
         return max(barrier.until, frames[first].due)
     }
 
-    /// Lets what is here pass, and stops what comes behind it.
+    /// Lets the present bytes pass, and stops later ones.
     mutating func close(until: ContinuousClock.Instant) {
         barrier = (barrier?.frames ?? gone + frames.count - first, until)
     }
@@ -42,7 +42,7 @@ struct ProxyFlow {
 
     mutating func drop() { (frames, first, sent, waiting, barrier) = ([], 0, 0, 0, nil) }
 
-    /// Writes what is due, at most `limit` bytes. - Returns: how many; nil = the peer is gone.
+    /// Writes due bytes, at most `limit`. - Returns: how many; nil = the peer has closed.
     mutating func write(to socket: LoopbackSocket, now: ContinuousClock.Instant, limit: Int) -> Int? {
         var written = 0
         while let due, due <= now, written < limit {

@@ -81,11 +81,11 @@ extension ProxyLoop {
     ) {
         connection.awaited[head.correlationID] = .init(head: head, deed: deed)
         connection.up.add(frame, due: due)
-        // So that nothing overtakes the late frame that this request's answer lets go.
+        // So that nothing overtakes the late frame that this request's answer releases.
         if let id = head.transactionalID, !waitingHolds(behind: head).isEmpty { stop(id, ContinuousClock.now) }
     }
 
-    /// Stops what a producer sends from now on.
+    /// Stops everything that a producer sends from now on.
     private func stop(_ id: [UInt8], _ now: ContinuousClock.Instant) {
         for connection in connections where connection.transactionalID == id {
             connection.up.close(until: now + LateDelivery.patience)
@@ -130,7 +130,7 @@ extension ProxyLoop {
         for index in waitingHolds(behind: head) { deliver(index, head.transactionalID, now) }
     }
 
-    /// The held frames that a request of a later transaction lets go, by their place.
+    /// The held frames that a request of a later transaction releases, by their place.
     private func waitingHolds(behind head: RequestHead) -> [Int] {
         guard let id = head.transactionalID, !holds.isEmpty else { return [] }
         let ends = transactions.ends(of: id)
@@ -160,7 +160,7 @@ extension ProxyLoop {
         if let waiting { stop(waiting, now) }
     }
 
-    /// - Parameter answer: with its length; nil = there is none.
+    /// - Parameter answer: with its length; nil = no answer.
     func finish(_ delivery: LateDelivery, _ answer: [UInt8]?) {
         deliveries.removeAll { $0 === delivery }
         let state = answer.map { HeldFrame.State.answered(Array($0.dropFirst(4).prefix(128))) } ?? .failed

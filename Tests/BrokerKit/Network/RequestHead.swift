@@ -8,7 +8,7 @@ package struct RequestHead: Sendable, Equatable {
     /// EndTxn: commit or abort; nil for all others.
     package let isCommit: Bool?
 
-    /// - Parameter frame: a request with its four bytes of length. - Returns: nil where it is none.
+    /// - Parameter frame: a request with its four bytes of length. - Returns: nil if it is not a request.
     package init?(_ frame: [UInt8]) {
         var reader = FrameReader(frame, from: 4)
         guard let key = reader.int16(), let version = reader.int16(), let id = reader.int32() else { return nil }
@@ -19,7 +19,7 @@ package struct RequestHead: Sendable, Equatable {
         (transactionalID, isCommit) = (content?.id, content?.isCommit)
     }
 
-    /// The body's first field, behind the client's name, and EndTxn's last one.
+    /// The body's first field, after the client's name, and EndTxn's last one.
     private static func content(
         of key: APIKey,
         _ version: Int16,

@@ -1,4 +1,4 @@
-/// Where each transactional id stands, by the answers that its requests got.
+/// The state of each transactional id, by the answers that its requests got.
 struct TransactionWatch {
     private struct State {
         /// Answered EndTxn and InitProducerId.
@@ -11,7 +11,7 @@ struct TransactionWatch {
     /// The transactions that have ended; a later number is a later transaction.
     func ends(of id: [UInt8]) -> Int { states[id]?.ends ?? 0 }
 
-    /// Whether a record or a partition of a transaction has arrived that has not ended yet.
+    /// Whether an open transaction has a record or a partition.
     func isOpen(_ id: [UInt8]) -> Bool { states[id]?.isOpen ?? false }
 
     mutating func noteAnswer(_ head: RequestHead) {

@@ -13,7 +13,7 @@ final class ProgramLeash: Sendable {
         shell.standardInput = words
         shell.standardOutput = FileHandle.nullDevice
         shell.standardError = FileHandle.nullDevice
-        // Without it everything works the same; only an interrupted run would leave something behind.
+        // Optional: without it an interrupted run would leave processes behind.
         try? shell.run()
     }
 

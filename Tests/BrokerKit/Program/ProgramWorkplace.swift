@@ -20,7 +20,7 @@ package final class ProgramWorkplace {
         package var partitions: Int32 = 6
         package var delivery = "exactly-once"
         package var membership = "static"
-        /// More members of worker.json, each with a comma behind it.
+        /// More members of worker.json, each followed by a comma.
         package var members = ""
         /// More of kafka.properties, which counts before the rest of it.
         package var kafka: [(name: String, value: String)] = []

@@ -112,7 +112,7 @@ struct ChaosExchangeTests {
         var sample = ExchangeSample()
         sample.change(7) { $0.isAlreadyConsumed = false }
         #expect(sample.counts == [.tokenUsedTwice: 1])
-        // Marked as a duplicate it is one of another request all the same.
+        // Even marked as a duplicate, it repeats another request.
         sample.change(7) { $0.isDuplicate = true }
         #expect(sample.counts == [.tokenUsedTwice: 1])
     }

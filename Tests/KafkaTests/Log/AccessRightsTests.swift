@@ -4,7 +4,7 @@ import Testing
 
 @testable import Broker
 
-/// The words for a right that is missing, by what the library says of a refusal.
+/// The message for a missing right, by the library's error.
 struct AccessRightsTests {
     private static let settings = BrokerSettings(
         properties: [("group.id", "g")],

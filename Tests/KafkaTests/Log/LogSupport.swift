@@ -60,7 +60,7 @@ final class LogDriver {
     private(set) var faults: [KafkaFault] = []
     /// Partitions whose ledgers are kept.
     var kept: Set<Int32> = []
-    /// Whether a revocation is answered at once.
+    /// Whether a revocation is answered immediately.
     var releases = true
     private var reading: [StoredRecord]?
     /// An assignment whose restore could not be begun yet.

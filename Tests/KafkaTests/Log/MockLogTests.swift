@@ -152,7 +152,7 @@ struct MockLogTests {
     /// EndTxn in Kafka's protocol, and a broker's answer to a producer whose epoch is over.
     private static let (endTransaction, invalidProducerEpoch): (Int16, Int32) = (26, 47)
 
-    /// The one chance to see a change behind the records of a round: a member that joins while the round is collected.
+    /// The only way to see a change after the records of a round: a member joins while the round is collected.
     @Test(arguments: Delivery.allCases)
     func `partitions revoked after the records of an aborted batch are not assigned again`(delivery: Delivery) throws {
         try withTopics { cluster, settings in

@@ -44,7 +44,7 @@ struct PartitionPositionsTests {
         let found: PartitionPositions
         let offset: Int64?
         var skipped: Int64 = 0
-        /// What the note names; nil = there is no note.
+        /// The message's words; nil = no message.
         var note: String?
         var hasCommitted = true
         var testDescription: String { row }

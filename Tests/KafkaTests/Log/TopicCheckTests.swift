@@ -119,7 +119,7 @@ struct TopicCheckTests {
             membership: .static
         )
         #expect(try settings.consumerProperties()["group.instance.id"] == "g-i")
-        // An offset that is gone is an error, and the positions decide where to go on.
+        // A deleted offset is an error, and the positions decide where reading continues.
         #expect(try settings.consumerProperties()["auto.offset.reset"] == "error")
         settings.membership = .dynamic
         #expect(try settings.consumerProperties()["group.instance.id"] == nil)

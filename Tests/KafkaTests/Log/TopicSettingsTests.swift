@@ -20,7 +20,7 @@ struct TopicSettingsTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let topic: String
         let setting: (name: String, value: String)
-        /// nil = there is no finding.
+        /// nil = no finding.
         let severity: TopicFinding.Severity?
         var testDescription: String { "\(topic) \(setting.name)=\(setting.value)" }
 

@@ -69,7 +69,7 @@ struct HiddenRepeatTests {
         }
     }
 
-    /// What brokers answer while they are busy or have moved: the library asks again, and every copy is accounted for.
+    /// The answers of busy or moved brokers: the library asks again, and every copy is accounted for.
     private static let busy: [(Request, Int32)] = [
         (.endTransaction, 14), (.endTransaction, 15), (.endTransaction, 16), (.addPartitions, 14), (.addPartitions, 51),
         (.addOffsets, 14), (.addOffsets, 51), (.offsetCommit, 14), (.offsetCommit, 15),

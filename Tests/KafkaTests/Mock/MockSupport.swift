@@ -12,7 +12,7 @@ final class MockFixture {
         try cluster.createTopic(Self.topic, partitions: partitions)
     }
 
-    /// What keeps the mock quick: see ``MockCluster``.
+    /// Properties that keep the mock fast: see ``MockCluster``.
     func properties(group: String = "group", _ more: [(String, String)] = []) -> [(String, String)] {
         [
             ("bootstrap.servers", cluster.bootstrapServers), ("group.id", group), ("fetch.wait.max.ms", "10"),
@@ -48,7 +48,7 @@ func withMock(partitions: Int = 4, _ body: (MockFixture) throws -> Void) throws 
 }
 
 extension Consumer {
-    /// Polls until `isDone` says so. - Returns: false when that took too long.
+    /// Polls until `isDone` returns true. - Returns: false after a time-out.
     func poll(seconds: Int = 30, until isDone: (ConsumerEvent) throws -> Bool) throws -> Bool {
         let deadline = ContinuousClock.now + .seconds(seconds)
         while ContinuousClock.now < deadline {

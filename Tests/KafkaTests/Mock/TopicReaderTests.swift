@@ -140,7 +140,7 @@ extension TopicReader {
         ends.enumerated().allSatisfy { partition, end in (position(of: Int32(partition)) ?? -1) >= end }
     }
 
-    /// Polls until `isDone` says so.
+    /// Polls until `isDone` returns true.
     func records(seconds: Int = 30, until isDone: () throws -> Bool) throws -> [TopicRecord] {
         let deadline = ContinuousClock.now + .seconds(seconds)
         var records: [TopicRecord] = []

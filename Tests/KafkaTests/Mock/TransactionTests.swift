@@ -1,7 +1,7 @@
 import Kafka
 import Testing
 
-/// What the mock can show of transactions: it never hides an aborted record, and keeps no offsets sent in one.
+/// Transactions on the mock, which never hides an aborted record and keeps no offsets sent in one.
 @Suite(.timeLimit(.minutes(20)))
 struct TransactionTests {
     @Test func `records of a transaction are acknowledged, and their last offsets known`() throws {

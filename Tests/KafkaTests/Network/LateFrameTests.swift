@@ -20,9 +20,9 @@ private let behindNetwork: ClusterSettings = {
 )
 struct LateFrameTests {
     enum Late: CaseIterable, Sendable {
-        /// Makes what the next transaction has written so far visible, without its offsets.
+        /// Makes the next transaction's records so far visible, without its offsets.
         case commit
-        /// Drops it, and what comes behind it goes through.
+        /// Drops it, and the following records pass.
         case abort
         /// Moves the group back.
         case offsets
@@ -39,7 +39,7 @@ struct LateFrameTests {
 
     private static let (requests, before) = (30, 10)
 
-    /// What readers see after one late frame.
+    /// The readers' view after one late frame.
     private struct Outcome: Equatable {
         var (results, different): (Int, Int)
         var committed: Int64?
@@ -58,7 +58,7 @@ struct LateFrameTests {
         _ = try fixture.create()
         try publish(fixture)
         var settings = fixture.settings("one")
-        // All of a batch in one request, so that the late frame comes behind all of it.
+        // All of a batch in one request, so that the late frame follows all of it.
         settings.properties.append(("linger.ms", "100"))
         // The library takes a moment to repeat the request; an abort that times out gets a new producer anyway.
         settings.abortMilliseconds = 20_000

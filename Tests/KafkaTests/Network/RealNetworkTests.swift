@@ -11,7 +11,7 @@ private let behindNetwork: ClusterSettings = {
     return settings
 }()
 
-/// What a network does to transactions, on a real broker.
+/// Network faults during transactions, on a real broker.
 @Suite(
     .brokerTests,
     .cluster(behindNetwork),
@@ -112,7 +112,7 @@ struct RealNetworkTests {
         #expect(try fixture.outputs() == ["a", "b"])
     }
 
-    /// The consumer that takes the fenced one's place must not be assigned anything before the loop has let go.
+    /// The consumer that takes the fenced one's place must not be assigned anything before the loop has released its partitions.
     @Test func `a member fenced by another of its name while its commit waits gets its partitions again`() throws {
         let network = try network()
         let fixture = try RealFixture("namesake", servers: network.bootstrapServers)

@@ -33,7 +33,7 @@ struct BrokerFaultTests {
         case .restart: try cluster.terminate(fault.rawValue)
         case .pause: try cluster.pause(fault.rawValue)
         }
-        // Longer than the others wait for it: other brokers take over its partitions and its coordinators.
+        // Longer than the others wait for it: other brokers become leaders and coordinators.
         sleep(8)
         if fault == .pause { try cluster.resume(fault.rawValue) } else { try cluster.start(fault.rawValue) }
         try workplace.expectOrder(of: worker)

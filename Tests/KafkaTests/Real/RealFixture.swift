@@ -71,8 +71,8 @@ struct RealFixture {
         return all.flatMap { partition in values.filter { $0.partition == partition }.map(\.text) }
     }
 
-    /// What the group will read next of each partition; nil for nothing committed.
-    /// Offsets in a transaction whose markers are being written are asked for again.
+    /// The group's next offset of each partition; nil = nothing committed.
+    /// Offsets in a transaction whose markers are being written are requested again.
     func committed() throws -> [Int64?] {
         for _ in 0..<50 {
             do { return try askCommitted() } catch let fault as KafkaFault where fault.isRetriable { usleep(100_000) }

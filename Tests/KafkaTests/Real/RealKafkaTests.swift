@@ -100,7 +100,7 @@ struct RealKafkaTests {
             try driver.commit(batch, batch.outputs(.results))
             seen += batch.records
         }
-        // Rounds may be short, so that a batch holds more than was asked for.
+        // Rounds may be short, so that a batch holds more than requested.
         let committed = seen.map { "results \($0.partition)/\($0.offset)" }
         // Polled and written, but not committed: it comes again.
         let uncommitted = try driver.records(1)

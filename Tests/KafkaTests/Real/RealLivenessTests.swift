@@ -5,7 +5,7 @@ import Kafka
 import Pipeline
 import Testing
 
-/// What a member does while the broker leaves it waiting.
+/// A member's work while the broker does not answer.
 extension RealKafkaTests {
     @Test func `partitions are read while the ledger of another waits for an open transaction`() throws {
         let fixture = try RealFixture("one-by-one")
@@ -26,7 +26,7 @@ extension RealKafkaTests {
             return Set(batch.records.map(\.partition)) == [0, 2]
         }
         #expect(areRead && driver.completed.sorted() == [0, 2] && driver.restored.isEmpty)
-        // What they made of them is committed.
+        // Their outputs are committed.
         try driver.commit(batch, batch.outputs(.results, .ledger))
         #expect(try fixture.committed().map { $0 == nil } == [false, true, false])
         try owner.commit(timeoutMilliseconds: 30_000)
@@ -49,7 +49,7 @@ extension RealKafkaTests {
         try driver.log.close()
     }
 
-    /// Behind an offset that is gone the library reads no further; partitions have to be taken over again.
+    /// The library stops reading at a deleted offset; the partitions have to be assigned again.
     @Test func `reading continues after expired requests while another partition's ledger waits`() throws {
         let fixture = try RealFixture("expired")
         _ = try fixture.create()

@@ -5,7 +5,7 @@ import Kafka
 import Pipeline
 import Testing
 
-/// What a log reads of the ledger topic when partitions become its own.
+/// The restore of a log from the ledger topic when it is assigned partitions.
 extension RealKafkaTests {
     /// Another owner's producer on the ledger topic, with records of its own.
     private struct Owner {

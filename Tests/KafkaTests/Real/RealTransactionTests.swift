@@ -167,7 +167,7 @@ struct RealTransactionTests {
             "\(fault as Any)"
         )
         try producer.abort(timeoutMilliseconds: 30_000)
-        // A new producer goes on at once; the one that was refused misses sequence numbers for a while.
+        // A new producer works immediately; the refused one misses sequence numbers for a while.
         let next = try fixture.producer()
         try next.begin()
         try next.produce(["small"], to: fixture.output)
@@ -251,7 +251,7 @@ struct RealTransactionTests {
         try next.send(2, fixture, metadata)
         try next.commit(timeoutMilliseconds: 30_000)
         let outputs = try fixture.outputs()
-        // The broker may have read the commit before it stood still, and then carries it out.
+        // The broker may have read the commit before it was paused, and then performs it.
         #expect(outputs == ["again"] || (call == "commit" && outputs == ["a", "again"]))
         #expect(try fixture.committed() == 2)
         try consumer.close()

@@ -63,7 +63,7 @@ struct TransactionFixture {
         return try #require(metadata)
     }
 
-    /// Stops the broker's clock and waits until it stands still.
+    /// Pauses the broker and waits until it has stopped.
     func stop(_ broker: RealCluster) throws {
         let pid = try String(contentsOf: broker.folder.appendingPathComponent("1/pid"), encoding: .utf8)
         try broker.pause()
@@ -91,7 +91,7 @@ struct TransactionFixture {
         return values
     }
 
-    /// What the group will read next; nil for nothing committed.
+    /// The group's next offset; nil = nothing committed.
     func committed() throws -> Int64? {
         try admin().committedOffsets(
             ofGroup: KafkaProperties(properties)["group.id"] ?? "",

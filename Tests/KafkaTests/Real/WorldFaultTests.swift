@@ -36,7 +36,7 @@ struct WorldFaultTests {
         worker.signal(SIGTERM)
         #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
         let findings = try workplace.reckon()
-        // The replay has no such limit, so the one request differs there.
+        // The replay has no such limit, so this request differs there.
         #expect(findings[.lost] == 0 && findings[.doubled] == 0 && findings[.outOfOrder] == 0)
         #expect(findings[.verdictDiffers] == 1, "\(findings.lines.joined(separator: "\n"))")
         #expect(findings.examples[.verdictDiffers]?.first?.contains("dead letter") ?? false)
@@ -59,7 +59,7 @@ struct WorldFaultTests {
         try workplace.expectOrder(of: workplace.start("run", "--instance", "one"))
     }
 
-    /// Several times: a lane that is at work while the process ends must not find its libraries gone.
+    /// Several times: a lane at work during the exit must not find its libraries unloaded.
     @Test func `SIGTERM in the middle of the work shuts the worker down cleanly`() throws {
         let workplace = try ProgramWorkplace("asked", topics: .workplace) {
             $0.members = #""batch": {"records": 200},"#

@@ -7,7 +7,7 @@ import SimulationKit
 import TestKit
 import Testing
 
-/// Used challenges and tokens are forgotten by stream time, and what is forgotten never comes back.
+/// Used challenges and tokens expire by stream time, and an expired one is never accepted again.
 @Suite struct ForgettingTests {
     private struct Bench {
         let rig: ExchangeRig
@@ -22,7 +22,7 @@ import Testing
             }
         }
 
-        /// A limited-use token for every device, used up at once. Returns the requests that used the challenge.
+        /// A limited-use token for every device, consumed immediately. Returns the requests that used the challenge.
         mutating func round() throws -> [ExchangeRequest] {
             let challenge = try rig.challenge()
             let requests = devices.indices.map { index in

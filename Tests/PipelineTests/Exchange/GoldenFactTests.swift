@@ -11,7 +11,7 @@ import Testing
 @Suite struct GoldenFactTests {
     private static let cases = FirebaseContract.node("resourceNames", "cases")?.elements ?? []
 
-    /// The names of members, in order, inner objects in brackets; an order of members is no fact.
+    /// The names of members, in order, inner objects in brackets; the order of members is not a fact.
     private static func shape(_ node: JSONNode?) -> [String] {
         (node?.members ?? []).map { member in
             let name = String(decoding: member.name, as: UTF8.self)

@@ -7,7 +7,7 @@ import SimulationKit
 import TestKit
 import Testing
 
-/// Google's stock client against the real loop: its state machine chooses the calls; it knows only what the topics say.
+/// Google's stock client against the real loop: its state machine chooses the calls, and knows only the topics.
 @Suite struct HandshakeTests {
     private static func client(_ resource: String, seed: UInt64 = 5) -> StockClient {
         StockClient(ExchangeKit.model, resource: resource, seed: seed)

@@ -119,7 +119,7 @@ import Testing
         let rig = try ExchangeRig(ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [1])))
         _ = try rig.register(FakeDevice(ExchangeKit.model, seed: 3))
         try rig.restartReplacing(with: ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [5])))
-        // Refused at once, instead of accepted and fatal later.
+        // Refused immediately, instead of accepted and fatal later.
         #expect(try rig.send(.challenge()).verdict == "accepted")
         #expect(try rig.replace(ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [5]))) != nil)
     }

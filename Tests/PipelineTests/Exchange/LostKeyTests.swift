@@ -9,7 +9,7 @@ import Testing
 
 /// Assertions whose key the ledger has lost, and artifacts that do not fit.
 @Suite struct LostKeyTests {
-    /// A device's artifact from a worker whose ledger is gone.
+    /// A device's artifact from a worker whose ledger was lost.
     private static func orphan(_ seed: UInt64 = 3) throws -> (device: FakeDevice, artifact: [UInt8]) {
         let rig = try ExchangeRig(ExchangeKit.settings())
         var device = FakeDevice(ExchangeKit.model, seed: seed)
@@ -64,7 +64,7 @@ import Testing
         let answers = try rig.refresh(&device, artifact)
         #expect(answers.reason == "unknown-key" && answers.code == 403)
         #expect(rig.key(device) == nil && answers.answer == nil)
-        // A key that the ledger has is judged all the same.
+        // A key that the ledger has is judged by the same rules.
         var known = FakeDevice(ExchangeKit.model, seed: 9)
         let own = try rig.register(known)
         #expect(try rig.refresh(&known, own).verdict == "accepted")

@@ -51,7 +51,7 @@ import Testing
             try Self.send(.verifyAttestation, hidden, of: bad, hash: moved, rig).summary
                 == (isListed ? "malformed-request" : reason)
         )
-        // The same build's assertions, with a key that stands in the ledger.
+        // The same build's assertions, with a key that is in the ledger.
         let good = FakeDevice(ca: ca, appID: appID, shape: shape, seed: 4)
         #expect(
             try Self.send(

@@ -158,7 +158,7 @@ import Testing
         let next = try rig.serve(&client)
         guard case .backingOff(let end)? = next.outcomes.first else { return #expect(Bool(false), "backs off") }
         #expect((1000...1500).contains(end.milliseconds - rig.time))
-        // Let in, it goes on with the key that it has.
+        // Once admitted, it continues with its key.
         #expect(try rig.replace(Self.settings(.on, Rollout.whole)) == nil)
         rig.time += 1500
         #expect(try rig.serve(&client).token != nil)

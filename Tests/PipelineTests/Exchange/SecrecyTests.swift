@@ -51,7 +51,7 @@ import Testing
             for challenge in challenges { secrets.add(challenge) }
             for artifact in artifacts {
                 secrets.add(artifact)
-                // The key ID in it is no secret, what is sealed is.
+                // The key ID in it is not secret, the sealed part is.
                 secrets.add(Array(artifact[49...]))
             }
             for token in tokens {
@@ -85,7 +85,7 @@ import Testing
         return traffic
     }
 
-    /// Requests that hold secrets and are refused, or are no requests at all.
+    /// Refused requests with secrets, and records with secrets that are not requests.
     private static func hostile(
         _ device: inout FakeDevice,
         _ artifact: [UInt8],

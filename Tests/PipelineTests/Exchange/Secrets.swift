@@ -1,6 +1,6 @@
 import JSON
 
-/// What must appear nowhere but on the tokens topic, in every spelling that it could have.
+/// Texts that may appear on the tokens topic only, in every possible spelling.
 struct Secrets {
     /// By their first eight bytes, so that one pass over a text finds any of them.
     private var needles: [UInt64: Set<[UInt8]>] = [:]
@@ -31,7 +31,7 @@ struct Secrets {
         if needles[start, default: []].insert(needle).inserted { count += 1 }
     }
 
-    /// Any secret that stands in `bytes`; JSON's `\/` is read as `/` too.
+    /// Any secret found in `bytes`; JSON's `\/` is read as `/` too.
     func firstFound(in bytes: [UInt8]) -> [UInt8]? { find(in: bytes) ?? find(in: Self.unescaped(bytes)) }
 
     private func find(in bytes: [UInt8]) -> [UInt8]? {

@@ -120,7 +120,7 @@ import Testing
             var settings = try ExchangeKit.settings()
             settings.limits.sessionTokens = 3
             let rig = try ExchangeRig(settings)
-            // Some of what was used is past its time when the rest comes.
+            // Some consumed tokens have expired when the rest arrives.
             let times = (0..<12).map { 7_000 * Int64($0) } + (0..<6).map { 1_800_000 + 9_000 * Int64($0) }
             let requests = try times.enumerated().map { index, time in
                 let token = try Self.made(life: index % 4 == 3 ? 300 : 1800, at: ExchangeKit.start + time, "t\(index)")

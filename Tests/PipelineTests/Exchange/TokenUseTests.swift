@@ -92,7 +92,7 @@ import Testing
         let first = ExchangeRequest.verification(of: token).with(id: "v1")
         #expect(try Self.consumed(bench.rig.send(first)) == false)
         bench.rig.time += 300_000
-        // In one batch: the use is still in the ledger, and is forgotten after it. The answer must not tell the difference.
+        // In one batch: the use is still in the ledger, and expires after it. The answer must be the same.
         let answers = try bench.rig.send([first, .verification(of: token).with(id: "v2")])
         for answer in answers { #expect(answer.reason == "token-invalid") }
     }

@@ -4,9 +4,9 @@ package import DeviceLab
 internal import Pipeline
 package import TestKit
 
-/// Google's stock client before the rig: what a gateway does with its calls.
+/// Google's stock client in front of the rig, with a gateway between them.
 extension ExchangeRig {
-    /// What a wish for a token came to.
+    /// The outcome of a token request.
     package struct Served: Sendable {
         package var outcomes: [StockOutcome] = []
         /// In the order of the calls.

@@ -5,7 +5,7 @@ package import DeviceLab
 package import Pipeline
 package import TestKit
 
-/// The real loop over topics in memory, driven request by request: what a test sends is answered before it goes on.
+/// The real loop over topics in memory, driven request by request: each request is answered before the next one.
 package final class ExchangeRig {
     package struct Stuck: Error {}
 
@@ -77,7 +77,7 @@ package final class ExchangeRig {
         return taken.missing
     }
 
-    /// Asks for other settings and goes on: they take effect when the batches in flight are done.
+    /// Requests other settings without waiting: they take effect when the batches in flight are done.
     package func replaceLater(_ settings: PipelineSettings) {
         self.settings = Self.own(settings, random)
         loop.replace(self.settings) { _ in }
@@ -170,7 +170,7 @@ extension ExchangeRig {
         )
     }
 
-    /// What the ledger knows of a key.
+    /// The ledger's record of a key.
     package func key(_ device: FakeDevice) -> KeyRecord? {
         let partition = ExchangeKit.partition(of: device.keyID.recordKey, log.partitions)
         return loop.ledgers[settings.ledgerPartition(partition)]?.keys[device.keyID]
@@ -188,7 +188,7 @@ private final class RigClock: @unchecked Sendable {
     var now: EvaluationTime? { isLive ? EvaluationTime(milliseconds: milliseconds) : nil }
 }
 
-/// What a replacement answered.
+/// The answer to a replacement of the settings.
 private final class Taken: @unchecked Sendable {
     // One thread, as above.
     var missing: MissingSealingKeys?

@@ -1,6 +1,6 @@
 package import Pipeline
 
-/// Topics in memory, the ledger among them: what a test puts in is polled, what the loop commits is kept. It never
+/// Topics in memory, the ledger among them: the loop polls a test's records, and its commits are kept. It never
 /// fails, and outlives the loops that work on it.
 package final class MemoryLog: RecordLog {
     private struct LedgerKey: Hashable {
@@ -16,7 +16,7 @@ package final class MemoryLog: RecordLog {
     private var isAssigned = false
     private var restoring: [StoredRecord] = []
 
-    /// What readers of the four output topics see, in order.
+    /// The output topics' records in the order that readers see.
     package private(set) var outputs: [OutboundRecord] = []
     /// The ledger topic before compaction, in offset order.
     package private(set) var ledger: [StoredRecord] = []
@@ -52,7 +52,7 @@ package final class MemoryLog: RecordLog {
     /// The ledger's last records never arrived: it has so many.
     package func cutLedger(to count: Int) { ledger.removeLast(ledger.count - count) }
 
-    /// The member is gone, and another one comes.
+    /// The member leaves, and another one joins.
     package func restart() {
         (pending, read, isAssigned) = ([], committed, false)
     }

@@ -2,7 +2,7 @@ internal import Pipeline
 
 /// Many seeds over a few streams of requests, whose calm answers are found once.
 package final class FleetCampaign {
-    /// What a seed led to.
+    /// The result of a seed.
     package struct Report: Sendable {
         package let seed: UInt64
         package let complaints: [String]

@@ -3,9 +3,9 @@ internal import AppCheck
 internal import JSON
 package import Pipeline
 
-/// What read_committed readers find once everything is drained.
+/// The topics as read_committed readers see them once everything is drained.
 package struct FleetReading: Sendable {
-    /// Results and dead letters of each partition, in the order in which they stand.
+    /// Results and dead letters of each partition, in their order.
     package let outputs: [Int32: [OutboundRecord]]
     /// The ledger topic of each partition, compacted: what each key's last value is.
     package let ledgers: [Int32: [[UInt8]: [UInt8]]]
@@ -120,12 +120,12 @@ package struct FleetCheck {
         }
     }
 
-    /// What differs when two answers do.
+    /// The differences between two answers.
     private static func answer(_ output: OutboundRecord) -> String {
         String(decoding: output.value ?? [], as: UTF8.self)
     }
 
-    /// No counter is accepted at two offsets, and the highest one accepted is what the ledger says.
+    /// No counter is accepted at two offsets, and the ledger has the highest accepted one.
     private mutating func checkCounters() throws {
         var accepted: [String: [Int64: Set<Int64>]] = [:]
         var counters: [String: UInt32] = [:]
@@ -160,7 +160,7 @@ package struct FleetCheck {
         }
     }
 
-    /// What the workers have in memory is what a restart would read.
+    /// The workers' memory equals what a restart would read.
     private mutating func checkMemories() {
         for worker in fleet.workers {
             for partition in worker.member.settled ?? [] {

@@ -36,7 +36,7 @@ package struct PartitionLog: Sendable {
         entries.append(Entry(transaction: transaction, record: nil))
     }
 
-    /// What a read_committed reader is given at an offset below the LSO.
+    /// A read_committed reader's view of an offset below the LSO.
     package func visible(at offset: Int) -> OutboundRecord? {
         let entry = entries[offset]
         if entry.isRemoved || entry.transaction.map(aborted.contains) == true { return nil }

@@ -6,6 +6,6 @@ extension SeededRandom {
         share > 0 && Double(next() >> 11) * 0x1p-53 < share
     }
 
-    /// 0 ..< count; plain arithmetic, since millions of these are asked for in builds without optimisation.
+    /// 0 ..< count; plain arithmetic, since tests draw millions of these in builds without optimisation.
     mutating func below(_ count: Int) -> Int { Int(next() >> 33) % max(1, count) }
 }

@@ -1,16 +1,16 @@
 package import Pipeline
 
-/// What a careless operator does to a group that has stopped.
+/// A careless operator's actions on a stopped group.
 package enum Deed: String, CaseIterable, Sendable {
     case offsetsExpired, ledgerEmptied, ledgerTruncated, requestsRemade, requestsTruncated
     case offsetMovedBack, offsetMovedForward, groupRenamed, retentionOvertook
 
-    /// Whether workers go on all the same, and count what they cannot read.
+    /// Whether workers continue, and count the requests that they cannot read.
     package var isCounted: Bool { self == .offsetMovedForward || self == .retentionOvertook }
 }
 
 extension SimulatedBroker {
-    /// - Parameter fresh: what the requests topic holds once it was made again.
+    /// - Parameter fresh: the content of the recreated requests topic.
     package func perform(_ deed: Deed, on partition: Int32, fresh: [InboundRecord]) {
         let offset = committed[partition, default: 0]
         switch deed {
@@ -53,7 +53,7 @@ extension SimulatedBroker {
         logs[Topic(.ledger, partition), default: PartitionLog()].append(record, transaction: nil)
     }
 
-    /// More requests for each partition, behind those that there are.
+    /// More requests for each partition, after the existing ones.
     package func add(_ records: [InboundRecord]) {
         for record in records { input[record.partition, default: []].append(record) }
     }
@@ -65,7 +65,7 @@ extension SimulatedBroker {
 
     package func requestCount(_ partition: Int32) -> Int { input[partition]?.count ?? 0 }
 
-    /// What the ledger's last mark says; nil = it has none.
+    /// The ledger's last mark; nil = none.
     package func markedOffset(_ partition: Int32) -> Int64? { lastMark(partition)?.appliedOffset }
 
     private func lastMark(_ partition: Int32) -> PartitionMark? {
@@ -82,7 +82,7 @@ extension SimulatedBroker {
     /// The oldest request, and the offset after the newest that can be read.
     package func requestEnds(_ partition: Int32) -> (low: Int64, high: Int64) {
         let records = (input[partition] ?? []).prefix(available[partition, default: 0])
-        // A topic whose records are gone goes on counting where it was.
+        // A topic whose records were deleted keeps counting offsets.
         let low = records.first?.offset ?? committed[partition, default: 0]
         return (low, records.last.map { $0.offset + 1 } ?? low)
     }

@@ -19,8 +19,8 @@ extension SimulatedBroker {
 
     var transactionCount: Int { transactions.count }
 
-    /// Late copies arrive in the producer's next transaction, where they do most harm: an EndTxn behind a record, a
-    /// TxnOffsetCommit behind that transaction's own. A producer with a new epoch is safe from them.
+    /// Late copies arrive in the producer's next transaction, where they do most harm: an EndTxn after a record, a
+    /// TxnOffsetCommit after that transaction's own. A producer with a new epoch is safe from them.
     func deliverLate(of name: String, ends: Bool) {
         guard let open = producers[name]?.open else { return }
         let due = late.filter { $0.producer == name && $0.content.isEnd == ends && $0.transaction <= open }

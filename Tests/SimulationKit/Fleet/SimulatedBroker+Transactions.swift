@@ -56,7 +56,7 @@ extension SimulatedBroker {
         transactions.contains { $0.producer == name && ($0.state == .committing || $0.state == .aborting) }
     }
 
-    /// What a producer waits for when it meets CONCURRENT_TRANSACTIONS.
+    /// The end that a producer awaits after CONCURRENT_TRANSACTIONS.
     package func finishMarkers(of name: String) {
         for index in transactions.indices where transactions[index].producer == name {
             while let marker = transactions[index].markers.first { write(marker, of: index) }

@@ -34,15 +34,15 @@ package final class SimulatedBroker: @unchecked Sendable {
     package var group: SimulatedGroup
     package internal(set) var logs: [Topic: PartitionLog] = [:]
     package internal(set) var committed: [Int32: Int64] = [:]
-    /// Partitions whose offset was committed by a worker: beside it stands the worker's text.
+    /// Partitions whose offset a worker committed, with the worker's metadata.
     package internal(set) var ownOffsets: Set<Int32> = []
-    /// What starts of partitions have counted as taken away unread.
+    /// Requests that partitions' starts have counted as deleted before they were read.
     package internal(set) var skipped: Int64 = 0
     /// `group.id`.
     package internal(set) var groupName = "fleet"
     /// How many requests of a partition can be read already.
     package internal(set) var available: [Int32: Int] = [:]
-    /// What no broker should ever have seen.
+    /// Events that must never reach a broker.
     package internal(set) var violations: [String] = []
     var producers: [String: Producer] = [:]
     var transactions: [Transaction] = []

@@ -1,6 +1,6 @@
 internal import Pipeline
 
-/// Everything that a fleet goes through. What a run of many seeds never met, it has not tested.
+/// The faults that a fleet meets. A fault that no seed met is not tested.
 package enum FaultKind: String, CaseIterable, Sendable {
     case crash, crashInCall, restartSameID, restartOtherID, zombieReplaced, gracefulStop, join
     case pausePastSession, pausePastTransaction, pauseInCall, slowCall, longWait
@@ -16,7 +16,7 @@ package enum FaultKind: String, CaseIterable, Sendable {
 package final class FaultCounts: @unchecked Sendable {
     // Confined to the thread of one fleet; merged when it is done.
     package private(set) var counts: [FaultKind: Int] = [:]
-    /// What happened, in order; nil = it is not recorded.
+    /// The trace in order; nil = not recorded.
     package var trace: [String]?
 
     package init() {}

@@ -71,7 +71,7 @@ extension SimulatedFleet {
         }
     }
 
-    /// A process is held up in the middle of a call, and the others go on.
+    /// A process pauses in the middle of a call, and the others continue.
     func hold(_ worker: SimulatedWorker, _ kind: SimulatedMember.Interlude) {
         guard depth < 2, isChaotic else { return }
         depth += 1
@@ -88,7 +88,7 @@ extension SimulatedFleet {
         }
     }
 
-    /// Stops a process past the session's time-out, or past the transaction's too; it then goes on where it was.
+    /// Stops a process past the session's time-out, or past the transaction's too; it then continues where it was.
     private func sleep(_ worker: SimulatedWorker) {
         let isLong = chance(0.5)
         counts.add(isLong ? .pausePastTransaction : .pausePastSession)

@@ -3,7 +3,7 @@ internal import DeviceLab
 package import Pipeline
 internal import TestKit
 
-/// What one seed is about: how many workers, how they share, how rough it gets.
+/// The settings of one seed: number of workers, assignment, rate of faults.
 package struct SimulationPlan: Sendable {
     package var seed: UInt64
     package var workers: Int
@@ -141,7 +141,7 @@ package final class SimulatedFleet {
         workers.reduce(into: [:]) { $0.merge($1.loop.held) { $1 } }
     }
 
-    /// Every process is gone, and the group has noticed.
+    /// Every process has ended, and the group has noticed.
     package func stopAll() {
         (workers, restarts) = ([], [])
         for _ in 0..<3 { broker.advance(by: 60_000) }
@@ -192,7 +192,7 @@ package final class SimulatedWorker {
     let lanes: SimulatedLanes
     package let member: SimulatedMember
     var pausedUntil: Int64 = 0
-    /// In the middle of a call while others go on.
+    /// In the middle of a call while others continue.
     var isBusy = false
     var isStopping = false
     /// Another process was started in its place.

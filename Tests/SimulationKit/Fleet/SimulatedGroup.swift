@@ -39,7 +39,7 @@ package struct SimulatedGroup: Sendable {
     /// Until when a rebalance waits for members; nil = stable.
     private var deadline: Int64?
     package private(set) var generation = 0
-    /// Members that were removed because they were silent for too long.
+    /// Members whose session expired.
     package private(set) var expired = 0
     /// Restarts that kept their partitions without a rebalance.
     package private(set) var takeovers = 0
@@ -109,7 +109,7 @@ package struct SimulatedGroup: Sendable {
         return member.map { Stamp(member: $0, generation: generation) }
     }
 
-    /// Removes members that were silent for too long, and ends a rebalance that has waited long enough.
+    /// Removes members whose session has expired, and ends a rebalance past its timeout.
     package mutating func advance(to now: Int64) {
         let silent = members.filter { now - $0.value.lastHeard > sessionTimeout }.keys.sorted()
         for id in silent {

@@ -80,7 +80,7 @@ extension SimulatedMember {
         owned?.held.insert(partition)
     }
 
-    /// Reads a partition on, up to the LSO: what lies behind it is waited for.
+    /// Reads a partition further, up to the LSO, and waits for records after it.
     private func read(_ partition: Int32, _ left: inout Int, into round: inout RestoreRound) {
         guard let (start, end) = restoring[partition] else { return }
         var next = start

@@ -18,7 +18,7 @@ extension SimulatedMember {
     package func append(_ records: [OutboundRecord]) throws {
         precondition(isUnitOpen, "appended between begin and commit")
         try strike()
-        // What is left of the records when one of them is not taken: the unit goes on without it, if one lets it.
+        // The first record that is not appended; a loop that ignores the fault commits without it and the rest.
         let stopsAt = chance(chances.produceFault) ? Int.random(in: 0...records.count, using: &random) : nil
         for (index, record) in inOrder(records).enumerated() {
             if index == stopsAt { try fail(.produceFault) }
@@ -38,7 +38,7 @@ extension SimulatedMember {
             one.partition != other.partition
                 ? one.partition < other.partition : (one.key ?? []).lexicographicallyPrecedes(other.key ?? [])
         }
-        // A partition's mark (04) stands where it was appended: last, or before what is forgotten.
+        // A partition's mark (04) stays where it was appended: last, or before the removals.
         let late = isAtomic ? [] : changes.filter { $0.value == nil }
         let early = isAtomic ? changes : changes.filter { $0.value != nil }
         // So does a partition's first one, where it has two.
@@ -95,7 +95,7 @@ extension SimulatedMember {
         }
     }
 
-    /// Outputs, then the ledger, then the positions: what is seen twice was answered at least once.
+    /// Outputs, then the ledger, then the positions: duplicates are allowed, losses are not.
     private func flush(_ positions: [PartitionPosition], _ stamp: SimulatedGroup.Stamp) throws {
         guard broker.group.accepts(stamp) else {
             broker.counts.add(.fencedGeneration)
@@ -119,7 +119,7 @@ extension SimulatedMember {
         throw SimulatedFault(kind)
     }
 
-    /// What the broker refuses, as the loop sees it.
+    /// The broker's refusals, as faults of the loop.
     func refusing(_ call: () throws -> Void) throws {
         do { try call() } catch let refusal as BrokerRefusal {
             switch refusal {

@@ -1,14 +1,14 @@
 internal import DeviceLab
 package import Pipeline
 
-/// One member of the group as a record log: what the worker's log on Kafka is, on a ``SimulatedBroker``.
+/// One member of the group as a record log: the counterpart of the worker's log on Kafka, on a ``SimulatedBroker``.
 package final class SimulatedMember: RecordLog {
     package enum Delivery: Sendable { case exactlyOnce, atLeastOnce }
 
-    /// What happens to the process in the middle of a call.
+    /// The process's fault in the middle of a call.
     package enum Interlude: Sendable { case slow, paused }
 
-    /// The transactional id, and what the assignor sorts by.
+    /// The transactional id, and the assignor's sort key.
     package let name: String
     /// nil = dynamic membership.
     let instance: String?
@@ -16,7 +16,7 @@ package final class SimulatedMember: RecordLog {
     let broker: SimulatedBroker
     var random: SeededRandom
     package var chances: FaultChances
-    /// Lets the others go on while this member is held up.
+    /// Runs the other members while this one is paused.
     package var interlude: ((Interlude) -> Void)?
     /// A planted bug: a restore ends at the LSO.
     package var restoreStopsAtLastStable = false
@@ -44,9 +44,9 @@ package final class SimulatedMember: RecordLog {
     var owned: Ownership?
     var isReleasing = false
     private var stamps: [SimulatedGroup.Stamp] = []
-    /// Where reading goes on, and what is known to be committed.
+    /// Where reading continues, and the known committed offsets.
     var positions: [Int32: Int64] = [:]
-    /// What the group had committed of our partitions when they were taken over, and which of it workers had.
+    /// The committed offsets of the partitions at their assignment, and which of them workers wrote.
     var found: (offsets: [Int32: Int64], own: Set<Int32>) = ([:], [])
     var committed: [Int32: Int64] = [:]
     /// The highest offset that was handed out: what comes again is redelivered.
@@ -54,7 +54,7 @@ package final class SimulatedMember: RecordLog {
     /// How far the ledger topic is known to the loop as of the last commit or restore here.
     var ledgerPositions: [Int32: Int] = [:]
     var restoring: [Int32: (next: Int, end: Int)] = [:]
-    /// Partitions whose ledgers end before what the loop knows.
+    /// Partitions whose ledgers end before the loop's state.
     var dropped: Set<Int32> = []
 
     var epoch: Int?
@@ -87,10 +87,10 @@ package final class SimulatedMember: RecordLog {
     package var group: [UInt8]? { Array(broker.groupName.utf8) }
     package var isAtomic: Bool { delivery == .exactlyOnce }
 
-    /// What the group knows this member by; nil = it does not.
+    /// This member's id in the group; nil = not a member.
     package var groupID: Int? { memberID }
 
-    /// What this member owns, restored and all; nil = nothing (yet).
+    /// The restored partitions of this member; nil = none (yet).
     package var settled: [Int32]? {
         guard let owned, owned.isRestored, !owned.isDue, !isReleasing else { return nil }
         return owned.partitions
@@ -132,7 +132,7 @@ package final class SimulatedMember: RecordLog {
         broker.counts.add(.redelivered)
     }
 
-    /// What the group says has changed; nil = nothing.
+    /// A change of the group; nil = none.
     func groupChange() throws -> AssignmentChange? {
         guard let id = memberID else {
             memberID = broker.join(name: name, instance: instance)
@@ -169,7 +169,7 @@ package final class SimulatedMember: RecordLog {
         return kind == .lost ? .lost(owned.partitions) : .revoked(owned.partitions)
     }
 
-    /// Committed offsets first, stable ones: what the ledger's end is asked for later covers them.
+    /// Committed offsets first, stable ones: the ledger's end, which is read later, covers them.
     private func announce(_ owned: Ownership) -> PollRound {
         var round = PollRound()
         guard let offsets = broker.stableOffsets(owned.partitions) else {
@@ -227,17 +227,17 @@ package final class SimulatedMember: RecordLog {
 
     func chance(_ share: Double) -> Bool { share > 0 && random.chance(share) }
 
-    /// The stamp that a generation stands for.
+    /// The stamp of a generation.
     func stamp(_ generation: Generation) -> SimulatedGroup.Stamp? {
         if generation.number > 0, generation.number <= stamps.count { return stamps[generation.number - 1] }
         #if DEBUG
-            // "Whatever counts now": nothing that the group could object to.
+            // "The current generation": a stamp that the group always accepts.
             if generation == .fresh { return freshStamp }
         #endif
         return nil
     }
 
-    /// Back to what is committed, as far as is known here.
+    /// Back to the committed offsets that this member knows.
     func rewind() {
         positions = committed
         if owned?.isRestored == false, owned?.isKnown == true { owned?.isDue = true }

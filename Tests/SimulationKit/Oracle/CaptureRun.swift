@@ -18,12 +18,12 @@ package struct CaptureLayout: Sendable, CustomStringConvertible {
     }
 }
 
-/// What a capture gave under one layout.
+/// A capture's outputs under one layout.
 package struct CaptureRun: Equatable {
     /// Results, tokens, events and dead letters, each stream in its order.
     package let outputs: [OutputTopic: [OutboundRecord]]
     package let keys: [Int32: [KeyID: KeyRecord]]
-    /// Everything else that the ledger topic's last records say and time has not taken away.
+    /// All other last records of the ledger topic that have not expired.
     package let state: [String]
 
     package init(_ capture: RandomCapture, _ layout: CaptureLayout, seed: UInt64 = 1) throws {
@@ -59,7 +59,7 @@ package struct CaptureRun: Equatable {
         (self.keys, self.state) = (keys, state.sorted())
     }
 
-    /// What a restore would read beside the keys. When an expired id is forgotten depends on the batches.
+    /// A restore's state besides the keys. When an expired id is removed depends on the batches.
     private static func state(of partition: Int32, _ log: CutLog, at time: EvaluationTime) throws -> [String] {
         var lines: [String] = ["\(partition) \(time.milliseconds)"]
         for record in log.compacted where record.partition == partition {

@@ -153,7 +153,7 @@ extension RandomCapture {
         let partition = request.partition ?? request.key.map(partition(of:)) ?? 0
         let offset = offsets[partition, default: 0]
         offsets[partition] = offset + 1 + Int64(random.below(2))
-        // Mostly in order, now and then far ahead (challenges expire) or behind.
+        // Mostly in order, sometimes far ahead (challenges expire) or behind.
         let step = [0, 1, 40, 700, 700, -300, 2500, random.below(12) == 0 ? 299_000 : 3][random.below(8)]
         let time = times[partition, default: ExchangeKit.start] + Int64(step)
         times[partition] = max(time, ExchangeKit.start - 5000)
