@@ -87,8 +87,7 @@ final class ChaosOperator {
         if after != before { note("\(change[0]): outcomes from \(before) to \(after)") }
         _ = try crew.leave(tick)
         try patiently(tick) {
-            let reset = ["reset", "--config", workplace.config, "--offsets-only", "--to-applied", "--yes"]
-            try WorkerBinary.done(reset, in: workplace.folder)
+            try workplace.done("reset", "--offsets-only", "--to-applied", "--yes", seconds: 600)
         }
         try crew.come()
         return "\(change[0]) while \(names.joined(separator: ", ")) were down; repaired by reset --to-applied"

@@ -36,11 +36,7 @@ struct ChaosReader {
         let unread = ends.values.reduce(0) { $0 + $1.unseen }
         guard unread == 0 else { throw ChaosOutcome.Unreadable(description: "\(unread) requests were not read") }
         let replay = workplace.folder + "/replay"
-        try WorkerBinary.done(
-            ["replay", "--config", workplace.config, "--input", capture, "--output", replay],
-            in: workplace.folder,
-            seconds: 3600
-        )
+        try workplace.done("replay", "--input", capture, "--output", replay, seconds: 3600)
         let replayed = try Self.outcomes(ofReplay: replay)
         var reading = Reading(evidence: ChaosEvidence(requests: requests, outcomes: [], replayed: replayed))
         reading.open = open
@@ -115,7 +111,7 @@ struct ChaosReader {
     /// The counters that the program exports; nil where it has no such command.
     private func ledger() throws -> [String: Int64]? {
         guard WorkerBinary.has(command: "export-keys") else { return nil }
-        let export = try WorkerBinary.done(["export-keys", "--config", workplace.config], in: workplace.folder)
+        let export = try workplace.done("export-keys", seconds: 600)
         return try Self.counters(export.output)
     }
 
