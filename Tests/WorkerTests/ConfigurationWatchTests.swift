@@ -242,7 +242,8 @@ struct ConfigurationWatchTests {
         bench.settle()
         #expect(
             bench.lines.last
-                == "warning: also changed, but needs a restart: topics, challenges.mode, batch, kafka.properties"
+                == "warning: also changed, but needs a restart: topics.requests, batch.records, challenges.mode, "
+                + "kafka.properties"
         )
         let next = try #require(bench.applied.first?.0)
         #expect(next.batch.records == 10_000 && next.topics == .standard && next.kafkaProperties.isEmpty)

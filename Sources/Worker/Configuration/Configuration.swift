@@ -6,7 +6,7 @@ package import Pipeline
 ///
 /// Key files are named here, not read: a replay needs none of them.
 package struct Configuration: Sendable {
-    package var registry: Registry
+    package var registry = Registry()
     package var topics = TopicNames.standard
     package var partitioner = PartitionerSetting.murmur2
     package var delivery = Delivery.exactlyOnce
@@ -14,7 +14,7 @@ package struct Configuration: Sendable {
     package var signingKeys: [SigningKeyEntry] = []
     package var sealingKeys: [KeyEntry] = []
     package var challenges = ChallengeSettings()
-    package var anchors: AnchorSettings
+    package var anchors = AnchorSettings(attestation: [])
     package var clock = ClockSettings()
     package var limits = RequestLimits()
     package var batch = BatchLimits()
@@ -28,10 +28,9 @@ package struct Configuration: Sendable {
     /// In the file's order; handed to librdkafka unchanged.
     package var kafkaProperties: [(name: String, value: String)] = []
 
-    /// Everything but these two has its default.
-    package init(registry: Registry, anchors: AnchorSettings) {
-        self.registry = registry
-        self.anchors = anchors
+    /// The lines of the Configuration page, in order.
+    package static var rows: [String] {
+        WorkerFile.settings.rows(Configuration()) + AppsFile.settings.rows(AppsFile(unknownKeys: .restore))
     }
 
     /// - Parameter directory: holds the three files.
@@ -45,12 +44,11 @@ package struct Configuration: Sendable {
         _ files: ConfigurationFiles,
         mode: ChallengeSettings.Mode? = nil
     ) throws(ConfigurationFault) -> Configuration {
-        let worker = try WorkerFile.read(files)
-        let apps = try AppsFile.read(files, unknownKeys: (mode ?? worker.challenges.mode).unknownKeys)
-        var configuration = Configuration(registry: apps, anchors: worker.anchors)
-        worker.apply(to: &configuration)
+        var configuration = try WorkerFile.read(files)
+        let mode = mode ?? configuration.challenges.mode
+        configuration.registry = try AppsFile.read(files, unknownKeys: mode.unknownKeys)
         configuration.emptyLists = try EmptyLists.places(in: files)
-        try apps.checkHashLengths(upTo: configuration.limits.clientDataHashBytes)
+        try configuration.registry.checkHashLengths(upTo: configuration.limits.clientDataHashBytes)
         configuration.kafkaProperties = try KafkaPropertiesFile.read(files)
         return configuration
     }
@@ -85,33 +83,27 @@ extension TopicNames {
             .deadLetters: "appattest.dead-letters", .ledger: "appattest.ledger",
         ]
     )
+
+    /// An output's name.
+    subscript(stream: OutputStream) -> String {
+        get { outputs[stream] ?? "" }
+        set { outputs[stream] = newValue }
+    }
 }
 
 /// A secret's file by its id; `file` is resolved against the config directory.
 package struct KeyEntry: Sendable, Equatable {
-    package var id: String
-    package var file: String
-
-    package init(id: String, file: String) {
-        self.id = id
-        self.file = file
-    }
+    package var id = ""
+    package var file = ""
 }
 
 /// A key that signs tokens, is published only, or was revoked: then its tokens are refused and its file is not needed.
 package struct SigningKeyEntry: Sendable, Equatable {
     package enum State: String, Sendable, CaseIterable { case active, published, revoked }
-    package var kid: String
-    package var algorithm: TokenSettings.Algorithm
-    package var file: String
-    package var state: State
-
-    package init(kid: String, algorithm: TokenSettings.Algorithm, file: String, state: State) {
-        self.kid = kid
-        self.algorithm = algorithm
-        self.file = file
-        self.state = state
-    }
+    package var kid = ""
+    package var algorithm = TokenSettings.Algorithm.rs256
+    package var file = ""
+    package var state = State.active
 }
 
 package struct ChallengeSettings: Sendable, Equatable {
