@@ -14,6 +14,7 @@ package struct Configuration: Sendable {
     package var signingKeys: [SigningKeyEntry] = []
     package var sealingKeys: [KeyEntry] = []
     package var challenges = ChallengeSettings()
+    package var challengeKeys: [KeyEntry] = []
     package var anchors = AnchorSettings(attestation: [])
     package var clock = ClockSettings()
     package var limits = RequestLimits()
@@ -106,20 +107,9 @@ package struct SigningKeyEntry: Sendable, Equatable {
     package var state = State.active
 }
 
-package struct ChallengeSettings: Sendable, Equatable {
-    /// Who judges challenges: the worker that sealed them, or the gateway.
-    package enum Mode: String, Sendable, CaseIterable {
-        case sealed, external
-
-        /// An app's policy on unknown keys if apps.json does not set one.
-        var unknownKeys: UnknownKeyPolicy { self == .sealed ? .restore : .refuse }
-    }
-
-    package var mode = Mode.sealed
-    package var ttlMilliseconds: Int64 = 300_000
-    package var keys: [KeyEntry] = []
-
-    package init() {}
+extension ChallengeSettings.Mode {
+    /// An app's policy on unknown keys if apps.json does not set one.
+    var unknownKeys: UnknownKeyPolicy { self == .sealed ? .restore : .refuse }
 }
 
 /// The roots, as read from their files.
@@ -141,12 +131,4 @@ package struct AnchorSettings: Sendable, Equatable {
         self.attestation = attestation
         self.receipt = receipt
     }
-}
-
-/// Bounds of a record's age against the wall clock, in milliseconds.
-package struct ClockSettings: Sendable, Equatable {
-    package var maxAgeMilliseconds: Int64 = 345_600_000
-    package var maxAheadMilliseconds: Int64 = 300_000
-
-    package init() {}
 }

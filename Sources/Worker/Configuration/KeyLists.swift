@@ -38,7 +38,7 @@ enum KeyLists {
         ),
         Setting("challenges.ttl", \.challenges.ttlMilliseconds, .duration(1000...86_400_000))
             .means("Life of a challenge."),
-        secrets("challenges.keys", \.challenges.keys)
+        secrets("challenges.keys", \.challengeKeys)
             .means("Keys that seal challenges. The first one seals, all of them open."),
     ]
 

@@ -1,3 +1,5 @@
+internal import Pipeline
+
 /// The present files, as far as a running worker can apply them: the apps, the lists of keys and the key files.
 struct Reload {
     let loaded: LoadedConfiguration

@@ -102,7 +102,7 @@ extension ConfigurationValue {
         var names: [String] = []
         for setting in settings {
             let name = String(setting.name.dropFirst(prefix.count).prefix { $0 != "." })
-            if names.last != name { names.append(name) }
+            if !names.contains(name) { names.append(name) }
         }
         for (name, value) in zip(names, try members(names)) {
             let inner = prefix + name + "."
