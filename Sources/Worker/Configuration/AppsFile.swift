@@ -14,13 +14,9 @@ struct AppsFile {
         /// An app without limits, but no App ID is accepted.
         var app: RegisteredApp {
             let expectations = Expectations(appIDs: [], environments: Set(Environment.allCases))
-            return RegisteredApp(
-                projectNumber: number,
-                projectID: id,
-                appID: "",
-                expectations: expectations,
-                unknownKeys: unknownKeys
-            )
+            var app = RegisteredApp(projectNumber: number, projectID: id, appID: "", expectations: expectations)
+            app.unknownKeys = unknownKeys
+            return app
         }
     }
 

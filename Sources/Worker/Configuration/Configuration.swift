@@ -15,7 +15,7 @@ package struct Configuration: Sendable {
     package var sealingKeys: [KeyEntry] = []
     package var challenges = ChallengeSettings()
     package var challengeKeys: [KeyEntry] = []
-    package var anchors = AnchorSettings(attestation: [])
+    package var anchors = AnchorSettings()
     package var clock = ClockSettings()
     package var limits = RequestLimits()
     package var batch = BatchLimits()
@@ -117,18 +117,8 @@ package struct AnchorSettings: Sendable, Equatable {
     package struct File: Sendable, Equatable {
         package var path: String
         package var pem: [UInt8]
-
-        package init(path: String, pem: [UInt8]) {
-            self.path = path
-            self.pem = pem
-        }
     }
 
-    package var attestation: [File]
-    package var receipt: [File]
-
-    package init(attestation: [File], receipt: [File] = []) {
-        self.attestation = attestation
-        self.receipt = receipt
-    }
+    package var attestation: [File] = []
+    package var receipt: [File] = []
 }
