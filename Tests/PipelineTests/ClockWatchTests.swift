@@ -6,7 +6,7 @@ import Testing
 struct ClockWatchTests {
     private static let (minute, hour, day): (Int64, Int64, Int64) = (60_000, 3_600_000, 86_400_000)
     private static let wall: Int64 = 1_790_000_000_000
-    private static let limits = ClockWatch.Limits(maxAge: 96 * hour, maxAhead: 5 * minute)
+    private static let limits = ClockSettings()
 
     /// A record of this age by our clock when `stepped` is what it was set forward by.
     private static func record(

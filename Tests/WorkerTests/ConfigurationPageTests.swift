@@ -2,10 +2,11 @@ import Foundation
 import Testing
 import Worker
 
-/// The Configuration page against the readers of the files: every key, and every default.
+/// The Configuration page against the settings' declarations and the readers of the files.
 @Suite("The Configuration page")
 struct ConfigurationPageTests {
     private struct Row: CustomTestStringConvertible {
+        let line: String
         let key: String
         let type: String
         let standard: String
@@ -25,7 +26,7 @@ struct ConfigurationPageTests {
             let cells = line.replacing("\\|", with: "/").split(separator: "|", omittingEmptySubsequences: false)
                 .map { $0.trimmingCharacters(in: .whitespaces) }
             guard cells.count == 8, cells[1].hasPrefix("`") else { return nil }
-            return Row(key: cells[1].replacing("`", with: ""), type: cells[2], standard: cells[3])
+            return Row(line: String(line), key: cells[1].replacing("`", with: ""), type: cells[2], standard: cells[3])
         }
     }()
 
@@ -60,6 +61,14 @@ struct ConfigurationPageTests {
 
     @Test func `the page has rows and places to compare`() {
         #expect(Self.rows.count > 60 && Self.places.count > 15)
+    }
+
+    @Test func `has the lines that the settings' declarations make, in their order`() {
+        let (page, declared) = (Self.rows.map(\.line), Configuration.rows)
+        let wrong = declared.filter { !page.contains($0) }.joined(separator: "\n")
+        let isSame = page == declared
+        #expect(isSame, "lines to be added or corrected:\n\(wrong)\n\nall lines:\n\(declared.joined(separator: "\n"))")
+        #expect(!declared.contains { $0.hasSuffix("| |") }, "a setting has no meaning")
     }
 
     @Test(arguments: places)

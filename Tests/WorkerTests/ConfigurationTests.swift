@@ -49,7 +49,7 @@ import Worker
         #expect(configuration.sealingKeys.map(\.id) == ["s1", "s2"])
         #expect(configuration.challenges.mode == .external)
         #expect(configuration.challenges.ttlMilliseconds == 120_000)
-        #expect(configuration.challenges.keys.map(\.file) == [directory.path + "/c1"])
+        #expect(configuration.challengeKeys.map(\.file) == [directory.path + "/c1"])
         #expect(configuration.anchors.receipt.map(\.pem) == [[0xFF, 0x00]])
         #expect(configuration.clock == Self.clock(ageMilliseconds: 172_800_000, aheadMilliseconds: 1500))
         #expect(configuration.limits.valueBytes == 1000 && configuration.limits.headerBytes == 100)

@@ -242,7 +242,8 @@ struct ConfigurationWatchTests {
         bench.settle()
         #expect(
             bench.lines.last
-                == "warning: also changed, but needs a restart: topics, challenges.mode, batch, kafka.properties"
+                == "warning: also changed, but needs a restart: topics.requests, batch.records, challenges.mode, "
+                + "kafka.properties"
         )
         let next = try #require(bench.applied.first?.0)
         #expect(next.batch.records == 10_000 && next.topics == .standard && next.kafkaProperties.isEmpty)
@@ -265,7 +266,7 @@ struct ConfigurationWatchTests {
         #expect(added.tokens.keys.count == 2 && added.sealing.keys.count == 2 && added.challenges.keys.count == 2)
         bench.pass(hours: 7.5)
         try directory.age("keys/signing-\(next.signingKeys[1].kid).pem", hours: 7.5)
-        let ids = [next.signingKeys[1].kid, next.sealingKeys[1].id, next.challenges.keys[1].id]
+        let ids = [next.signingKeys[1].kid, next.sealingKeys[1].id, next.challengeKeys[1].id]
         for id in ids { #expect(directory.run("new-keys", "--activate", id).code == 0) }
         bench.settle()
         let rotated = try #require(bench.applied.last).1

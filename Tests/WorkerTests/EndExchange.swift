@@ -16,7 +16,7 @@ extension EndToEndTests {
         let configuration = try Configuration.load(directory: workplace.config)
         return [
             configuration.signingKeys.map(\.kid), configuration.sealingKeys.map(\.id),
-            configuration.challenges.keys.map(\.id),
+            configuration.challengeKeys.map(\.id),
         ]
     }
 

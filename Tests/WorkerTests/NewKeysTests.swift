@@ -2,6 +2,7 @@ internal import AppCheck
 internal import Crypto
 internal import Foundation
 internal import JSON
+internal import Pipeline
 internal import Testing
 
 @testable internal import Worker
@@ -78,8 +79,8 @@ struct NewKeysTests {
         #expect(second.configuration.signingKeys.map(\.state) == [.active, .published])
         #expect(second.configuration.signingKeys.first == first.configuration.signingKeys.first)
         #expect(second.configuration.sealingKeys.first == first.configuration.sealingKeys.first)
-        #expect(second.configuration.challenges.keys.first == first.configuration.challenges.keys.first)
-        #expect(second.configuration.sealingKeys.count == 2 && second.configuration.challenges.keys.count == 2)
+        #expect(second.configuration.challengeKeys.first == first.configuration.challengeKeys.first)
+        #expect(second.configuration.sealingKeys.count == 2 && second.configuration.challengeKeys.count == 2)
         let ids = second.configuration.sealingKeys.map(\.id) + second.configuration.signingKeys.map(\.kid)
         #expect(Set(ids).count == 4)
     }
@@ -128,7 +129,7 @@ struct NewKeysTests {
     func external() throws {
         let directory = try KeyDirectory(#""challenges":{"mode":"external"}"#)
         #expect(directory.run("new-keys", "--add").code == 0)
-        #expect(try directory.load().configuration.challenges.keys.isEmpty)
+        #expect(try directory.load().configuration.challengeKeys.isEmpty)
     }
 
     @Test("--activate moves a sealing or challenge key to the head of its list, and removes none")
@@ -137,10 +138,10 @@ struct NewKeysTests {
         #expect(directory.run("new-keys", "--add", "--only", "sealing,challenge").code == 0)
         let before = try directory.load().configuration
         #expect(directory.run("new-keys", "--activate", before.sealingKeys[1].id).code == 0)
-        #expect(directory.run("new-keys", "--activate=\(before.challenges.keys[1].id)").code == 0)
+        #expect(directory.run("new-keys", "--activate=\(before.challengeKeys[1].id)").code == 0)
         let after = try directory.load().configuration
         #expect(after.sealingKeys == before.sealingKeys.reversed())
-        #expect(after.challenges.keys == before.challenges.keys.reversed())
+        #expect(after.challengeKeys == before.challengeKeys.reversed())
         #expect(after.signingKeys == before.signingKeys)
     }
 

@@ -1,6 +1,6 @@
 /// A policy on an optional extension entry: the values allowed (nil = any) and what its absence means.
 package struct EntryPolicy<Value: Hashable & Sendable>: Sendable {
-    package enum WhenMissing: String, Sendable { case accept, refuse }
+    package enum WhenMissing: String, Sendable, CaseIterable { case accept, refuse }
     package var allow: Set<Value>?
     package var whenMissing: WhenMissing
 

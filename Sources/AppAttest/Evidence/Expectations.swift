@@ -22,8 +22,8 @@ package struct AppID: Sendable, Hashable {
     }
 }
 
-package enum ReceiptPolicy: String, Sendable { case report, require, ignore }
-package enum MacACLPolicy: String, Sendable { case require, accept }
+package enum ReceiptPolicy: String, Sendable, CaseIterable { case report, require, ignore }
+package enum MacACLPolicy: String, Sendable, CaseIterable { case require, accept }
 /// Which extension maps of assertions count: those that the ED flag announces, or all.
 package enum ExtensionTrust: String, Sendable, CaseIterable { case flagged, any }
 

@@ -14,6 +14,10 @@ package struct Registry: Sendable {
         let app: Name
     }
 
+    package init() {
+        (apps, byName, byOAuthClient, byLedgerName, projectNumbers) = ([], [:], [:], [:], [:])
+    }
+
     /// - Throws: ``RegistryFault`` for an app or OAuth client that is listed twice, and for a project whose number or
     ///   id is also another one's. Here, unlike in a request, names that are equal to Unicode are equal.
     package init(apps: [RegisteredApp]) throws(RegistryFault) {

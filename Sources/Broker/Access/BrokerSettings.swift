@@ -2,7 +2,7 @@ package import Kafka
 package import Pipeline
 
 /// How a worker is a member of its group.
-package enum GroupMembership: Sendable, Equatable {
+package enum GroupMembership: String, Sendable, CaseIterable {
     /// Known by the instance's name: a restart within `session.timeout.ms` moves no partition.
     case `static`
     case dynamic

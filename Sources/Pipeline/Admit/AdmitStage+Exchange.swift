@@ -87,13 +87,13 @@ extension AdmitStage {
         _ item: Admission,
         _ state: inout BatchState
     ) throws(Reason) -> (id: Digest, expiry: EvaluationTime)? {
-        guard settings.exchange.sealsChallenges else { return nil }
+        guard settings.exchange.challenges.mode == .sealed else { return nil }
         guard settings.exchange.keys.challenges.active != nil else { throw .noActiveKey }
         let streamTime = state.streamTime(of: item.partition)
         let issuedAt = try (item.finding.seals?.challenge ?? .failure(.challengeInvalid)).get()
         let opened = try OpenedChallenge.judge(
             issuedAt: issuedAt,
-            ttl: settings.exchange.challengeLife,
+            ttl: settings.exchange.challenges.ttlMilliseconds,
             at: streamTime
         ).get()
         let id = ChallengeConsumption.id(challenge: challenge, keyID: keyID)
@@ -119,7 +119,7 @@ extension AdmitStage {
         do throws(Reason) {
             if let reason = item.record.clockReason { throw reason }
             // The gateway makes the challenges: this worker serves none.
-            guard settings.exchange.sealsChallenges else { throw .unknownMethod }
+            guard settings.exchange.challenges.mode == .sealed else { throw .unknownMethod }
             var rate: RateWindow?
             if item.record.isAttestationHandshake, let installation = item.record.installationID {
                 verdict.rollout = rollout(item, id: installation)

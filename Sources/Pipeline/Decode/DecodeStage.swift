@@ -142,8 +142,8 @@ package struct DecodeStage: Sendable {
         guard let now else { return nil }
         // Both are non-negative, so the difference fits.
         let age = now.milliseconds - timestamp
-        if age > settings.maxAge { return .tooOld }
-        return age < -settings.maxAhead ? .fromFuture : nil
+        if age > settings.clock.maxAgeMilliseconds { return .tooOld }
+        return age < -settings.clock.maxAheadMilliseconds ? .fromFuture : nil
     }
 }
 

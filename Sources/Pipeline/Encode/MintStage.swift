@@ -47,9 +47,8 @@ package struct MintStage: Sendable {
         switch order {
         case .verification: return nil
         case .challenge(let time):
-            return challenge(at: time, record, request).map {
-                ExchangeAnswer.challenge($0, ttl: ProtoDuration(milliseconds: settings.exchange.challengeLife))
-            }
+            let life = ProtoDuration(milliseconds: settings.exchange.challenges.ttlMilliseconds)
+            return challenge(at: time, record, request).map { ExchangeAnswer.challenge($0, ttl: life) }
         case .attestation(let artifact, let times, let now):
             guard let token = token(times, record, request), let key = settings.exchange.keys.sealing.active else {
                 return nil

@@ -7,7 +7,7 @@ extension BatchLoop {
         let doubt = clocks.doubt(
             round.records,
             at: ClockWatch.Now(wall: wall.milliseconds, uptime: uptime),
-            ClockWatch.Limits(maxAge: settings.maxAge, maxAhead: settings.maxAhead)
+            settings.clock
         )
         if let doubt, clockDoubt == nil { notice(doubt) }
         clockDoubt = doubt

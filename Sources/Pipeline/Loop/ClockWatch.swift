@@ -16,11 +16,6 @@ struct ClockWatch: Sendable {
     /// Our clock was set if it moved by this much more or less than the time that has passed.
     private static let step: Int64 = 60_000
 
-    struct Limits: Sendable {
-        var maxAge: Int64
-        var maxAhead: Int64
-    }
-
     /// Both in milliseconds: our wall clock, and the time since some fixed moment.
     struct Now: Sendable {
         var wall: Int64
@@ -36,16 +31,16 @@ struct ClockWatch: Sendable {
     private var agreements: [Int32: Agreement] = [:]
 
     /// Why a round may not be judged now; nil = it may.
-    mutating func doubt(_ records: [PolledRecord], at now: Now, _ limits: Limits) -> ClockDoubt? {
+    mutating func doubt(_ records: [PolledRecord], at now: Now, _ limits: ClockSettings) -> ClockDoubt? {
         var ahead: (partition: Int32, by: Int64)?
         var late: (partition: Int32, by: Int64)?
         var (partitions, hasOther): (Set<Int32>, Bool) = ([], false)
         for case .record(let record) in records where record.hasLogAppendTime && record.timestamp >= 0 {
             let age = now.wall - record.timestamp
             partitions.insert(record.partition)
-            if age < -limits.maxAhead {
+            if age < -limits.maxAheadMilliseconds {
                 if -age > ahead?.by ?? 0 { ahead = (record.partition, -age) }
-            } else if age > limits.maxAge {
+            } else if age > limits.maxAgeMilliseconds {
                 if age > late?.by ?? 0 { late = (record.partition, age) }
             } else {
                 hasOther = true
@@ -57,7 +52,7 @@ struct ClockWatch: Sendable {
         if let ahead, !hasOther, !agrees(apartFrom: partitions, at: now) {
             return ClockDoubt(partition: ahead.partition, milliseconds: ahead.by, isAhead: true)
         }
-        if let late, let forward = steppedForward(at: now), late.by - forward <= limits.maxAge {
+        if let late, let forward = steppedForward(at: now), late.by - forward <= limits.maxAgeMilliseconds {
             return ClockDoubt(partition: late.partition, milliseconds: late.by, isAhead: false)
         }
         return nil

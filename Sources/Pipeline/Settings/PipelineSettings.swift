@@ -7,9 +7,8 @@ package struct PipelineSettings: Sendable {
     package var limits: RequestLimits
     /// The partition on which a record with this key must be; nil = not checked (replay, `unchecked`).
     package var partitionOfKey: (@Sendable (_ key: [UInt8]) -> Int32)?
-    /// Bounds of a record's time against the wall clock, in milliseconds; applied in live mode only.
-    package var maxAge: Int64
-    package var maxAhead: Int64
+    /// Applied in live mode only.
+    package var clock = ClockSettings()
     /// The App Check exchange; without keys its verbs are deferred.
     package var exchange = ExchangeSettings()
 
@@ -23,15 +22,11 @@ package struct PipelineSettings: Sendable {
     package init(
         registry: Registry,
         limits: RequestLimits = RequestLimits(),
-        partitionOfKey: (@Sendable (_ key: [UInt8]) -> Int32)? = nil,
-        maxAge: Int64 = 96 * 3_600_000,
-        maxAhead: Int64 = 5 * 60_000
+        partitionOfKey: (@Sendable (_ key: [UInt8]) -> Int32)? = nil
     ) {
         self.registry = registry
         self.limits = limits
         self.partitionOfKey = partitionOfKey
-        self.maxAge = maxAge
-        self.maxAhead = maxAhead
     }
 
     /// The limits for the lanes' verifiers: a hash that Decode accepts is never malformed to them.
@@ -49,13 +44,29 @@ package struct PipelineSettings: Sendable {
     package var mayRestoreKeys: Bool { partitionOfKey != nil || sharesLedger }
 }
 
+/// Bounds of a record's age against the wall clock, in milliseconds.
+package struct ClockSettings: Sendable, Equatable {
+    package var maxAgeMilliseconds: Int64 = 345_600_000
+    package var maxAheadMilliseconds: Int64 = 300_000
+
+    package init() {}
+}
+
+package struct ChallengeSettings: Sendable, Equatable {
+    /// Who judges challenges: the worker that sealed them, or the gateway that made them.
+    package enum Mode: String, Sendable, CaseIterable { case sealed, external }
+
+    package var mode = Mode.sealed
+    /// From a challenge's issue to its expiry.
+    package var ttlMilliseconds: Int64 = 300_000
+
+    package init() {}
+}
+
 /// The App Check exchange's keys and rules.
 package struct ExchangeSettings: Sendable {
     package var keys: KeyRings
-    /// Who judges challenges: the worker that sealed them, or the gateway that made them.
-    package var sealsChallenges = true
-    /// Milliseconds from a challenge's issue to its expiry.
-    package var challengeLife: Int64 = 300_000
+    package var challenges = ChallengeSettings()
     /// Partitions of the requests topic, which share an app's attestations per second; 0 = no rate is applied (replay).
     package var partitions = 0
     /// Whether tokens, artifacts and challenges are made; false in a replay that only judges.

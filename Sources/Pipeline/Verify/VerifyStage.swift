@@ -159,7 +159,7 @@ package struct VerifyStage: Sendable {
     }
 
     private func opened(_ challenge: [UInt8], _ request: Request) -> Result<EvaluationTime, Reason>? {
-        guard settings.exchange.sealsChallenges, let app = request.appIndex else { return nil }
+        guard settings.exchange.challenges.mode == .sealed, let app = request.appIndex else { return nil }
         return settings.exchange.keys.challenges.authenticate(challenge, app: settings.registry.apps[app].name)
     }
 

@@ -1,5 +1,6 @@
 internal import AppCheck
 internal import Foundation
+internal import Pipeline
 
 extension Command {
     static let newKeys = Command(

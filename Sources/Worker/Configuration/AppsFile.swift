@@ -2,132 +2,116 @@ internal import AppAttest
 internal import AppCheck
 
 /// apps.json.
-enum AppsFile {
+struct AppsFile {
     private static let name = "apps.json"
-    private static let appKeys: [StaticString] = [
-        "appId", "oauthClientIds", "appleAppIds", "environments", "tokenTtl", "tokenAlgorithm", "sharedSessionTokens",
-        "categories", "bundleVersions", "macOS", "receipt", "extensions", "clientDataHash", "unknownKeys",
-        "attestationsPerSecond", "rollout", "replayProtection",
-    ]
 
-    /// - Parameter unknownKeys: the policy of an app that does not set one.
+    struct Project {
+        let unknownKeys: UnknownKeyPolicy
+        var number = ""
+        var id: String?
+        var apps: [RegisteredApp] = []
+
+        /// An app without limits, but no App ID is accepted.
+        var app: RegisteredApp {
+            let expectations = Expectations(appIDs: [], environments: Set(Environment.allCases))
+            var app = RegisteredApp(projectNumber: number, projectID: id, appID: "", expectations: expectations)
+            app.unknownKeys = unknownKeys
+            return app
+        }
+    }
+
+    /// The policy of an app that does not set one.
+    let unknownKeys: UnknownKeyPolicy
+    var projects: [Project] = []
+
     static func read(
         _ files: ConfigurationFiles,
         unknownKeys: UnknownKeyPolicy
-    )
-        throws(ConfigurationFault) -> Registry
-    {
-        let root = try files.object(name, keys: ["projects"])
-        var apps: [RegisteredApp] = []
-        for project in try root.objects("projects", keys: ["number", "id", "apps"]) {
-            let number = try project.name("number")
-            let id = try project.string("id")
-            for app in try project.objects("apps", keys: appKeys) {
-                apps.append(try Self.app(app, number: number, id: id, unknownKeys: unknownKeys))
-            }
-        }
+    ) throws(ConfigurationFault) -> Registry {
+        var values = AppsFile(unknownKeys: unknownKeys)
+        try files.root(of: name).read(settings, into: &values)
         do throws(RegistryFault) {
-            return try Registry(apps: apps)
+            return try Registry(apps: values.projects.flatMap(\.apps))
         } catch {
             throw ConfigurationFault("\(name): \(error.message); keep one of them.")
         }
     }
 
-    private static func app(
-        _ object: ConfigurationObject,
-        number: String,
-        id: String?,
-        unknownKeys: UnknownKeyPolicy
-    ) throws(ConfigurationFault) -> RegisteredApp {
-        RegisteredApp(
-            projectNumber: number,
-            projectID: id,
-            appID: try object.name("appId"),
-            oauthClientIDs: try object.strings("oauthClientIds") ?? [],
-            expectations: try expectations(object),
-            clientDataHash: try clientDataHash(object),
-            tokens: try tokens(object),
-            unknownKeys: try object.choice("unknownKeys", default: unknownKeys),
-            attestationsPerSecond: try object.integer("attestationsPerSecond", in: 0...1_000_000, default: 0),
-            rollout: try rollout(object)
-        )
-    }
+    /// In the order of the Configuration page.
+    static let settings: [Setting<AppsFile>] = [
+        Setting("projects", \.projects, of: { Project(unknownKeys: $0.unknownKeys) }, project).means("Projects.")
+    ]
 
-    private static func expectations(_ object: ConfigurationObject) throws(ConfigurationFault) -> Expectations {
-        var expectations = Expectations(appIDs: (try object.strings("appleAppIds") ?? []).map { AppID($0) })
-        // An absent list sets no limit; App IDs are the app's identity, so without them nothing is accepted.
-        expectations.environments = Set(Environment.allCases)
-        if let names = try object.strings("environments") {
-            let environments = names.compactMap { Environment(rawValue: $0) }
-            guard environments.count == names.count, !names.isEmpty
-            else { throw object.fault("environments", "must list production, development or both") }
-            expectations.environments = Set(environments)
-        }
-        if let categories = try object.object("categories", keys: ["allow", "whenMissing"]) {
-            expectations.categories = EntryPolicy(
-                allow: try categories.unsignedIntegers("allow").map { Set($0) },
-                whenMissing: try whenMissing(categories)
-            )
-        }
-        if let versions = try object.object("bundleVersions", keys: ["allow", "whenMissing"]) {
-            expectations.bundleVersions = EntryPolicy(
-                allow: try versions.strings("allow").map { Set($0.map { ExactText($0) }) },
-                whenMissing: try whenMissing(versions)
-            )
-        }
-        let macACL = try object.object("macOS", keys: ["acl"])?.named("acl", MacACLPolicy.init, "require, accept")
-        expectations.macACL = macACL ?? .require
-        expectations.receipt = try object.named("receipt", ReceiptPolicy.init, "report, require, ignore") ?? .report
-        if let extensions = try object.object("extensions", keys: ["trust"]) {
-            expectations.extensionTrust = try extensions.choice("trust", default: .flagged)
-        }
-        return expectations
-    }
+    private static let project: [Setting<Project>] = [
+        Setting("number", \.number, .name).means("Project number, as in paths and tokens."),
+        Setting("id", \.id, .optional(.string, absent: "none"), range: "not another project's number or ID")
+            .means("Project ID, a second name of the project."),
+        Setting("apps", \.apps, of: { $0.app }, app + tokens + devices + rollout).means("Apps of the project."),
+    ]
 
-    private static func clientDataHash(_ app: ConfigurationObject) throws(ConfigurationFault) -> ClientDataHashLength {
-        guard let object = try app.object("clientDataHash", keys: ["bytes"]) else { return .standard }
-        guard let said = try object.integer("bytes", orWord: "any", in: 1...65_536) else { return .standard }
-        return said.map { .bytes($0) } ?? .any
-    }
+    private static let app: [Setting<RegisteredApp>] = [
+        Setting("appId", \.appID, .name, range: "unique in the project")
+            .means("App ID of the path, such as `1:123456789012:ios:0123456789abcdef`."),
+        Setting("oauthClientIds", \.oauthClientIDs, .strings { $0 }, range: "unique in the file")
+            .means("OAuth clients of the app."),
+        Setting("appleAppIds", \.expectations.appIDs, .strings { $0.map { AppID($0) } })
+            .means("Apple App IDs, with team prefix. One may stand under several apps."),
+        Setting("environments", \.expectations.environments, .environments).means("Environments that the app accepts."),
+        Setting(
+            "unknownKeys",
+            \.unknownKeys,
+            .choice,
+            standard: "`restore`; with `challenges.mode` `external` `refuse`"
+        ).means(
+            "What an artifact does whose key the ledger has lost: the key comes back with this assertion's counter, or "
+                + "`unknown-key`."
+        ),
+    ]
 
-    private static func whenMissing<Value>(
-        _ object: ConfigurationObject
-    ) throws(ConfigurationFault)
-        -> EntryPolicy<Value>.WhenMissing
-    {
-        try object.named("whenMissing", EntryPolicy<Value>.WhenMissing.init, "accept, refuse") ?? .accept
-    }
+    private static let tokens: [Setting<RegisteredApp>] = [
+        Setting("tokenTtl", \.tokens.ttlMilliseconds, .duration(TokenSettings.ttlRange))
+            .means("Life of session tokens, rounded down to seconds. Limited-use tokens live 300 s."),
+        Setting("tokenAlgorithm", \.tokens.algorithm, .choice)
+            .means("Which active signing key signs the app's tokens. Google's SDKs for backends accept RS256 only."),
+        Setting("sharedSessionTokens", \.tokens.sharedSessionTokens, .boolean)
+            .means("One session token for all requests of the app in one second. Such a token cannot be used up."),
+        Setting("replayProtection.sessionTokens", \.tokens.sessionTokens, .choice)
+            .means("Whether `verifyAppCheckToken` uses session tokens up or answers `session-token`."),
+    ]
 
-    private static func tokens(_ object: ConfigurationObject) throws(ConfigurationFault) -> TokenSettings {
-        let standard = TokenSettings()
-        return TokenSettings(
-            ttlMilliseconds: try object.duration(
-                "tokenTtl",
-                in: TokenSettings.ttlRange,
-                default: standard.ttlMilliseconds,
-                allowed: "from 30m to 7d"
-            ),
-            algorithm: try object.choice("tokenAlgorithm", default: standard.algorithm),
-            sharedSessionTokens: try object.bool("sharedSessionTokens", default: standard.sharedSessionTokens),
-            sessionTokens: try object.object("replayProtection", keys: ["sessionTokens"])?
-                .choice("sessionTokens", default: standard.sessionTokens) ?? standard.sessionTokens
-        )
-    }
+    private static let devices: [Setting<RegisteredApp>] = [
+        Setting("categories.allow", \.expectations.categories.allow, .optional(.integers, absent: "any"))
+            .means("Validation categories that the app accepts."),
+        Setting("categories.whenMissing", \.expectations.categories.whenMissing, .choice)
+            .means("What an object without a category gets. Systems before 27 have none."),
+        Setting("bundleVersions.allow", \.expectations.bundleVersions.allow, .optional(.versions, absent: "any"))
+            .means("Bundle versions that the app accepts, compared byte for byte."),
+        Setting("bundleVersions.whenMissing", \.expectations.bundleVersions.whenMissing, .choice)
+            .means("What an object without a bundle version gets."),
+        Setting("extensions.trust", \.expectations.extensionTrust, .choice).means(
+            "Which extension maps of assertions count: those that the ED flag announces, or all. With `any` a tampered "
+                + "app can claim any category."
+        ),
+        Setting("macOS.acl", \.expectations.macACL, .choice)
+            .means("Whether a Mac's key must have Apple's access control list."),
+        Setting("receipt", \.expectations.receipt, .choice).means(
+            "`report`: the receipt's verdict is in the evidence. `require`: a bad or missing receipt refuses. "
+                + "`ignore`: it is not read."
+        ),
+        Setting("clientDataHash.bytes", \.clientDataHash, .hashLength)
+            .means("Length of `clientDataHash` in `verifyAttestation` and `verifyAssertion`."),
+    ]
 
-    private static func rollout(_ app: ConfigurationObject) throws(ConfigurationFault) -> Rollout {
-        guard let object = try app.object("rollout", keys: ["mode", "percent", "seed"]) else { return Rollout() }
-        var rollout = Rollout(mode: try object.choice("mode", default: .off))
-        if let text = try object.numberText("percent") {
-            guard let parts = PercentText.parts(text)
-            else { throw object.fault("percent", "must be a number from 0 to 100 with at most six decimal places") }
-            rollout.parts = parts
-        }
-        rollout.seed = try object.string("seed") ?? ""
-        guard rollout.seed.utf8.count <= 32,
-            rollout.seed.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) })
-        else { throw object.fault("seed", "must be up to 32 letters, digits, dots, underscores or hyphens") }
-        return rollout
-    }
+    private static let rollout: [Setting<RegisteredApp>] = [
+        Setting("rollout.mode", \.rollout.mode, .choice).means(
+            "`off`: no gate, every device is admitted. `shadow`: the gate decides and reports only. `on`: it enforces."
+        ),
+        Setting("rollout.percent", \.rollout.parts, .percent).means("Share of installations that may attest."),
+        Setting("rollout.seed", \.rollout.seed, .seed)
+            .means("Seed of the share. Another seed selects other installations."),
+        Setting("attestationsPerSecond", \.attestationsPerSecond, .integer(0...1_000_000))
+            .means("Attestations admitted per second over all partitions; 0 is no limit. `replay` applies none."),
+    ]
 }
 
 extension Registry {
@@ -140,22 +124,5 @@ extension Registry {
                     + "limits.clientDataHashBytes allows \(limit): raise the limit or lower bytes."
             )
         }
-    }
-}
-
-/// A percentage with up to six decimal places, exactly.
-enum PercentText {
-    private static let places = 6
-
-    /// - Returns: parts of ``Rollout/whole``, nil for any other text.
-    static func parts(_ text: String) -> Int64? {
-        let halves = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-        let fraction = halves.count == 2 ? halves[1] : ""
-        guard text.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == ".") }), fraction.count <= places,
-            let whole = Int64(halves[0]), whole <= 100,
-            let millionths = Int64(fraction + String(repeating: "0", count: places - fraction.count))
-        else { return nil }
-        let parts = whole * 1_000_000 + millionths
-        return parts <= Rollout.whole ? parts : nil
     }
 }

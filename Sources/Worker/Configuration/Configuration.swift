@@ -7,7 +7,7 @@ package import Pipeline
 ///
 /// Key files are named here, not read: a replay needs none of them.
 package struct Configuration: Sendable {
-    package var registry: Registry
+    package var registry = Registry()
     package var topics = TopicNames.standard
     package var partitioner = PartitionerSetting.murmur2
     package var delivery = Delivery.exactlyOnce
@@ -15,7 +15,8 @@ package struct Configuration: Sendable {
     package var signingKeys: [SigningKeyEntry] = []
     package var sealingKeys: [KeyEntry] = []
     package var challenges = ChallengeSettings()
-    package var anchors: AnchorSettings
+    package var challengeKeys: [KeyEntry] = []
+    package var anchors = AnchorSettings()
     package var clock = ClockSettings()
     package var limits = RequestLimits()
     package var batch = BatchLimits()
@@ -29,10 +30,9 @@ package struct Configuration: Sendable {
     /// In the file's order; handed to librdkafka unchanged.
     package var kafkaProperties: [(name: String, value: String)] = []
 
-    /// Everything but these two has its default.
-    package init(registry: Registry, anchors: AnchorSettings) {
-        self.registry = registry
-        self.anchors = anchors
+    /// The lines of the Configuration page, in order.
+    package static var rows: [String] {
+        WorkerFile.settings.rows(Configuration()) + AppsFile.settings.rows(AppsFile(unknownKeys: .restore))
     }
 
     /// - Parameter directory: holds the three files.
@@ -46,12 +46,11 @@ package struct Configuration: Sendable {
         _ files: ConfigurationFiles,
         mode: ChallengeSettings.Mode? = nil
     ) throws(ConfigurationFault) -> Configuration {
-        let worker = try WorkerFile.read(files)
-        let apps = try AppsFile.read(files, unknownKeys: (mode ?? worker.challenges.mode).unknownKeys)
-        var configuration = Configuration(registry: apps, anchors: worker.anchors)
-        worker.apply(to: &configuration)
+        var configuration = try WorkerFile.read(files)
+        let mode = mode ?? configuration.challenges.mode
+        configuration.registry = try AppsFile.read(files, unknownKeys: mode.unknownKeys)
         configuration.emptyLists = try EmptyLists.places(in: files)
-        try apps.checkHashLengths(upTo: configuration.limits.clientDataHashBytes)
+        try configuration.registry.checkHashLengths(upTo: configuration.limits.clientDataHashBytes)
         configuration.kafkaProperties = try KafkaPropertiesFile.read(files)
         return configuration
     }
@@ -86,49 +85,32 @@ extension TopicNames {
             .deadLetters: "appattest.dead-letters", .ledger: "appattest.ledger",
         ]
     )
+
+    /// An output's name.
+    subscript(stream: OutputTopic) -> String {
+        get { outputs[stream] ?? "" }
+        set { outputs[stream] = newValue }
+    }
 }
 
 /// A secret's file by its id; `file` is resolved against the config directory.
 package struct KeyEntry: Sendable, Equatable {
-    package var id: String
-    package var file: String
-
-    package init(id: String, file: String) {
-        self.id = id
-        self.file = file
-    }
+    package var id = ""
+    package var file = ""
 }
 
 /// A key that signs tokens, is published only, or was revoked: then its tokens are refused and its file is not needed.
 package struct SigningKeyEntry: Sendable, Equatable {
     package enum State: String, Sendable, CaseIterable { case active, published, revoked }
-    package var kid: String
-    package var algorithm: TokenSettings.Algorithm
-    package var file: String
-    package var state: State
-
-    package init(kid: String, algorithm: TokenSettings.Algorithm, file: String, state: State) {
-        self.kid = kid
-        self.algorithm = algorithm
-        self.file = file
-        self.state = state
-    }
+    package var kid = ""
+    package var algorithm = TokenSettings.Algorithm.rs256
+    package var file = ""
+    package var state = State.active
 }
 
-package struct ChallengeSettings: Sendable, Equatable {
-    /// Who judges challenges: the worker that sealed them, or the gateway.
-    package enum Mode: String, Sendable, CaseIterable {
-        case sealed, external
-
-        /// An app's policy on unknown keys if apps.json does not set one.
-        var unknownKeys: UnknownKeyPolicy { self == .sealed ? .restore : .refuse }
-    }
-
-    package var mode = Mode.sealed
-    package var ttlMilliseconds: Int64 = 300_000
-    package var keys: [KeyEntry] = []
-
-    package init() {}
+extension ChallengeSettings.Mode {
+    /// An app's policy on unknown keys if apps.json does not set one.
+    var unknownKeys: UnknownKeyPolicy { self == .sealed ? .restore : .refuse }
 }
 
 /// The roots, as read from their files.
@@ -136,26 +118,8 @@ package struct AnchorSettings: Sendable, Equatable {
     package struct File: Sendable, Equatable {
         package var path: String
         package var pem: [UInt8]
-
-        package init(path: String, pem: [UInt8]) {
-            self.path = path
-            self.pem = pem
-        }
     }
 
-    package var attestation: [File]
-    package var receipt: [File]
-
-    package init(attestation: [File], receipt: [File] = []) {
-        self.attestation = attestation
-        self.receipt = receipt
-    }
-}
-
-/// Bounds of a record's age against the wall clock, in milliseconds.
-package struct ClockSettings: Sendable, Equatable {
-    package var maxAgeMilliseconds: Int64 = 345_600_000
-    package var maxAheadMilliseconds: Int64 = 300_000
-
-    package init() {}
+    package var attestation: [File] = []
+    package var receipt: [File] = []
 }

@@ -31,17 +31,16 @@ struct ConfigurationFiles {
         return [UInt8](data)
     }
 
-    /// A file's one JSON object; all members must be among `keys`.
-    func object(_ file: String, keys: [StaticString]) throws(ConfigurationFault) -> ConfigurationObject {
+    /// A file's one JSON value.
+    func root(of file: String) throws(ConfigurationFault) -> ConfigurationValue {
         let bytes = try read(file, remedy: "give the config directory a readable \(file)")
-        let root: JSONNode
         do throws(JSONFault) {
-            root = try JSONDocument(parsing: bytes, maxDepth: Self.maxDepth, maxNodes: bytes.count).root
+            let root = try JSONDocument(parsing: bytes, maxDepth: Self.maxDepth, maxNodes: bytes.count).root
+            return ConfigurationValue(files: self, file: file, node: root)
         } catch {
             let (line, column) = Self.place(of: error.offset, in: bytes)
             throw ConfigurationFault("\(file): line \(line), column \(column): invalid JSON; fix it there.")
         }
-        return try ConfigurationObject(root, file: file, path: "", keys: keys)
     }
 
     private static func place(of offset: Int, in bytes: [UInt8]) -> (line: Int, column: Int) {

@@ -21,10 +21,10 @@ struct AbsentKeyFiles {
     init(leaving configuration: inout Configuration) {
         signing = configuration.signingKeys.filter { $0.state != .revoked && Self.isAbsent($0.file) }.map(\.kid)
         sealing = configuration.sealingKeys.filter { Self.isAbsent($0.file) }.map(\.id)
-        challenges = configuration.challenges.keys.filter { Self.isAbsent($0.file) }.map(\.id)
+        challenges = configuration.challengeKeys.filter { Self.isAbsent($0.file) }.map(\.id)
         configuration.signingKeys.removeAll { signing.contains($0.kid) }
         configuration.sealingKeys.removeAll { sealing.contains($0.id) }
-        configuration.challenges.keys.removeAll { challenges.contains($0.id) }
+        configuration.challengeKeys.removeAll { challenges.contains($0.id) }
     }
 
     /// `signing key k1` and so on.

@@ -32,7 +32,7 @@ package struct ExchangeKeys: Sendable {
         let absent = absentKeys == .refused ? AbsentKeyFiles() : AbsentKeyFiles(leaving: &configuration)
         let (tokens, modifiedAt) = try signing(configuration, absent: absent.signing)
         let sealing = try secrets(configuration.sealingKeys, "sealing key")
-        let challenges = try secrets(configuration.challenges.keys, "challenge key")
+        let challenges = try secrets(configuration.challengeKeys, "challenge key")
         return ExchangeKeys(
             rings: KeyRings(
                 tokens: tokens,

@@ -49,7 +49,7 @@ struct FreshKeys {
             contents.append((entry.file, key.pem))
         }
         if kinds.contains(.sealing) { sealing = [add(.sealing, besides: configuration?.sealingKeys ?? [])] }
-        if kinds.contains(.challenge) { challenges = [add(.challenge, besides: configuration?.challenges.keys ?? [])] }
+        if kinds.contains(.challenge) { challenges = [add(.challenge, besides: configuration?.challengeKeys ?? [])] }
     }
 
     private mutating func add(_ kind: Kind, besides others: [KeyEntry]) -> KeyEntry {

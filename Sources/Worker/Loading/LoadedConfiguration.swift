@@ -1,5 +1,6 @@
 internal import AppCheck
 internal import Foundation
+internal import Pipeline
 
 /// A configuration with the keys that it names: everything that a worker starts with.
 package struct LoadedConfiguration: Sendable {
@@ -87,7 +88,7 @@ package struct LoadedConfiguration: Sendable {
 
     private static func namedPaths(_ configuration: Configuration) -> Set<String> {
         var paths = Set(configuration.signingKeys.map(\.file) + configuration.sealingKeys.map(\.file))
-        paths.formUnion(configuration.challenges.keys.map(\.file))
+        paths.formUnion(configuration.challengeKeys.map(\.file))
         paths.formUnion((configuration.anchors.attestation + configuration.anchors.receipt).map(\.path))
         return paths
     }

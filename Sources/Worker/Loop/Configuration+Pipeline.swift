@@ -23,15 +23,10 @@ extension Configuration {
 
     /// The settings that every mode shares; live mode adds the partition check.
     func pipelineSettings(_ keys: KeyRings) -> PipelineSettings {
-        var settings = PipelineSettings(
-            registry: registry,
-            limits: limits,
-            maxAge: clock.maxAgeMilliseconds,
-            maxAhead: clock.maxAheadMilliseconds
-        )
+        var settings = PipelineSettings(registry: registry, limits: limits)
+        settings.clock = clock
         settings.exchange = ExchangeSettings(keys: keys)
-        settings.exchange.sealsChallenges = challenges.mode == .sealed
-        settings.exchange.challengeLife = challenges.ttlMilliseconds
+        settings.exchange.challenges = challenges
         return settings
     }
 

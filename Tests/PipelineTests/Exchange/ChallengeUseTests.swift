@@ -93,7 +93,7 @@ import Testing
     @Test(arguments: [true, false])
     func `an empty challenge is malformed in every challenge mode`(isSealed: Bool) throws {
         var settings = try ExchangeKit.settings()
-        settings.exchange.sealsChallenges = isSealed
+        settings.exchange.challenges.mode = isSealed ? .sealed : .external
         let rig = try ExchangeRig(settings)
         var device = FakeDevice(ExchangeKit.model, seed: 3)
         let artifact = [1] + device.keyID.bytes + [UInt8](repeating: 0, count: 64)
@@ -122,7 +122,7 @@ import Testing
 
     @Test func `in external mode the gateway's challenges are accepted as they are, and none is made`() throws {
         var settings = try ExchangeKit.settings()
-        settings.exchange.sealsChallenges = false
+        settings.exchange.challenges.mode = .external
         let rig = try ExchangeRig(settings)
         let refused = try rig.send(.challenge())
         #expect(refused.reason == "unknown-method")

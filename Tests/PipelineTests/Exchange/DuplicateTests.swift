@@ -127,7 +127,7 @@ import Testing
     @Test(arguments: [true, false])
     func `the same attestation under another id is challenge-consumed, in every mode`(sealsChallenges: Bool) throws {
         var settings = try ExchangeKit.settings()
-        settings.exchange.sealsChallenges = sealsChallenges
+        settings.exchange.challenges.mode = sealsChallenges ? .sealed : .external
         let rig = try ExchangeRig(settings)
         let device = FakeDevice(ExchangeKit.model, seed: 3)
         let challenge = sealsChallenges ? try rig.challenge() : [1, 2, 3]

@@ -18,7 +18,7 @@ import Testing
             switch self {
             case .live: break
             case .replay: (settings.partitionOfKey, settings.sharesLedger) = (nil, true)
-            case .external: settings.exchange.sealsChallenges = false
+            case .external: settings.exchange.challenges.mode = .external
             case .unchecked: settings.partitionOfKey = nil
             }
             return try ExchangeRig(settings, isLive: self != .replay)
@@ -67,7 +67,7 @@ import Testing
 
     @Test func `an exchange of an older attestation is refused, valid challenge or not`() throws {
         var settings = try ExchangeKit.settings()
-        settings.exchange.sealsChallenges = false
+        settings.exchange.challenges.mode = .external
         let rig = try ExchangeRig(settings)
         let old = ExchangeRequest.attestation(of: Self.device, challenge: [1])
         #expect(try rig.send(old).summary == "accepted")

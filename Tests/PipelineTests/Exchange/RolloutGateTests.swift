@@ -111,7 +111,7 @@ import Testing
         let rig = try ExchangeRig(Self.settings(.on, 0))
         let challenge = try rig.challenge()
         let device = FakeDevice(ExchangeKit.model, seed: 3)
-        for distance in [-rig.settings.maxAge - 1, rig.settings.maxAhead + 1] {
+        for distance in [-rig.settings.clock.maxAgeMilliseconds - 1, rig.settings.clock.maxAheadMilliseconds + 1] {
             let request = ExchangeRequest.attestation(of: device, challenge: challenge).at(rig.time + distance)
             let answers = try rig.send(request)
             #expect(answers.reason == "rollout-not-admitted" && answers.eventName == "AppAttestNotAdmitted")

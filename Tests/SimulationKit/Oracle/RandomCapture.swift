@@ -74,7 +74,7 @@ package struct RandomCapture {
 extension RandomCapture {
     private mutating func makeChallenges() throws {
         guard let key = settings.exchange.keys.challenges.active else { throw ExchangeKit.MissingKey() }
-        let life = settings.exchange.challengeLife
+        let life = settings.exchange.challenges.ttlMilliseconds
         for (number, age) in [1000, 900, 800, life - 1, life, 10 * life, -10 * life].enumerated() {
             let app = settings.registry.apps[number == 2 ? 1 : 0].name
             let issued = EvaluationTime(milliseconds: ExchangeKit.start - age)

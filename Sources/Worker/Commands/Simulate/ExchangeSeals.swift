@@ -1,6 +1,7 @@
 internal import AppAttest
 internal import AppCheck
 internal import Crypto
+internal import Pipeline
 
 /// The configuration's keys for fake devices: a capture made with them is complete in itself, as if a worker with these
 /// keys had answered everything before.

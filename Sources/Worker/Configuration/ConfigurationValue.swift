@@ -1,0 +1,57 @@
+internal import JSON
+
+/// A value of a configuration file, read strictly: unknown keys, wrong types and values out of range are refused with
+/// the file and the key's path.
+struct ConfigurationValue {
+    let files: ConfigurationFiles
+    let file: String
+    var path = ""
+    /// nil = absent.
+    let node: JSONNode?
+
+    /// - Parameter member: that is to blame, of an object.
+    func fault(_ problem: String, at member: String? = nil) -> ConfigurationFault {
+        if let member { return inner(member, nil).fault(problem) }
+        return ConfigurationFault(path.isEmpty ? "\(file): \(problem)." : "\(file): \(path): \(problem).")
+    }
+
+    /// An object's members in the order of `known`.
+    ///
+    /// - Throws: unless this is an object whose members are all among `known`, each at most once.
+    func members(_ known: [String]) throws(ConfigurationFault) -> [ConfigurationValue] {
+        guard let node, node.kind == .object else { throw fault("must be an object") }
+        var found: [String: JSONNode] = [:]
+        for member in node.members {
+            let name = String(decoding: member.name, as: UTF8.self)
+            guard known.contains(name) else {
+                let names = known.isEmpty ? "none" : known.joined(separator: ", ")
+                throw fault("unknown key; known keys: \(names)", at: name.printable)
+            }
+            guard found.updateValue(member.value, forKey: name) == nil
+            else { throw fault("appears twice; keep one", at: name) }
+        }
+        return known.map { inner($0, found[$0]) }
+    }
+
+    /// A list's elements; none where it is absent.
+    ///
+    /// - Parameter kind: of what it must be a list.
+    func elements(_ kind: String) throws(ConfigurationFault) -> [ConfigurationValue] {
+        guard let node else { return [] }
+        guard node.kind == .array else { throw fault("must be a list of \(kind)") }
+        return node.elements.enumerated().map { index, element in
+            ConfigurationValue(files: files, file: file, path: "\(path)[\(index)]", node: element)
+        }
+    }
+
+    func strings() throws(ConfigurationFault) -> [String] {
+        let elements = try elements("strings")
+        let strings = elements.compactMap { $0.node?.string }
+        guard strings.count == elements.count else { throw fault("must be a list of strings") }
+        return strings
+    }
+
+    private func inner(_ name: String, _ node: JSONNode?) -> ConfigurationValue {
+        ConfigurationValue(files: files, file: file, path: path.isEmpty ? name : "\(path).\(name)", node: node)
+    }
+}
