@@ -5,8 +5,8 @@ package enum AttestWorker {
 
     /// Every command, in the order of the help text. A command is one file in `Commands`.
     package static let commands: [Command] = [
-        .demo, .run, .createTopics, .publish, .replay, .simulate, .inspect, .newKeys, .jwks, .challenge, .rollout,
-        .importKeys, .exportKeys, .reset,
+        .demo, .newConfig, .run, .createTopics, .publish, .replay, .simulate, .inspect, .newKeys, .jwks, .challenge,
+        .rollout, .importKeys, .exportKeys, .reset,
     ]
 
     /// Runs a command and returns its exit code: 0 done, 1 the work or the world failed, 2 usage or configuration.

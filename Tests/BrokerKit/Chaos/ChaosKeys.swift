@@ -7,7 +7,7 @@ internal import JSON
 /// A configuration's exchange keys in the hands of fake devices: anything sealed with them is as good as what a
 /// worker has answered.
 package struct ChaosKeys: Sendable {
-    /// As `simulate --new-config` names the project and its app.
+    /// As `new-config` names the project and its app.
     package static let projectNumber = "123456789012"
     package static let projectID = "lab-project"
     package static let appID = "1:123456789012:ios:0123456789abcdef"

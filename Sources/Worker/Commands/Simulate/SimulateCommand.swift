@@ -11,7 +11,7 @@ extension Command {
         summary: "fake devices write load to a capture or to the requests topic",
         options: [
             .value("--config", "DIR", "the configuration, with its lab authority", .required),
-            .flag("--new-config", "first make DIR: a lab authority as the anchor, one project with one app"),
+            .flag("--new-config", "first make DIR, as new-config does"),
             .value("--devices", "N", "how many devices", .required),
             .value("--records", "M", "how many records in all; each device attests first, once", .required),
             .value("--verbs", "A,B", "what devices do (verifyAttestation,verifyAssertion)"),
@@ -71,7 +71,9 @@ struct SimulateCommand {
     }
 
     func run() throws -> Int32 {
-        if makesConfiguration { try NewConfiguration.write(to: directory) }
+        if makesConfiguration {
+            try NewConfiguration.write(to: directory, remedy: "omit --new-config to use it, or name another directory.")
+        }
         let configuration = try Configuration.load(directory: directory)
         let ca = try NewConfiguration.authority(of: directory)
         let apps = try apps(of: configuration)

@@ -6,31 +6,33 @@ internal import Foundation
 /// A config directory for fake devices: a lab authority whose root is the anchor, one project with one app, and a fresh
 /// key of each kind.
 enum NewConfiguration {
-    /// The lab authority's file: with it anybody can make devices that this configuration accepts.
+    /// The lab authority's file: with it anyone can make devices that this configuration accepts.
     static let authorityFile = "lab-authority.json"
 
     /// Makes the directory and its files.
     ///
-    /// - Throws: ``UsageFault`` where a configuration exists already: it is never overwritten.
-    static func write(to directory: String) throws {
+    /// - Parameter remedy: the advice if a configuration exists.
+    /// - Returns: the names of the files, relative to the directory.
+    /// - Throws: ``UsageFault`` if a configuration exists: it is never overwritten.
+    @discardableResult
+    static func write(to directory: String, remedy: String = "name another directory.") throws -> [String] {
         let manager = FileManager.default
         for (name, _) in files(of: LabCA(seed: 0), worker: []) where manager.fileExists(atPath: "\(directory)/\(name)")
         {
-            throw UsageFault(
-                "\(directory)/\(name) already exists: omit --new-config to use it, or name another directory."
-            )
+            throw UsageFault("\(directory)/\(name) already exists: \(remedy)")
         }
         var random = SystemRandomNumberGenerator()
         let secret = SHA256.hash((0..<32).map { _ in UInt8.random(in: 0...255, using: &random) })
         let keys = try FreshKeys(algorithms: [.rs256], beside: nil)
         var lists = try KeyListEdit(Array(worker.utf8))
         lists.add(keys)
+        let files = files(of: LabCA(secret: secret), worker: lists.bytes)
         do {
             try manager.createDirectory(atPath: "\(directory)/anchors", withIntermediateDirectories: true)
             try keys.write(to: directory)
-            for (name, content) in files(of: LabCA(secret: secret), worker: lists.bytes) {
+            for (name, content) in files {
                 let path = "\(directory)/\(name)"
-                // With the authority's secret anybody can make devices that are accepted here.
+                // With the authority's secret anyone can make devices that are accepted here.
                 guard name != authorityFile else {
                     try NewFile.create(path, content)
                     continue
@@ -42,20 +44,23 @@ enum NewConfiguration {
         } catch {
             throw CommandFault("cannot write \(directory): \(error.localizedDescription)")
         }
+        return files.map(\.name) + keys.files
     }
 
     /// The authority of a directory that `write` has made.
     static func authority(of directory: String) throws -> LabCA {
         let path = "\(directory)/\(authorityFile)"
         guard let data = FileManager.default.contents(atPath: path) else {
-            throw UsageFault("cannot read \(path): fake devices need it; make a directory with --new-config.")
+            throw UsageFault("cannot read \(path): fake devices need it; make a directory with \(remake).")
         }
         do {
             return try LabCA(exported: Array(data))
         } catch {
-            throw UsageFault("\(path) is not a lab authority file: make a directory with --new-config.")
+            throw UsageFault("\(path) is not a lab authority file: make a directory with \(remake).")
         }
     }
+
+    private static let remake = "\(AttestWorker.name) new-config"
 
     private static func files(of ca: LabCA, worker: [UInt8]) -> [(name: String, content: [UInt8])] {
         [
