@@ -5,11 +5,3 @@ package enum SignatureCheck: Sendable {
     /// ECDSA over P-384 with a SHA-256 digest: a leaf certificate by its issuer. `signature` is DER.
     case p384(key: P384PublicKey, digest: Digest, signature: [UInt8])
 }
-
-/// Verifies groups of signatures: the interface for a faster engine.
-///
-/// An engine belongs to one lane; it may keep scratch and is never called by two threads at once.
-package protocol SignatureEngine: AnyObject {
-    /// - Returns: one answer per check, in order; false for anything but a valid signature.
-    func verify(_ checks: [SignatureCheck]) -> [Bool]
-}

@@ -1,8 +1,3 @@
-/// Bytes that are not the expected strict DER (ITU-T X.690 section 10).
-struct DERFault: Error, Equatable, Sendable {
-    let offset: Int
-}
-
 /// An identifier: class and constructed bit as in the first octet, and the tag number, however many octets it took.
 struct DERTag: Hashable, Sendable {
     let leading: UInt8

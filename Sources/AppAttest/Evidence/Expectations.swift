@@ -1,29 +1,7 @@
-package import Crypto
-
-/// App Attest's two environments, which differ in the AAGUID.
-package enum Environment: String, Sendable, Hashable, CaseIterable {
-    case development, production
-}
-
-/// An accepted App ID (App ID prefix, a dot, bundle identifier) with its SHA-256, the rpIdHash.
-package struct AppID: Sendable, Hashable {
-    package let text: String
-    package let rpIDHash: Digest
-
-    package init(_ text: String) {
-        self.text = text
-        rpIDHash = SHA256.hash(Array(text.utf8))
-    }
-
-    /// An App ID known by its hash alone, as an object that is explained contains it.
-    package init(unnamed rpIDHash: Digest) {
-        text = ""
-        self.rpIDHash = rpIDHash
-    }
-}
-
 package enum ReceiptPolicy: String, Sendable, CaseIterable { case report, require, ignore }
+
 package enum MacACLPolicy: String, Sendable, CaseIterable { case require, accept }
+
 /// Which extension maps of assertions count: those that the ED flag announces, or all.
 package enum ExtensionTrust: String, Sendable, CaseIterable { case flagged, any }
 

@@ -1,5 +1,5 @@
 package import Kafka
-package import Pipeline
+internal import Pipeline
 
 /// How a worker is a member of its group.
 package enum GroupMembership: String, Sendable, CaseIterable {
@@ -19,21 +19,6 @@ package enum GroupMembership: String, Sendable, CaseIterable {
         case assignmentNotAnswered
     }
 #endif
-
-/// The names of the six topics.
-package struct TopicNames: Sendable, Equatable {
-    package var requests: String
-    package var outputs: [OutputTopic: String]
-
-    /// - Parameter outputs: a name for each ``OutputTopic``.
-    package init(requests: String, outputs: [OutputTopic: String]) {
-        self.requests = requests
-        self.outputs = outputs
-    }
-
-    /// The requests first, then the outputs in their own order.
-    package var all: [String] { [requests] + OutputTopic.allCases.compactMap { outputs[$0] } }
-}
 
 /// What the log needs to know about the broker.
 package struct BrokerSettings: Sendable {

@@ -1,24 +1,5 @@
 package import AppCheck
 internal import Kafka
-internal import Pipeline
-
-/// A finding about the topics that an operator should know before the worker runs.
-package struct TopicFinding: Sendable, Equatable {
-    package enum Severity: Sendable {
-        /// The check fails.
-        case problem
-        case warning
-    }
-
-    package var severity: Severity
-    /// One line: what is wrong and what to do.
-    package var message: String
-    /// Whether it keeps a worker from starting. What may lose data some day fails the check, but `run` only warns of
-    /// it: an upgrade must not stop a fleet that has run with it.
-    package var endsRun = true
-    /// A broker that has just come up, or to which the news of a new topic has not come yet, says the same.
-    package var mayPass = false
-}
 
 /// The facts about a topic that the check uses. `settings` is nil where they could not be read.
 struct TopicFacts: Sendable, Equatable {

@@ -1,31 +1,6 @@
 internal import AppAttest
 internal import Crypto
 
-/// An X.509 extension.
-struct CertificateExtension {
-    var oid: [UInt8]
-    var isCritical = false
-    /// The content of the OCTET STRING.
-    var value: [UInt8]
-    /// Written instead of a critical extension's TRUE.
-    var looseCritical: [UInt8]?
-
-    var der: [UInt8] {
-        DER.sequence(oid, isCritical ? looseCritical ?? DER.boolean(true) : [], DER.octetString(value))
-    }
-}
-
-/// The hash that a certificate is signed over, with the algorithm's name in it.
-enum CertificateHash {
-    case sha256, sha384
-
-    var algorithm: [UInt8] { DER.sequence(self == .sha256 ? OID.ecdsaSHA256 : OID.ecdsaSHA384) }
-
-    func digest(_ bytes: [UInt8]) -> [UInt8] {
-        self == .sha256 ? SHA256.hash(bytes).bytes : LabKey.sha384(bytes)
-    }
-}
-
 /// A certificate before it is signed: every field can be made wrong.
 struct CertificateDraft {
     var version: [UInt8] = DER.explicit(0, DER.integer(2))

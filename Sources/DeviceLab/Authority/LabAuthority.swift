@@ -1,4 +1,3 @@
-internal import AppAttest
 internal import Crypto
 
 /// A fake authority: its key, its name and the certificate that introduces it.
@@ -11,71 +10,4 @@ struct LabAuthority: Sendable {
 
     /// Key identifier as RFC 5280 makes it.
     static func keyIdentifier(_ key: LabKey) -> [UInt8] { LabKey.sha1(key.x963) }
-}
-
-struct Validity: Sendable {
-    let notBefore: EvaluationTime
-    let notAfter: EvaluationTime
-
-    /// The validity of the lab's standing authorities, up to the last year of UTCTime; the others are years off.
-    static let long = Validity(from: (2010, 1, 1), to: (2049, 12, 31))
-    static let past = Validity(from: (2001, 1, 1), to: (2002, 1, 1))
-    static let future = Validity(from: (2049, 1, 1), to: (2049, 12, 31))
-
-    init(from: (Int, Int, Int), to: (Int, Int, Int)) {
-        notBefore = CivilTime.midnight(from.0, from.1, from.2)
-        notAfter = CivilTime.midnight(to.0, to.1, to.2)
-    }
-}
-
-/// Makes authorities from one secret: same secret and label, same key, same certificate.
-///
-/// Certificates of authorities always carry real signatures; only signatures that a verifier passes to its engine go
-/// through a ``LabSigner``.
-struct AuthorityFactory: Sendable {
-    let secret: [UInt8]
-
-    func key(_ label: String, _ curve: LabCurve) -> LabKey { LabKey(curve, seed: secret + Array(label.utf8)) }
-
-    /// - Parameters:
-    ///   - label: distinguishes keys; two authorities of one label share their key.
-    ///   - issuer: nil for a self-signed root.
-    ///   - edit: the last change before signing.
-    func authority(
-        _ label: String,
-        name: [UInt8],
-        curve: LabCurve,
-        issuer: LabAuthority?,
-        hash: CertificateHash = .sha384,
-        validity: Validity = .long,
-        extensions: [CertificateExtension],
-        edit: (inout CertificateDraft) -> Void = { _ in }
-    ) -> LabAuthority {
-        let key = key(label, curve)
-        var draft = CertificateDraft(
-            serial: serial(label),
-            hash: hash,
-            issuer: issuer?.name ?? name,
-            validity: (validity.notBefore, validity.notAfter),
-            subject: name,
-            key: key,
-            extensions: extensions
-        )
-        edit(&draft)
-        let certificate = draft.signed(by: issuer?.key ?? key, with: ECDSASigner())
-        return LabAuthority(
-            key: key,
-            name: name,
-            serial: draft.serial,
-            certificate: certificate,
-            validity: validity
-        )
-    }
-
-    /// Sixteen bytes, as Apple's authorities have; positive and without leading zeros.
-    private func serial(_ label: String) -> [UInt8] {
-        var serial = Array(SHA256.hash(Array("serial".utf8) + secret + Array(label.utf8)).bytes.prefix(16))
-        serial[0] = serial[0] & 0x7F | 0x40
-        return serial
-    }
 }

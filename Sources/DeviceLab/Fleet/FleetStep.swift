@@ -40,19 +40,6 @@ package struct FleetStep: Sendable, Hashable {
     package let replayOf: Int?
 }
 
-/// One record of a fleet.
-package struct FleetRecord: Sendable {
-    package let step: FleetStep
-    package let keyID: KeyID
-    package let clientDataHash: [UInt8]
-    /// The attestation or assertion object.
-    package let object: [UInt8]
-
-    package var method: FleetPlan.Method { step.method }
-    package var time: EvaluationTime { step.time }
-    package var fault: FleetFault? { step.fault }
-}
-
 /// The faults that a shape's devices can have in traffic, under any policy and with the one anchor.
 struct FaultPool: Sendable {
     private let attestation: [AttestationFault]

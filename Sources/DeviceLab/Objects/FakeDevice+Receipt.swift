@@ -1,6 +1,5 @@
 package import AppAttest
 internal import Crypto
-internal import JSON
 
 extension FakeDevice {
     /// A receipt of its own: an `ATTEST` one as an attestation carries it, or a `RECEIPT` one as Apple's server

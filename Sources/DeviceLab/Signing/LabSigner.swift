@@ -4,10 +4,3 @@ package import Crypto
 package protocol LabSigner: Sendable {
     func sign(_ digest: [UInt8], with key: LabKey) -> LabSignature
 }
-
-/// Real ECDSA, deterministic.
-package struct ECDSASigner: LabSigner {
-    package init() {}
-
-    package func sign(_ digest: [UInt8], with key: LabKey) -> LabSignature { key.sign(digest: digest) }
-}

@@ -6,7 +6,7 @@ extension Command {
         notes: """
             DIR gets worker.json, apps.json and kafka.properties, a lab authority whose roots are the anchors, one project
             with one app, and a fresh key of each kind. No file is overwritten. With DIR/\(NewConfiguration.authorityFile)
-            anyone can make devices that this configuration accepts: it is for trials only.
+            anyone can make devices that this configuration accepts: use it for trials only.
             """
     ) { arguments, console in
         let directory = try arguments.required("--config")

@@ -1,13 +1,3 @@
-/// Object identifiers as their DER content octets.
-enum ObjectIdentifier {
-    static let basicConstraints: [UInt8] = [0x55, 0x1D, 0x13]
-    static let commonName: [UInt8] = [0x55, 0x04, 0x03]
-    static let keyUsage: [UInt8] = [0x55, 0x1D, 0x0F]
-
-    /// 1.2.840.113635.100.8, the arc of Apple's attestation extensions; the extension is the octet after it.
-    static let appleAttestation: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x63, 0x64, 0x08]
-}
-
 /// Algorithm identifiers as whole DER SEQUENCEs: one spelling each, compared byte for byte.
 enum AlgorithmIdentifier {
     /// ecdsa-with-SHA256 (RFC 5758 section 3.2), parameters absent.

@@ -1,0 +1,9 @@
+/// Object identifiers as their DER content octets.
+enum ObjectIdentifier {
+    static let basicConstraints: [UInt8] = [0x55, 0x1D, 0x13]
+    static let commonName: [UInt8] = [0x55, 0x04, 0x03]
+    static let keyUsage: [UInt8] = [0x55, 0x1D, 0x0F]
+
+    /// 1.2.840.113635.100.8, the arc of Apple's attestation extensions; the extension is the octet after it.
+    static let appleAttestation: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x63, 0x64, 0x08]
+}

@@ -1,0 +1,1 @@
+package enum ReceiptType: String, Sendable, CaseIterable { case attest = "ATTEST", receipt = "RECEIPT" }

@@ -1,0 +1,53 @@
+internal import Crypto
+
+/// Makes authorities from one secret: same secret and label, same key, same certificate.
+///
+/// Certificates of authorities always carry real signatures; only signatures that a verifier passes to its engine go
+/// through a ``LabSigner``.
+struct AuthorityFactory: Sendable {
+    let secret: [UInt8]
+
+    func key(_ label: String, _ curve: LabCurve) -> LabKey { LabKey(curve, seed: secret + Array(label.utf8)) }
+
+    /// - Parameters:
+    ///   - label: distinguishes keys; two authorities of one label share their key.
+    ///   - issuer: nil for a self-signed root.
+    ///   - edit: the last change before signing.
+    func authority(
+        _ label: String,
+        name: [UInt8],
+        curve: LabCurve,
+        issuer: LabAuthority?,
+        hash: CertificateHash = .sha384,
+        validity: Validity = .long,
+        extensions: [CertificateExtension],
+        edit: (inout CertificateDraft) -> Void = { _ in }
+    ) -> LabAuthority {
+        let key = key(label, curve)
+        var draft = CertificateDraft(
+            serial: serial(label),
+            hash: hash,
+            issuer: issuer?.name ?? name,
+            validity: (validity.notBefore, validity.notAfter),
+            subject: name,
+            key: key,
+            extensions: extensions
+        )
+        edit(&draft)
+        let certificate = draft.signed(by: issuer?.key ?? key, with: ECDSASigner())
+        return LabAuthority(
+            key: key,
+            name: name,
+            serial: draft.serial,
+            certificate: certificate,
+            validity: validity
+        )
+    }
+
+    /// Sixteen bytes, as Apple's authorities have; positive and without leading zeros.
+    private func serial(_ label: String) -> [UInt8] {
+        var serial = Array(SHA256.hash(Array("serial".utf8) + secret + Array(label.utf8)).bytes.prefix(16))
+        serial[0] = serial[0] & 0x7F | 0x40
+        return serial
+    }
+}

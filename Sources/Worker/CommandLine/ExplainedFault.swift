@@ -1,0 +1,5 @@
+/// A fault that defines how a command ends: its exit code, and one sentence that says what to do.
+package protocol ExplainedFault: Error {
+    var exitCode: Int32 { get }
+    var sentence: String { get }
+}
