@@ -62,7 +62,9 @@ let tests: [Target] = [
     // Real brokers, the network before them, the program as a process, chaos runs.
     .target(
         name: "BrokerKit",
-        dependencies: ["TestKit", "Kafka", "Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab"],
+        dependencies: [
+            "TestKit", "Broker", "Kafka", "Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
+        ],
         path: "Tests/BrokerKit",
         swiftSettings: strict
     ),

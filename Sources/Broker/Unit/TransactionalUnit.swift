@@ -178,13 +178,10 @@ final class TransactionalUnit: OutputUnit {
     }
 
     func abort() throws -> UnitEnd {
-        guard let producer, producer.fatalFault == nil, !isInDoubt else { return renew() }
-        guard isOpen else { return .dropped }
-        guard !producer.hasUnansweredRequest else {
-            // Taking over the id again aborts it.
-            discard()
-            return .dropped
+        guard let producer, producer.fatalFault == nil, !isInDoubt, !producer.hasUnansweredRequest else {
+            return renew()
         }
+        guard isOpen else { return .dropped }
         do {
             try producer.abort(timeoutMilliseconds: settings.abortMilliseconds, serve: serveGroup)
             isOpen = false
