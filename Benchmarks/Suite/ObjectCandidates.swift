@@ -122,7 +122,7 @@ struct ObjectCandidates {
         return repeated("decode: JSON, base64, CBOR", scale * 512) { range in
             for index in range {
                 guard case .request(let request) = decoder.decode(fixtures.values[index]),
-                    case .verifyAssertion(let object, _) = request.body,
+                    let object = request.assertion,
                     (try? CBORReader.read(object.span, in: 0..<object.count)) != nil
                 else { preconditionFailure("a request is refused") }
             }

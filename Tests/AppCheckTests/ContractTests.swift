@@ -76,10 +76,9 @@ import Testing
             let request = try #require(
                 try Self.decoder().decode(Samples.request(path: path, body: Samples.body(members))).request
             )
-            guard case .exchangeAttestation(_, let challenge, false) = request.body else {
-                Issue.record("another body")
-                continue
-            }
+            let exchange = try #require(request.exchange)
+            let challenge = exchange.challenge
+            #expect(request.attestation != nil && !exchange.limitedUse)
             #expect(Self.hex(challenge) == raw)
             #expect(request.keyID?.bytes == challenge)
             #expect(request.keyID?.recordKey == Array(try #require(FirebaseContract.text(facts, "emit")).utf8))
@@ -95,8 +94,8 @@ import Testing
             let decoded = try #require(try Self.decoder().decode(Samples.request(path: path, body: body)).request)
             #expect(
                 decoded.body
-                    == .exchangeAttestation(
-                        attestation: try #require(request["attestationStatement"]?.base64Bytes),
+                    == .exchange(
+                        .attestation(try #require(request["attestationStatement"]?.base64Bytes)),
                         challenge: try #require(request["challenge"]?.base64Bytes),
                         limitedUse: false
                     )
@@ -124,9 +123,9 @@ import Testing
             let decoded = try #require(try Self.decoder().decode(Samples.request(path: path, body: replaced)).request)
             #expect(
                 decoded.body
-                    == .exchangeAssertion(
+                    == .exchange(
+                        .assertion(try #require(request["assertion"]?.base64Bytes)),
                         artifact: Samples.artifact,
-                        assertion: try #require(request["assertion"]?.base64Bytes),
                         challenge: try #require(request["challenge"]?.base64Bytes),
                         limitedUse: true
                     )

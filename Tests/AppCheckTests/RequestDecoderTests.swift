@@ -21,7 +21,7 @@ import Testing
         #expect(request.path.shown == path)
         #expect(request.method == .verifyAssertion)
         #expect(request.keyID == Samples.keyID)
-        #expect(request.body == .verifyAssertion(assertion: [1, 2, 3], clientDataHash: [4, 5, 6]))
+        #expect(request.body == .object(.assertion([1, 2, 3]), .clientDataHash([4, 5, 6])))
     }
 
     @Test(
@@ -40,7 +40,7 @@ import Testing
                 let decoding = try Samples.decoder().decode(Samples.request(path: Samples.attestationPath, body: body))
                 let request = try #require(decoding.request)
                 #expect(request.keyID == Samples.keyID)
-                #expect(request.body == .verifyAttestation(attestation: [0xFB, 0xFF], clientDataHash: [0]))
+                #expect(request.body == .object(.attestation([0xFB, 0xFF]), .clientDataHash([0])))
             }
         }
     }
@@ -54,7 +54,7 @@ import Testing
         )
         // SHA-256 of "hello".
         let digest = try #require(Base64.decode(Array("LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=".utf8)))
-        #expect(request.body == .verifyAssertion(assertion: [1, 2, 3], clientDataHash: digest))
+        #expect(request.body == .object(.assertion([1, 2, 3]), .clientDataHash(digest)))
     }
 
     @Test(

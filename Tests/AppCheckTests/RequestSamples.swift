@@ -81,3 +81,15 @@ extension RequestDecoding {
     var refusedStatus: Status? { if case .refused(_, _, _, let status) = self { status } else { nil } }
     var deadLetter: DeadLetterReason? { if case .deadLetter(let reason) = self { reason } else { nil } }
 }
+
+extension Request.Body {
+    /// The body of an exchange.
+    static func exchange(
+        _ object: Request.DeviceObject,
+        artifact: [UInt8]? = nil,
+        challenge: [UInt8],
+        limitedUse: Bool
+    ) -> Request.Body {
+        .object(object, .exchange(Request.Exchange(artifact: artifact, challenge: challenge, limitedUse: limitedUse)))
+    }
+}

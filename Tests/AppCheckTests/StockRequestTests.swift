@@ -45,18 +45,22 @@ import Testing
     }
 
     private func check(_ body: Request.Body, _ challenge: [UInt8], _ isLimitedUse: Bool) {
-        switch body {
-        case .exchangeAttestation(_, let sent, let limitedUse), .exchangeAssertion(_, _, let sent, let limitedUse):
-            #expect(sent == challenge && limitedUse == isLimitedUse)
-        default: #expect(body == .generateChallenge)
+        guard case .object(_, let binding) = body else {
+            #expect(body == .generateChallenge)
+            return
         }
+        guard case .exchange(let exchange) = binding else {
+            Issue.record("no exchange")
+            return
+        }
+        #expect(exchange.challenge == challenge && exchange.limitedUse == isLimitedUse)
     }
 
     private func answer(_ body: Request.Body, _ challenge: [UInt8], keyID: KeyID?) -> String {
         let token = "{\"token\":\"a.b.c\",\"ttl\":\"3600s\"}"
         switch body {
         case .generateChallenge: return "{\"challenge\":\"\(Samples.text(challenge))\",\"ttl\":\"300s\"}"
-        case .exchangeAttestation:
+        case .object(.attestation, .exchange):
             let artifact = [1] + (keyID?.bytes ?? []) + [UInt8](repeating: 9, count: 40)
             return "{\"artifact\":\"\(Samples.text(artifact))\",\"appCheckToken\":\(token)}"
         default: return token

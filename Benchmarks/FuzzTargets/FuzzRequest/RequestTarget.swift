@@ -79,7 +79,7 @@ struct RequestTarget {
     private func checkNames(_ request: Request) {
         let required = request.requiredRecordKey
         switch request.body {
-        case .verifyAttestation, .verifyAssertion, .exchangeAttestation, .exchangeAssertion:
+        case .object:
             precondition(request.app == 0 && required?.count == 44, "a device's object is known by app and key")
         case .generateChallenge:
             precondition(request.app == 0 && required == nil, "a challenge is made for an app")

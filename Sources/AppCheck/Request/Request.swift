@@ -20,16 +20,6 @@ package enum Method: String, Sendable, CaseIterable {
 
 /// A request whose shape is known: path resolved, bodies decoded from base64, nothing verified.
 package struct Request: Sendable {
-    package enum Body: Sendable, Equatable {
-        case verifyAttestation(attestation: [UInt8], clientDataHash: [UInt8])
-        case verifyAssertion(assertion: [UInt8], clientDataHash: [UInt8])
-        case generateChallenge
-        case exchangeAttestation(attestation: [UInt8], challenge: [UInt8], limitedUse: Bool)
-        case exchangeAssertion(artifact: [UInt8], assertion: [UInt8], challenge: [UInt8], limitedUse: Bool)
-        /// The JWT's text.
-        case verifyToken(token: [UInt8])
-    }
-
     /// The app or project that the path names, resolved in the registry. Indices are into ``Registry/apps``.
     package enum Resource: Sendable, Equatable {
         /// A Firebase app, with its app id.

@@ -29,14 +29,18 @@ struct RequestBody {
 
     func artifact() throws(Reason) -> [UInt8] { try bytes("artifact", or: nil) }
 
-    func challenge() throws(Reason) -> [UInt8] {
+    func exchange(_ artifact: [UInt8]? = nil) throws(Reason) -> Request.Exchange {
+        Request.Exchange(artifact: artifact, challenge: try challenge(), limitedUse: try limitedUse())
+    }
+
+    private func challenge() throws(Reason) -> [UInt8] {
         let challenge = try bytes("challenge", or: nil)
         guard !challenge.isEmpty else { throw .malformedRequest }
         return challenge
     }
 
     /// false if it is absent.
-    func limitedUse() throws(Reason) -> Bool {
+    private func limitedUse() throws(Reason) -> Bool {
         guard let member = try member("limitedUse", or: "limited_use") else { return false }
         guard let value = member.bool else { throw .malformedRequest }
         return value

@@ -19,9 +19,9 @@ struct RequestContent {
         _ length: ClientDataHashLength
     ) throws(Reason) {
         keyID = try members.keyID()
-        body = .verifyAttestation(
-            attestation: try members.attestation(),
-            clientDataHash: try members.clientDataHash(limits, length)
+        body = .object(
+            .attestation(try members.attestation()),
+            .clientDataHash(try members.clientDataHash(limits, length))
         )
     }
 
@@ -31,30 +31,21 @@ struct RequestContent {
         _ length: ClientDataHashLength
     ) throws(Reason) {
         keyID = try members.keyID()
-        body = .verifyAssertion(
-            assertion: try members.assertion(),
-            clientDataHash: try members.clientDataHash(limits, length)
+        body = .object(
+            .assertion(try members.assertion()),
+            .clientDataHash(try members.clientDataHash(limits, length))
         )
     }
 
     init(attestationExchange members: RequestBody) throws(Reason) {
         keyID = try members.keyID()
-        body = .exchangeAttestation(
-            attestation: try members.attestation(),
-            challenge: try members.challenge(),
-            limitedUse: try members.limitedUse()
-        )
+        body = .object(.attestation(try members.attestation()), .exchange(try members.exchange()))
     }
 
     /// - Throws: `artifact-invalid` too, for an artifact that names no key.
     init(assertionExchange members: RequestBody) throws(Reason) {
         let artifact = try members.artifact()
-        body = .exchangeAssertion(
-            artifact: artifact,
-            assertion: try members.assertion(),
-            challenge: try members.challenge(),
-            limitedUse: try members.limitedUse()
-        )
+        body = .object(.assertion(try members.assertion()), .exchange(try members.exchange(artifact)))
         keyID = KeyID(unverifiedArtifact: artifact)
         guard keyID != nil else { throw .artifactInvalid }
     }

@@ -6,13 +6,12 @@ internal import Crypto
 extension AdmitStage {
     func exchangeAttestation(
         _ item: Admission,
+        _ exchange: Request.Exchange,
         key: inout KeyRecord?,
         _ state: inout BatchState,
         _ verdict: inout Verdict
     ) throws(Reason) {
-        guard case .exchangeAttestation(_, let challenge, let limitedUse) = item.request.body,
-            let keyID = item.request.keyID
-        else { throw .malformedRequest }
+        guard let keyID = item.request.keyID else { throw .malformedRequest }
         // Keys in the ledger always pass the gates, which are for new devices only.
         let isNew = key == nil
         if isNew {
@@ -22,9 +21,9 @@ extension AdmitStage {
         }
         if case .outOfTime(let reason) = item.finding.object { throw reason }
         let rate = isNew ? try self.rate(item, .attestations, state: &state) : nil
-        let times = try times(item, limitedUse: limitedUse)
+        let times = try times(item, limitedUse: exchange.limitedUse)
         let sealingKey = try sealingKey()
-        let consumed = try open(challenge, keyID, item, &state)
+        let consumed = try open(exchange.challenge, keyID, item, &state)
         try attestation(item, key: &key, times: times)
         if let known = key, let artifact = artifact(of: known) {
             verdict.order = .attestation(artifact, times, now: item.now)
@@ -38,6 +37,7 @@ extension AdmitStage {
 
     func exchangeAssertion(
         _ item: Admission,
+        _ exchange: Request.Exchange,
         key: inout KeyRecord?,
         _ state: inout BatchState,
         _ verdict: inout Verdict
@@ -45,15 +45,14 @@ extension AdmitStage {
         if case .outOfTime(let reason) = item.finding.object { throw reason }
         // Without a key a genuine artifact looks like a forged one: the device is not to blame.
         guard settings.exchange.keys.sealing.active != nil else { throw .noActiveKey }
-        guard case .exchangeAssertion(_, _, let challenge, let limitedUse) = item.request.body,
-            let keyID = item.request.keyID, let opened = item.finding.seals?.artifact
+        guard let keyID = item.request.keyID, let opened = item.finding.seals?.artifact
         else { throw .artifactInvalid }
         let artifact = try opened.get()
         let app = settings.registry.apps[item.request.app]
         guard artifact.app == app.name, app.expectations.environments.contains(artifact.environment)
         else { throw .artifactInvalid }
-        let times = try times(item, limitedUse: limitedUse)
-        let consumed = try open(challenge, keyID, item, &state)
+        let times = try times(item, limitedUse: exchange.limitedUse)
+        let consumed = try open(exchange.challenge, keyID, item, &state)
         if key == nil, app.unknownKeys == .restore, settings.mayRestoreKeys {
             key = KeyRecord(restoredFrom: artifact)
             verdict.isRestored = true
@@ -103,13 +102,10 @@ extension AdmitStage {
 
     /// In at-least-once delivery a crash may come between a key's record and its challenge's: the challenge that a
     /// duplicate's first delivery used up is noted again. Does nothing where it is noted already or has expired.
-    func noteChallenge(of item: Admission, _ state: inout BatchState) {
-        let challenge: [UInt8]
-        switch item.request.body {
-        case .exchangeAttestation(_, let bytes, _), .exchangeAssertion(_, _, let bytes, _): challenge = bytes
-        case .verifyAttestation, .verifyAssertion, .generateChallenge, .verifyToken: return
+    func note(_ exchange: Request.Exchange, of item: Admission, _ state: inout BatchState) {
+        guard let keyID = item.request.keyID, let use = try? open(exchange.challenge, keyID, item, &state) else {
+            return
         }
-        guard let keyID = item.request.keyID, let use = try? open(challenge, keyID, item, &state) else { return }
         state.consume(challenge: use.id, ConsumedID(expiresAt: use.expiry, request: item.digest), on: item.partition)
     }
 

@@ -63,24 +63,33 @@ package struct AdmitStage: Sendable {
 
     private func judge(_ item: Admission, _ state: inout BatchState) -> Verdict {
         switch item.request.body {
-        case .generateChallenge: return challenge(item, &state)
-        case .verifyToken: return token(item, &state)
-        case .verifyAttestation, .verifyAssertion, .exchangeAttestation, .exchangeAssertion: break
+        case .generateChallenge: challenge(item, &state)
+        case .verifyToken: token(item, &state)
+        case .object(let object, let binding): judge(item, object, binding, &state)
         }
+    }
+
+    private func judge(
+        _ item: Admission,
+        _ object: Request.DeviceObject,
+        _ binding: Request.Binding,
+        _ state: inout BatchState
+    ) -> Verdict {
         guard let keyID = item.request.keyID else { return Verdict(outcome: .deadLetter(.internal)) }
         var key = state.key(keyID, on: item.partition)
         if let known = key, let last = known.lastRequest, isSame(last, item.record) {
-            return duplicate(item, known, last, &state)
+            return duplicate(item, object, known, last, &state)
         }
         let previous = key
         var verdict = Verdict(outcome: .accepted, environment: key?.environment, previousCounter: key?.counter)
         do throws(Reason) {
-            switch item.request.body {
-            case .verifyAttestation: try attestation(item, key: &key)
-            case .verifyAssertion: try assertion(item, key: &key)
-            case .exchangeAttestation: try exchangeAttestation(item, key: &key, &state, &verdict)
-            case .exchangeAssertion: try exchangeAssertion(item, key: &key, &state, &verdict)
-            case .generateChallenge, .verifyToken: break
+            switch (object, binding) {
+            case (.attestation, .clientDataHash): try attestation(item, key: &key)
+            case (.assertion, .clientDataHash): try assertion(item, key: &key)
+            case (.attestation, .exchange(let exchange)):
+                try exchangeAttestation(item, exchange, key: &key, &state, &verdict)
+            case (.assertion, .exchange(let exchange)):
+                try exchangeAssertion(item, exchange, key: &key, &state, &verdict)
             }
             verdict.environment = key?.environment
             state.set(key, of: keyID, on: item.partition)
@@ -111,6 +120,7 @@ package struct AdmitStage: Sendable {
     /// A redelivered request: the same verdict, and the same token with the life that is left of it.
     private func duplicate(
         _ item: Admission,
+        _ object: Request.DeviceObject,
         _ key: KeyRecord,
         _ last: LastRequest,
         _ state: inout BatchState
@@ -122,20 +132,18 @@ package struct AdmitStage: Sendable {
         )
         verdict.isUnverified = key.publicKey == nil
         let times = TokenTimes(issuedAt: Int64(last.issuedAt), expiresAt: Int64(last.expiresAt))
-        noteChallenge(of: item, &state)
+        guard let exchange = item.request.exchange else { return verdict }
+        note(exchange, of: item, &state)
         do throws(Reason) {
-            switch item.request.body {
-            case .exchangeAttestation:
-                try checkSigningKey(item)
+            try checkSigningKey(item)
+            switch object {
+            case .attestation:
                 // The active key may have changed since the first answer: the artifact is sealed under today's key.
                 if let active = try sealingKey() {
                     state.note(sealingKey: active.id.value, at: item.time, on: item.partition)
                 }
                 verdict.order = artifact(of: key).map { .attestation($0, times, now: item.now) }
-            case .exchangeAssertion:
-                try checkSigningKey(item)
-                verdict.order = .assertion(times, now: item.now)
-            case .verifyAttestation, .verifyAssertion, .generateChallenge, .verifyToken: break
+            case .assertion: verdict.order = .assertion(times, now: item.now)
             }
             return verdict
         } catch {

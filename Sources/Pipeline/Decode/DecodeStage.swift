@@ -68,7 +68,7 @@ package struct DecodeStage: Sendable {
         var claimedKey: P256PublicKey?
         if case .request(let request) = shape {
             clockReason = self.clockReason(record.timestamp, now: now)
-            if let object = request.attestationObject, let keyID = request.keyID {
+            if let object = request.attestation, let keyID = request.keyID {
                 claimedKey = ClaimedKey.read(from: object, keyID: keyID)
             }
         }
@@ -144,15 +144,5 @@ package struct DecodeStage: Sendable {
         let age = now.milliseconds - timestamp
         if age > settings.clock.maxAgeMilliseconds { return .tooOld }
         return age < -settings.clock.maxAheadMilliseconds ? .fromFuture : nil
-    }
-}
-
-extension Request {
-    /// The verb's object where it is an attestation.
-    fileprivate var attestationObject: [UInt8]? {
-        switch body {
-        case .verifyAttestation(let object, _), .exchangeAttestation(let object, _, _): object
-        case .verifyAssertion, .exchangeAssertion, .generateChallenge, .verifyToken: nil
-        }
     }
 }

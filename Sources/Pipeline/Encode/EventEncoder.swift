@@ -75,16 +75,11 @@ struct EventEncoder {
             guard let app = account.app, let method = account.method, method.isExchange else { return nil }
             return Subject(app: registry.apps[app].name, method: method, limitedUse: false, keyID: keyID)
         case .request(let request):
-            let limitedUse: Bool
-            switch request.body {
-            case .exchangeAttestation(_, _, let wanted), .exchangeAssertion(_, _, _, let wanted): limitedUse = wanted
-            case .verifyAttestation, .verifyAssertion, .generateChallenge, .verifyToken: return nil
-            }
-            guard let app = request.appIndex else { return nil }
+            guard let exchange = request.exchange, let app = request.appIndex else { return nil }
             return Subject(
                 app: registry.apps[app].name,
                 method: request.method,
-                limitedUse: limitedUse,
+                limitedUse: exchange.limitedUse,
                 keyID: request.keyID
             )
         }

@@ -54,7 +54,7 @@ package enum ResolveStage {
         var run = LedgerRun()
         return records.map { record in
             work?.note(record.record)
-            guard case .request(let request) = record.shape, request.isAssertion, let keyID = request.keyID
+            guard case .request(let request) = record.shape, request.assertion != nil, let keyID = request.keyID
             else { return .notNeeded }
             run.move(to: record.record.partition, ledger)
             let lookup = run.ledger?.keys.lookup(keyID) ?? .unknown
@@ -62,7 +62,7 @@ package enum ResolveStage {
             // A lost key: the records after this one may find it in the ledger again. It is noted with this batch even
             // if an earlier one has it: that one's record may be refused, and leaves before the next is resolved.
             if lookup == .unknown, candidates[keyID] == nil,
-                case .exchangeAssertion(let artifact, _, _, _) = request.body, let key = sealed(artifact)
+                let artifact = request.exchange?.artifact, let key = sealed(artifact)
             {
                 candidates.add(key, of: keyID)
             }
@@ -71,16 +71,6 @@ package enum ResolveStage {
                 if let key = batch[keyID] { return .key(key) }
             }
             return lookup == .unknown ? .unknown : .unusable
-        }
-    }
-}
-
-extension Request {
-    /// Whether the verb's object is an assertion.
-    var isAssertion: Bool {
-        switch body {
-        case .verifyAssertion, .exchangeAssertion: true
-        case .verifyAttestation, .exchangeAttestation, .generateChallenge, .verifyToken: false
         }
     }
 }

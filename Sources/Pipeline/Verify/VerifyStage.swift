@@ -133,28 +133,37 @@ package struct VerifyStage: Sendable {
             return .assertion(prepared, seals)
         }
         switch request.body {
-        case .verifyAttestation(let object, let hash): return attestation(object, hash, nil)
-        case .verifyAssertion(let object, let hash): return assertion(object, hash, key, nil)
-        case .exchangeAttestation(let object, let challenge, _):
-            let seals = Seals(challenge: opened(challenge, request))
-            guard !seals.refuse else { return .done(.exchange(.shapeOnly, seals)) }
-            return attestation(object, SHA256.hash(challenge).bytes, seals)
-        case .exchangeAssertion(let artifact, let object, let challenge, _):
-            let seals = Seals(
-                challenge: opened(challenge, request),
-                artifact: settings.exchange.keys.sealing.open(artifact)
-            )
-            guard !seals.refuse else { return .done(.exchange(.shapeOnly, seals)) }
-            let hash = SHA256.hash(artifact.span, challenge.span).bytes
-            return assertion(object, hash, Self.known(key, seals), seals)
+        case .object(let object, let binding):
+            let (hash, seals) = bound(binding, request)
+            if let seals, seals.refuse { return .done(.exchange(.shapeOnly, seals)) }
+            switch object {
+            case .attestation(let object): return attestation(object, hash, seals)
+            case .assertion(let object): return assertion(object, hash, Self.known(key, seals), seals)
+            }
         case .verifyToken(let token): return .done(.token(verify(token, request, at: time)))
         case .generateChallenge: return .done(.shapeOnly)
         }
     }
 
+    /// The clientDataHash, and what the exchange's seals say.
+    private func bound(_ binding: Request.Binding, _ request: Request) -> (hash: [UInt8], seals: Seals?) {
+        switch binding {
+        case .clientDataHash(let hash): return (hash, nil)
+        case .exchange(let exchange):
+            let seals = Seals(
+                challenge: opened(exchange.challenge, request),
+                artifact: exchange.artifact.map { settings.exchange.keys.sealing.open($0) }
+            )
+            // Of a refused exchange nothing is hashed.
+            guard !seals.refuse else { return ([], seals) }
+            let artifact = exchange.artifact ?? []
+            return (SHA256.hash(artifact.span, exchange.challenge.span).bytes, seals)
+        }
+    }
+
     /// The ledger's key, else the artifact's: a key ID is its key's digest, so both are the same key.
-    private static func known(_ key: KeyResolution, _ seals: Seals) -> KeyResolution {
-        guard key == .unknown, case .success(let artifact)? = seals.artifact else { return key }
+    private static func known(_ key: KeyResolution, _ seals: Seals?) -> KeyResolution {
+        guard key == .unknown, case .success(let artifact)? = seals?.artifact else { return key }
         return .key(artifact.publicKey)
     }
 
