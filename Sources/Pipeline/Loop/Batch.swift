@@ -2,14 +2,21 @@ internal import AppAttest
 
 /// One batch on its way through the stages. Owned by the loop; the lanes get copies of its arrays, never the batch.
 final class Batch {
-    enum Stage { case decoding, decoded, verifying, verified, encoding, encoded }
+    /// A batch goes through these in their order and skips none:
+    ///
+    ///     decoding → decoded → verifying → verified → encoding → encoded
+    ///      (lanes)    (loop)    (lanes)     (loop)     (lanes)    (loop: commit)
+    ///
+    /// It leaves by its commit, or at any stage by an abort or a lost partition: it is then no longer in flight, and what
+    /// lanes still post of it is dropped.
+    enum Stage: Int { case decoding, decoded, verifying, verified, encoding, encoded }
 
     let number: Int
     let now: EvaluationTime?
     let generation: Generation
     /// A single record, with nothing else in flight.
     let isAlone: Bool
-    var stage = Stage.decoding
+    private(set) var stage = Stage.decoding
     var records: [DecodedRecord] = []
     var candidates = CandidateKeys()
     var findings: [Finding] = []
@@ -27,6 +34,11 @@ final class Batch {
         self.now = now
     }
 
+    func enter(_ next: Stage) {
+        precondition(next.rawValue == stage.rawValue + 1, "no batch goes from \(stage) to \(next)")
+        stage = next
+    }
+
     /// Takes in the lanes' decoded records.
     func add(_ grains: [DecodedGrain]) {
         records.reserveCapacity(grains.reduce(0) { $0 + $1.records.count })
@@ -36,7 +48,7 @@ final class Batch {
             tally.skippedLines += grain.skippedLines
         }
         candidates.add(records)
-        stage = .decoded
+        enter(.decoded)
     }
 
     /// Hands the records on: from Admit on only lanes need them, and the last lane frees them.

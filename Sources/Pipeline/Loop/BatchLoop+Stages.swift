@@ -27,17 +27,18 @@ extension BatchLoop {
             )
         }
         let (stage, records) = (stages.verify, batch.records)
-        batch.stage = .verifying
+        batch.enter(.verifying)
         hand(batch, .verifying, count: records.count, grain: 32, priority: .normal) { range, lane in
             stage.verify(records[range], keys: keys[range], on: lane)
         } then: { batch, findings in
             batch.findings = findings
-            batch.stage = .verified
+            batch.enter(.verified)
         }
     }
 
     /// Admit on the loop, then encoding on the lanes: the outputs first, then the records for the ledger topic.
     private func admit(_ batch: Batch) {
+        precondition(batch.overlay.partitions.isEmpty, "a batch is admitted once")
         let (records, findings) = (batch.takeRecords(), batch.findings)
         batch.findings = []
         let verdicts = work.during(.admitting, alone: batch.isAlone) {
@@ -55,7 +56,7 @@ extension BatchLoop {
         mark(batch.positions, after: records, in: &batch.overlay)
         let changes = log.hasLedger ? batch.overlay.changes() : []
         let (stage, packer) = (stages.encode, log.packer)
-        batch.stage = .encoding
+        batch.enter(.encoding)
         let count = records.count + changes.count
         hand(batch, .encoding, count: count, grain: 64, priority: .high) { range, lane in
             var outputs: [OutboundRecord] = []
@@ -76,7 +77,7 @@ extension BatchLoop {
         } then: { batch, outputs in
             batch.outputs = outputs
             for grain in outputs { batch.tally.refusals.add(grain.refusals) }
-            batch.stage = .encoded
+            batch.enter(.encoded)
         }
     }
 

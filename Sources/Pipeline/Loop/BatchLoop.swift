@@ -253,6 +253,7 @@ package final class BatchLoop: @unchecked Sendable {
     }
 
     private func start(_ records: [PolledRecord], of generation: Generation, isAlone: Bool) {
+        precondition((inFlight.last?.generation.number ?? 0) <= generation.number, "generations rise")
         let batch = Batch(number: nextNumber, generation: generation, now: wallClock(), isAlone: isAlone)
         nextNumber += 1
         inFlight.append(batch)

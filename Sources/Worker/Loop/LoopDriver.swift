@@ -48,6 +48,7 @@ final class LoopDriver: @unchecked Sendable {
     /// - Parameter report: called ten times a second on the calling thread with the committed counts, and with the
     ///   restore's progress while there is one.
     func run(_ loop: BatchLoop, report: (LoopTally, RestoreProgress?) -> Void) throws {
+        dispatchPrecondition(condition: .notOnQueue(queue))
         queue.async {
             self.loop = loop
             if self.stopsAtOnce { loop.stop() }
@@ -73,6 +74,7 @@ final class LoopDriver: @unchecked Sendable {
     }
 
     private func step() {
+        dispatchPrecondition(condition: .onQueue(queue))
         guard let loop, result == nil else { return }
         do {
             let left = pause.leftMilliseconds
@@ -98,6 +100,7 @@ final class LoopDriver: @unchecked Sendable {
 
     /// One timer at a time: results that come in between run a step themselves.
     private func wake(after interval: DispatchTimeInterval) {
+        dispatchPrecondition(condition: .onQueue(queue))
         guard !wakeScheduled else { return }
         wakeScheduled = true
         queue.asyncAfter(deadline: .now() + interval) {
@@ -107,6 +110,7 @@ final class LoopDriver: @unchecked Sendable {
     }
 
     private func finish(_ result: Result<Void, any Error>) {
+        dispatchPrecondition(condition: .onQueue(queue))
         self.result = result
         // The loop's lanes post through this object: without this the two would keep each other alive.
         loop = nil
