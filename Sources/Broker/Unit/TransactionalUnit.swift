@@ -178,15 +178,13 @@ final class TransactionalUnit: OutputUnit {
     }
 
     func abort() throws -> UnitEnd {
-        guard let producer, producer.fatalFault == nil, !isInDoubt, !producer.hasUnansweredRequest else {
-            return renew()
-        }
+        guard let producer, producer.fatalFault == nil, !isInDoubt else { return renew() }
         guard isOpen else { return .dropped }
         do {
             try producer.abort(timeoutMilliseconds: settings.abortMilliseconds, serve: serveGroup)
             isOpen = false
         } catch {
-            // It could not be aborted in order: the next owner of the id aborts it.
+            // It could not be aborted in order, or a request is unanswered: the next owner of the id aborts it.
             return renew()
         }
         discardAfterRepeats()

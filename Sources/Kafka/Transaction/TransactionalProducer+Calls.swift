@@ -70,7 +70,7 @@ extension TransactionalProducer {
         try unsafe check(error, "committing a transaction")
     }
 
-    /// Drops the whole transaction, after letting its records arrive: an abort that overtakes them is fatal to the
+    /// Drops the whole transaction, after letting its records and requests arrive: an abort that overtakes them is fatal to the
     /// producer (the broker does not know yet that a transaction has begun).
     ///
     /// A transaction with an unanswered request is not aborted but given up: its producer must be discarded, and the next
@@ -102,14 +102,19 @@ extension TransactionalProducer {
         }
     }
 
-    /// Waits for records in flight, as long as any of them arrive. Returns the most milliseconds that it has taken.
+    /// Waits for records and requests in flight, as long as any of them arrive. Returns the most milliseconds that it has
+    /// taken.
     private func settle(_ timeoutMilliseconds: Int, _ serve: () -> Void) -> Int {
         var waited = 0
         var idle = 0
-        while outstanding > 0, idle < Self.idleSlices, waited < timeoutMilliseconds {
+        while outstanding > 0 || hasUnansweredRequest, idle < Self.idleSlices, waited < timeoutMilliseconds {
             let before = outstanding
-            // Failed records do not matter here; callbacks run inside this call.
-            _ = unsafe rd_kafka_flush(handle.pointer, clampedMilliseconds(Self.sliceMilliseconds))
+            if before > 0 {
+                // Failed records do not matter here; callbacks run inside this call.
+                _ = unsafe rd_kafka_flush(handle.pointer, clampedMilliseconds(Self.sliceMilliseconds))
+            } else {
+                poll(timeoutMilliseconds: Self.sliceMilliseconds)
+            }
             idle = outstanding < before ? 0 : idle + 1
             waited += Self.sliceMilliseconds
             if waited % Self.serveMilliseconds == 0 { serve() }

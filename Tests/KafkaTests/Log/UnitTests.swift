@@ -1,4 +1,5 @@
 import Broker
+import Foundation
 import Kafka
 import Pipeline
 import Testing
@@ -73,6 +74,18 @@ struct UnitTests {
             cluster.failRequests(Self.endTransaction, with: [Self.disconnect])
             try self.end(end, driver, batch)
             #expect(try asksForID(cluster, driver))
+        }
+    }
+
+    @Test func `an abort waits for a request that is on its way, and keeps its producer`() throws {
+        try withBatch { cluster, driver, batch in
+            try cluster.setRoundTrip(1, milliseconds: 300)
+            try driver.log.begin()
+            try driver.log.append(batch.outputs(.results))
+            // The library registers the partitions as soon as the first record is queued.
+            Thread.sleep(forTimeInterval: 0.1)
+            try driver.log.abort()
+            #expect(try !asksForID(cluster, driver))
         }
     }
 
