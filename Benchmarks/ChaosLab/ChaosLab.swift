@@ -27,7 +27,7 @@ struct ChaosLab {
         Usage: ChaosLab [--seed S] [--faults N] [--requests N] [--brokers 1|3] [--workers N] [--seconds S] [--devices N]
                         [--delivery exactly-once|at-least-once] [--membership static|dynamic] [--drain S] [--unpaced]
                         [--kinds A,B] [--batch N] [--hostile SHARE] [--exchange SHARE] [--keep DIR] [--session S] [--transaction S]
-                        [--challenge S] [--network] [--operator]
+                        [--challenge S] [--network] [--operator] [--recreated]
           --session, --transaction   the workers' time-outs, in seconds (6, 10)
           --seconds   between two faults (4)
           --drain     from the last fault until all is answered, at most (60)
@@ -37,6 +37,7 @@ struct ChaosLab {
           --challenge the life of challenges, in seconds (60)
           --network   a network between workers and brokers holds, cuts, delays and swallows what they say
           --operator  an operator sets quotas, and deletes and moves the group's offsets
+          --recreated at first an operator deletes requests and ledger, creates them again, and repairs it by the runbook
           --keep      a folder that stays, with the brokers' data and all that processes said
           --kinds     \(ChaosFault.allCases.map { "\($0)" }.joined(separator: ", "))
         """
@@ -54,6 +55,10 @@ struct ChaosLab {
             }
             if option == "--operator" {
                 settings.hasOperator = true
+                continue
+            }
+            if option == "--recreated" {
+                settings.recreatesTopics = true
                 continue
             }
             guard let value = rest.popFirst() else { throw Usage(description: "\(option) needs a value") }

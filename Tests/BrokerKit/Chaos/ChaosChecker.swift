@@ -9,6 +9,8 @@ package struct ChaosEvidence: Sendable {
     package var replayed: [ChaosOutcome]?
     /// Counters by key ID (standard base64), as exported from the ledger; nil where they could not be.
     package var ledger: [String: Int64]?
+    /// Those that were there before the first request.
+    package var keysBefore: [String: Int64] = [:]
     /// The challenges and tokens that requests of the exchange consume.
     package var exchanges: [ChaosPlace: ChaosExchange] = [:]
     /// The tokens topic, in the order of partition and offset; nil where it was not read.
@@ -43,7 +45,7 @@ package enum ChaosChecker {
             findings.unchecked[.bytesDiffer] = "no replay"
         }
         if let ledger = evidence.ledger {
-            checkLedger(ledger, evidence.outcomes, &findings)
+            checkLedger(ledger, evidence, &findings)
         } else {
             findings.unchecked[.ledgerDiffers] = "the program has no export-keys yet"
         }
@@ -136,11 +138,11 @@ package enum ChaosChecker {
     /// The counters of keys as the accepted results have them, against the ledger's.
     private static func checkLedger(
         _ ledger: [String: Int64],
-        _ outcomes: [ChaosOutcome],
+        _ evidence: ChaosEvidence,
         _ findings: inout ChaosFindings
     ) {
-        var counters: [String: Int64] = [:]
-        for outcome in outcomes {
+        var counters = evidence.keysBefore
+        for outcome in evidence.outcomes {
             guard let (keyID, counter) = outcome.movedCounter else { continue }
             counters[keyID] = max(counters[keyID] ?? 0, counter)
         }

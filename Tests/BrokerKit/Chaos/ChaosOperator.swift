@@ -7,8 +7,8 @@ final class ChaosOperator {
     /// The workers' `client.id`, to which quotas apply.
     static let clientID = "chaos-workers"
 
-    private let cluster: RealCluster
-    private let workplace: ProgramWorkplace
+    let cluster: RealCluster
+    let workplace: ProgramWorkplace
     private let log: (String) -> Void
     /// When the quota ends.
     private var quotaEnds: ContinuousClock.Instant?
@@ -79,22 +79,25 @@ final class ChaosOperator {
             guard !said.contains("Error") else { throw ClusterFault(description: said) }
         }
         let before = try outcomes()
+        try letHold(change[0], before, crew, tick)
+        try reset(to: "--to-applied", tick)
+        try crew.come()
+        return "\(change[0]) while \(names.joined(separator: ", ")) were down; repaired by reset --to-applied"
+    }
+
+    /// Lets the workers run for a while: they must answer nothing.
+    func letHold(_ mistake: String, _ before: [Int32: Int], _ crew: ChaosCrew, _ tick: () throws -> Void) throws {
         try crew.come()
         let end = ContinuousClock.now + Self.heldTime
         while ContinuousClock.now < end { try tick() }
         // A partition that has had no request yet may begin.
         let after = try outcomes().filter { before[$0.key] != nil }
-        if after != before { note("\(change[0]): outcomes from \(before) to \(after)") }
+        if after != before { note("\(mistake): outcomes from \(before) to \(after)") }
         _ = try crew.leave(tick)
-        try patiently(tick) {
-            try workplace.done("reset", "--offsets-only", "--to-applied", "--yes", seconds: 600)
-        }
-        try crew.come()
-        return "\(change[0]) while \(names.joined(separator: ", ")) were down; repaired by reset --to-applied"
     }
 
     /// How many results each partition has. Ends say less: the end of an aborted transaction moves them too.
-    private func outcomes() throws -> [Int32: Int] {
+    func outcomes() throws -> [Int32: Int] {
         var counts: [Int32: Int] = [:]
         try TopicDump.read(workplace.topic("results"), workplace.properties, partitions: workplace.partitions) {
             counts[$0.partition, default: 0] += 1
@@ -102,7 +105,7 @@ final class ChaosOperator {
         return counts
     }
 
-    private func patiently(_ tick: () throws -> Void, _ body: () throws -> Void) throws {
+    func patiently(_ tick: () throws -> Void, _ body: () throws -> Void) throws {
         let deadline = ContinuousClock.now + Self.groupLimit
         while true {
             do { return try body() } catch {

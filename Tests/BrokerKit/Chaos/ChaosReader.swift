@@ -6,6 +6,8 @@ package import Pipeline
 /// Reads a run's topics, its ledger, and a replay of the requests.
 struct ChaosReader {
     let workplace: ProgramWorkplace
+    /// What was there before the run's first request.
+    var before = ChaosBefore()
 
     /// The evidence to check, and facts about the topics.
     struct Reading {
@@ -41,13 +43,14 @@ struct ChaosReader {
         var reading = Reading(evidence: ChaosEvidence(requests: requests, outcomes: [], replayed: replayed))
         reading.open = open
         reading.evidence.exchanges = exchanges
-        try readOutcomes(workplace.topic("results"), into: &reading, ChaosOutcome.init(result:))
-        try readOutcomes(workplace.topic("dead-letters"), into: &reading, ChaosOutcome.init(deadLetter:))
+        try readOutcomes("results", into: &reading, ChaosOutcome.init(result:))
+        try readOutcomes("dead-letters", into: &reading, ChaosOutcome.init(deadLetter:))
         for topic in ProgramWorkplace.streams.dropFirst().map(workplace.topic) {
             let ends = try TopicDump.ends(of: topic, workplace.properties, partitions: workplace.partitions)
             reading.open += Self.open(ends, topic)
         }
         reading.evidence.ledger = try ledger()
+        reading.evidence.keysBefore = before.keys
         try readExchange(into: &reading.evidence)
         return reading
     }
@@ -63,16 +66,19 @@ struct ChaosReader {
     private func each(_ name: String, _ body: (InboundRecord) throws -> Void) throws {
         let topic = workplace.topic(name)
         try TopicDump.read(topic, workplace.properties, partitions: workplace.partitions) { record in
+            guard !before.has(record, of: name) else { return }
             try body(InboundRecord(record, topic: topic))
         }
     }
 
     private func readOutcomes(
-        _ topic: String,
+        _ name: String,
         into reading: inout Reading,
         _ outcome: (InboundRecord) throws -> ChaosOutcome
     ) throws {
+        let topic = workplace.topic(name)
         let ends = try TopicDump.read(topic, workplace.properties, partitions: workplace.partitions) { record in
+            guard !before.has(record, of: name) else { return }
             reading.evidence.outcomes.append(try outcome(InboundRecord(record, topic: topic)))
         }
         reading.unseen += ends.values.reduce(0) { $0 + $1.unseen }

@@ -4,22 +4,24 @@ internal import Pipeline
 
 /// Workers, brokers and fake devices under a schedule of faults, and then the check.
 package final class ChaosRun {
-    private let settings: ChaosSettings
+    let settings: ChaosSettings
     private let print: (String) -> Void
     private let begin = ContinuousClock.now
-    private let cluster: RealCluster
-    private let workplace: ProgramWorkplace
-    private let producer: ChaosProducer
-    private let crew: ChaosCrew
+    let cluster: RealCluster
+    let workplace: ProgramWorkplace
+    let producer: ChaosProducer
+    let crew: ChaosCrew
     private let brokers: ChaosBrokers
     private let network: ChaosNetwork?
-    private let person: ChaosOperator
+    let person: ChaosOperator
     private var report: ChaosReport
+    /// What is there before the run's own requests.
+    var before = ChaosBefore()
     private var lastFault = ContinuousClock.now
 
     private static let tickMicroseconds: UInt32 = 20_000
     /// Longest time for everything to come back after the last fault.
-    private static let patience = Duration.seconds(300)
+    static let patience = Duration.seconds(300)
 
     /// Starts a cluster, makes topics and a configuration; no worker runs yet.
     ///
@@ -62,6 +64,19 @@ package final class ChaosRun {
     /// Does the whole run and checks it.
     package func run() throws -> ChaosReport {
         say("brokers at \(cluster.bootstrapServers), folder \(workplace.folder)")
+        if settings.recreatesTopics { try recreateTopics() } else { try startTraffic() }
+        try crew.start()
+        try doFaults()
+        try heal()
+        try drain()
+        try close()
+        try crew.finish()
+        try check()
+        return report
+    }
+
+    /// Makes requests from now on, as many as the producer is allowed to send.
+    func startTraffic() throws {
         let (ca, settings, keys) = (workplace.ca, settings, try ChaosKeys(workplace.config))
         producer.start {
             ChaosTraffic(
@@ -75,17 +90,9 @@ package final class ChaosRun {
                 exchangeShare: settings.exchangeShare
             )
         }
-        try crew.start()
-        try doFaults()
-        try heal()
-        try drain()
-        try close()
-        try crew.finish()
-        try check()
-        return report
     }
 
-    private func say(_ line: String) { print("\((ContinuousClock.now - begin).text)  \(line)") }
+    func say(_ line: String) { print("\((ContinuousClock.now - begin).text)  \(line)") }
 
     // MARK: Faults
 
@@ -147,7 +154,7 @@ package final class ChaosRun {
         }
     }
 
-    private func tick() throws {
+    func tick() throws {
         let healed = [try crew.tick(), try brokers.tick(), try person.tick(), network?.tick() ?? false]
         if healed.contains(true) { lastFault = .now }
         usleep(Self.tickMicroseconds)
@@ -211,7 +218,7 @@ package final class ChaosRun {
 
     private func check() throws {
         say("checking")
-        let reader = ChaosReader(workplace: workplace)
+        let reader = ChaosReader(workplace: workplace, before: before)
         let reading = try reader.read()
         report.requests = reading.evidence.requests.count - report.closing
         report.uncertain = producer.status.uncertain

@@ -35,6 +35,8 @@ package struct ChaosSettings: Sendable {
     package var hasNetwork = false
     /// An operator sets quotas, and deletes and moves the group's offsets.
     package var hasOperator = false
+    /// Before the first fault an operator deletes the topics of requests and ledger, and creates them again.
+    package var recreatesTopics = false
     /// Where everything stays; nil = nothing stays.
     package var keep: String?
 

@@ -103,8 +103,9 @@ package final class ProgramWorkplace {
         try rewrite("kafka.properties") { _ in kafka.pairs.map { "\($0.name)=\($0.value)\n" }.joined() }
     }
 
-    private func createTopics() throws {
-        let topics = Self.streams.map { name in
+    /// Makes topics as a workplace has them, from names without the prefix.
+    func createTopics(_ names: [String] = streams) throws {
+        let topics = names.map { name in
             var own: [(name: String, value: String)] = []
             if name == "requests" { own = [("message.timestamp.type", "LogAppendTime")] }
             if name == "tokens" { own = [("retention.ms", "3600000"), ("segment.ms", "600000")] }

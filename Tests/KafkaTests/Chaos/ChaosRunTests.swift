@@ -50,11 +50,13 @@ struct ChaosRunTests {
         #expect(report.findings.unchecked.isEmpty)
     }
 
-    /// Quotas, and offsets of the group that are deleted and moved back; the runbook repairs them.
+    /// Requests and ledger created again, quotas, and offsets of the group that are deleted and moved back; the runbook
+    /// repairs them.
     @Test func `with a careless operator every request has one outcome, and no counter moves twice`() throws {
         var settings = ChaosSettings()
         settings.kinds = ChaosFault.allCases.filter(\.isOperators)
         settings.faults = settings.kinds?.count ?? 0
+        settings.recreatesTopics = true
         settings.sessionMilliseconds = 3_000
         settings.requests = 3_000
         let report = try run(settings)
