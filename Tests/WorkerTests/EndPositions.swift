@@ -36,6 +36,12 @@ extension EndToEndTests {
             + workplace.records(of: workplace.topic("dead-letters")).count
     }
 
+    /// Where the partitions of requests end, in order.
+    private func ends(_ workplace: ProgramWorkplace) throws -> [Int64] {
+        try TopicDump.ends(of: workplace.requests, workplace.properties, partitions: workplace.partitions)
+            .sorted { $0.key < $1.key }.map(\.value.committed)
+    }
+
     private func groups(_ workplace: ProgramWorkplace, _ arguments: String...) throws {
         let broker = try #require(RealClusterTrait.cluster)
         try broker.tool(
@@ -105,6 +111,32 @@ extension EndToEndTests {
         try workplace.done("reset", "--offsets-only", "--to-beginning", "--yes")
         _ = try workplace.work(until: 50)
         #expect(try answered(workplace) == 50)
+    }
+
+    @Test func `requests that retention took unread are counted, and the rest is answered`() throws {
+        let workplace = try worked("overtaken")
+        let before = try ends(workplace).reduce(0, +)
+        #expect(before == 40)
+        try workplace.simulate(devices: 30, records: 60, seed: 9)
+        let broker = try #require(RealClusterTrait.cluster)
+        let ends = try ends(workplace)
+        // All but each partition's last request.
+        let places = ends.enumerated().map { partition, end in
+            "{\"topic\": \"\(workplace.requests)\", \"partition\": \(partition), \"offset\": \(end - 1)}"
+        }
+        try workplace.write("{\"partitions\": [\(places.joined(separator: ","))], \"version\": 1}", to: "taken.json")
+        try broker.tool(
+            "org.apache.kafka.tools.DeleteRecordsCommand",
+            ["--bootstrap-server", broker.bootstrapServers, "--offset-json-file", workplace.file("taken.json")]
+        )
+        let worker = try workplace.work(until: 43)
+        let lines = worker.error.split(separator: "\n").filter { $0.contains("retention has taken up to ") }
+        #expect(lines.count == 3 && !worker.error.contains("is held"), "\(worker.error)")
+        let taken = lines.compactMap { line in
+            line.split(separator: "up to ").last.flatMap { Int($0.prefix { $0.isNumber }) }
+        }
+        #expect(taken.reduce(0, +) == 60 - 3, "\(lines)")
+        #expect(try answered(workplace) == 43)
     }
 
     @Test func `an emptied ledger accepts no request a second time`() throws {

@@ -67,4 +67,24 @@ extension EndToEndTests {
         #expect(check.output == "configuration, anchors and topics are in order: 3 partitions\n")
         #expect(check.error.isEmpty)
     }
+
+    @Test func `run --check names the settings of a broker that endanger a transaction`() throws {
+        let workplace = try ProgramWorkplace("endangered")
+        let broker = try #require(RealClusterTrait.cluster)
+        let verification = "transaction.partition.verification.enable"
+        func configure(_ change: String...) throws {
+            let all = ["--bootstrap-server", broker.bootstrapServers, "--entity-type", "brokers", "--entity-default"]
+            try broker.tool("kafka.admin.ConfigCommand", all + ["--alter"] + change)
+        }
+        try configure("--add-config", verification + "=false")
+        defer { try? configure("--delete-config", verification) }
+        try workplace.rewrite("kafka.properties") {
+            $0.replacing("transaction.timeout.ms=10000", with: "transaction.timeout.ms=1000000")
+        }
+        let check = try workplace.start("run", "--check")
+        #expect(check.waitForEnd() == .exit(1))
+        #expect(check.error.contains("the broker has \(verification)=false"), "\(check.error)")
+        let most = "transaction.timeout.ms=1000000 is above the broker's transaction.max.timeout.ms=900000"
+        #expect(check.error.contains(most), "\(check.error)")
+    }
 }

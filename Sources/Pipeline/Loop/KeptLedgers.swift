@@ -35,3 +35,8 @@ package struct KeptLedgers {
         ledgers = ledgers.filter { now - ($0.value.since ?? now) <= Self.milliseconds }
     }
 }
+
+extension BatchLoop {
+    /// How many partitions given away have their ledger kept.
+    package var keptLedgers: Int { kept.count }
+}

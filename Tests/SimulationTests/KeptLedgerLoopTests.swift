@@ -1,0 +1,73 @@
+import AppAttest
+import Pipeline
+import SimulationKit
+import TestKit
+import Testing
+
+/// A partition that goes to another worker and comes back.
+@Suite("Kept ledgers in the loop")
+struct KeptLedgerLoopTests {
+    private static let traffic = Result { try FleetTraffic(.imitated) }
+
+    /// Assigns a partition, takes it back, and assigns it again when the test says so.
+    private final class ReturningLog: RecordLog {
+        private var changes: [AssignmentChange] = [.assigned([0]), .revoked([0])]
+        private(set) var kept: [Set<Int32>] = []
+        var ended = false
+
+        func comeBack() { changes.append(.assigned([0])) }
+
+        func poll(_ limits: BatchLimits, waitMilliseconds: Int) -> PollRound {
+            var round = PollRound()
+            if changes.isEmpty { round.ended = ended } else { round.change = changes.removeFirst() }
+            return round
+        }
+
+        func beginRestore(_ partitions: [Int32], kept: Set<Int32>) { self.kept.append(kept) }
+        func restore(_ records: Int, waitMilliseconds: Int) -> RestoreRound {
+            var round = RestoreRound()
+            round.isComplete = true
+            return round
+        }
+        func begin() {}
+        func append(_ records: [OutboundRecord]) {}
+        func commit(_ positions: [PartitionPosition], of generation: Generation) {}
+        func abort() {}
+        func releaseRevoked() {}
+        func close() {}
+        var hasLedger: Bool { true }
+        var isAtomic: Bool { true }
+    }
+
+    /// Confined to the test's thread.
+    private final class Clock: @unchecked Sendable {
+        var milliseconds: Int64 = 1_000
+    }
+
+    @Test(arguments: [(away: 0 as Int64, isKept: true), (away: 1, isKept: false)])
+    func `a ledger of a partition that was away for more than a quarter of an hour is read again`(
+        away: Int64,
+        isKept: Bool
+    ) throws {
+        let traffic = try Self.traffic.get()
+        let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
+        let (log, clock) = (ReturningLog(), Clock())
+        let loop = BatchLoop(
+            log: log,
+            settings: traffic.settings,
+            lanes: lanes,
+            post: lanes.post,
+            wallClock: { EvaluationTime(milliseconds: RequestRecords.time) },
+            uptime: { clock.milliseconds }
+        )
+        for _ in 0..<10 { _ = try loop.tick(waitMilliseconds: 0) }
+        #expect(log.kept == [[]])
+        #expect(loop.keptLedgers == 1)
+        clock.milliseconds += KeptLedgers.milliseconds + away
+        _ = try loop.tick(waitMilliseconds: 0)
+        #expect(loop.keptLedgers == (isKept ? 1 : 0), "the loop forgets it, whatever the group does")
+        log.comeBack()
+        for _ in 0..<10 { _ = try loop.tick(waitMilliseconds: 0) }
+        #expect(log.kept == [[], isKept ? [0] : []])
+    }
+}
