@@ -5,7 +5,7 @@ package import Testing
 ///
 /// Their tests block, so they run on threads of their own and leave the pool to the tests that compute.
 package struct BrokerTurn: SuiteTrait, TestScoping {
-    /// 1 for a broker, 2 for a cluster of three, all of them for tests that measure time.
+    /// 1 for a broker, 2 for a cluster of three, 3 for chaos runs.
     let weight: Int
 
     package func provideScope(
@@ -31,8 +31,8 @@ package struct BrokerTurn: SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == BrokerTurn {
-    /// For a suite whose tests start clusters themselves and measure time: it runs alone; see ``BrokerTurn``.
-    package static var brokersAlone: Self { BrokerTurn(weight: BrokerTurns.most) }
+    /// For a suite whose tests start clusters and many processes themselves: one suite with a broker runs beside it.
+    package static var chaosTurn: Self { BrokerTurn(weight: BrokerTurns.most - 1) }
 }
 
 /// Admits suites up to a total weight: the first that fits, so a heavy one runs after the light ones.

@@ -6,7 +6,7 @@ import Testing
 /// Short forms of what ChaosLab does for hours: several processes of the program, real brokers, fake devices, faults.
 @Suite(
     .brokerTests,
-    .brokersAlone,
+    .chaosTurn,
     .serialized,
     .timeLimit(.minutes(20))
 )
