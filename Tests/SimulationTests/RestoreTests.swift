@@ -25,6 +25,9 @@ struct RestoreTests {
         private(set) var kept: [Set<Int32>] = []
         private(set) var holds: [Int32] = []
         private(set) var starts: [Int32] = []
+        /// After so many records partition 0 is complete; nil = with all of them.
+        var wholeFirst: Int?
+        private var idlePolls = 0
 
         /// - Parameters:
         ///   - restores: the first calls' answers; nil = a record.
@@ -44,7 +47,9 @@ struct RestoreTests {
         func poll(_ limits: BatchLimits, waitMilliseconds: Int) -> PollRound {
             var round = PollRound()
             guard !polls.isEmpty else {
-                round.ended = true
+                // Not before the lanes have brought everything back.
+                if wholeFirst != nil, next >= topic.count { idlePolls += 1 }
+                round.ended = wholeFirst == nil || idlePolls > 50
                 return round
             }
             if case .change(let change) = polls.removeFirst() { round.change = change }
@@ -78,11 +83,14 @@ struct RestoreTests {
                 (round.dropped, dropped) = (dropped, [])
                 return round
             }
+            // The rest of the topic is read once partition 0 has started.
+            if next == wholeFirst, starts.isEmpty { return round }
             // More in each restore than in the one before: chunks of the same number differ.
             let end = min(topic.count, next + kept.count)
             round.records = Array(topic[next..<end])
             next = end
             round.isComplete = next >= topic.count
+            if next == wholeFirst, starts.isEmpty { round.completed = [0] }
             return round
         }
 
@@ -104,16 +112,19 @@ struct RestoreTests {
 
     private static func key(_ number: UInt32) -> KeyID { KeyID(SHA256.hash([UInt8(truncatingIfNeeded: number)])) }
 
-    private static let topic = (1...6 as ClosedRange<UInt32>).map { number in
-        let record = KeyRecord(
+    private static func record(_ counter: UInt32) -> KeyRecord {
+        KeyRecord(
             publicKey: nil,
-            counter: number,
+            counter: counter,
             app: nil,
             appleAppID: "T.a",
             environment: .production,
             registeredAt: EvaluationTime(milliseconds: 0)
         )
-        let (key, value) = LedgerCodec.encode(.key(key(number), record))
+    }
+
+    private static let topic = (1...6 as ClosedRange<UInt32>).map { number in
+        let (key, value) = LedgerCodec.encode(.key(key(number), record(number)))
         return StoredRecord(partition: 0, key: key, value: value)
     }
 
@@ -183,6 +194,22 @@ struct RestoreTests {
         #expect(log.kept == [[], [0]])
         #expect(loop.ledgers[0]?.keys.count == 1)
         #expect(loop.ledgers[0]?.keys[Self.key(4)]?.counter == 4)
+    }
+
+    @Test(
+        "what is read of a partition that has started does not take its counters back",
+        arguments: 1...20 as ClosedRange<UInt64>
+    )
+    func readFurther(seed: UInt64) throws {
+        let (key, value) = LedgerCodec.encode(.key(Self.key(6), Self.record(3)))
+        let log = ScriptedLog(
+            polls: [.change(.assigned([0, 1]))],
+            topic: Self.topic + [StoredRecord(partition: 0, key: key, value: value)]
+        )
+        log.wholeFirst = Self.topic.count
+        let loop = try Self.run(log, seed: seed)
+        #expect(log.starts.first == 0)
+        Self.expectWhole(loop)
     }
 
     @Test("an aborted restore starts over", arguments: 1...10 as ClosedRange<UInt64>)

@@ -69,7 +69,9 @@ final class LedgerRestore {
     private func readOn(_ records: Int, _ timeout: Int, _ round: inout RestoreRound) throws(KafkaFault) {
         do throws(KafkaFault) {
             let read = try reader.poll(maxRecords: records, timeoutMilliseconds: timeout)
-            round.records = read.map { StoredRecord(partition: $0.partition, key: $0.key ?? [], value: $0.value) }
+            // Up to the end that was asked for: this process may have written what lies behind it.
+            let wanted = read.filter { $0.offset < targets[$0.partition] ?? 0 }
+            round.records = wanted.map { StoredRecord(partition: $0.partition, key: $0.key ?? [], value: $0.value) }
         } catch {
             guard error.isDamage, let partition = error.partition, let position = positions[partition] else {
                 throw error
@@ -83,6 +85,7 @@ final class LedgerRestore {
             positions[partition] = nil
             round.completed.append(partition)
         }
+        try reader.stop(round.completed)
     }
 
     /// The library has skipped what it could not read: records after the gap must not be taken for the next ones.

@@ -1,6 +1,7 @@
 /// The outcome of one call of ``RecordLog/restore(_:waitMilliseconds:)``.
 package struct RestoreRound: Sendable {
-    /// In offset order within each partition.
+    /// In offset order within each partition. The caller ignores those of a partition that has started: they may be its
+    /// own commits, read back after later ones.
     package var records: [StoredRecord] = []
     /// Offsets left to read, of all partitions together: what a progress line shows.
     package var remaining: Int64 = 0

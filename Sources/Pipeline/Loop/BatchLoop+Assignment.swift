@@ -152,12 +152,16 @@ extension BatchLoop {
 
     /// Records come in runs of one partition: its ledger is taken out of the table for the length of a run, since
     /// changing it in place would cost more than the change itself.
+    ///
+    /// A ledger whose partition has started is ahead of whatever is still read of it: an older record would take its
+    /// counters back.
     private func apply(_ changes: [DecodedChange], of restoration: Restoration) {
         var run: (number: Int32, ledger: PartitionLedger)?
         func apply(_ change: LedgerChange, on partition: Int32) {
             let number = settings.ledgerPartition(partition)
             if run?.number != number {
                 if let done = run.take() { ledgers[done.number] = done.ledger }
+                guard restoration.waiting.contains(partition) else { return }
                 run = ledgers.removeValue(forKey: number).map { (number, $0) }
             }
             run?.ledger.apply(change)

@@ -103,6 +103,27 @@ extension RealKafkaTests {
         try driver.log.close()
     }
 
+    @Test func `what a started partition commits is not read back while others are restored`() throws {
+        let fixture = try fixture("own-commits")
+        #expect(try LogDriver.publish(60, to: fixture.names.requests, fixture.properties).isComplete)
+        let owner = try Owner("other", fixture)
+        try owner.write(30, "first")
+        try owner.commit()
+        // Holds up partition 0's restore.
+        try owner.write(1, "open")
+        let driver = try LogDriver(.exactlyOnce, fixture.settings("one"))
+        for _ in 0..<3 {
+            let batch = try driver.records(10, limits: BatchLimits(records: 10))
+            try driver.commit(batch, batch.outputs(.results, .ledger))
+        }
+        for _ in 0..<5 { try driver.step(BatchLimits(records: 1)) }
+        #expect(Set(driver.completed) == [1, 2] && driver.restored.isEmpty)
+        try owner.commit()
+        #expect(try driver.steps(30, BatchLimits(records: 1)) { _ in !driver.restored.isEmpty })
+        #expect(words(driver.restored.first) == ["first": 30, "open": 1])
+        try driver.log.close()
+    }
+
     @Test func `only the tail of a kept ledger is read`() throws {
         let fixture = try fixture("tail")
         #expect(try LogDriver.publish(30, to: fixture.names.requests, fixture.properties).isComplete)

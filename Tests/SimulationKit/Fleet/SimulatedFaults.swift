@@ -8,6 +8,7 @@ package enum FaultKind: String, CaseIterable, Sendable {
     case indefiniteCommitted, indefiniteLost, indefiniteDelayed
     case fencedProducer, fencedGeneration, fencedInstance, sessionExpired, transactionTimeout, staticTakeover
     case revoked, lost, restoreInterrupted, restoreWaited, startedWhileRestoring, restoredTail, announcedAnew
+    case slowLedger, restoredFurther
     case unstableOffsets, hiddenRepeat, lateRefused
     case slowMarkers, concurrentTransactions, compaction, redelivered, appliedSkipped, halfFlushed
 }

@@ -4,8 +4,10 @@ extension SimulatedMember {
     package func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws {
         try strike()
         guard let owned, owned.partitions == partitions else { preconditionFailure("restored is what was assigned") }
-        restoring = [:]
-        dropped = []
+        (restoring, dropped, readOn) = ([:], [], [:])
+        // Others are restored and started long before the partitions of a slow leader.
+        slowLedgers = Set(partitions.filter { _ in Int.random(in: 0..<4, using: &random) == 0 })
+        if !slowLedgers.isEmpty { broker.counts.add(.slowLedger) }
         for partition in partitions {
             let log = broker.log(.ledger, partition)
             var start = kept.contains(partition) ? ledgerPositions[partition, default: 0] : 0
@@ -32,11 +34,18 @@ extension SimulatedMember {
             return round
         }
         var left = min(records, Int.random(in: 1...12, using: &random))
-        for partition in restoring.keys.sorted() { read(partition, &left, into: &round) }
+        for partition in restoring.keys.sorted() {
+            if slowLedgers.contains(partition), Int.random(in: 0..<12, using: &random) > 0 { continue }
+            read(partition, &left, into: &round)
+        }
+        for partition in readOn.keys.sorted() { readFurther(partition, &left, into: &round) }
         round.remaining = restoring.values.reduce(0) { $0 + Int64(max(0, $1.end - $1.next)) }
         for (partition, state) in restoring.sorted(by: { $0.key < $1.key }) where state.next >= state.end {
+            // An empty ledger too is known to be one only when the leader has answered.
+            if slowLedgers.contains(partition), Int.random(in: 0..<12, using: &random) > 0 { continue }
             ledgerPositions[partition] = state.next
             restoring[partition] = nil
+            readOn[partition] = state.next
             round.completed.append(partition)
         }
         return round
@@ -97,5 +106,19 @@ extension SimulatedMember {
             next += 1
         }
         restoring[partition] = (next, end)
+    }
+    /// A client may go on reading a partition after the end that was asked for: what this worker commits comes back.
+    private func readFurther(_ partition: Int32, _ left: inout Int, into round: inout RestoreRound) {
+        let log = broker.log(.ledger, partition)
+        guard var next = readOn[partition], Bool.random(using: &random) else { return }
+        while next < log.lastStable, left > 0 {
+            if let record = log.visible(at: next) {
+                broker.counts.add(.restoredFurther)
+                round.records.append(StoredRecord(partition: partition, key: record.key ?? [], value: record.value))
+                left -= 1
+            }
+            next += 1
+        }
+        readOn[partition] = next
     }
 }

@@ -54,6 +54,9 @@ package final class SimulatedMember: RecordLog {
     /// How far the ledger topic is known to the loop as of the last commit or restore here.
     var ledgerPositions: [Int32: Int] = [:]
     var restoring: [Int32: (next: Int, end: Int)] = [:]
+    var slowLedgers: Set<Int32> = []
+    /// The next record of each partition that was given completely and is read on.
+    var readOn: [Int32: Int] = [:]
     /// Partitions whose ledgers end before the loop's state.
     var dropped: Set<Int32> = []
 
