@@ -63,6 +63,31 @@ extension EndToEndTests {
         #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
         let results = try workplace.records(of: workplace.topic("results"))
         #expect(results.count { $0.partition == 0 } == sound, "each once")
+        try recover(workplace, partition: 1, requests: all.count { $0.partition == 1 })
+    }
+
+    /// The other partitions' keys move into a new ledger, and the damaged one's requests are answered too.
+    private func recover(_ workplace: ProgramWorkplace, partition: Int32, requests: Int) throws {
+        try #require(try workplace.hasMembers(0))
+        let whole = try workplace.start("export-keys")
+        #expect(whole.waitForEnd() == .exit(1))
+        #expect(whole.error.hasSuffix("; --partitions leaves partition \(partition) out.\n"), "\(whole.error)")
+        let others = (0..<workplace.partitions).filter { $0 != partition }.map(String.init).joined(separator: ",")
+        let rest = try workplace.done("export-keys", "--partitions", others, "--output", workplace.file("rest.ndjson"))
+        #expect(!rest.output.hasPrefix("0 keys"), "\(rest.output)")
+        try RealClusterTrait.cluster?.deleteTopic(workplace.topic("ledger"))
+        #expect(
+            Patience.wait(30) { (try? workplace.start("create-topics", "--partitions", "3"))?.waitForEnd() == .exit(0) }
+        )
+        try workplace.done("import-keys", "--input", workplace.file("rest.ndjson"))
+        try workplace.done("reset", "--offsets-only", "--to-committed", "--yes")
+        let worker = try workplace.start("run", "--instance", "one")
+        let isAnswered = try Patience.wait(60) {
+            try workplace.records(of: workplace.topic("results")).count { $0.partition == partition } >= requests
+        }
+        #expect(isAnswered && worker.isRunning, "\(worker.error)")
+        worker.signal(SIGTERM)
+        #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
     }
 
     /// Flips a bit in the newest batch of a partition, behind its header: the checksum is wrong from then on.

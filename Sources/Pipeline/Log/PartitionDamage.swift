@@ -13,7 +13,8 @@ package struct PartitionDamage: Sendable, Equatable {
     var sentence: String {
         let way =
             isLedger
-            ? "recreate the ledger topic and fill it from an export with attest-worker import-keys"
+            ? "export the other partitions with attest-worker export-keys --partitions, recreate the ledger topic, and fill it "
+                + "with attest-worker import-keys"
             : "skip them with attest-worker reset --offsets-only --partitions \(partition) --to-offset N"
         return "\(cause): bytes on the broker's disk are damaged; restore the replica from another one, or \(way)"
     }

@@ -5,6 +5,7 @@ extension Command {
         options: [
             .value("--config", "DIR", "the configuration directory", .required),
             .value("--output", "FILE", "replaced if it exists; standard output where absent or -"),
+            .value("--partitions", "P,…", "only these, such as 3 or 0,2,5-7; all of them without it"),
         ],
         notes: """
             Writes one JSON object per line, sorted by key ID, as import-keys and replay --keys read it. The export has
@@ -13,7 +14,8 @@ extension Command {
             """
     ) { arguments, console in
         let configuration = try Configuration.load(directory: try arguments.required("--config"))
-        let keys = try KeyExport(try LedgerAccess(configuration), console: console)
+        let chosen = try arguments.partitions()
+        let keys = try KeyExport(try LedgerAccess(configuration), only: chosen, console: console)
         guard let path = arguments.string("--output"), path != "-" else {
             _ = try keys.write { try console.deliver($0) }
             return ExitCode.done

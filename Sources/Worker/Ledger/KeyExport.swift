@@ -11,13 +11,16 @@ struct KeyExport {
     private var keys: [StoredKeys]
 
     /// Reads the ledger up to the ends that it has now.
-    init(_ access: LedgerAccess, console: Console) throws {
+    ///
+    /// - Parameter chosen: the partitions to read; nil = all of them.
+    init(_ access: LedgerAccess, only chosen: Set<Int32>?, console: Console) throws {
         let partitions = try access.partitionCount()
+        try access.require(chosen, of: partitions)
         var keys = [StoredKeys](repeating: StoredKeys(), count: Int(partitions))
         var progress = ProgressMeter("export-keys", unit: "ledger records", total: nil, console: console)
         var records = 0
         var decoder = LedgerDecoder()
-        try LedgerReader(access, partitions: partitions).read { record in
+        try LedgerReader(access, partitions: partitions, only: chosen).read { record in
             records += 1
             progress.update(records)
             switch try decoder.change(of: record) {

@@ -45,6 +45,12 @@ final class LedgerAccess {
     /// worker's id is its group's name, a hyphen and its instance; no host name can make it equal to this one.
     func transactionalID() throws(ConfigurationFault) -> String { try groupID() + "@ledger" }
 
+    /// - Throws: ``CommandFault`` where a chosen partition is not one of these.
+    func require(_ chosen: Set<Int32>?, of partitions: Int32) throws(CommandFault) {
+        guard let unknown = chosen?.filter({ $0 >= partitions }).min() else { return }
+        throw CommandFault("\(topics.requests) has \(partitions) partitions, numbered from 0: there is no \(unknown).")
+    }
+
     /// The partition count of requests and ledger, which must agree.
     func partitionCount() throws -> Int32 {
         let found = try answered("cannot query the broker") { () throws(KafkaFault) in try admin.topics() }

@@ -10,15 +10,23 @@ final class LedgerReader {
 
     private let reader: TopicReader
     private let partitions: Range<Int32>
+    private let wanted: [Int32]
     /// After this long without a record the reader gives up: longer than a dead worker's transaction lasts by default.
     private let patience: Duration
 
-    init(_ access: LedgerAccess, partitions: Int32, patience: Duration = .seconds(120)) throws {
+    /// - Parameter chosen: the partitions to read; nil = all of them.
+    init(
+        _ access: LedgerAccess,
+        partitions: Int32,
+        only chosen: Set<Int32>? = nil,
+        patience: Duration = .seconds(120)
+    ) throws {
         self.partitions = 0..<partitions
         self.patience = patience
+        wanted = self.partitions.filter { chosen?.contains($0) ?? true }
         do throws(KafkaFault) {
             reader = try TopicReader(access.properties, topic: access.topic)
-            try reader.start(self.partitions.map { PartitionOffset(partition: $0, offset: PartitionOffset.beginning) })
+            try reader.start(wanted.map { PartitionOffset(partition: $0, offset: PartitionOffset.beginning) })
         } catch {
             throw CommandFault("the ledger cannot be read: \(error.message).")
         }
@@ -26,7 +34,7 @@ final class LedgerReader {
 
     /// Reads everything up to the partitions' present ends, and records that happen to come after them.
     ///
-    /// - Returns: those ends, by partition.
+    /// - Returns: the present ends of all partitions.
     /// - Throws: ``CommandFault`` where the broker does not deliver it, or the error of `body`.
     @discardableResult
     func read(_ body: (TopicRecord) throws -> Void) throws -> [Int64] {
@@ -36,11 +44,12 @@ final class LedgerReader {
                     try reader.watermarks(of: partition, timeoutMilliseconds: Self.answerMilliseconds)
                 }
             }
-            let unread = partitions.filter { marks[Int($0)].low < marks[Int($0)].high }
+            let unread = wanted.filter { marks[Int($0)].low < marks[Int($0)].high }
             try read(unread, upTo: marks.map(\.high), body)
             return marks.map(\.high)
         } catch let fault as KafkaFault {
-            throw CommandFault("the ledger cannot be read: \(fault.message).")
+            let way = fault.partition.map { "; --partitions leaves partition \($0) out" } ?? ""
+            throw CommandFault("the ledger cannot be read: \(fault.message)\(way).")
         }
     }
 

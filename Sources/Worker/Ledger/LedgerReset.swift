@@ -34,11 +34,7 @@ struct LedgerReset {
         self.scope = scope
         group = try access.groupID()
         let partitions = try access.partitionCount()
-        if let unknown = scope.partitions?.filter({ $0 >= partitions }).min() {
-            throw CommandFault(
-                "\(access.topics.requests) has \(partitions) partitions, numbered from 0: there is no \(unknown)."
-            )
-        }
+        try access.require(scope.partitions, of: partitions)
         try access.requireEmptyGroup()
         writer = writes ? try LedgerWriter(access) : nil
         try writer?.open()
@@ -46,7 +42,7 @@ struct LedgerReset {
         var progress = ProgressMeter("reset", unit: "ledger records read", total: nil, console: console)
         var marks: [Int32: PartitionMark] = [:]
         var records = 0
-        ends = try LedgerReader(access, partitions: partitions).readSettled { record in
+        ends = try LedgerReader(access, partitions: partitions, only: scope.partitions).readSettled { record in
             records += 1
             progress.update(records)
             // Whatever the record says, and whether this version can read it or not.

@@ -28,7 +28,7 @@ extension ResetScope {
 
     init(_ arguments: Arguments) throws(UsageFault) {
         keepsLedger = arguments.has("--offsets-only")
-        partitions = try Self.partitions(arguments.string("--partitions"))
+        partitions = try arguments.partitions()
         let given = Self.targets.filter { arguments.has($0) }
         guard given.count <= 1 else { throw UsageFault("\(given.joined(separator: " and ")) contradict each other.") }
         guard let name = given.first else {
@@ -47,20 +47,6 @@ extension ResetScope {
         guard keepsLedger || target == .beginning || target == .end else {
             throw UsageFault("\(name) needs --offsets-only: without it only --to-beginning and --to-end are valid.")
         }
-    }
-
-    /// `3` or `0,2,5-7`.
-    private static func partitions(_ text: String?) throws(UsageFault) -> Set<Int32>? {
-        guard let text else { return nil }
-        let fault = UsageFault("--partitions must be numbers like 3 or 0,2,5-7, not '\(text.printable)'.")
-        var numbers: Set<Int32> = []
-        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-            let bounds = part.split(separator: "-", omittingEmptySubsequences: false).map { Int32($0) }
-            guard bounds.count <= 2, let first = bounds[0], let last = bounds[bounds.count - 1] else { throw fault }
-            guard first >= 0, first <= last, last < 1_000_000 else { throw fault }
-            numbers.formUnion(first...last)
-        }
-        return numbers
     }
 }
 
