@@ -28,6 +28,12 @@ import Testing
             #expect(seed != nil, "\(sabotage) went by for \(Self.most) seeds")
         }
 
+        @Test("the simulation catches a bug of the loop's units", arguments: LogSabotage.allCases)
+        func units(sabotage: LogSabotage) throws {
+            let seed = try Self.firstCatch { $0.logSabotage = sabotage }
+            #expect(seed != nil, "\(sabotage) went by for \(Self.most) seeds")
+        }
+
         @Test("the simulation catches a producer that is kept after a hidden repeat")
         func producer() throws {
             let seed = try Self.firstCatch { $0.keepsRepeatedProducer = true }

@@ -31,6 +31,8 @@ package struct Artifact: Hashable, Sendable {
     static let keyIDEnd = 1 + Digest.byteCount
     static let sealingKeyIDEnd = keyIDEnd + SealingKeyID.byteCount
     static let clearBytes = sealingKeyIDEnd + AESGCMKey.nonceBytes
+    /// The bytes around the ciphertext, which has at least one.
+    private static let frameBytes = clearBytes + AESGCMKey.tagBytes
     /// Two names of 2¹⁶ − 1 bytes fit; an artifact with the longest names of requests is far shorter.
     static let maxBytes = 1 << 18
 
@@ -45,8 +47,21 @@ package struct Artifact: Hashable, Sendable {
         return SealingKeyID(artifact.span.extracting(keyIDEnd..<sealingKeyIDEnd))
     }
 
-    private static func isShapedLikeOne(_ bytes: [UInt8]) -> Bool {
-        bytes.first == version && bytes.count > clearBytes + AESGCMKey.tagBytes && bytes.count <= maxBytes
+    private static func isShapedLikeOne(_ bytes: [UInt8]) -> Bool { hasAllParts(bytes) && bytes.count <= maxBytes }
+
+    fileprivate static func hasAllParts(_ bytes: [UInt8]) -> Bool {
+        bytes.first == version && bytes.count > frameBytes
+    }
+}
+
+extension KeyID {
+    /// The key ID that an artifact claims in its clear part, unverified and whatever the artifact's size: a request is
+    /// filed under it before the artifact is judged.
+    ///
+    /// - Returns: nil for an artifact of an unknown version, and for one too short for all its parts.
+    init?(unverifiedArtifact artifact: [UInt8]) {
+        guard Artifact.hasAllParts(artifact) else { return nil }
+        self.init(artifact.span.extracting(1..<Artifact.keyIDEnd))
     }
 }
 

@@ -1,4 +1,3 @@
-internal import AppAttest
 package import Crypto
 internal import JSON
 
@@ -40,53 +39,4 @@ package struct TokenKey: Sendable {
         header.endObject()
         encodedHeader = Base64URL.encode(header.takeBytes()) + [UInt8(ascii: ".")]
     }
-}
-
-/// All signing keys. Immutable; a reload makes a new one.
-package struct TokenKeyRing: Sendable {
-    /// In the order of the configuration, without those that were revoked.
-    package let keys: [TokenKey]
-    private let byKid: [ExactText: Int]
-    private let revoked: Set<ExactText>
-    private let absent: Set<ExactText>
-
-    /// A ring without keys: nothing can be signed or verified.
-    package init() {
-        keys = []
-        byKid = [:]
-        revoked = []
-        absent = []
-    }
-
-    /// - Parameters:
-    ///   - revoked: `kid`s whose tokens are refused from now on; such a key is not published and never signs.
-    ///   - absent: `kid`s whose files a replay does not have: their tokens cannot be judged.
-    package init(_ keys: [TokenKey], revoked: [String] = [], absent: [String] = []) throws(KeyRingFault) {
-        self.revoked = Set(revoked.map { ExactText($0) })
-        self.absent = Set(absent.map { ExactText($0) })
-        var byKid: [ExactText: Int] = [:]
-        for (index, key) in keys.enumerated() {
-            guard byKid.updateValue(index, forKey: ExactText(key.kid)) == nil else { throw .standsTwice(id: key.kid) }
-        }
-        self.keys = keys
-        self.byKid = byKid
-    }
-
-    /// The key that signs: the first active one of that algorithm.
-    package func active(_ algorithm: TokenSettings.Algorithm) -> TokenKey? {
-        keys.first { $0.state == .active && $0.algorithm == algorithm }
-    }
-
-    /// Whether no key is listed at all: a genuine token then looks like a forged one.
-    package var isEmpty: Bool { keys.isEmpty && revoked.isEmpty && absent.isEmpty }
-
-    package func isRevoked(_ kid: String) -> Bool { revoked.contains(ExactText(kid)) }
-
-    func isAbsent(_ kid: String) -> Bool { !absent.isEmpty && absent.contains(ExactText(kid)) }
-
-    /// Active or published.
-    package subscript(kid: String) -> TokenKey? { byKid[ExactText(kid)].map { keys[$0] } }
-
-    /// By a token's own `kid`, unverified.
-    subscript(kid: [UInt8]) -> TokenKey? { ExactText(validating: kid).flatMap { byKid[$0] }.map { keys[$0] } }
 }

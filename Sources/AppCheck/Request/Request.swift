@@ -1,23 +1,5 @@
 package import AppAttest
 
-/// The verbs of the REST contract and two of our own.
-package enum Method: String, Sendable, CaseIterable {
-    case generateAppAttestChallenge
-    case exchangeAppAttestAttestation
-    case exchangeAppAttestAssertion
-    case verifyAppCheckToken
-    case verifyAttestation
-    case verifyAssertion
-
-    /// nil for a verb that is not served, however long or strange.
-    init?(verb: ExactText) {
-        guard let method = Self.allCases.first(where: { verb.utf8.elementsEqual($0.rawValue.utf8) }) else {
-            return nil
-        }
-        self = method
-    }
-}
-
 /// A request whose shape is known: path resolved, bodies decoded from base64, nothing verified.
 package struct Request: Sendable {
     /// The app or project that the path names, resolved in the registry. Indices are into ``Registry/apps``.
@@ -93,24 +75,4 @@ package struct Request: Sendable {
     /// State lives in the partition of its record key: counters under the key ID, consumed tokens under the `jti`. A
     /// challenge is made without state.
     package var requiredRecordKey: [UInt8]? { keyID?.recordKey ?? unverifiedTokenID }
-}
-
-/// The result of decoding a record's value.
-package enum RequestDecoding: Sendable {
-    case request(Request)
-    /// `path` as it may be echoed, `keyID` if the body names a readable one.
-    case refused(Reason, path: ExactText, keyID: KeyID?, status: Status)
-    case deadLetter(DeadLetterReason)
-}
-
-/// Size limits of a request, in bytes, and of the state remembered about requests; configurable.
-package struct RequestLimits: Sendable, Equatable {
-    package var valueBytes = 65_536
-    package var headerBytes = 8_192
-    package var clientDataBytes = 32_768
-    package var clientDataHashBytes = 1_024
-    package var requestIDBytes = 128
-    /// Ids of used tokens that a partition may remember; above that, session tokens are refused. About 200 bytes each.
-    package var sessionTokens = 1_000_000
-    package init() {}
 }

@@ -1,5 +1,3 @@
-package import AppAttest
-
 /// The claims of an App Check token.
 package struct TokenClaims: Hashable, Sendable {
     /// Seconds from `iat` to `exp` of every limited-use token, and of no other: session tokens live 1,800 at least.
@@ -42,59 +40,4 @@ package struct TokenClaims: Hashable, Sendable {
     /// The first audience, `projects/{number}`, then `projects/{id}` where the project has one.
     package var audiences: [String] { ([projectNumber] + (projectID.map { [$0] } ?? [])).map { "projects/\($0)" } }
     package var issuer: String { Self.issuerPrefix + projectNumber }
-}
-
-/// The start and end of a token's life, in whole seconds.
-package struct TokenTimes: Hashable, Sendable {
-    package let issuedAt: Int64
-    package let expiresAt: Int64
-
-    /// - Parameters:
-    ///   - time: the mint time in live mode, the record's in replay; rounded down: verifiers refuse an `iat` ahead.
-    ///   - settings: the app's; the life of session tokens, rounded down to whole seconds.
-    package init(at time: EvaluationTime, limitedUse: Bool, settings: TokenSettings) {
-        let seconds = time.milliseconds / 1000 - (time.milliseconds % 1000 < 0 ? 1 : 0)
-        issuedAt = seconds
-        expiresAt = seconds + (limitedUse ? TokenClaims.limitedUseSeconds : settings.ttlMilliseconds / 1000)
-    }
-
-    /// By how many milliseconds the worker's clock and a record's time may differ and still mean the same moment.
-    package static let clockSlack: Int64 = 5_000
-
-    /// The mint time of a token: the earlier of two times that mean the same moment, since verifiers refuse an `iat`
-    /// even a second ahead of their clock; else the worker's own.
-    ///
-    /// - Parameters:
-    ///   - clock: the worker's; in replay the record's time too.
-    ///   - record: when the broker appended the request.
-    package static func mintTime(clock: EvaluationTime, record: EvaluationTime) -> EvaluationTime {
-        let (apart, overflow) = clock.milliseconds.subtractingReportingOverflow(record.milliseconds)
-        guard !overflow, (-clockSlack...clockSlack).contains(apart) else { return clock }
-        return min(clock, record)
-    }
-
-    /// A token that was minted before: a redelivered request gets the same times.
-    package init(issuedAt: Int64, expiresAt: Int64) {
-        self.issuedAt = issuedAt
-        self.expiresAt = expiresAt
-    }
-
-    package var isLimitedUse: Bool {
-        let life = expiresAt.subtractingReportingOverflow(issuedAt)
-        return !life.overflow && life.partialValue == TokenClaims.limitedUseSeconds
-    }
-
-    /// Whether the life is one of session tokens.
-    package var isSession: Bool {
-        let life = expiresAt.subtractingReportingOverflow(issuedAt)
-        let range = TokenSettings.ttlRange.lowerBound / 1000...TokenSettings.ttlRange.upperBound / 1000
-        return !life.overflow && range.contains(life.partialValue)
-    }
-
-    /// The life that is left, for the answer's `ttl`. Zero once it is over.
-    package func remaining(at time: EvaluationTime) -> ProtoDuration {
-        let (end, overflow) = expiresAt.multipliedReportingOverflow(by: 1000)
-        guard !overflow, end > time.milliseconds else { return ProtoDuration(milliseconds: 0) }
-        return ProtoDuration(milliseconds: end - max(time.milliseconds, 0))
-    }
 }

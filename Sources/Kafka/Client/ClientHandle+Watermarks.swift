@@ -1,16 +1,5 @@
 internal import CRdkafka
 
-/// A partition's oldest offset and the one after the newest record that the asking client may see.
-package struct Watermarks: Sendable, Equatable {
-    package var low: Int64
-    package var high: Int64
-
-    package init(low: Int64, high: Int64) {
-        self.low = low
-        self.high = high
-    }
-}
-
 extension ClientHandle {
     /// Asks the partitions' leaders, all of them together. Any client without `isolation.level=read_uncommitted`,
     /// producers included, gets a high watermark that ends before open transactions.

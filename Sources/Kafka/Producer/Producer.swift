@@ -1,17 +1,5 @@
 internal import CRdkafka
 
-/// How many deliveries have ended since the producer was made.
-package struct DeliveryCounts: Sendable, Equatable {
-    package var acknowledged: Int
-    /// Records that did not arrive, and those of which that is not certain.
-    package var failed: Int
-
-    package init(acknowledged: Int = 0, failed: Int = 0) {
-        self.acknowledged = acknowledged
-        self.failed = failed
-    }
-}
-
 /// An idempotent producer (`acks=all`). For one thread at a time.
 ///
 /// Records are queued by ``produce(topic:partition:key:value:headers:patienceMilliseconds:)`` and sent in the

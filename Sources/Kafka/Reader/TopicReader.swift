@@ -1,13 +1,5 @@
 internal import CRdkafka
 
-/// A record of a compacted topic. A null key or value (a tombstone) is nil, an empty one [].
-package struct TopicRecord: Sendable, Equatable {
-    package var partition: Int32
-    package var offset: Int64
-    package var key: [UInt8]?
-    package var value: [UInt8]?
-}
-
 /// Reads chosen partitions of one topic, committed records only, without a group: it can neither join nor commit.
 /// For one thread at a time.
 ///

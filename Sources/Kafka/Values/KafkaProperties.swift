@@ -1,10 +1,5 @@
 internal import CRdkafka
 
-/// The kind of client that a setting is for.
-package enum ClientKind: Sendable, CaseIterable {
-    case consumer, producer
-}
-
 /// librdkafka's settings as ordered pairs; of two with one name the later one counts.
 package struct KafkaProperties: Sendable, Equatable {
     package struct Pair: Sendable, Equatable {

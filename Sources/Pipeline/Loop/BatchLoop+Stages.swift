@@ -82,9 +82,6 @@ extension BatchLoop {
     }
 
     private func commit(_ batch: Batch) throws {
-        #if DEBUG
-            if let sabotage = options.sabotage { return try commit(batch, with: sabotage) }
-        #endif
         try log.begin()
         try append(batch)
         try log.commit(batch.positions, of: batch.generation)
@@ -214,25 +211,3 @@ extension OutboundRecord {
         )
     }
 }
-
-#if DEBUG
-    extension BatchLoop {
-        private func commit(_ batch: Batch, with sabotage: Sabotage) throws {
-            try log.begin()
-            let generation = sabotage == .freshGeneration ? .fresh : batch.generation
-            switch sabotage {
-            case .commitBeforeAppend:
-                try log.commit(batch.positions, of: generation)
-                noteCommitted(batch)
-                try log.begin()
-                try append(batch)
-                try log.commit([], of: generation)
-                return
-            case .appendFaultIgnored: try? append(batch)
-            default: try append(batch)
-            }
-            try log.commit(batch.positions, of: generation)
-            noteCommitted(batch)
-        }
-    }
-#endif

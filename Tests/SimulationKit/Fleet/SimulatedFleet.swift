@@ -19,6 +19,7 @@ package struct SimulationPlan: Sendable {
     package var restoreStopsAtLastStable = false
     package var keepsRepeatedProducer = false
     package var leavesRowsOut = false
+    package var logSabotage: LogSabotage?
     #if DEBUG
         package var sabotage: Sabotage?
     #endif
@@ -171,7 +172,7 @@ package final class SimulatedFleet {
             options.sabotage = plan.sabotage
         #endif
         let loop = BatchLoop(
-            log: member,
+            log: plan.logSabotage.map { SabotagedLog(member, $0) } ?? member,
             settings: settings,
             lanes: lanes,
             options: options,

@@ -56,10 +56,8 @@ extension SimulatedMember {
     package func commit(_ positions: [PartitionPosition], of generation: Generation) throws {
         precondition(isUnitOpen, "committed after begin")
         try strike()
-        #if DEBUG
-            // Of a group without any member nothing is fresh.
-            if generation == .fresh, freshStamp == nil { try fail(.fencedGeneration) }
-        #endif
+        // Of a group without any member nothing is fresh.
+        if generation == .fresh, freshStamp == nil { try fail(.fencedGeneration) }
         guard let stamp = stamp(generation) else { preconditionFailure("a batch names the generation it was given") }
         if isAtomic { try commitTransaction(positions, stamp) } else { try flush(positions, stamp) }
         isUnitOpen = false

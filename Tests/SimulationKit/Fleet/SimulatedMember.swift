@@ -233,11 +233,8 @@ package final class SimulatedMember: RecordLog {
     /// The stamp of a generation.
     func stamp(_ generation: Generation) -> SimulatedGroup.Stamp? {
         if generation.number > 0, generation.number <= stamps.count { return stamps[generation.number - 1] }
-        #if DEBUG
-            // "The current generation": a stamp that the group always accepts.
-            if generation == .fresh { return freshStamp }
-        #endif
-        return nil
+        // "The current generation": a stamp that the group always accepts.
+        return generation == .fresh ? freshStamp : nil
     }
 
     /// Back to the committed offsets that this member knows.

@@ -1,32 +1,6 @@
 internal import AppAttest
 
-/// A time of the proleptic Gregorian calendar in UTC.
-struct CivilTime {
-    let year: Int
-    let month: Int
-    let day: Int
-    let hour: Int
-    let minute: Int
-    let second: Int
-    let millisecond: Int
-
-    init(_ time: EvaluationTime) {
-        let day = Int(time.milliseconds.flooredQuotient(by: 86_400_000))
-        let rest = Int(time.milliseconds) - day * 86_400_000
-        (hour, minute) = (rest / 3_600_000, rest / 60_000 % 60)
-        (second, millisecond) = (rest / 1000 % 60, rest % 1000)
-        // Days counted from 0000-03-01, so that the leap day is the last of its year.
-        let shifted = day + 719_468
-        let era = Int(Int64(shifted).flooredQuotient(by: 146_097))
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let shiftedMonth = (5 * dayOfYear + 2) / 153
-        self.day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
-        month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-        year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-    }
-
+extension CivilTime {
     /// `YYYYMMDDhhmmss`.
     var digits: [UInt8] {
         var text: [UInt8] = []
@@ -65,14 +39,6 @@ struct CivilTime {
 extension EvaluationTime {
     static func + (time: Self, seconds: Int64) -> Self { Self(milliseconds: time.milliseconds + seconds * 1000) }
     static func - (time: Self, seconds: Int64) -> Self { time + -seconds }
-}
-
-extension Int64 {
-    /// Rounds towards negative infinity, as times before 1970 need.
-    fileprivate func flooredQuotient(by divisor: Int64) -> Int64 {
-        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
-        return remainder < 0 ? quotient - 1 : quotient
-    }
 }
 
 extension [UInt8] {

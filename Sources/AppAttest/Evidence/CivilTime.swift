@@ -1,0 +1,30 @@
+/// A time of the proleptic Gregorian calendar in UTC.
+package struct CivilTime: Sendable {
+    package let year: Int
+    package let month: Int
+    package let day: Int
+    package let hour: Int
+    package let minute: Int
+    package let second: Int
+    package let millisecond: Int
+
+    package init(_ time: EvaluationTime) {
+        let (days, rest) = Self.floored(Int(time.milliseconds), by: 86_400_000)
+        (hour, minute) = (rest / 3_600_000, rest / 60_000 % 60)
+        (second, millisecond) = (rest / 1000 % 60, rest % 1000)
+        // Days counted from 0000-03-01, so that the leap day is the last of its year.
+        let (era, dayOfEra) = Self.floored(days + 719_468, by: 146_097)
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
+        month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    }
+
+    /// Quotient and remainder with the remainder never negative, as times before 1970 need.
+    private static func floored(_ value: Int, by divisor: Int) -> (Int, Int) {
+        let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+    }
+}

@@ -1,0 +1,19 @@
+internal import AppAttest
+
+/// The verbs of the REST contract and two of our own.
+package enum Method: String, Sendable, CaseIterable {
+    case generateAppAttestChallenge
+    case exchangeAppAttestAttestation
+    case exchangeAppAttestAssertion
+    case verifyAppCheckToken
+    case verifyAttestation
+    case verifyAssertion
+
+    /// nil for a verb that is not served, however long or strange.
+    init?(verb: ExactText) {
+        guard let method = Self.allCases.first(where: { verb.utf8.elementsEqual($0.rawValue.utf8) }) else {
+            return nil
+        }
+        self = method
+    }
+}

@@ -1,0 +1,4 @@
+/// The kind of client that a setting is for.
+package enum ClientKind: Sendable, CaseIterable {
+    case consumer, producer
+}
