@@ -103,7 +103,11 @@ struct AssignedPartitions {
     }
 
     mutating func noteCommitted(_ positions: [PartitionPosition]) {
-        for position in positions { progress[position.partition]?.committed = position.offset }
+        for position in positions {
+            let before = progress[position.partition]?.committed ?? 0
+            precondition(position.offset >= before, "committed offsets of partition \(position.partition) rise")
+            progress[position.partition]?.committed = position.offset
+        }
     }
 
     /// Records handed out since the last commit count as not handed out.

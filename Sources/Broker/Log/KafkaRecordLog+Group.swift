@@ -57,8 +57,7 @@ extension KafkaRecordLog {
         trouble(fault)
         try? consumer.close()
         consumer = fresh
-        isJoinPending = true
-        (arrival, member) = (nil, nil)
+        membership = .expelled
         shelf = EventShelf()
         return .change(.lost(partitions.numbers))
     }
@@ -78,8 +77,7 @@ extension KafkaRecordLog {
 
     /// The next owner takes the partitions over, even where an abort before had asked to take them over again here.
     private func noteGone(_ change: AssignmentChange) -> AssignmentChange {
-        isRevoked = true
-        arrival = nil
+        membership = membership.leaving
         shelf.dropRecords()
         bell.isRinging = true
         return change
@@ -112,8 +110,8 @@ extension KafkaRecordLog {
 
     /// Takes the same partitions over again and repeats all questions of an assignment.
     private func takeOverAgain() {
-        guard arrival == nil, !isRevoked, !shelf.hasChange else { return }
-        arrival = Arrival(partitions.numbers)
+        guard case .owning(let member) = membership, !shelf.hasChange else { return }
+        membership = .arriving(Arrival(partitions.numbers), member)
         restore = nil
     }
 
@@ -137,14 +135,16 @@ extension KafkaRecordLog {
         do {
             // The next owner reads partitions that are being revoked.
             let starts = partitions.starts(partitions.readable)
-            if !isRevoked, !shelf.hasChange { try consumer.seek(starts, timeoutMilliseconds: Self.rewindMilliseconds) }
+            if !membership.isLeaving, !shelf.hasChange {
+                try consumer.seek(starts, timeoutMilliseconds: Self.rewindMilliseconds)
+            }
             isRewindPending = false
             stuck = StuckRewind()
             return nil
         } catch {
             try rideOut(error)
             if stuck.isOver() { takeOverAgain() }
-            if arrival != nil { return PollRound() }
+            if membership.arrival != nil { return PollRound() }
         }
         // Reading has not begun, or the partitions are about to be revoked: records that come meanwhile are read again.
         return try nextEvent(Self.rewindPauseMilliseconds).map { try round(of: $0) } ?? PollRound()

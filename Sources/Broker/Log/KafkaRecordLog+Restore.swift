@@ -18,7 +18,7 @@ extension KafkaRecordLog {
         var round = RestoreRound()
         // The group may revoke the partitions meanwhile.
         round.change = try serve()
-        if round.change != nil || arrival != nil { return round }
+        if round.change != nil || membership.arrival != nil { return round }
         guard let restore else { throw KafkaFault.stale("no restore is under way") }
         do throws(KafkaFault) {
             try restore.read(records, timeoutMilliseconds: waitMilliseconds, into: &round)
