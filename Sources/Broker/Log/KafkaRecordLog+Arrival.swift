@@ -51,7 +51,7 @@ extension KafkaRecordLog {
     /// before it. Records read again from the beginning are noticed (``AssignedPartitions/take(_:_:)``).
     func answer(_ assigned: [Int32]) {
         shelf.dropRecords()
-        (restore, started, judged, isRewindPending) = (nil, [], [], false)
+        (restore, decisions, isRewindPending) = (nil, [:], false)
         let arrival = Arrival(assigned)
         takeOver(arrival)
         membership = .arriving(arrival, membership.metadata)
@@ -130,7 +130,7 @@ extension KafkaRecordLog {
 
     private func announced(_ assigned: [Int32]) -> PollRound {
         isRewindPending = false
-        (started, judged) = ([], [])
+        decisions = [:]
         generation += 1
         var round = PollRound()
         round.change = .assigned(assigned)

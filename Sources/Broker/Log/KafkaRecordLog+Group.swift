@@ -40,7 +40,7 @@ extension KafkaRecordLog {
     /// Checks a record that is about to be handed out; if it must not be, it is read again.
     func handedOut(_ event: ConsumerEvent) -> ConsumerEvent {
         guard case .record(let record) = event else { return event }
-        guard started.contains(record.partition) else {
+        guard decisions[record.partition] == .started else {
             isRewindPending = true
             return .endOfPartition(PartitionOffset(partition: record.partition, offset: record.offset))
         }
@@ -104,7 +104,7 @@ extension KafkaRecordLog {
     private func noteOffsetGone(of partition: Int32?) {
         isRewindPending = true
         // Partitions that have not started yet are asked for their ends, and sought, anyway.
-        if let partition, !started.contains(partition) { return }
+        if let partition, decisions[partition] != .started { return }
         if restore == nil { takeOverAgain() }
     }
 
@@ -134,7 +134,7 @@ extension KafkaRecordLog {
         shelf.dropRecords()
         do {
             // The next owner reads partitions that are being revoked.
-            let starts = partitions.starts(partitions.readable)
+            let starts = partitions.starts(partitions.numbers.filter { decisions[$0] != .held })
             if !membership.isLeaving, !shelf.hasChange {
                 try consumer.seek(starts, timeoutMilliseconds: Self.rewindMilliseconds)
             }

@@ -4,8 +4,7 @@ package import Pipeline
 extension KafkaRecordLog {
     package func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws {
         restoredRecords = 0
-        started.subtract(partitions)
-        judged.subtract(partitions)
+        for partition in partitions { decisions[partition] = nil }
         restore = try LedgerRestore(
             settings,
             partitions: partitions,

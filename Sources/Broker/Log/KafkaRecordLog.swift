@@ -22,8 +22,8 @@ package final class KafkaRecordLog: RecordLog {
     var consumer: Consumer
     var fencings = Fencings()
     var partitions = AssignedPartitions()
-    /// The started ones among ``partitions``; no record of the others is handed out.
-    var started: Set<Int32> = []
+    /// On ``partitions``, since the loop got them: none yet → started → held, or held at once.
+    var decisions: [Int32: Decision] = [:]
     /// Events that came while nothing could be handed out.
     var shelf = EventShelf()
     /// When the group was last served.
@@ -34,8 +34,6 @@ package final class KafkaRecordLog: RecordLog {
     var restoredRecords = 0
     /// Up to which offsets the ledgers are known that the loop has or keeps.
     var ledgerEnds: [Int32: Int64] = [:]
-    /// Partitions that the loop has decided on: started or held.
-    var judged: Set<Int32> = []
     /// Before any record counts again, reading must go back to the positions in ``partitions``.
     var isRewindPending = false
     var stuck = StuckRewind()
@@ -164,7 +162,7 @@ package final class KafkaRecordLog: RecordLog {
         shelf.dropRecords()
         // Committed offsets and the ledger topic's contents are asked for again: reading starts from there. Partitions
         // that are being revoked are left to their next owner.
-        let asksAgain = end == .unknown || !judged.isSuperset(of: partitions.numbers)
+        let asksAgain = end == .unknown || partitions.numbers.contains { decisions[$0] == nil }
         if asksAgain, case .owning(let member) = membership, !shelf.hasChange, !partitions.isEmpty {
             membership = .arriving(Arrival(partitions.numbers), member)
         }
@@ -180,7 +178,7 @@ package final class KafkaRecordLog: RecordLog {
         // The fault that ends a member comes only once, so it stays.
         shelf.dropChange()
         bell.isRinging = false
-        (started, judged) = ([], [])
+        decisions = [:]
         partitions.clear()
         if isExpelled { try consumer.subscribe() } else { try consumer.unassign() }
         membership = .waiting
