@@ -9,14 +9,11 @@ struct AssignedPartitions {
     private struct Progress {
         /// nil: nothing was ever committed.
         var committed: Int64?
-        /// The offset after the last record handed out, or after a rewind the committed one.
-        var next: Int64
-        /// False: start at the oldest record, wherever it is.
-        var hasPosition: Bool
+        /// The offset after the last record handed out, or after a rewind the committed one; nil: start at the oldest
+        /// record, wherever it is.
+        var next: Int64?
         /// Whether a worker of this version committed it.
         var isOwn = false
-        /// No record of it is read.
-        var isHeld = false
     }
 
     private var progress: [Int32: Progress] = [:]
@@ -29,9 +26,8 @@ struct AssignedPartitions {
     mutating func replace(_ committed: [CommittedOffset]) {
         progress = [:]
         for entry in committed {
-            let offset = entry.offset
-            progress[entry.partition] = Progress(committed: offset, next: offset ?? 0, hasPosition: offset != nil)
-            progress[entry.partition]?.isOwn = entry.metadata == PartitionPositions.metadata
+            let isOwn = entry.metadata == PartitionPositions.metadata
+            progress[entry.partition] = Progress(committed: entry.offset, next: entry.offset, isOwn: isOwn)
         }
     }
 
@@ -43,14 +39,9 @@ struct AssignedPartitions {
     /// Starts reading a partition. - Returns: whether that is another offset than its present one.
     mutating func begin(_ partition: Int32, at offset: Int64?) -> Bool {
         let before = progress[partition]
-        progress[partition] = Progress(committed: offset, next: offset ?? 0, hasPosition: offset != nil)
-        return before?.next != progress[partition]?.next || before?.hasPosition != progress[partition]?.hasPosition
+        progress[partition] = Progress(committed: offset, next: offset)
+        return before.map { $0.next != offset } ?? true
     }
-
-    mutating func hold(_ partition: Int32) { progress[partition]?.isHeld = true }
-
-    /// Partitions that may be read.
-    var readable: [Int32] { numbers.filter { progress[$0]?.isHeld == false } }
 
     mutating func clear() {
         progress = [:]
@@ -62,10 +53,7 @@ struct AssignedPartitions {
     func starts(_ partitions: [Int32]) -> [PartitionOffset] {
         partitions.compactMap { partition in
             progress[partition].map { progress in
-                PartitionOffset(
-                    partition: partition,
-                    offset: progress.hasPosition ? progress.next : PartitionOffset.beginning
-                )
+                PartitionOffset(partition: partition, offset: progress.next ?? PartitionOffset.beginning)
             }
         }
     }
@@ -75,14 +63,13 @@ struct AssignedPartitions {
     /// - Throws: a ``KafkaFault`` that asks for an abort when offsets go back, as they may after a topic was recreated:
     ///   the partition is then taken over again.
     mutating func take(_ partition: Int32, _ offset: Int64) throws(KafkaFault) {
-        guard let next = progress[partition]?.next else {
+        guard let next = progress[partition].map({ $0.next ?? 0 }) else {
             throw .stale("a record came from partition \(partition), which is not assigned")
         }
         guard offset >= next, offset < Int64.max else {
             throw .offsetGone("offsets of partition \(partition) went back from \(next) to \(offset)")
         }
         progress[partition]?.next = offset + 1
-        progress[partition]?.hasPosition = true
     }
 
     /// Checks positions before they are committed.
@@ -93,25 +80,26 @@ struct AssignedPartitions {
             guard let progress = progress[position.partition] else {
                 throw .stale("partition \(position.partition) is no longer assigned, so its offset is not committed")
             }
-            guard position.offset >= progress.committed ?? 0, position.offset <= progress.next else {
+            let (low, high) = (progress.committed ?? 0, progress.next ?? 0)
+            guard position.offset >= low, position.offset <= high else {
                 throw .stale(
                     "offset \(position.offset) of partition \(position.partition) does not belong to this assignment "
-                        + "(\(progress.committed ?? 0) to \(progress.next))"
+                        + "(\(low) to \(high))"
                 )
             }
         }
     }
 
     mutating func noteCommitted(_ positions: [PartitionPosition]) {
-        for position in positions { progress[position.partition]?.committed = position.offset }
+        for position in positions {
+            let before = progress[position.partition]?.committed ?? 0
+            precondition(position.offset >= before, "committed offsets of partition \(position.partition) rise")
+            progress[position.partition]?.committed = position.offset
+        }
     }
 
     /// Records handed out since the last commit count as not handed out.
     mutating func rewind() {
-        for partition in numbers {
-            let committed = progress[partition]?.committed
-            progress[partition]?.next = committed ?? 0
-            progress[partition]?.hasPosition = committed != nil
-        }
+        for (partition, entry) in progress { progress[partition]?.next = entry.committed }
     }
 }

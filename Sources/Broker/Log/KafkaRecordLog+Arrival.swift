@@ -2,19 +2,43 @@ internal import Kafka
 internal import Pipeline
 
 /// An assignment on its way to the loop: the group has its answer, and the broker is asked where reading starts.
-struct Arrival {
+final class Arrival {
+    /// answering → checking → preparing → asking; each is repeated until it succeeds.
+    enum Step: DrawnState {
+        /// The library does not have the partitions assigned yet, paused.
+        case answering
+        /// Whether the topics still have as many partitions.
+        case checking(Question<[TopicDescription]>?)
+        /// The unit is taken over: since when, or since that was last reported.
+        case preparing(since: ContinuousClock.Instant)
+        case asking(Question<GroupOffsets>?)
+
+        func mayBecome(_ next: Step) -> Bool {
+            switch (self, next) {
+            case (.answering, .checking), (.checking, .checking), (.checking, .preparing): true
+            case (.preparing, .preparing), (.preparing, .asking), (.asking, .asking): true
+            default: false
+            }
+        }
+    }
+
     let partitions: [Int32]
-    /// Whether the library has the partitions assigned, paused.
-    var isAnswered = false
-    var hasChecked = false
-    var isUnitReady = false
-    var topics: Question<[TopicDescription]>?
-    var offsets: Question<GroupOffsets>?
+    var step = Step.answering { willSet { step.check(newValue) } }
     var pause = RetryPause()
-    /// When a slow takeover of the unit was last reported.
-    var unitSince = ContinuousClock.now
 
     init(_ partitions: [Int32]) { self.partitions = partitions }
+
+    var isAnswered: Bool { if case .answering = step { false } else { true } }
+
+    /// Its question is asked again.
+    func fail() {
+        pause.fail()
+        switch step {
+        case .answering, .preparing: break
+        case .checking: step = .checking(nil)
+        case .asking: step = .asking(nil)
+        }
+    }
 }
 
 extension KafkaRecordLog {
@@ -27,24 +51,24 @@ extension KafkaRecordLog {
     /// before it. Records read again from the beginning are noticed (``AssignedPartitions/take(_:_:)``).
     func answer(_ assigned: [Int32]) {
         shelf.dropRecords()
-        (restore, started, judged, isRewindPending) = (nil, [], [], false)
-        var arrival = Arrival(assigned)
-        takeOver(&arrival)
-        self.arrival = arrival
+        (restore, decisions, isRewindPending) = (nil, [:], false)
+        let arrival = Arrival(assigned)
+        takeOver(arrival)
+        membership = .arriving(arrival, membership.metadata)
     }
 
     /// Assigns the partitions, paused; after a failure it is tried again.
-    private func takeOver(_ arrival: inout Arrival) {
+    private func takeOver(_ arrival: Arrival) {
         #if DEBUG
-            if settings.sabotage == .assignmentNotAnswered { return arrival.isAnswered = true }
+            if settings.sabotage == .assignmentNotAnswered { return arrival.step = .checking(nil) }
         #endif
         do throws(KafkaFault) {
             try consumer.assignPaused(
                 arrival.partitions.map { PartitionOffset(partition: $0, offset: PartitionOffset.beginning) }
             )
-            arrival.isAnswered = true
+            arrival.step = .checking(nil)
         } catch {
-            arrival.pause.fail()
+            arrival.fail()
             note(error)
         }
     }
@@ -59,53 +83,54 @@ extension KafkaRecordLog {
         case let change?: return try round(of: change)
         }
         served = .now
-        guard var arrival else { return PollRound() }
+        guard let arrival = membership.arrival else { return PollRound() }
         let slice = min(wait, Self.sliceMilliseconds)
         guard arrival.pause.isOver else {
             Questions.rest(min(slice, arrival.pause.leftMilliseconds))
             return PollRound()
         }
         do throws(any Error) {
-            let isDone = try advance(&arrival, slice)
-            self.arrival = isDone ? nil : arrival
-            return isDone ? announced(arrival.partitions) : PollRound()
+            // The group was served meanwhile, and may have ended the arrival.
+            guard let member = try advance(arrival, slice), membership.arrival === arrival else { return PollRound() }
+            membership = .owning(member)
+            return announced(arrival.partitions)
         } catch let fault as KafkaFault {
-            arrival.pause.fail()
-            (arrival.topics, arrival.offsets) = (nil, nil)
-            self.arrival = arrival
+            arrival.fail()
             try rideOut(consumer.explained(fault))
             return PollRound()
         }
     }
 
-    /// Asks one question after the other. - Returns: whether all are answered.
-    private func advance(_ arrival: inout Arrival, _ slice: Int) throws -> Bool {
-        if !arrival.isAnswered { takeOver(&arrival) }
-        guard arrival.isAnswered else { return false }
-        if !arrival.hasChecked, settings.partitions != nil {
-            let question = arrival.topics ?? askTopics()
-            arrival.topics = question
-            guard let topics = try question.answer(slice) else { return false }
-            try checkPartitions(arrival.partitions, topics)
+    /// Asks one question after the other. - Returns: the membership, once all are answered.
+    private func advance(_ arrival: Arrival, _ slice: Int) throws -> GroupMetadata? {
+        if case .answering = arrival.step { takeOver(arrival) }
+        if case .checking(let asked) = arrival.step {
+            if settings.partitions != nil {
+                let question = asked ?? askTopics()
+                arrival.step = .checking(question)
+                guard let topics = try question.answer(slice) else { return nil }
+                try checkPartitions(arrival.partitions, topics)
+            }
+            arrival.step = .preparing(since: .now)
         }
-        if !arrival.hasChecked { arrival.unitSince = .now }
-        arrival.hasChecked = true
         // First end what a predecessor left open under our name: it would hold back the offsets and the ledger's end.
-        if !arrival.isUnitReady { arrival.isUnitReady = try prepareUnit(&arrival, slice) }
-        guard arrival.isUnitReady else { return false }
-        let question = arrival.offsets ?? askOffsets(arrival.partitions)
-        arrival.offsets = question
-        guard let offsets = try question.answer(slice) else { return false }
+        if case .preparing(let since) = arrival.step, try prepareUnit(arrival, since, slice) {
+            arrival.step = .asking(nil)
+        }
+        guard case .asking(let asked) = arrival.step else { return nil }
+        let question = asked ?? askOffsets(arrival.partitions)
+        arrival.step = .asking(question)
+        guard let offsets = try question.answer(slice) else { return nil }
         partitions.replace(offsets.own)
         groupHasOffsets = offsets.hasAny
-        member = try consumer.groupMetadata()
+        let member = try consumer.groupMetadata()
         try consumer.assignPaused(partitions.starts)
-        return true
+        return member
     }
 
     private func announced(_ assigned: [Int32]) -> PollRound {
         isRewindPending = false
-        (started, judged) = ([], [])
+        decisions = [:]
         generation += 1
         var round = PollRound()
         round.change = .assigned(assigned)
@@ -136,14 +161,14 @@ extension KafkaRecordLog {
     }
 
     /// One slice of taking over the transactional id; the next call goes on where this one stopped.
-    private func prepareUnit(_ arrival: inout Arrival, _ slice: Int) throws -> Bool {
+    private func prepareUnit(_ arrival: Arrival, _ since: ContinuousClock.Instant, _ slice: Int) throws -> Bool {
         do {
             try unit.prepare(timeoutMilliseconds: max(1, slice))
             return true
         } catch let fault as KafkaFault where fault.isTimeout && fault.isRecoverable {
             // Not reported before it takes long.
-            if ContinuousClock.now - arrival.unitSince >= .milliseconds(settings.prepareMilliseconds) {
-                arrival.unitSince = .now
+            if ContinuousClock.now - since >= .milliseconds(settings.prepareMilliseconds) {
+                arrival.step = .preparing(since: .now)
                 note(fault)
             }
             return false

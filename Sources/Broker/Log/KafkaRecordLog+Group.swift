@@ -40,7 +40,7 @@ extension KafkaRecordLog {
     /// Checks a record that is about to be handed out; if it must not be, it is read again.
     func handedOut(_ event: ConsumerEvent) -> ConsumerEvent {
         guard case .record(let record) = event else { return event }
-        guard started.contains(record.partition) else {
+        guard decisions[record.partition] == .started else {
             isRewindPending = true
             return .endOfPartition(PartitionOffset(partition: record.partition, offset: record.offset))
         }
@@ -57,8 +57,7 @@ extension KafkaRecordLog {
         trouble(fault)
         try? consumer.close()
         consumer = fresh
-        isJoinPending = true
-        (arrival, member) = (nil, nil)
+        membership = .expelled
         shelf = EventShelf()
         return .change(.lost(partitions.numbers))
     }
@@ -78,8 +77,7 @@ extension KafkaRecordLog {
 
     /// The next owner takes the partitions over, even where an abort before had asked to take them over again here.
     private func noteGone(_ change: AssignmentChange) -> AssignmentChange {
-        isRevoked = true
-        arrival = nil
+        membership = membership.leaving
         shelf.dropRecords()
         bell.isRinging = true
         return change
@@ -106,14 +104,14 @@ extension KafkaRecordLog {
     private func noteOffsetGone(of partition: Int32?) {
         isRewindPending = true
         // Partitions that have not started yet are asked for their ends, and sought, anyway.
-        if let partition, !started.contains(partition) { return }
+        if let partition, decisions[partition] != .started { return }
         if restore == nil { takeOverAgain() }
     }
 
     /// Takes the same partitions over again and repeats all questions of an assignment.
     private func takeOverAgain() {
-        guard arrival == nil, !isRevoked, !shelf.hasChange else { return }
-        arrival = Arrival(partitions.numbers)
+        guard case .owning(let member) = membership, !shelf.hasChange else { return }
+        membership = .arriving(Arrival(partitions.numbers), member)
         restore = nil
     }
 
@@ -136,15 +134,17 @@ extension KafkaRecordLog {
         shelf.dropRecords()
         do {
             // The next owner reads partitions that are being revoked.
-            let starts = partitions.starts(partitions.readable)
-            if !isRevoked, !shelf.hasChange { try consumer.seek(starts, timeoutMilliseconds: Self.rewindMilliseconds) }
+            let starts = partitions.starts(partitions.numbers.filter { decisions[$0] != .held })
+            if !membership.isLeaving, !shelf.hasChange {
+                try consumer.seek(starts, timeoutMilliseconds: Self.rewindMilliseconds)
+            }
             isRewindPending = false
             stuck = StuckRewind()
             return nil
         } catch {
             try rideOut(error)
             if stuck.isOver() { takeOverAgain() }
-            if arrival != nil { return PollRound() }
+            if membership.arrival != nil { return PollRound() }
         }
         // Reading has not begun, or the partitions are about to be revoked: records that come meanwhile are read again.
         return try nextEvent(Self.rewindPauseMilliseconds).map { try round(of: $0) } ?? PollRound()

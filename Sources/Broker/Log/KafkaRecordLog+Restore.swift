@@ -4,8 +4,7 @@ package import Pipeline
 extension KafkaRecordLog {
     package func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws {
         restoredRecords = 0
-        started.subtract(partitions)
-        judged.subtract(partitions)
+        for partition in partitions { decisions[partition] = nil }
         restore = try LedgerRestore(
             settings,
             partitions: partitions,
@@ -18,7 +17,7 @@ extension KafkaRecordLog {
         var round = RestoreRound()
         // The group may revoke the partitions meanwhile.
         round.change = try serve()
-        if round.change != nil || arrival != nil { return round }
+        if round.change != nil || membership.arrival != nil { return round }
         guard let restore else { throw KafkaFault.stale("no restore is under way") }
         do throws(KafkaFault) {
             try restore.read(records, timeoutMilliseconds: waitMilliseconds, into: &round)

@@ -1,6 +1,9 @@
 internal import Kafka
 package import Pipeline
 
+/// What the loop has decided on a partition; records of started ones only are handed out.
+enum Decision { case started, held }
+
 extension KafkaRecordLog {
     package var group: [UInt8]? { Array((KafkaProperties(settings.properties)["group.id"] ?? "").utf8) }
 
@@ -32,8 +35,7 @@ extension KafkaRecordLog {
             }
         }
         try consumer.resume([partition])
-        started.insert(partition)
-        judged.insert(partition)
+        decisions[partition] = .started
         return .started(report)
     }
 
@@ -50,9 +52,7 @@ extension KafkaRecordLog {
     private static let startMilliseconds = 2_000
 
     package func hold(_ partition: Int32) throws {
-        partitions.hold(partition)
-        started.remove(partition)
-        judged.insert(partition)
+        decisions[partition] = .held
         try consumer.pause([partition])
     }
 

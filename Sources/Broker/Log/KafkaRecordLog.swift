@@ -22,27 +22,18 @@ package final class KafkaRecordLog: RecordLog {
     var consumer: Consumer
     var fencings = Fencings()
     var partitions = AssignedPartitions()
-    /// The started ones among ``partitions``; no record of the others is handed out.
-    var started: Set<Int32> = []
+    /// On ``partitions``, since the loop got them: none yet → started → held, or held at once.
+    var decisions: [Int32: Decision] = [:]
     /// Events that came while nothing could be handed out.
     var shelf = EventShelf()
     /// When the group was last served.
     var served = ContinuousClock.now
-    /// An assignment that the loop has not received yet.
-    var arrival: Arrival?
-    /// Our membership since the last assignment: with it the broker rejects commits of an earlier assignment.
-    var member: GroupMetadata?
+    var membership = Membership.waiting { willSet { membership.check(newValue) } }
     var generation = 0
     var restore: LedgerRestore?
     var restoredRecords = 0
     /// Up to which offsets the ledgers are known that the loop has or keeps.
     var ledgerEnds: [Int32: Int64] = [:]
-    /// Partitions that the loop has decided on: started or held.
-    var judged: Set<Int32> = []
-    /// The loop got a revocation that ``releaseRevoked()`` has not answered yet.
-    var isRevoked = false
-    /// The consumer is new and joins the group in ``releaseRevoked()``.
-    var isJoinPending = false
     /// Before any record counts again, reading must go back to the positions in ``partitions``.
     var isRewindPending = false
     var stuck = StuckRewind()
@@ -99,7 +90,7 @@ package final class KafkaRecordLog: RecordLog {
     }
 
     /// Whether the group has our answer to an assignment, and the loop still waits for the broker's answers.
-    package var isAsking: Bool { arrival?.isAnswered ?? false }
+    package var isAsking: Bool { membership.arrival?.isAnswered ?? false }
 
     package var hasLedger: Bool { true }
     package var isAtomic: Bool { unit.isAtomic }
@@ -109,14 +100,14 @@ package final class KafkaRecordLog: RecordLog {
     /// `limits.milliseconds` once the first is there.
     package func poll(_ limits: BatchLimits, waitMilliseconds: Int) throws -> PollRound {
         defer { served = .now }
-        if arrival != nil { return try advanceArrival(waitMilliseconds) }
+        if membership.arrival != nil { return try advanceArrival(waitMilliseconds) }
         if isRewindPending, let round = try rewind() { return round }
         var collector = RoundCollector(limits: limits, waitMilliseconds: waitMilliseconds, Generation(generation))
         while let timeout = collector.nextTimeout() {
             switch nextEvent(timeout).map(handedOut) {
             case nil:
                 // An assignment came and was answered.
-                if arrival != nil { return collector.round }
+                if membership.arrival != nil { return collector.round }
                 collector.noteEmpty()
             case .record(let record)?: collector.add(InboundRecord(record, topic: topic))
             case .endOfPartition?: break
@@ -132,7 +123,7 @@ package final class KafkaRecordLog: RecordLog {
 
     package func serve() throws -> AssignmentChange? {
         keepServing()
-        if arrival != nil { return try advanceArrival(0).change }
+        if membership.arrival != nil { return try advanceArrival(0).change }
         guard let event = shelf.nextNews() else { return nil }
         return try round(of: event).change
     }
@@ -148,7 +139,9 @@ package final class KafkaRecordLog: RecordLog {
     package func commit(_ positions: [PartitionPosition], of generation: Generation) throws {
         // The library knows of a lost assignment before the change reaches a round.
         guard !consumer.isAssignmentLost else { throw KafkaFault.stale("the assignment was lost") }
-        guard generation == Generation(self.generation), arrival == nil, let member else {
+        guard generation == Generation(self.generation), membership.arrival == nil,
+            let member = membership.metadata
+        else {
             throw KafkaFault.stale("the batch belongs to an assignment before this one")
         }
         try partitions.check(positions)
@@ -169,24 +162,26 @@ package final class KafkaRecordLog: RecordLog {
         shelf.dropRecords()
         // Committed offsets and the ledger topic's contents are asked for again: reading starts from there. Partitions
         // that are being revoked are left to their next owner.
-        let asksAgain = end == .unknown || !judged.isSuperset(of: partitions.numbers)
-        if asksAgain, arrival == nil, !isRevoked, !shelf.hasChange, !partitions.isEmpty {
-            arrival = Arrival(partitions.numbers)
+        let asksAgain = end == .unknown || partitions.numbers.contains { decisions[$0] == nil }
+        if asksAgain, case .owning(let member) = membership, !shelf.hasChange, !partitions.isEmpty {
+            membership = .arriving(Arrival(partitions.numbers), member)
         }
         restore = nil
     }
 
     package func releaseRevoked() throws {
-        isRevoked = false
+        let isExpelled = if case .expelled = membership { true } else { false }
+        // The answer may fail and be given again: from here on nothing is committed.
+        if !isExpelled { membership = .revoked(nil) }
         isRewindPending = false
-        (restore, arrival, member) = (nil, nil, nil)
+        restore = nil
         // The fault that ends a member comes only once, so it stays.
         shelf.dropChange()
         bell.isRinging = false
-        (started, judged) = ([], [])
+        decisions = [:]
         partitions.clear()
-        if isJoinPending { try consumer.subscribe() } else { try consumer.unassign() }
-        isJoinPending = false
+        if isExpelled { try consumer.subscribe() } else { try consumer.unassign() }
+        membership = .waiting
     }
 
     package func close() throws {

@@ -4,12 +4,12 @@ internal import AppAttest
 final class Batch {
     /// A batch goes through these in their order and skips none:
     ///
-    ///     decoding → decoded → verifying → verified → encoding → encoded
-    ///      (lanes)    (loop)    (lanes)     (loop)     (lanes)    (loop: commit)
+    ///     decoding → decoded → verifying → verified → encoding → encoded → committed
+    ///      (lanes)    (loop)    (lanes)     (loop)     (lanes)    (loop)
     ///
     /// It leaves by its commit, or at any stage by an abort or a lost partition: it is then no longer in flight, and what
     /// lanes still post of it is dropped.
-    enum Stage: Int { case decoding, decoded, verifying, verified, encoding, encoded }
+    enum Stage: Int { case decoding, decoded, verifying, verified, encoding, encoded, committed }
 
     let number: Int
     let now: EvaluationTime?

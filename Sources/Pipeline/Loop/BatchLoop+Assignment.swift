@@ -2,56 +2,59 @@ internal import AppAttest
 
 extension BatchLoop {
     func begin(_ change: AssignmentChange) {
-        forgetPieces()
+        leftover = .none
+        forgetRestoration()
         switch change {
-        case .assigned: break
+        case .assigned(let partitions): assignment = .taking(partitions)
         // Another worker may own a lost partition already: nothing in flight may be committed.
-        case .lost: drop()
+        case .lost(let partitions):
+            drop()
+            assignment = .losing(partitions)
         // The group waits: only the oldest batch may still finish, and only within a limit.
-        case .revoked:
+        case .revoked(let partitions):
             inFlight.removeLast(max(0, inFlight.count - 1))
-            revocationEnd = wallClock().map {
+            let end = wallClock().map {
                 EvaluationTime(milliseconds: $0.milliseconds + options.revokeMilliseconds)
             }
+            assignment = .revoking(partitions, until: end)
         }
-        pendingChange = change
     }
 
     /// Gives up the batch that delays a revocation too long: the next owner does it again.
     func limitRevocation() {
-        guard case .revoked? = pendingChange, !inFlight.isEmpty, let end = revocationEnd, let now = wallClock(),
-            now >= end
+        guard case .revoking(_, let end?) = assignment, !inFlight.isEmpty, let now = wallClock(), now >= end
         else { return }
         drop()
     }
 
-    func finish(_ change: AssignmentChange) throws {
-        switch change {
-        case .assigned(let partitions):
-            forgetRestoration()
+    /// - Returns: whether a change was pending.
+    func finishChange() throws -> Bool {
+        switch assignment {
+        case .settled, .restoring: return false
+        case .taking(let partitions):
             // The log may fail and be asked again: no state changes before it has begun.
             try log.beginRestore(partitions, kept: Set(partitions.filter(isKnown)))
             release(partitions, becauseGone: false)
             for partition in partitions { take(partition) }
-            restoration = Restoration(partitions: partitions)
+            assignment = .restoring(Restoration(partitions: partitions))
             restorations += 1
-        case .revoked(let partitions):
-            forgetRestoration()
+        case .revoking(let partitions, _):
             for partition in partitions { give(partition) }
-            release(partitions, becauseGone: true)
-            bisection.forget(partitions)
-            clocks.forget(partitions)
-            try log.releaseRevoked()
-        case .lost(let partitions):
-            forgetRestoration()
+            try giveBack(partitions)
+        case .losing(let partitions):
             // Another worker moves these counters now: the counters remembered here would let old assertions back in.
             for partition in partitions { ledgers[settings.ledgerPartition(partition)] = nil }
-            release(partitions, becauseGone: true)
-            bisection.forget(partitions)
-            clocks.forget(partitions)
-            try log.releaseRevoked()
+            try giveBack(partitions)
         }
-        pendingChange = nil
+        return true
+    }
+
+    private func giveBack(_ partitions: [Int32]) throws {
+        release(partitions, becauseGone: true)
+        bisection.forget(partitions)
+        clocks.forget(partitions)
+        try log.releaseRevoked()
+        assignment = .settled
     }
 
     /// Whether there is a ledger to go on with.
@@ -81,9 +84,9 @@ extension BatchLoop {
 
     /// Half-read ledgers are useless.
     func forgetRestoration() {
-        guard let restoration else { return }
+        guard let restoration = assignment.restoration else { return }
         for partition in restoration.waiting { ledgers[settings.ledgerPartition(partition)] = nil }
-        self.restoration = nil
+        assignment = .settled
     }
 }
 
@@ -91,14 +94,13 @@ extension BatchLoop {
 
 extension BatchLoop {
     /// Reads more of the ledgers; lanes decode the records, the loop applies them in order.
-    func restore(waitMilliseconds: Int) throws -> Bool {
-        guard let restoration else { return false }
+    func restore(_ restoration: Restoration, waitMilliseconds: Int) throws -> Bool {
         var moved = applyRestored(restoration)
         while let partition = restoration.whole {
             try start(partition, of: restoration)
             moved = true
         }
-        if restoration.waiting.isEmpty { self.restoration = nil }
+        if restoration.waiting.isEmpty { assignment = .settled }
         guard restoration.mayRead else { return moved }
         let round = try log.restore(Restoration.chunkRecords, waitMilliseconds: moved ? 0 : waitMilliseconds)
         if let change = round.change {
@@ -136,7 +138,7 @@ extension BatchLoop {
             self.post {
                 // Chunks of an abandoned restore must not pass for the next one's.
                 guard number == self.restorations else { return }
-                self.restoration?.add(changes, chunk: chunk)
+                self.assignment.restoration?.add(changes, chunk: chunk)
             }
         }
     }

@@ -1,7 +1,7 @@
 internal import AppAttest
 
 extension BatchLoop {
-    /// Whether a round may be judged by the present clock; if not, the reason is reported once.
+    /// Whether a round may be judged by the present clock; if not, it is kept, and the reason is reported once.
     func clockAgrees(with round: PollRound) -> Bool {
         guard let wall = wallClock(), let uptime = uptime() else { return true }
         let doubt = clocks.doubt(
@@ -9,8 +9,9 @@ extension BatchLoop {
             at: ClockWatch.Now(wall: wall.milliseconds, uptime: uptime),
             settings.clock
         )
-        if let doubt, clockDoubt == nil { notice(doubt) }
-        clockDoubt = doubt
-        return doubt == nil
+        guard let doubt else { return true }
+        if clockDoubt == nil { notice(doubt) }
+        leftover = .doubted(round, doubt)
+        return false
     }
 }

@@ -97,6 +97,7 @@ extension BatchLoop {
     }
 
     private func noteCommitted(_ batch: Batch) {
+        batch.enter(.committed)
         apply(batch.overlay)
         tally.add(batch.tally)
         bisection.committed(batch.positions)

@@ -5,6 +5,9 @@ internal import AppCheck
 ///
 /// It owns ledgers and log and is confined to one thread (the worker's serial queue, or the simulation's). Lanes hand
 /// their results back through `post`. It never waits for a lane: ``tick()`` does the work that is ready and returns.
+///
+/// Its states are independent of each other, and each draws its steps: ``LoopPhase``, ``AssignmentPhase``,
+/// ``Leftover``, and every batch's ``Batch/Stage``.
 package final class BatchLoop: @unchecked Sendable {
     package struct Options: Sendable {
         package var batch = BatchLimits()
@@ -52,29 +55,19 @@ package final class BatchLoop: @unchecked Sendable {
 
     var inFlight: [Batch] = []
     private var nextNumber = 0
-    private var ended = false
-    private var stopping = false
-    var pendingChange: AssignmentChange?
-    var revocationEnd: EvaluationTime?
-    var restoration: Restoration?
+    private var phase = LoopPhase.reading { willSet { phase.check(newValue) } }
+    var assignment = AssignmentPhase.settled { willSet { assignment.check(newValue) } }
+    var leftover = Leftover.none { willSet { leftover.check(newValue) } }
     /// Number of restores begun: distinguishes their chunks.
     var restorations = 0
     /// Ledgers of partitions that were revoked, not lost: when these return, only the records of others since are read.
     var kept = KeptLedgers()
     /// Bumped by an abort: results of older batches are dropped when they come back.
     private(set) var epoch = 0
-    /// An abort is due, or was tried and could not reach the log.
-    private var needsAbort = false
     var bisection = Bisection()
     var pace: BatchPace
     var suspects: CrashSuspects
-    /// The rest of a round with suspects in it.
-    private var pieced: PiecedRound?
     var clocks = ClockWatch()
-    /// A round that came while the clock was in doubt.
-    private var doubted: PollRound?
-    /// Why nothing is judged; nil = the clocks agree.
-    package internal(set) var clockDoubt: ClockDoubt?
     var breaker: Breaker
     private var hasToldBreaker = false
 
@@ -122,20 +115,23 @@ package final class BatchLoop: @unchecked Sendable {
     }
 
     /// Whether the lanes have no work.
-    package var isIdle: Bool { inFlight.isEmpty && restoration?.mayRead ?? true }
+    package var isIdle: Bool { inFlight.isEmpty && assignment.restoration?.mayRead ?? true }
 
     /// Whether a stop left a batch whose commit had failed.
-    package var endedWithoutCommit: Bool { stopping && needsAbort }
+    package var endedWithoutCommit: Bool { phase == .abandoned }
+
+    /// Why nothing is judged; nil = the clocks agree.
+    package var clockDoubt: ClockDoubt? { if case .doubted(_, let doubt) = leftover { doubt } else { nil } }
 
     /// How far the restore of newly assigned partitions is; nil = none is under way.
     package var restoring: RestoreProgress? {
-        restoration.map { RestoreProgress(records: $0.applied, remaining: $0.remaining) }
+        assignment.restoration.map { RestoreProgress(records: $0.applied, remaining: $0.remaining) }
     }
 
     /// Takes no more input; the oldest batch is finished and committed. In live mode the younger ones are left to the
     /// next owner: finishing all of them may take seconds more than a stop allows.
     package func stop() {
-        stopping = true
+        if !phase.isStopped { phase = phase == .aborting ? .abandoned : .stopping }
         if wallClock() != nil { inFlight.removeLast(max(0, inFlight.count - 1)) }
     }
 
@@ -146,12 +142,12 @@ package final class BatchLoop: @unchecked Sendable {
     package func tick(waitMilliseconds: Int) throws -> Progress {
         do {
             // The batches in flight were dropped uncommitted: the next owner repeats them.
-            if needsAbort, stopping { return .finished }
-            if needsAbort { try abort() }
+            if phase == .abandoned { return .finished }
+            if phase == .aborting { try abort() }
             return try move(waitMilliseconds: waitMilliseconds)
         } catch let fault as any LogFault where !fault.endsLoop {
             notice(fault)
-            if fault.requiresAbort, !needsAbort { kill() }
+            if fault.requiresAbort, !phase.isAbortDue { kill() }
             return .backOff
         }
     }
@@ -175,21 +171,21 @@ package final class BatchLoop: @unchecked Sendable {
         limitRevocation()
         kept.sweep(at: uptime())
         // Not while ledgers are half read: only whole ledgers show which sealing keys are in use.
-        if inFlight.isEmpty, restoration == nil, let next = nextSettings { moved = take(next) || moved }
-        if inFlight.isEmpty, let change = pendingChange {
-            try finish(change)
-            moved = true
-        }
-        if inFlight.isEmpty, pendingChange == nil, stopping || ended && !hasLeftover { return .finished }
+        if inFlight.isEmpty, assignment.restoration == nil, let next = nextSettings { moved = take(next) || moved }
+        if inFlight.isEmpty { moved = try finishChange() || moved }
+        if isDone { return .finished }
         let wait = inFlight.isEmpty && !moved ? waitMilliseconds : 0
-        if pendingChange == nil, restoration != nil { moved = try restore(waitMilliseconds: wait) || moved }
-        if pieced != nil {
+        if let restoration = assignment.restoration {
+            moved = try restore(restoration, waitMilliseconds: wait) || moved
+        }
+        switch leftover {
+        case .none: break
+        case .pieces:
             moved = startPiece() || moved
             return try serve() || moved ? .worked : .waiting
-        }
-        if let round = doubted {
+        case .doubted(let round, _):
             guard clockAgrees(with: round) else { return try serve() || moved ? .worked : .backOff }
-            doubted = nil
+            leftover = .none
             moved = take(round) || moved
             return moved ? .worked : .waiting
         }
@@ -200,14 +196,14 @@ package final class BatchLoop: @unchecked Sendable {
             return try serve() || moved ? .worked : .backOff
         }
         hasToldBreaker = false
-        moved = try poll(waitMilliseconds: restoration == nil && !moved ? wait : 0) || moved
+        moved = try poll(waitMilliseconds: assignment.restoration == nil && !moved ? wait : 0) || moved
         return moved ? .worked : .waiting
     }
 
     private var mayPoll: Bool {
-        guard pendingChange == nil, !ended, !stopping, inFlight.count < mostInFlight else { return false }
+        guard !assignment.isChanging, phase == .reading, inFlight.count < mostInFlight else { return false }
         // New settings start between two batches. They wait for a restore, which waits for nothing.
-        guard let restoration else { return nextSettings == nil }
+        guard let restoration = assignment.restoration else { return nextSettings == nil }
         return restoration.hasStarted
     }
 
@@ -220,23 +216,19 @@ package final class BatchLoop: @unchecked Sendable {
         var limits = options.batch
         limits.records = min(pace.records, bisection.limit ?? pace.records)
         var round = try log.poll(limits, waitMilliseconds: waitMilliseconds)
-        if round.ended { ended = true }
+        if round.ended { phase = .ended }
         if let change = round.change { begin(change) }
         // Records handed out before the damage are sound.
         if let damage = round.damaged { try hold(damage.partition, damage.sentence) }
         // Records of a held partition may have been on their way.
         if !held.isEmpty { round.records.removeAll { isHeld($0) } }
         guard !round.records.isEmpty else { return round.change != nil || round.ended || round.damaged != nil }
-        guard clockAgrees(with: round) else {
-            doubted = round
-            return true
-        }
-        return take(round)
+        return clockAgrees(with: round) ? take(round) : true
     }
 
     private func take(_ round: PollRound) -> Bool {
         if let pieces = suspects.split(round.records) {
-            pieced = PiecedRound(generation: round.generation, pieces: pieces[...])
+            leftover = .pieces(pieces[...], of: round.generation)
             return startPiece()
         }
         start(round.records, of: round.generation, isAlone: false)
@@ -244,11 +236,11 @@ package final class BatchLoop: @unchecked Sendable {
     }
 
     private func startPiece() -> Bool {
-        guard inFlight.isEmpty, !stopping, let piece = pieced?.pieces.popFirst(), let round = pieced else {
-            return false
-        }
-        if round.pieces.isEmpty { pieced = nil }
-        start(piece, of: round.generation, isAlone: piece.count == 1)
+        guard inFlight.isEmpty, !phase.isStopped, case .pieces(let pieces, let generation) = leftover,
+            let piece = pieces.first
+        else { return false }
+        leftover = pieces.count == 1 ? .none : .pieces(pieces.dropFirst(), of: generation)
+        start(piece, of: generation, isAlone: piece.count == 1)
         return true
     }
 
@@ -260,13 +252,11 @@ package final class BatchLoop: @unchecked Sendable {
         decode(records, of: batch)
     }
 
-    /// Records that were polled and are in no batch yet.
-    private var hasLeftover: Bool { pieced != nil || doubted != nil }
-
-    /// The next owner reads the rest of a round again.
-    func forgetPieces() {
-        pieced = nil
-        (doubted, clockDoubt) = (nil, nil)
+    /// Nothing is in flight, and nothing will be.
+    private var isDone: Bool {
+        guard inFlight.isEmpty, !assignment.isChanging else { return false }
+        if case .none = leftover, phase == .ended { return true }
+        return phase == .stopping
     }
 }
 
@@ -307,21 +297,22 @@ extension BatchLoop {
             if options.sabotage == .overlayKeptAfterAbort, let oldest = inFlight.first { apply(oldest.overlay) }
         #endif
         drop()
-        needsAbort = true
+        phase = phase == .stopping ? .abandoned : .aborting
     }
 
     func drop() {
         epoch += 1
         inFlight = []
-        forgetPieces()
+        leftover = .none
         forgetRestoration()
         // The records up to the input's end are read again; the log reports the end again when it gets there.
-        ended = false
+        if phase == .ended { phase = .reading }
         tally.aborts += 1
     }
 
     private func abort() throws {
+        precondition(inFlight.isEmpty, "an abort leaves nothing in flight")
         try log.abort()
-        needsAbort = false
+        phase = .reading
     }
 }

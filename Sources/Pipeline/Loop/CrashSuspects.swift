@@ -69,12 +69,6 @@ extension WorkItem {
     init(_ record: InboundRecord) { self.init(place: RecordPlace(record), timestamp: record.timestamp) }
 }
 
-/// A polled round that is done piece by piece, with nothing else in flight.
-struct PiecedRound {
-    let generation: Generation
-    var pieces: ArraySlice<[PolledRecord]>
-}
-
 /// Reported when a record is not tried any more.
 package struct CrashVerdict: LogFault, CustomStringConvertible {
     package let item: WorkItem

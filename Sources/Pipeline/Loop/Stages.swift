@@ -39,7 +39,9 @@ extension BatchLoop {
     /// - Parameter partition: one that has just become whole; half-read ledgers do not count.
     func missingSealingKeys(in settings: PipelineSettings, before partition: Int32? = nil) -> MissingSealingKeys? {
         let known = Set(settings.exchange.keys.sealing.keys.map(\.id.value))
-        let halfRead = Set(restoration?.waiting.filter { $0 != partition }.map(settings.ledgerPartition) ?? [])
+        let halfRead = Set(
+            assignment.restoration?.waiting.filter { $0 != partition }.map(settings.ledgerPartition) ?? []
+        )
         let used = ledgers.reduce(into: Set<UInt32>()) { used, entry in
             if !halfRead.contains(entry.key) { used.formUnion(entry.value.sealingKeys.keys) }
         }

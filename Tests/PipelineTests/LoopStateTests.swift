@@ -1,0 +1,75 @@
+import AppAttest
+import Testing
+
+@testable import Pipeline
+
+@Suite("The loop's states take the steps that are drawn, and no other")
+struct LoopStateTests {
+    /// Every pair of states, as "from > to", that may follow each other.
+    private static func steps<State: DrawnState>(_ states: [(name: String, state: State)]) -> Set<String> {
+        var steps: Set<String> = []
+        for from in states {
+            for to in states where from.state.mayBecome(to.state) { steps.insert("\(from.name) > \(to.name)") }
+        }
+        return steps
+    }
+
+    @Test("The loop's phase")
+    func phase() {
+        let drawn: Set = [
+            "reading > ended", "ended > reading",
+            "reading > aborting", "aborting > reading",
+            "reading > stopping", "ended > stopping",
+            "aborting > abandoned", "stopping > abandoned",
+        ]
+        #expect(Self.steps(LoopPhase.allCases.map { ("\($0)", $0) }) == drawn)
+    }
+
+    private static var assignments: [(name: String, state: AssignmentPhase)] {
+        [
+            ("settled", .settled),
+            ("taking", .taking([0])),
+            ("revoking", .revoking([0], until: nil)),
+            ("losing", .losing([0])),
+            ("restoring", .restoring(Restoration(partitions: [0]))),
+        ]
+    }
+
+    @Test("The loop's assignment: a change comes at any time, and forgets a restore first")
+    func assignment() {
+        var drawn: Set = [
+            "taking > restoring", "restoring > settled", "revoking > settled", "losing > settled",
+        ]
+        for name in ["settled", "taking", "revoking", "losing"] {
+            drawn.formUnion(["\(name) > taking", "\(name) > revoking", "\(name) > losing"])
+        }
+        #expect(Self.steps(Self.assignments) == drawn)
+    }
+
+    @Test("The polled records that are in no batch: pieces only become fewer")
+    func leftover() {
+        let doubt = ClockDoubt(partition: 0, milliseconds: 1, isAhead: true)
+        let pieces = {
+            Leftover.pieces(Array(repeating: [], count: $0)[...], of: Generation(0))
+        }
+        let states: [(name: String, state: Leftover)] = [
+            ("none", .none), ("doubted", .doubted(PollRound(), doubt)), ("one", pieces(1)), ("two", pieces(2)),
+        ]
+        let drawn: Set = [
+            "none > none", "none > doubted", "none > one", "none > two",
+            "doubted > none", "doubted > doubted", "two > one", "two > none", "one > none",
+        ]
+        #expect(Self.steps(states) == drawn)
+    }
+
+    @Test("A step that is not drawn traps")
+    func traps() async {
+        await #expect(processExitsWith: .failure) { LoopPhase.abandoned.check(.reading) }
+        await #expect(processExitsWith: .failure) { AssignmentPhase.settled.check(.settled) }
+        await #expect(processExitsWith: .failure) {
+            Leftover.doubted(PollRound(), ClockDoubt(partition: 0, milliseconds: 1, isAhead: true))
+                .check(.pieces([], of: Generation(0)))
+        }
+        await #expect(processExitsWith: .success) { LoopPhase.reading.check(.ended) }
+    }
+}
