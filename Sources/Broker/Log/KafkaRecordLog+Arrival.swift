@@ -90,8 +90,7 @@ extension KafkaRecordLog {
             return PollRound()
         }
         do throws(any Error) {
-            // The group was served meanwhile, and may have ended the arrival.
-            guard let member = try advance(arrival, slice), membership.arrival === arrival else { return PollRound() }
+            guard let member = try advance(arrival, slice) else { return PollRound() }
             membership = .owning(member)
             return announced(arrival.partitions)
         } catch let fault as KafkaFault {
@@ -120,7 +119,8 @@ extension KafkaRecordLog {
         guard case .asking(let asked) = arrival.step else { return nil }
         let question = asked ?? askOffsets(arrival.partitions)
         arrival.step = .asking(question)
-        guard let offsets = try question.answer(slice) else { return nil }
+        // The group was served meanwhile, and may have ended the arrival.
+        guard let offsets = try question.answer(slice), membership.arrival === arrival else { return nil }
         partitions.replace(offsets.own)
         groupHasOffsets = offsets.hasAny
         let member = try consumer.groupMetadata()
