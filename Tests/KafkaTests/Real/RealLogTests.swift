@@ -110,7 +110,7 @@ extension RealKafkaTests {
         var settings = fixture.settings("one")
         // The member outlives the pause, however long the calls take to give up.
         settings.properties += [("session.timeout.ms", "25000")]
-        settings.commitMilliseconds = 1_500
+        settings.commitMilliseconds = 5_000
         settings.abortMilliseconds = 500
         settings.prepareMilliseconds = 1_000
         let driver = try LogDriver(.exactlyOnce, settings)
