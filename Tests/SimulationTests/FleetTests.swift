@@ -4,7 +4,7 @@ import SimulationKit
 import Testing
 
 /// Several real loops on one simulated Kafka, thousands of times over. `SIM_SEED=n` runs one seed and prints what
-/// happened; `SIM_SEEDS=n` runs n seeds for every 2,000 usual ones.
+/// happened; `SIM_SEEDS=n` runs n seeds for every 1,000 usual ones.
 @Suite("A fleet under a seed")
 struct FleetTests {
     private static let imitated = Result { try FleetTraffic(.imitated) }
@@ -21,10 +21,10 @@ struct FleetTests {
 
     static var oneSeed: UInt64? { ProcessInfo.processInfo.environment["SIM_SEED"].flatMap { UInt64($0) } }
 
-    /// How many seeds a campaign runs: `usual`, or `SIM_SEEDS` for every 2,000 usual ones, but at least one a shard.
+    /// How many seeds a campaign runs: `usual`, or `SIM_SEEDS` for every 1,000 usual ones, but at least one a shard.
     static func seeds(_ usual: UInt64) -> UInt64 {
         let asked = ProcessInfo.processInfo.environment["SIM_SEEDS"].flatMap { UInt64($0) }
-        return asked.map { max(shards, usual * $0 / 2_000) } ?? usual
+        return asked.map { max(shards, usual * $0 / 1_000) } ?? usual
     }
 
     @Test("exactly once: every request has one answer, the calm run's, and the ledger is what they say")
@@ -33,7 +33,7 @@ struct FleetTests {
             "exactlyOnce",
             try Self.imitated.get(),
             .exactlyOnce,
-            Self.seeds(2_000),
+            Self.seeds(1_000),
             Self.onlyAtLeastOnce
         )
     }
@@ -45,7 +45,7 @@ struct FleetTests {
 
     @Test("at least once: no request is lost, no counter moves twice, applied requests are skipped")
     func atLeastOnce() async throws {
-        try await campaign("atLeastOnce", try Self.imitated.get(), .atLeastOnce, Self.seeds(600), Self.onlyExactlyOnce)
+        try await campaign("atLeastOnce", try Self.imitated.get(), .atLeastOnce, Self.seeds(300), Self.onlyExactlyOnce)
     }
 
     /// Runs seeds on a few threads and expects that they met everything but `unmet`; nil = whatever they met.

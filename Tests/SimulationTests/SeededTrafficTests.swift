@@ -9,7 +9,7 @@ import Testing
 /// Random traffic of a few devices over three partitions, with duplicates and replays, through the loop under a seed.
 @Suite("Seeded traffic")
 struct SeededTrafficTests {
-    static let seeds: [UInt64] = Array(1...40)
+    static let seeds: [UInt64] = Array(1...16)
 
     /// The values are made once: signing is what costs.
     private static let pool: [(device: FakeDevice, attestations: [[UInt8]], assertions: [[UInt8]])] =
