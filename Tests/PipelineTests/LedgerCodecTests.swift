@@ -300,6 +300,13 @@ struct LedgerCodecRefusalTests {
             value: [0xA3, 0, 1, 1, 0x1B, 0x7F] + [UInt8](repeating: 0xFF, count: 7) + [2] + hash,
             reason: "field 1 is no time"
         ),
+        Case(name: "an offset below 0", key: [4], value: [0xA2, 0, 1, 2, 0x20], reason: "field 2 is no offset"),
+        Case(
+            name: "the lowest offset of all",
+            key: [4],
+            value: [0xA2, 0, 1, 2, 0x3B, 0x7F] + [UInt8](repeating: 0xFF, count: 7),
+            reason: "field 2 is no offset"
+        ),
         Case(
             name: "a time long before 1970",
             key: [4],

@@ -24,6 +24,17 @@ struct PartitionLedgerTests {
         )
     }
 
+    @Test func `a record of the topic that was delivered late does not lower a counter`() {
+        let key = KeyID(Self.digest(7))
+        var ledger = PartitionLedger()
+        for counter in [5, 9, 6] as [UInt32] { ledger.apply(.key(key, Self.record(counter))) }
+        #expect(ledger.keys[key]?.counter == 9)
+        #expect(ledger.keys.count == 1)
+        ledger.apply(.keyForgotten(key))
+        ledger.apply(.key(key, Self.record(2)))
+        #expect(ledger.keys[key]?.counter == 2, "a forgotten key starts anew")
+    }
+
     @Test("an id is found until it is removed, and counted once")
     func consumedIDs() {
         var ids = ConsumedIDs()

@@ -15,8 +15,9 @@ extension KafkaRecordLog {
 
     package func restore(_ records: Int, waitMilliseconds: Int) throws -> RestoreRound {
         var round = RestoreRound()
-        // The group may revoke the partitions meanwhile.
-        round.change = try serve()
+        // The group may revoke the partitions meanwhile. An assignment that arrives is waited for: it ends this restore.
+        round.change =
+            membership.arrival == nil ? try serve() : try advanceArrival(waitMilliseconds).change
         if round.change != nil || membership.arrival != nil { return round }
         guard let restore else { throw KafkaFault.stale("no restore is under way") }
         do throws(KafkaFault) {

@@ -52,8 +52,8 @@ extension KafkaRecordLog {
     private static let startMilliseconds = 2_000
 
     package func hold(_ partition: Int32) throws {
-        decisions[partition] = .held
         try consumer.pause([partition])
+        decisions[partition] = .held
     }
 
 }

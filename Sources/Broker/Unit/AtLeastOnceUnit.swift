@@ -71,6 +71,8 @@ final class AtLeastOnceUnit: OutputUnit {
 
     func commit(_ positions: [PartitionPosition], of consumer: Consumer, as member: GroupMetadata) throws {
         try flush()
+        // The group was served meanwhile: a new owner's ledger records must not be followed by ours.
+        guard !consumer.isAssignmentLost else { throw KafkaFault.stale("the assignment was lost") }
         try send(ledger)
         if !ledger.isEmpty { try flush() }
         ledger = []

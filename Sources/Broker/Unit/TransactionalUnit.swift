@@ -141,7 +141,7 @@ final class TransactionalUnit: OutputUnit {
         // From here on a fault leaves it open whether the unit is durable.
         isInDoubt = true
         try repeatedly { producer, timeout throws(KafkaFault) in try producer.commit(timeoutMilliseconds: timeout) }
-        isInDoubt = false
+        isInDoubt = settings.commitsOffsetsAside
         isOpen = false
         ledgerEnds = (producer?.deliveredOffsets ?? [:]).mapValues { $0 + 1 }
         timeShare = progress?.patience.used ?? 0
@@ -151,6 +151,7 @@ final class TransactionalUnit: OutputUnit {
                 serveGroup()
                 return true
             }
+            isInDoubt = false
         }
     }
 

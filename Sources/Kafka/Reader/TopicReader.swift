@@ -79,6 +79,7 @@ package final class TopicReader {
 
     /// Stops reading partitions; none of their records comes any more.
     package func stop(_ partitions: [Int32]) throws(KafkaFault) {
+        if let partition = pendingFault?.partition, partitions.contains(partition) { pendingFault = nil }
         for partition in partitions where reading.remove(partition) != nil {
             seen[partition] = nil
             // Waits for the library's own thread, not for a broker.

@@ -34,12 +34,15 @@ package struct KeyLedger: Sendable {
 
     package subscript(key: KeyID) -> KeyRecord? { find(key).map(record(at:)) }
 
-    package mutating func set(_ key: KeyID, _ record: KeyRecord) {
+    /// - Parameter unlessLower: a present record with a higher counter stays.
+    package mutating func set(_ key: KeyID, _ record: KeyRecord, unlessLower: Bool = false) {
         let slot = slot(of: key) ?? UInt32(slots)
         let entry = pack(key, record, slot: slot)
         let (segment, place) = Self.split(slot)
         if Int(slot) < slots {
-            if segments[segment][place].flags.contains(.forgotten) { count += 1 }
+            let isForgotten = segments[segment][place].flags.contains(.forgotten)
+            if unlessLower, !isForgotten, segments[segment][place].counter > entry.counter { return }
+            if isForgotten { count += 1 }
             segments[segment][place] = entry
             return
         }

@@ -8,8 +8,8 @@ import Testing
 @Suite(.timeLimit(.minutes(20)))
 struct UnitTests {
     /// Kafka's protocol numbers.
-    private static let (produce, initProducerID, addOffsets, endTransaction): (Int16, Int16, Int16, Int16) =
-        (0, 22, 25, 26)
+    private static let (produce, offsetCommit, initProducerID): (Int16, Int16, Int16) = (0, 8, 22)
+    private static let (addOffsets, endTransaction): (Int16, Int16) = (25, 26)
     private static let (disconnect, requestTimedOut, groupRefused, idRefused): (Int32, Int32, Int32, Int32) =
         (-195, 7, 30, 53)
 
@@ -86,6 +86,17 @@ struct UnitTests {
             Thread.sleep(forTimeInterval: 0.1)
             try driver.log.abort()
             #expect(try !asksForID(cluster, driver))
+        }
+    }
+
+    @Test func `if the offsets beside a committed transaction fail, the broker is asked what is committed`() throws {
+        try withBatch { cluster, driver, batch in
+            cluster.failRequests(Self.offsetCommit, with: [Self.groupRefused])
+            #expect(throws: KafkaFault.self) { try driver.commit(batch, batch.outputs(.results)) }
+            try driver.log.abort()
+            let changes = driver.changes.count
+            #expect(try driver.steps { _ in driver.changes.count > changes }, "the assignment is announced again")
+            #expect(try asksForID(cluster, driver) == false, "with a producer of its own already")
         }
     }
 
