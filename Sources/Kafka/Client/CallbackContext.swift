@@ -18,6 +18,14 @@ final class CallbackContext {
     var failed = 0
     /// The first failed delivery since the last flush.
     var firstFailure: KafkaFault?
+    /// Failed records that the library gave up by itself: they may never have been sent.
+    private(set) var unsent = 0
+
+    private static let givenUp = [
+        RD_KAFKA_RESP_ERR__MSG_TIMED_OUT, RD_KAFKA_RESP_ERR__TIMED_OUT, RD_KAFKA_RESP_ERR__PURGE_QUEUE,
+        RD_KAFKA_RESP_ERR__PURGE_INFLIGHT,
+    ]
+
     /// The offsets of one topic's acknowledged records, for a producer that asked for them.
     var deliveredOffsets: DeliveredOffsets?
     /// Set for a client whose requests are to be counted.
@@ -120,6 +128,7 @@ final class CallbackContext {
             return
         }
         failed += 1
+        if unsafe Self.givenUp.contains(message.err) { unsent += 1 }
         guard firstFailure == nil else { return }
         let topic = unsafe String(cString: rd_kafka_topic_name(message.rkt))
         let record = unsafe "a record for \(topic), partition \(message.partition),"

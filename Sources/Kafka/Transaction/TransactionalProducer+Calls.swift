@@ -43,18 +43,24 @@ extension TransactionalProducer {
         noteOffsets(sent, wereSent: false)
         let (handle, timeout) = (handle, patience(timeoutMilliseconds))
         let action = "sending offsets of \(topic)"
-        try unsafe check(
-            try call(action, timeoutMilliseconds: timeoutMilliseconds, goesOn: goesOn) {
-                let list = TopicPartitionList(topic: topic, offsets: offsets)
-                // The library copies the list and the metadata. The client lives until the call has returned.
-                return unsafe list.withPointer { list in
-                    unsafe metadata.withPointer {
-                        unsafe rd_kafka_send_offsets_to_transaction(handle.pointer, list, $0, timeout)
-                    }
+        hasOpenOffsets = true
+        let error = unsafe try call(action, timeoutMilliseconds: timeoutMilliseconds, goesOn: goesOn) {
+            let list = TopicPartitionList(topic: topic, offsets: offsets)
+            // The library copies the list and the metadata. The client lives until the call has returned.
+            return unsafe list.withPointer { list in
+                unsafe metadata.withPointer {
+                    unsafe rd_kafka_send_offsets_to_transaction(handle.pointer, list, $0, timeout)
                 }
-            },
-            action
-        )
+            }
+        }
+        do throws(KafkaFault) {
+            try unsafe check(error, action)
+            hasOpenOffsets = false
+        } catch {
+            // A refusal is final; what may be tried again, the library may be trying still.
+            hasOpenOffsets = error.isRetriable
+            throw error
+        }
         noteOffsets(sent, wereSent: true)
     }
 
@@ -73,9 +79,9 @@ extension TransactionalProducer {
     /// Drops the whole transaction, after letting its records and requests arrive: an abort that overtakes them is fatal to the
     /// producer (the broker does not know yet that a transaction has begun).
     ///
-    /// A transaction with an unanswered request is not aborted but given up: its producer must be discarded, and the next
-    /// owner of the id aborts it. Once an abort is done, 2.0.2 takes the end of such a request, also by the client's own
-    /// end, for a bug and ends the process (`Assertion rk->rk_eos.txn_req_cnt > 0`).
+    /// A transaction that is not settled then is not aborted but given up: its producer must be discarded, and the next
+    /// owner of the id aborts it. Once an abort is done, 2.0.2 takes the end of a request that adds to the transaction,
+    /// also by the client's own end, for a bug and ends the process (`Assertion rk->rk_eos.txn_req_cnt > 0`).
     ///
     /// - Throws: a ``KafkaFault``; while it is retriable the same call goes on. A fatal one is an ordinary way out.
     ///
@@ -83,8 +89,8 @@ extension TransactionalProducer {
     package func abort(timeoutMilliseconds: Int, serve: () -> Void = {}) throws(KafkaFault) {
         if let fatal = fatalFault { throw fatal }
         var left = max(1, timeoutMilliseconds - settle(timeoutMilliseconds / 2, serve))
-        guard !hasUnansweredRequest else {
-            let fault = KafkaFault.stale("a request of the transaction is unanswered")
+        guard isSettled else {
+            let fault = KafkaFault.stale("a request of the transaction is unanswered, or still to be sent")
             throw abandoned(fault.judged(isFatal: true, requiresAbort: false))
         }
         while left > 0 {

@@ -18,8 +18,10 @@ package final class TransactionalProducer {
     private var unsentOffsets: [TransactionOffsets] = []
     /// Set while a call is in progress that was given up.
     private var abandonment: KafkaFault?
-    /// Failed deliveries before the open transaction.
-    private var failedBefore = 0
+    /// Failed deliveries before the open transaction, and those that may not have been sent.
+    private var (failedBefore, unsentBefore) = (0, 0)
+    /// A call for offsets ended without a final answer.
+    var hasOpenOffsets = false
 
     /// - Parameters:
     ///   - properties: librdkafka's settings; those of consumers are left out.
@@ -87,6 +89,12 @@ package final class TransactionalProducer {
             .addPartitionsToTransaction, .addOffsetsToTransaction, .transactionalOffsetCommit,
         ]
         return additions.contains { requests.unanswered($0) > 0 }
+    }
+
+    /// Whether the library has no request left that adds to the transaction, neither on its way nor to be sent or
+    /// repeated: partitions are registered before their first record is sent, and offsets within their call.
+    var isSettled: Bool {
+        outstanding == 0 && handle.context.unsent == unsentBefore && !hasOpenOffsets && !hasUnansweredRequest
     }
 
     /// Requests for the transactional id that may still be on their way: each may fence the id's owner at that time.
@@ -201,6 +209,8 @@ package final class TransactionalProducer {
         spoilage = nil
         unsentOffsets = []
         failedBefore = deliveries.failed
+        unsentBefore = handle.context.unsent
+        hasOpenOffsets = false
         handle.context.firstFailure = nil
         handle.context.refusedTopic = nil
         handle.context.deliveredOffsets?.reset()

@@ -104,6 +104,24 @@ extension RealKafkaTests {
         try driver.log.close()
     }
 
+    /// An abort between two requests that add partitions once ended the process inside librdkafka.
+    @Test func `aborts at any moment after the first record end their transactions, and the process goes on`() throws {
+        let fixture = try fixture("aborts")
+        let driver = try LogDriver(.exactlyOnce, fixture.settings("one"))
+        let batch = try driver.records(30)
+        for round in 0..<120 {
+            try driver.log.begin()
+            try driver.log.append(batch.outputs(.results, .ledger))
+            usleep(UInt32(round % 40) * 500)
+            try driver.log.abort()
+        }
+        let again = try driver.records(30)
+        #expect(again.places == batch.places)
+        try driver.commit(again, again.outputs(.results, .ledger))
+        #expect(try fixture.values(of: .results).count == 30)
+        try driver.log.close()
+    }
+
     @Test func `after a commit with an unknown outcome, the log asks the broker for everything again`() throws {
         let fixture = try fixture("unknown")
         let broker = try #require(RealClusterTrait.cluster)
