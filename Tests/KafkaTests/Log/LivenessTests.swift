@@ -56,7 +56,7 @@ struct LivenessTests {
             let driver = try LogDriver(.exactlyOnce, settings)
             let isAnswered = try driver.steps { _ in driver.log.isAsking }
             #expect(isAnswered && driver.changes.isEmpty)
-            let (other, isShared) = try shares(settings) { try driver.step(waitMilliseconds: 50) }
+            let (other, isShared) = try shares(settings, seconds: 90) { try driver.step(waitMilliseconds: 50) }
             #expect(isShared, "\(driver.changes)")
             #expect(driver.changes.contains(.revoked([0, 1, 2, 3])), "\(driver.changes)")
             try other.close()
