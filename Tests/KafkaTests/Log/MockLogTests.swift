@@ -180,7 +180,7 @@ struct MockLogTests {
                 #expect(throws: KafkaFault.self) { try driver.log.commit(batch.positions, of: batch.generation) }
             }
             try driver.abort()
-            _ = try driver.steps { _ in
+            _ = try driver.steps(90) { _ in
                 try second.step()
                 return driver.changes.count >= 3
             }
