@@ -32,7 +32,7 @@ struct PartitionLedgerTests {
         #expect(ledger.keys.count == 1)
         ledger.apply(.keyForgotten(key))
         ledger.apply(.key(key, Self.record(2)))
-        #expect(ledger.keys[key]?.counter == 2, "a forgotten key starts anew")
+        #expect(ledger.keys[key]?.counter == 2, "a forgotten key starts over")
     }
 
     @Test("an id is found until it is removed, and counted once")

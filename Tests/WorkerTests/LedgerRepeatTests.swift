@@ -5,16 +5,10 @@ import Testing
 
 @testable import Worker
 
-private let behindNetwork: ClusterSettings = {
-    var settings = ClusterSettings()
-    settings.hasNetwork = true
-    return settings
-}()
-
 /// Commands that write the ledger, behind a network whose late frames end transactions.
 @Suite(
     .brokerTests,
-    .cluster(behindNetwork),
+    .cluster(.behindNetwork),
     .serialized,
     .timeLimit(.minutes(5))
 )

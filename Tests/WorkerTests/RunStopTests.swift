@@ -37,10 +37,10 @@ extension EndToEndTests {
         try broker.addPartitions(5, to: (ofAllTopics ? outputs : []) + [workplace.requests])
         try workplace.put((3..<5 as Range<Int32>).map { PutRecord(key: [], value: [], partition: $0) })
         #expect(worker.waitForEnd() == .exit(1))
-        // Beside the library's own lines.
+        // Beside the library's own lines, and faults of a loaded machine that were ridden out before.
         let lines = worker.error.split(separator: "\n").filter { $0.hasPrefix("attest-worker: ") }
-        #expect(lines.count == 1, "\(worker.error)")
-        #expect(worker.error.contains("has 5 partitions, but the worker was started with 3: "))
+        let said = "has 5 partitions, but the worker was started with 3: "
+        #expect(lines.count { $0.contains(said) } == 1 && lines.last?.contains(said) == true, "\(worker.error)")
         #expect(worker.error.contains("stop all workers, give all six topics the same number, start again"))
         #expect(try Outcomes(of: workplace).counts == ["accepted": 50])
     }

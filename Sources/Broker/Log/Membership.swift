@@ -7,10 +7,10 @@ internal import Pipeline
 ///        ▲                     │    ▲ └◀─ taken over again ──┘ │
 ///        │                     │ gone                     gone │
 ///        ├── given back ──── revoked ◀─────────────────────────┘
-///        └── joined anew ─── expelled ◀── consumer replaced, in any state
+///        └── joined again ── expelled ◀── consumer replaced, in any state
 ///
 /// The group may assign again, or take partitions away that we do not have yet; what it assigns before it has our answer
-/// is given back with the rest. An expelled member hears nothing of it before it has joined anew.
+/// is given back with the rest. An expelled member gets no assignment until it has joined again.
 enum Membership: DrawnState {
     /// Nothing is assigned.
     case waiting

@@ -54,11 +54,14 @@ extension Consumer {
 
     /// Reads on from other offsets; records fetched before are no longer delivered.
     ///
+    /// - Parameter timeoutMilliseconds: with libraries before 2.1.0 for each partition, else for all of them.
     /// - Throws: a retriable ``KafkaFault`` for partitions that are not being read yet, or that gave no answer in time.
     package func seek(_ offsets: [PartitionOffset], timeoutMilliseconds: Int) throws(KafkaFault) {
         guard !offsets.isEmpty else { return }
         let list = TopicPartitionList(topic: topic, offsets: offsets)
-        let timeout = clampedMilliseconds(timeoutMilliseconds)
+        // Before 2.1.0 the library takes the number for microseconds each time it waits.
+        let unit = LibraryVersion.current < LibraryVersion.seeksInMilliseconds ? 1_000 : 1
+        let timeout = clampedMilliseconds(Int(clampedMilliseconds(timeoutMilliseconds)) * unit)
         // The library marks the list's entries and does not keep it. Zero would mean: do not wait for the outcome.
         let error = unsafe list.withPointer { unsafe rd_kafka_seek_partitions(handle.pointer, $0, max(1, timeout)) }
         if let error = unsafe error { throw unsafe KafkaFault(takingOwnershipOf: error, doing: "seeking in \(topic)") }

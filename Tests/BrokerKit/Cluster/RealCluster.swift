@@ -17,6 +17,13 @@ package struct ClusterSettings: Sendable {
     /// Puts a ``NetworkProxy`` before each broker; see ``RealCluster/network``.
     package var hasNetwork = false
 
+    /// One broker behind a ``NetworkProxy``.
+    package static var behindNetwork: ClusterSettings {
+        var settings = ClusterSettings()
+        settings.hasNetwork = true
+        return settings
+    }
+
     package init(brokers: Int = 1) {
         precondition(brokers == 1 || brokers == 3, "a cluster has one broker or three")
         self.brokers = brokers

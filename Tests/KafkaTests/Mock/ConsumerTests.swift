@@ -65,6 +65,21 @@ struct ConsumerTests {
         }
     }
 
+    @Test func `seeks are waited for on a busy machine`() throws {
+        try withMock { fixture in
+            try filled(fixture, perPartition: 10)
+            let reader = try fixture.reader([0, 1, 2, 3])
+            #expect(try reader.records(40).count == 40)
+            // The library's threads wait for a core while these work.
+            let load = BusyThreads(8)
+            defer { load.stop() }
+            for number in 0..<1_000 as Range<Int64> {
+                let starts = (0..<4 as Range<Int32>).map { PartitionOffset(partition: $0, offset: number % 10) }
+                try reader.seek(starts, timeoutMilliseconds: 1_000)
+            }
+        }
+    }
+
     @Test func `a paused partition delivers nothing until it is resumed`() throws {
         try withMock(partitions: 2) { fixture in
             try filled(fixture, perPartition: 50, partitions: 2)

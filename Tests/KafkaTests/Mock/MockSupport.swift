@@ -1,4 +1,6 @@
+import Foundation
 import Kafka
+import Synchronization
 import Testing
 
 /// A mock cluster with one topic, and clients set up for it.
@@ -45,6 +47,21 @@ final class MockFixture {
 func withMock(partitions: Int = 4, _ body: (MockFixture) throws -> Void) throws {
     let fixture = try MockFixture(partitions: partitions)
     try withExtendedLifetime(fixture) { try body(fixture) }
+}
+
+/// Threads that take every core, as a loaded machine's other programs do.
+final class BusyThreads: Sendable {
+    private let isStopped = Atomic(false)
+
+    init(_ count: Int) {
+        for _ in 0..<count {
+            Thread.detachNewThread { [self] in
+                while !isStopped.load(ordering: .relaxed) {}
+            }
+        }
+    }
+
+    func stop() { isStopped.store(true, ordering: .relaxed) }
 }
 
 extension Consumer {

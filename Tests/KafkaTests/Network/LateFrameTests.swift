@@ -4,17 +4,11 @@ import Kafka
 import Pipeline
 import Testing
 
-private let behindNetwork: ClusterSettings = {
-    var settings = ClusterSettings()
-    settings.hasNetwork = true
-    return settings
-}()
-
 /// KAFKA-17754: the network holds one request of a transaction, the library repeats it inside a call that succeeds, and
 /// the held one arrives in the middle of the next transaction.
 @Suite(
     .brokerTests,
-    .cluster(behindNetwork),
+    .cluster(.behindNetwork),
     .serialized,
     .timeLimit(.minutes(5))
 )

@@ -5,16 +5,10 @@ import Kafka
 import Pipeline
 import Testing
 
-private let behindNetwork: ClusterSettings = {
-    var settings = ClusterSettings()
-    settings.hasNetwork = true
-    return settings
-}()
-
 /// Network faults during transactions, on a real broker.
 @Suite(
     .brokerTests,
-    .cluster(behindNetwork),
+    .cluster(.behindNetwork),
     .serialized,
     .timeLimit(.minutes(5))
 )

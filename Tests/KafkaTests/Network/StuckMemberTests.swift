@@ -4,17 +4,11 @@ import Foundation
 import Kafka
 import Testing
 
-private let behindNetwork: ClusterSettings = {
-    var settings = ClusterSettings()
-    settings.hasNetwork = true
-    return settings
-}()
-
 /// A worker whose calls the broker does not answer, and another one that joins. `STUCK_SECONDS=180` watches threads and
 /// descriptors that long, and tries every call.
 @Suite(
     .brokerTests,
-    .cluster(behindNetwork),
+    .cluster(.behindNetwork),
     .serialized,
     .timeLimit(.minutes(60))
 )
