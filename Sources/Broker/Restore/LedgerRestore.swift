@@ -24,6 +24,8 @@ final class LedgerRestore {
     private var targets: [Int32: Int64] = [:]
     /// The next offset of each partition that has not reached its target yet.
     private var positions: [Int32: Int64] = [:]
+    /// When a position last moved, or the ends were last asked for.
+    private var moved = ContinuousClock.now
 
     /// - Parameter known: offsets up to which a partition's ledger is known; the others are read from the beginning.
     /// - Throws: a ``KafkaFault`` about the settings; nothing is asked here.
@@ -61,10 +63,16 @@ final class LedgerRestore {
 
     /// Reads records, and reports the partitions that are complete with them.
     func read(_ records: Int, timeoutMilliseconds: Int, into round: inout RestoreRound) throws(KafkaFault) {
-        if !unasked.isEmpty { try ask(positions.isEmpty ? timeoutMilliseconds : 0, &round) }
+        if !unasked.isEmpty || question != nil || isStill {
+            try ask(positions.isEmpty ? timeoutMilliseconds : 0, &round)
+        }
         if !positions.isEmpty { try readOn(records, timeoutMilliseconds, &round) }
         round.remaining = positions.reduce(Int64(unasked.count)) { $0 + max(0, (targets[$1.key] ?? 0) - $1.value) }
     }
+
+    /// An open transaction holds the restore up, or the topic was cut and never reaches the end that was asked for: it
+    /// is asked for once more.
+    private var isStill: Bool { !positions.isEmpty && moved.duration(to: .now) > Self.standstill }
 
     private func readOn(_ records: Int, _ timeout: Int, _ round: inout RestoreRound) throws(KafkaFault) {
         do throws(KafkaFault) {
@@ -80,6 +88,7 @@ final class LedgerRestore {
         }
         for partition in positions.keys.sorted() {
             guard let position = reader.position(of: partition) else { continue }
+            if positions[partition] != position { moved = .now }
             positions[partition] = position
             guard position >= targets[partition] ?? 0 else { continue }
             positions[partition] = nil
@@ -110,6 +119,7 @@ final class LedgerRestore {
         self.question = question
         guard let answers = try question.answer(min(wait, Self.sliceMilliseconds)) else { return }
         self.question = nil
+        moved = .now
         trouble = answers.fault
         if answers.fault != nil { pause.fail() } else { pause.succeed() }
         requestEnds = answers.requests
@@ -119,13 +129,18 @@ final class LedgerRestore {
     /// The client that asks is used by this question only.
     private func ask() -> Question<EndAnswers> {
         nonisolated(unsafe) let asker = asker
-        let (topics, unasked) = ((ledger: topic, requests: requests), unasked)
-        return questions.ask { () throws(KafkaFault) in unsafe EndAnswers(asker, topics, unasked) }
+        let topics = (ledger: topic, requests: requests)
+        let partitions = unasked + (isStill ? positions.keys.sorted() : [])
+        return questions.ask { () throws(KafkaFault) in unsafe EndAnswers(asker, topics, partitions) }
     }
 
     private func begin(_ ends: [Int32: Watermarks], _ round: inout RestoreRound) throws(KafkaFault) {
         var starts: [PartitionOffset] = []
         for (partition, ends) in ends.sorted(by: { $0.key < $1.key }) {
+            if let target = targets[partition] {
+                try requireEnd(of: partition, ends.high, target)
+                continue
+            }
             var start = max(known[partition] ?? ends.low, ends.low)
             // The topic ends before the known offset, as after an unclean election: other records may have been written
             // at the same offsets since. It is read from the beginning.
@@ -145,5 +160,15 @@ final class LedgerRestore {
         try reader.start(starts)
     }
 
+    /// - Throws: a ``KafkaFault`` that asks for an abort: what was read of a partition that was cut does not count.
+    private func requireEnd(of partition: Int32, _ high: Int64, _ target: Int64) throws(KafkaFault) {
+        guard high < target, positions[partition] != nil else { return }
+        throw .stale(
+            "the ledger topic's partition \(partition) ended at \(target) when its restore began and ends at \(high) now: "
+                + "truncated or recreated; it is read again"
+        )
+    }
+
     private static let sliceMilliseconds = 250
+    private static let standstill = Duration.seconds(10)
 }

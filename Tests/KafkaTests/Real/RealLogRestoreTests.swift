@@ -168,6 +168,28 @@ extension RealKafkaTests {
         try third.log.close()
     }
 
+    @Test func `a restore ends although its ledger is recreated below the end that it reads up to`() throws {
+        let fixture = try fixture("cut")
+        let owner = try Owner("other", fixture)
+        try owner.write(30, "first")
+        try owner.commit()
+        // The restore stands still before these.
+        try owner.write(300, "open")
+        let driver = try LogDriver(.exactlyOnce, fixture.settings("one"))
+        #expect(try driver.steps { _ in !driver.changes.isEmpty })
+        for _ in 0..<20 { try driver.step() }
+        try RealClusterTrait.cluster?.deleteTopic(owner.topic)
+        #expect(try fixture.create().lines.contains { $0.hasPrefix("created") })
+        let next = try Owner("next", fixture)
+        try next.write(60, "others")
+        try next.commit()
+        #expect(try driver.steps(60) { _ in !driver.restored.isEmpty }, "\(driver.faults)")
+        #expect(words(driver.restored.first) == ["others": 60])
+        #expect(driver.faults.contains { $0.message.contains("when its restore began") }, "\(driver.faults)")
+        try driver.log.close()
+        withExtendedLifetime(owner) {}
+    }
+
     @Test func `a ledger that the topic has lost is not kept`() throws {
         let fixture = try fixture("lost")
         let ledger = try #require(fixture.names.outputs[.ledger])
