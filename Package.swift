@@ -27,15 +27,21 @@ let modules: [Target] = [
     .target(name: "JSON", swiftSettings: core),
     .target(name: "AppAttest", dependencies: ["Crypto", "CBOR"], swiftSettings: core),
     .target(name: "AppCheck", dependencies: ["AppAttest", "Crypto", "JSON"], swiftSettings: core),
-    .target(name: "Pipeline", dependencies: ["AppCheck", "AppAttest", "Crypto", "CBOR", "JSON"], swiftSettings: core),
+    // The seam: records, positions, and the roles of what lies outside of the pipeline.
+    .target(name: "Log", swiftSettings: core),
+    .target(
+        name: "Pipeline",
+        dependencies: ["Log", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON"],
+        swiftSettings: core
+    ),
     .target(name: "Kafka", dependencies: ["CRdkafka"], swiftSettings: strict),
     .target(name: "DeviceLab", dependencies: ["AppAttest", "Crypto", "CBOR", "JSON"], swiftSettings: strict),
     // Kafka's side of the log, transactions, restores, topics.
-    .target(name: "Broker", dependencies: ["Kafka", "Pipeline", "AppCheck"], swiftSettings: strict),
+    .target(name: "Broker", dependencies: ["Kafka", "Pipeline", "Log", "AppCheck"], swiftSettings: strict),
     .target(
         name: "Worker",
         dependencies: [
-            "Broker", "Kafka", "Pipeline", "DeviceLab", "AppCheck", "AppAttest", "Crypto", "JSON", "CCrashMark",
+            "Broker", "Kafka", "Pipeline", "Log", "DeviceLab", "AppCheck", "AppAttest", "Crypto", "JSON", "CCrashMark",
         ],
         swiftSettings: strict
     ),
@@ -46,7 +52,7 @@ let tests: [Target] = [
     // Objects, requests and vectors.
     .target(
         name: "TestKit",
-        dependencies: ["Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab"],
+        dependencies: ["Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab"],
         path: "Tests/TestKit",
         // Data, read by path.
         exclude: ["firebase-contract.json"],
@@ -55,7 +61,7 @@ let tests: [Target] = [
     // The loop on logs and lanes in memory, under seeds.
     .target(
         name: "SimulationKit",
-        dependencies: ["TestKit", "Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab"],
+        dependencies: ["TestKit", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab"],
         path: "Tests/SimulationKit",
         swiftSettings: strict
     ),
@@ -63,7 +69,7 @@ let tests: [Target] = [
     .target(
         name: "BrokerKit",
         dependencies: [
-            "TestKit", "Broker", "Kafka", "Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
+            "TestKit", "Broker", "Kafka", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
         ],
         path: "Tests/BrokerKit",
         swiftSettings: strict
@@ -83,7 +89,9 @@ let tests: [Target] = [
     ),
     .testTarget(
         name: "PipelineTests",
-        dependencies: ["Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit", "SimulationKit"],
+        dependencies: [
+            "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit", "SimulationKit",
+        ],
         swiftSettings: strict
     ),
     .testTarget(
@@ -95,21 +103,23 @@ let tests: [Target] = [
         name: "KafkaTests",
         // The executable is built beside the tests, which start it.
         dependencies: [
-            "attest-worker", "Kafka", "Broker", "Worker", "Pipeline", "AppAttest", "Crypto", "JSON", "DeviceLab",
+            "attest-worker", "Kafka", "Broker", "Worker", "Pipeline", "Log", "AppAttest", "Crypto", "JSON", "DeviceLab",
             "TestKit", "BrokerKit",
         ],
         swiftSettings: strict
     ),
     .testTarget(
         name: "SimulationTests",
-        dependencies: ["Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit", "SimulationKit"],
+        dependencies: [
+            "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit", "SimulationKit",
+        ],
         swiftSettings: strict
     ),
     .testTarget(
         name: "WorkerTests",
         // The executable is built beside the tests, which start it.
         dependencies: [
-            "attest-worker", "Worker", "Broker", "Kafka", "Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON",
+            "attest-worker", "Worker", "Broker", "Kafka", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON",
             "DeviceLab",
             "TestKit", "SimulationKit", "BrokerKit",
         ],
@@ -129,14 +139,14 @@ let benchmarks: [Target] = [
         name: "Benchmarks",
         // OpenSSL itself, as the baseline.
         dependencies: [
-            "Worker", "Pipeline", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON", "DeviceLab", "COpenSSL",
+            "Worker", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON", "DeviceLab", "COpenSSL",
         ],
         path: "Benchmarks/Suite",
         swiftSettings: strict
     ),
     .executableTarget(
         name: "FuzzLab",
-        dependencies: ["Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab"],
+        dependencies: ["Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab"],
         path: "Benchmarks/FuzzLab",
         swiftSettings: strict
     ),
@@ -149,7 +159,7 @@ let benchmarks: [Target] = [
     ),
     .executableTarget(
         name: "KafkaCopy",
-        dependencies: ["Worker", "Broker", "Pipeline", "Kafka"],
+        dependencies: ["Worker", "Broker", "Log", "Kafka"],
         path: "Benchmarks/KafkaCopy",
         swiftSettings: strict
     ),
@@ -158,7 +168,7 @@ let benchmarks: [Target] = [
 func fuzzTarget(_ name: String) -> Target {
     .executableTarget(
         name: name,
-        dependencies: ["FuzzSupport", "Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab"],
+        dependencies: ["FuzzSupport", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab"],
         path: "Benchmarks/FuzzTargets/\(name)",
         swiftSettings: strict,
         // libFuzzer brings its runtime at the link; gold, the default linker, fails on it.

@@ -3,7 +3,7 @@ internal import AppCheck
 internal import Crypto
 internal import DeviceLab
 internal import JSON
-internal import Pipeline
+internal import Log
 
 /// Records for the cost fuzzer: accepted ones of any length, and hostile ones that try to cost more.
 struct CostInputs {

@@ -3,6 +3,7 @@ internal import AppCheck
 internal import Crypto
 internal import DeviceLab
 internal import Foundation
+internal import Log
 internal import Pipeline
 
 /// The real pipeline on one thread, for what one record costs it: from poll to commit, in CPU time of the thread.

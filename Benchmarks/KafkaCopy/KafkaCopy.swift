@@ -1,7 +1,7 @@
 internal import Broker
 internal import Foundation
 internal import Kafka
-internal import Pipeline
+internal import Log
 internal import Worker
 
 /// The Kafka side of `run` without the verification: polls requests, writes each one's value as its result, commits, all

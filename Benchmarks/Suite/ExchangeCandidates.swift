@@ -3,6 +3,7 @@ internal import AppCheck
 internal import Crypto
 internal import DeviceLab
 internal import JSON
+internal import Log
 internal import Pipeline
 
 /// The App Check exchange on one core, next to the signatures that it cannot do without.

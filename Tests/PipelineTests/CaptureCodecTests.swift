@@ -1,4 +1,5 @@
 import JSON
+import Log
 import Pipeline
 import Testing
 

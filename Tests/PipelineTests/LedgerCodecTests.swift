@@ -1,6 +1,7 @@
 import AppAttest
 import Crypto
 import DeviceLab
+import Log
 import Pipeline
 import Testing
 

@@ -1,4 +1,5 @@
 import AppAttest
+import Log
 import Testing
 
 @testable import Pipeline

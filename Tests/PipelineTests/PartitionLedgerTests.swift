@@ -1,5 +1,6 @@
 import AppAttest
 import Crypto
+import Log
 import Pipeline
 import Testing
 
@@ -124,15 +125,15 @@ struct PartitionLedgerTests {
     @Test(
         "requests before the mark are skipped only if no transaction wrote it",
         arguments: [
-            (PartitionMark.Delivery?.none, Int64(7)), (.atLeastOnce, 7), (.atLeastOnceUncommitted, 7),
+            (PositionMark.Delivery?.none, Int64(7)), (.atLeastOnce, 7), (.atLeastOnceUncommitted, 7),
             (.transaction, 0),
         ]
     )
-    func skips(delivery: PartitionMark.Delivery?, first: Int64) {
+    func skips(delivery: PositionMark.Delivery?, first: Int64) {
         var ledger = PartitionLedger()
         ledger.apply(.mark(PartitionMark(appliedOffset: 7, group: [0x67], delivery: delivery)))
         #expect(ledger.appliedOffset == first)
-        #expect(PartitionMark(group: [0x67], delivery: delivery).skipsBefore == 0)
+        #expect(PositionMark(group: [0x67], delivery: delivery).skipsBefore == 0)
     }
 
     @Test("a ledger is empty until it has an entry besides its mark")
@@ -202,7 +203,7 @@ struct PartitionLedgerTests {
         #expect(changes.suffix(2) == [.challengeForgotten(Self.digest(8)), .tokenForgotten(Self.digest(9))])
         // In a transaction all changes take effect together.
         var whole = Self.overlay
-        whole[3].mark?.delivery = .transaction
+        whole[3].mark?.position.delivery = .transaction
         #expect(whole.changes().last?.change == whole[3].mark.map { .mark($0) })
         whole[3].mark = nil
         #expect(whole.changes().last?.change == .mark(PartitionMark(streamTime: Self.time(50_000))))

@@ -1,6 +1,7 @@
 package import AppAttest
 package import Crypto
 package import DeviceLab
+package import Log
 package import Pipeline
 
 /// Runs the real loop over records in memory and returns the outputs.

@@ -1,5 +1,5 @@
 internal import JSON
-package import Pipeline
+package import Log
 
 /// The members of a result that tests ask for.
 package struct ReadResult: Equatable, Sendable {

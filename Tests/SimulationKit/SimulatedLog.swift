@@ -1,5 +1,6 @@
 internal import DeviceLab
-package import Pipeline
+package import Log
+internal import Pipeline
 
 /// An in-memory record log under a seed: random batch sizes, commits that fail before or after they took effect, faults
 /// of every other call, rebalances. It keeps delivered and visible records for the test.

@@ -2,6 +2,7 @@ import AppAttest
 import AppCheck
 import Crypto
 import DeviceLab
+import Log
 import Pipeline
 import SimulationKit
 import TestKit

@@ -1,4 +1,5 @@
 import Foundation
+import Log
 import Pipeline
 import SimulationKit
 import Testing

@@ -1,6 +1,7 @@
 import AppAttest
 import AppCheck
 import DeviceLab
+import Log
 import Pipeline
 import SimulationKit
 import TestKit

@@ -1,5 +1,5 @@
 import Foundation
-import Pipeline
+import Log
 import SimulationKit
 import Testing
 

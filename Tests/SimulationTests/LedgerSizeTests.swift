@@ -2,6 +2,7 @@ import AppAttest
 import AppCheck
 import Crypto
 import DeviceLab
+import Log
 import SimulationKit
 import TestKit
 import Testing

@@ -1,4 +1,4 @@
-import Pipeline
+import Log
 import SimulationKit
 import Testing
 

@@ -1,6 +1,7 @@
 import AppAttest
 import Crypto
 import DeviceLab
+import Log
 import Pipeline
 import SimulationKit
 import TestKit
@@ -94,7 +95,7 @@ struct RestoreTests {
             return round
         }
 
-        func start(_ partition: Int32, mark: PartitionMark?, ledgerIsEmpty: Bool) -> PartitionStart {
+        func start(_ partition: Int32, mark: PositionMark?, ledgerIsEmpty: Bool) -> PartitionStart {
             starts.append(partition)
             return .started(PartitionStart.Report())
         }

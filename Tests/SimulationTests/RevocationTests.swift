@@ -1,4 +1,5 @@
 import AppAttest
+import Log
 import Pipeline
 import SimulationKit
 import TestKit

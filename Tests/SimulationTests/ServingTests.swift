@@ -1,4 +1,5 @@
 import AppAttest
+import Log
 import SimulationKit
 import TestKit
 import Testing
@@ -135,7 +136,7 @@ struct ServingTests {
             if isWhole { round.completed = [1] }
             return round
         }
-        func start(_ partition: Int32, mark: PartitionMark?, ledgerIsEmpty: Bool) -> PartitionStart {
+        func start(_ partition: Int32, mark: PositionMark?, ledgerIsEmpty: Bool) -> PartitionStart {
             started.append(partition)
             return .started(PartitionStart.Report())
         }

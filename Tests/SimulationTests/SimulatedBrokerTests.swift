@@ -1,4 +1,5 @@
 import DeviceLab
+import Log
 import Pipeline
 import SimulationKit
 import TestKit

@@ -3,7 +3,7 @@ package import AppCheck
 internal import Crypto
 package import DeviceLab
 internal import JSON
-package import Pipeline
+package import Log
 
 /// Builds requests as gateways write them: records whose key is the key ID and whose value is the REST call.
 package enum RequestRecords {

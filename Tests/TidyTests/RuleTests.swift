@@ -96,7 +96,7 @@ struct RuleTests {
         ]
     )
     func texts(text: String, count: Int) {
-        for module in ["JSON", "CBOR", "AppAttest", "AppCheck", "Pipeline"] {
+        for module in ["JSON", "CBOR", "AppAttest", "AppCheck", "Log", "Pipeline"] {
             #expect(Rules.textsOfRecords(file(text, at: "Sources/\(module)/A.swift")).count == count)
         }
         #expect(Rules.textsOfRecords(file(text, at: "Sources/Worker/A.swift")) == [])

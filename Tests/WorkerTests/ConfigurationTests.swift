@@ -4,6 +4,7 @@ import Broker
 import Crypto
 import Foundation
 import Kafka
+import Log
 import Pipeline
 import Testing
 import Worker

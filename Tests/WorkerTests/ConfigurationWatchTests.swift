@@ -1,5 +1,6 @@
 internal import AppCheck
 internal import Foundation
+internal import Log
 internal import Pipeline
 internal import Testing
 

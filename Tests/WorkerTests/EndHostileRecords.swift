@@ -1,7 +1,7 @@
 import AppAttest
 import AppCheck
 import Crypto
-import Pipeline
+import Log
 import TestKit
 
 /// Records that no well-meaning gateway sends, each with the outcome that it must have.

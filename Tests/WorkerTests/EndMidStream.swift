@@ -4,6 +4,7 @@ import BrokerKit
 import Foundation
 import JSON
 import Kafka
+import Log
 import Pipeline
 import Testing
 

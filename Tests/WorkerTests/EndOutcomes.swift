@@ -1,6 +1,7 @@
 import BrokerKit
 import JSON
 import Kafka
+import Log
 import Pipeline
 import SimulationKit
 import Testing

@@ -1,6 +1,7 @@
 import BrokerKit
 import Foundation
 import Kafka
+import Log
 import Pipeline
 import Testing
 

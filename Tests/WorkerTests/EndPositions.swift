@@ -1,6 +1,7 @@
 import BrokerKit
 import Foundation
 import Kafka
+import Log
 import Pipeline
 import Testing
 
@@ -67,7 +68,7 @@ extension EndToEndTests {
             Issue.record("\(marks)")
             return
         }
-        #expect(mark.appliedOffset == 1 && mark.group == group && mark.delivery == .transaction)
+        #expect(mark.position == PositionMark(appliedOffset: 1, group: group, delivery: .transaction))
     }
 
     @Test func `deleted offsets hold their partitions until a reset takes the ledger's`() throws {

@@ -1,7 +1,7 @@
 import BrokerKit
 import Foundation
 import Kafka
-import Pipeline
+import Log
 import Testing
 
 extension EndToEndTests {

@@ -2,6 +2,7 @@ import BrokerKit
 import Crypto
 import Foundation
 import Kafka
+import Log
 import Pipeline
 import Testing
 

@@ -1,6 +1,7 @@
 import AppCheck
 import Foundation
 import JSON
+import Log
 import Pipeline
 import Testing
 

@@ -1,5 +1,6 @@
 internal import BrokerKit
 internal import Foundation
+internal import Log
 internal import Pipeline
 
 /// What has a folder of files.

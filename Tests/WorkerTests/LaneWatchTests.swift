@@ -1,3 +1,4 @@
+import Log
 import Pipeline
 import TestKit
 import Testing

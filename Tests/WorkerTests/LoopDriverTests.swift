@@ -1,6 +1,7 @@
 import AppAttest
 import AppCheck
 import Crypto
+import Log
 import Pipeline
 import TestKit
 import Testing

@@ -3,6 +3,7 @@ import AppCheck
 import DeviceLab
 import Foundation
 import JSON
+import Log
 import Pipeline
 import Worker
 

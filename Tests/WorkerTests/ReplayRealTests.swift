@@ -2,7 +2,7 @@ import AppAttest
 import AppCheck
 import Crypto
 import Foundation
-import Pipeline
+import Log
 import TestKit
 import Testing
 

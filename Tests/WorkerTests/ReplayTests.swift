@@ -4,6 +4,7 @@ import Crypto
 import DeviceLab
 import Foundation
 import JSON
+import Log
 import Pipeline
 import TestKit
 import Testing

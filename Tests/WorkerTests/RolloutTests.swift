@@ -1,6 +1,7 @@
 internal import AppCheck
 internal import Foundation
 internal import JSON
+internal import Log
 internal import Pipeline
 internal import Testing
 

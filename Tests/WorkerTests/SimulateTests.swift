@@ -5,6 +5,7 @@ internal import DeviceLab
 internal import Foundation
 internal import JSON
 internal import Kafka
+internal import Log
 internal import Pipeline
 internal import Testing
 

@@ -1,5 +1,5 @@
 package import Kafka
-internal import Pipeline
+internal import Log
 
 /// How a worker is a member of its group.
 package enum GroupMembership: String, Sendable, CaseIterable {

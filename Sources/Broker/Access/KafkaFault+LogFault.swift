@@ -1,5 +1,5 @@
 package import Kafka
-internal import Pipeline
+internal import Log
 
 extension KafkaFault: LogFault {
     /// Whether rewinding and repeating the same records may help; false where an operator has to act.

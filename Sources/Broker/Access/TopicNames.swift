@@ -1,4 +1,4 @@
-package import Pipeline
+package import Log
 
 /// The names of the six topics.
 package struct TopicNames: Sendable, Equatable {

@@ -1,4 +1,5 @@
 internal import Kafka
+internal import Log
 internal import Pipeline
 
 /// The assigned partitions, with the committed offset and the last record handed out of each.

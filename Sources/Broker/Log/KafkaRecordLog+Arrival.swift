@@ -1,4 +1,5 @@
 internal import Kafka
+internal import Log
 internal import Pipeline
 
 /// An assignment on its way to the loop: the group has its answer, and the broker is asked where reading starts.

@@ -1,5 +1,5 @@
 internal import Kafka
-internal import Pipeline
+internal import Log
 
 /// The consumer is polled at least twice a second, whatever the log or the loop waits for: the group drops a member
 /// that does not poll for `max.poll.interval.ms`, and waits for one that does not answer.

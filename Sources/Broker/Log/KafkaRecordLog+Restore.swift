@@ -1,5 +1,5 @@
 internal import Kafka
-package import Pipeline
+package import Log
 
 extension KafkaRecordLog {
     package func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws {

@@ -1,5 +1,6 @@
 internal import Kafka
-package import Pipeline
+package import Log
+internal import Pipeline
 
 /// What the loop has decided on a partition; records of started ones only are handed out.
 enum Decision { case started, held }
@@ -8,7 +9,7 @@ extension KafkaRecordLog {
     package var group: [UInt8]? { Array((KafkaProperties(settings.properties)["group.id"] ?? "").utf8) }
 
     /// Decides by the positions where a partition starts once its ledger is restored; see ``PartitionPositions``.
-    package func start(_ partition: Int32, mark: PartitionMark?, ledgerIsEmpty: Bool) throws -> PartitionStart {
+    package func start(_ partition: Int32, mark: PositionMark?, ledgerIsEmpty: Bool) throws -> PartitionStart {
         guard let found = partitions.found(partition) else {
             throw KafkaFault.stale("partition \(partition) is no longer assigned")
         }

@@ -1,5 +1,6 @@
 package import Kafka
-package import Pipeline
+package import Log
+internal import Pipeline
 
 /// The requests topic as a ``RecordLog``, for one member of the group.
 ///

@@ -1,5 +1,5 @@
 internal import Kafka
-internal import Pipeline
+internal import Log
 
 /// Gathers the records of one round within its limits.
 struct RoundCollector {

@@ -1,4 +1,5 @@
 internal import Kafka
+internal import Log
 internal import Pipeline
 
 /// The outcome of the records published.

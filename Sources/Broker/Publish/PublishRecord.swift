@@ -1,4 +1,4 @@
-package import Pipeline
+package import Log
 
 /// A record to publish. Its own partition number counts only with ``CapturePublisher/Options/keepsPartitions``.
 package struct PublishRecord: Sendable, Equatable {

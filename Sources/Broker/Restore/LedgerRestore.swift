@@ -1,5 +1,5 @@
 internal import Kafka
-internal import Pipeline
+internal import Log
 
 /// Reads the ledger topic's partitions from where a kept ledger ends to the end offset at the time of asking.
 ///

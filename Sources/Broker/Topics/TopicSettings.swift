@@ -1,6 +1,6 @@
 internal import AppCheck
 internal import Kafka
-internal import Pipeline
+internal import Log
 
 /// The sizes that a worker's limits require of its topics, in bytes.
 struct TopicNeeds: Sendable, Equatable {

@@ -1,4 +1,5 @@
 internal import Kafka
+internal import Log
 internal import Pipeline
 
 /// At least once: outputs are acknowledged by all replicas first, then the offsets are committed.

@@ -1,5 +1,5 @@
 internal import Kafka
-internal import Pipeline
+internal import Log
 
 /// Where the outputs of one batch go, and how they and the batch's input positions become durable together.
 ///

@@ -1,5 +1,5 @@
 internal import Kafka
-internal import Pipeline
+internal import Log
 
 /// Exactly once: outputs, ledger and offsets of a batch in one Kafka transaction.
 ///

@@ -1,6 +1,7 @@
 package import AppAttest
 internal import AppCheck
 internal import Crypto
+internal import Log
 
 /// Admit (loop, in offset order): duplicates, gates, bound keys, counters, ids that may be used once. The only stage
 /// that decides about state.

@@ -1,5 +1,6 @@
 internal import AppAttest
 internal import AppCheck
+internal import Log
 
 /// The stream time of each partition of a batch, and the ids that expire at it.
 struct StreamClock {

@@ -1,4 +1,5 @@
 internal import JSON
+package import Log
 
 /// Captures: what `kcat -C -J` prints, one JSON object per line.
 package enum CaptureCodec {

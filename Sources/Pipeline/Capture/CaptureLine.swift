@@ -1,4 +1,5 @@
 internal import JSON
+internal import Log
 
 /// The members of a capture's line, each checked.
 enum CaptureLine {

@@ -1,6 +1,7 @@
 internal import AppAttest
 internal import AppCheck
 internal import Crypto
+internal import Log
 
 /// Decode (lanes): limits, headers, JSON, base64, the record key. A pure function of the record and of `now`.
 package struct DecodeStage: Sendable {

@@ -1,6 +1,7 @@
 package import AppAttest
 package import AppCheck
 package import Crypto
+package import Log
 
 /// A record after Decode: its request's shape is known, nothing is verified. Immutable and shared by the stages, so
 /// that passing it on costs one reference.

@@ -1,4 +1,5 @@
 package import AppAttest
+package import Log
 
 /// The headers that the pipeline reads; of several with one name the last one counts.
 package struct HeaderReading {

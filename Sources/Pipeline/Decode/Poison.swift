@@ -1,3 +1,5 @@
+internal import Log
+
 /// Records that become dead letters before they are looked at.
 struct Poison: Sendable {
     /// The log refused their outputs: only the shortest dead letter is tried.

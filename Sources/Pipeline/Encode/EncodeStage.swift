@@ -1,6 +1,7 @@
 internal import AppAttest
 internal import AppCheck
 internal import Crypto
+package import Log
 
 /// Emit's encoding half (lanes): turns verdicts into outgoing records, each on its request's partition number.
 package struct EncodeStage: Sendable {

@@ -2,6 +2,7 @@ internal import AppAttest
 internal import AppCheck
 internal import Crypto
 internal import JSON
+internal import Log
 
 /// An event of one of the two exchanges, for steering rollouts and alarms. Contains no secrets.
 struct EventEncoder {

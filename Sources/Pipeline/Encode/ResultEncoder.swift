@@ -2,6 +2,7 @@ internal import AppAttest
 internal import AppCheck
 internal import Crypto
 internal import JSON
+internal import Log
 
 /// A result's JSON: the members of the contract in its order, no secrets.
 enum ResultEncoder {

@@ -1,3 +1,4 @@
+package import Log
 internal import Synchronization
 
 #if canImport(Glibc)

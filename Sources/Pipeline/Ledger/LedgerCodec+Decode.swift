@@ -1,6 +1,7 @@
 internal import AppAttest
 internal import CBOR
 internal import Crypto
+internal import Log
 
 extension LedgerCodec {
     /// Why a record cannot be read.
@@ -61,13 +62,13 @@ extension LedgerCodec {
 
     private static func mark(_ fields: Fields) throws(Fault) -> PartitionMark {
         var mark = PartitionMark(streamTime: try fields.optionalTime(1), appliedOffset: try fields.optionalNumber(2))
-        if let offset = mark.appliedOffset, offset < 0 { throw Fault(reason: "field 2 is no offset") }
-        if fields.has(3) { mark.group = try fields.bytes(3) }
+        if let offset = mark.position.appliedOffset, offset < 0 { throw Fault(reason: "field 2 is no offset") }
+        if fields.has(3) { mark.position.group = try fields.bytes(3) }
         guard let delivery = try fields.optionalNumber(4) else { return mark }
-        guard let known = UInt8(exactly: delivery).flatMap({ PartitionMark.Delivery(rawValue: $0) }) else {
+        guard let known = UInt8(exactly: delivery).flatMap({ PositionMark.Delivery(rawValue: $0) }) else {
             throw Fault(reason: "field 4 is no delivery")
         }
-        mark.delivery = known
+        mark.position.delivery = known
         return mark
     }
 

@@ -1,6 +1,7 @@
 internal import AppAttest
 internal import CBOR
 internal import Crypto
+internal import Log
 
 /// The ledger topic's records, byte for byte. Values are deterministic CBOR (RFC 8949, 4.2.1): a map with unsigned keys,
 /// of which 0 is the schema version, 1. Times are milliseconds since 1970 unless said otherwise. No value = forgotten.
@@ -51,18 +52,19 @@ package enum LedgerCodec {
 
     private static func value(of mark: PartitionMark) -> [UInt8] {
         var cbor = CBORWriter()
+        let position = mark.position
         let optional = [
-            mark.streamTime != nil, mark.appliedOffset != nil, mark.group != nil, mark.delivery != nil,
+            mark.streamTime != nil, position.appliedOffset != nil, position.group != nil, position.delivery != nil,
         ]
         cbor.map(1 + optional.count { $0 })
         version(&cbor)
         if let time = mark.streamTime { number(1, time.milliseconds, &cbor) }
-        if let offset = mark.appliedOffset { number(2, offset, &cbor) }
-        if let group = mark.group {
+        if let offset = position.appliedOffset { number(2, offset, &cbor) }
+        if let group = position.group {
             cbor.unsigned(3)
             cbor.bytes(group)
         }
-        if let delivery = mark.delivery { number(4, Int64(delivery.rawValue), &cbor) }
+        if let delivery = position.delivery { number(4, Int64(delivery.rawValue), &cbor) }
         return cbor.bytes
     }
 

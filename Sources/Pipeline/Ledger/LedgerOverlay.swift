@@ -1,5 +1,6 @@
 package import AppAttest
 package import Crypto
+internal import Log
 
 /// The changes of one uncommitted batch: read before the ledger, dropped on an abort.
 package struct LedgerOverlay: Sendable {
@@ -69,6 +70,7 @@ package struct PartitionOverlay: Sendable {
         }
         // Without a transaction the topic may end at any record, so the mark stands after all that was applied and
         // before all that is forgotten. Ids that were not forgotten then are forgotten with the next batch.
-        return mark.delivery == .transaction ? changes + expired + [.mark(mark)] : changes + [.mark(mark)] + expired
+        let isWhole = mark.position.delivery == .transaction
+        return isWhole ? changes + expired + [.mark(mark)] : changes + [.mark(mark)] + expired
     }
 }

@@ -1,5 +1,6 @@
 package import AppAttest
 internal import Crypto
+internal import Log
 
 /// The state of one partition: the contents of the ledger topic's partition with the same number.
 package struct PartitionLedger: Sendable {
@@ -21,7 +22,7 @@ package struct PartitionLedger: Sendable {
     package init(keys: KeyLedger) { self.keys = keys }
 
     /// Requests before this offset were applied already: at-least-once delivery does not apply them again.
-    package var appliedOffset: Int64 { mark?.skipsBefore ?? 0 }
+    package var appliedOffset: Int64 { mark?.position.skipsBefore ?? 0 }
 
     /// Whether no state is remembered; the mark does not count.
     package var isEmpty: Bool { keys.count == 0 && consumedCount == 0 && rates.isEmpty && sealingKeys.isEmpty }

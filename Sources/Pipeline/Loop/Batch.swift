@@ -1,4 +1,5 @@
 internal import AppAttest
+internal import Log
 
 /// One batch on its way through the stages. Owned by the loop; the lanes get copies of its arrays, never the batch.
 final class Batch {

@@ -1,4 +1,5 @@
 internal import AppAttest
+internal import Log
 
 extension BatchLoop {
     func begin(_ change: AssignmentChange) {

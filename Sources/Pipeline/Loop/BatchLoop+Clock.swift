@@ -1,4 +1,5 @@
 internal import AppAttest
+internal import Log
 
 extension BatchLoop {
     /// Whether a round may be judged by the present clock; if not, it is kept, and the reason is reported once.

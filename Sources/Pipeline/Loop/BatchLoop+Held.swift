@@ -1,10 +1,11 @@
 internal import AppAttest
+internal import Log
 
 extension BatchLoop {
     /// Asks the log where a restored partition starts.
     func start(_ partition: Int32) throws {
         let ledger = ledgers[settings.ledgerPartition(partition)]
-        switch try log.start(partition, mark: ledger?.mark, ledgerIsEmpty: ledger?.isEmpty ?? true) {
+        switch try log.start(partition, mark: ledger?.mark?.position, ledgerIsEmpty: ledger?.isEmpty ?? true) {
         case .held(let sentence): try hold(partition, sentence)
         case .started(let report):
             if !report.hasCommitted { uncommitted.insert(partition) }
@@ -42,7 +43,8 @@ extension BatchLoop {
             let known = ledgers[position.partition]
             var mark = PartitionMark(group: log.group, delivery: delivery(of: position.partition))
             // At-least-once delivery reads applied requests again, and skips them.
-            mark.appliedOffset = log.isAtomic ? position.offset : max(position.offset, known?.appliedOffset ?? 0)
+            let applied = log.isAtomic ? position.offset : max(position.offset, known?.appliedOffset ?? 0)
+            mark.position.appliedOffset = applied
             mark.streamTime = overlay[position.partition].streamTime ?? known?.streamTime
             if let time = mark.streamTime, time.milliseconds < 0 { mark.streamTime = nil }
             overlay[position.partition].mark = mark
@@ -57,7 +59,7 @@ extension BatchLoop {
         _ known: PartitionLedger?,
         before records: [DecodedRecord]
     ) -> PartitionMark? {
-        guard !log.isAtomic, let group = log.group, known?.mark?.delivery != .atLeastOnceUncommitted,
+        guard !log.isAtomic, let group = log.group, known?.mark?.position.delivery != .atLeastOnceUncommitted,
             uncommitted.contains(partition),
             let first = records.first(where: { $0.record.partition == partition })?.record.offset
         else { return nil }
@@ -69,7 +71,7 @@ extension BatchLoop {
         )
     }
 
-    private func delivery(of partition: Int32) -> PartitionMark.Delivery {
+    private func delivery(of partition: Int32) -> PositionMark.Delivery {
         if log.isAtomic { return .transaction }
         return uncommitted.contains(partition) ? .atLeastOnceUncommitted : .atLeastOnce
     }

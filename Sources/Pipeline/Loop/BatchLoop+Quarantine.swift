@@ -1,3 +1,5 @@
+internal import Log
+
 extension BatchLoop {
     func isHeld(_ polled: PolledRecord) -> Bool {
         guard case .record(let record) = polled else { return false }

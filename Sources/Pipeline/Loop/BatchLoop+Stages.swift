@@ -1,5 +1,6 @@
 internal import AppAttest
 internal import AppCheck
+package import Log
 
 extension BatchLoop {
     func decode(_ polled: [PolledRecord], of batch: Batch) {

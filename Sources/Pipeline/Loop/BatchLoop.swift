@@ -1,5 +1,6 @@
 package import AppAttest
 internal import AppCheck
+package import Log
 
 /// The loop: polls batches, sends them through the lanes, admits and commits them one after the other.
 ///

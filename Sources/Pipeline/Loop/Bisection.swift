@@ -1,3 +1,5 @@
+internal import Log
+
 /// The search for a record whose outputs the log refuses: batches are halved until one record is left.
 ///
 /// Only faults of a record start it. Timeouts, fencing, coordinators, rights and full disks never do.

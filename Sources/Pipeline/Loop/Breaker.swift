@@ -1,4 +1,5 @@
 package import AppAttest
+internal import Log
 
 /// Stops taking records when too many of them hit a bug of ours: better to wait for an operator than to drain the topic
 /// into the dead letters. Records of a hostile producer do not count.

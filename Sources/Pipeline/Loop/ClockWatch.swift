@@ -1,4 +1,5 @@
 internal import AppAttest
+internal import Log
 
 /// Distinguishes a wrong wall clock from old records, by the time that the broker wrote beside them (LogAppendTime,
 /// which no sender can choose).

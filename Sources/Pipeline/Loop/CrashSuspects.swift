@@ -1,3 +1,5 @@
+package import Log
+
 /// Records that were being processed when an earlier process crashed, and how often.
 ///
 /// A crash shows which record its thread was touching, but another thread may have done the damage, and some records

@@ -1,3 +1,5 @@
+internal import Log
+
 /// Records that were polled and are in no batch yet. Nothing is polled while there are any.
 ///
 ///      ┌──────── clocks agree ──────┐

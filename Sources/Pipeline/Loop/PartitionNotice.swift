@@ -1,3 +1,5 @@
+internal import Log
+
 /// News of one partition that does not stop the others.
 package struct PartitionNotice: LogFault, Equatable, CustomStringConvertible {
     package let partition: Int32

@@ -1,3 +1,5 @@
+internal import Log
+
 extension PartitionPosition {
     /// The next offset of each partition among `records`, sorted by partition.
     static func after(_ records: [DecodedRecord]) -> [PartitionPosition] {

@@ -1,3 +1,5 @@
+internal import Log
+
 /// Restores the ledgers of newly assigned partitions from the topic into memory. Owned by the loop.
 final class Restoration {
     /// Chunks with the lanes at most.

@@ -1,3 +1,5 @@
+package import Log
+
 /// The positions of a partition when it is taken over: the group's offset, the ledger's mark, and the first and last
 /// request. A position that contradicts another is never trusted: the partition is held.
 package struct PartitionPositions: Sendable {
@@ -19,7 +21,7 @@ package struct PartitionPositions: Sendable {
     /// Whether the group has an offset of any partition of the requests.
     package var groupHasOffsets: Bool
     /// The ledger's last mark.
-    package var mark: PartitionMark?
+    package var mark: PositionMark?
     package var ledgerIsEmpty: Bool
     /// `group.id` in UTF-8.
     package var group: [UInt8]
@@ -86,7 +88,7 @@ package struct PartitionPositions: Sendable {
         )
     }
 
-    private func behind(_ committed: Int64, _ mark: PartitionMark, _ applied: Int64) -> Decision {
+    private func behind(_ committed: Int64, _ mark: PositionMark, _ applied: Int64) -> Decision {
         // A worker died between its first ledger records and its first offset: the offset that it found still stands.
         if mark.delivery == .atLeastOnceUncommitted { return begin(applied, isUncommitted: true) }
         guard isOwn else { return .hold(movedBack(committed, applied)) }
@@ -134,7 +136,7 @@ extension PartitionPositions {
             + reset("beginning")
     }
 
-    private func ofAnotherGroup(_ mark: PartitionMark, _ owner: [UInt8]) -> String {
+    private func ofAnotherGroup(_ mark: PositionMark, _ owner: [UInt8]) -> String {
         let scalars = String(decoding: owner.prefix(249), as: UTF8.self).unicodeScalars
         let name = String(String.UnicodeScalarView(scalars.filter { $0.properties.generalCategory != .control }))
         let applied = mark.appliedOffset.map { " up to offset \($0)" } ?? ""

@@ -1,6 +1,7 @@
 package import AppAttest
 internal import AppCheck
 package import Crypto
+internal import Log
 
 /// The key for checking a request's signature, found before the lanes verify it.
 package enum KeyResolution: Sendable, Equatable {

@@ -1,6 +1,7 @@
 internal import AppAttest
 internal import AppCheck
 internal import Crypto
+internal import Log
 
 /// Verify (lanes): opens seals and prepares objects one by one, and verifies their signatures in one call per grain.
 package struct VerifyStage: Sendable {

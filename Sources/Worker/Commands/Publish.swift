@@ -1,5 +1,6 @@
 internal import Broker
 internal import Kafka
+internal import Log
 internal import Pipeline
 
 extension Command {

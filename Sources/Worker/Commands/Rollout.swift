@@ -1,3 +1,4 @@
+internal import Log
 internal import Pipeline
 
 extension Command {

@@ -1,6 +1,7 @@
 package import AppCheck
 package import Broker
 package import Kafka
+package import Log
 package import Pipeline
 
 /// A config directory, read and validated: worker.json, apps.json, kafka.properties and the anchors that they name.

@@ -1,5 +1,6 @@
 internal import AppCheck
 internal import Broker
+internal import Log
 internal import Pipeline
 
 /// worker.json.

@@ -1,3 +1,4 @@
+internal import Log
 internal import Pipeline
 
 /// The file that one process leaves to the next: the slots of crashed threads, and how often each record was in one.

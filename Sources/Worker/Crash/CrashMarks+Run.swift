@@ -1,5 +1,6 @@
 internal import Crypto
 internal import Foundation
+internal import Log
 internal import Pipeline
 
 extension CrashMarks {

@@ -1,5 +1,6 @@
 internal import CCrashMark
 internal import Foundation
+internal import Log
 internal import Pipeline
 
 /// Crashes of this process, marked in a mapped file for the next one.

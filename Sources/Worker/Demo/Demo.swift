@@ -3,6 +3,7 @@ internal import AppCheck
 internal import Broker
 internal import Foundation
 internal import Kafka
+internal import Log
 internal import Pipeline
 
 /// The whole path of a record without any set-up: an embedded broker, fake devices, the real worker loop, an account.

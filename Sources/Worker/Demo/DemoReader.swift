@@ -1,6 +1,7 @@
 internal import Broker
 internal import JSON
 internal import Kafka
+internal import Log
 internal import Pipeline
 
 /// Reads back the worker's outputs: every result and every dead letter, from the beginning.

@@ -4,7 +4,7 @@ internal import Broker
 internal import DeviceLab
 internal import JSON
 internal import Kafka
-internal import Pipeline
+internal import Log
 
 /// The demo's input: honest devices of every shape, devices with single faults, and records that are no requests.
 struct DemoTraffic {

@@ -1,6 +1,7 @@
 internal import AppAttest
 internal import AppCheck
 internal import Kafka
+internal import Log
 internal import Pipeline
 
 /// `import-keys`: a KEYS file into the ledger topic.

@@ -1,5 +1,6 @@
 internal import Broker
 internal import Kafka
+internal import Log
 internal import Pipeline
 
 /// The broker, topics and group of a configuration, for commands that read or write the ledger topic themselves.

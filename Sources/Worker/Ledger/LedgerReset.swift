@@ -1,5 +1,6 @@
 internal import Broker
 internal import Kafka
+internal import Log
 internal import Pipeline
 
 /// `reset`: moves the group's offsets to the end (or the beginning) of the requests and forgets everything in the
@@ -96,7 +97,8 @@ struct LedgerReset {
             table.add("partition", "offset", "new offset", "ledger records to forget")
         }
         for row in rows {
-            let places = [number(row.offsets.committed)] + (scope.keepsLedger ? [number(row.mark?.appliedOffset)] : [])
+            let applied = scope.keepsLedger ? [number(row.mark?.position.appliedOffset)] : []
+            let places = [number(row.offsets.committed)] + applied
             table.add([String(row.offsets.partition)] + places + [number(row.target), row.live.grouped])
         }
         return "group \(group), requests \(access.topics.requests), ledger \(access.topic)\n" + table.text

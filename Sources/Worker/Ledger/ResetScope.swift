@@ -1,4 +1,5 @@
 internal import Kafka
+internal import Log
 internal import Pipeline
 
 /// The arguments of `reset`.
@@ -65,7 +66,7 @@ extension ResetScope {
             }
             wanted = offset
         case .applied:
-            guard let offset = mark?.appliedOffset else {
+            guard let offset = mark?.position.appliedOffset else {
                 if partitions == nil { return nil }
                 throw CommandFault(
                     "the ledger has no applied offset for partition \(found.partition): choose another target."

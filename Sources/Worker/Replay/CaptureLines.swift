@@ -1,4 +1,5 @@
 internal import JSON
+internal import Log
 internal import Pipeline
 
 /// A capture's records one after the other, for commands that judge none of them.

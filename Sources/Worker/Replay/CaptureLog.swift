@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Log
 internal import Pipeline
 internal import Synchronization
 

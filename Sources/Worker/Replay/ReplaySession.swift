@@ -1,6 +1,7 @@
 internal import AppAttest
 internal import AppCheck
 internal import Broker
+internal import Log
 internal import Pipeline
 
 /// A replay: a capture through the pipeline, with every file it writes.

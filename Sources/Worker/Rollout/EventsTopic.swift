@@ -1,6 +1,7 @@
 internal import Broker
 internal import Foundation
 internal import Kafka
+internal import Log
 internal import Pipeline
 
 /// The events topic from its oldest record to its end at the start: committed events only.

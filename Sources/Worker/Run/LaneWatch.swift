@@ -1,3 +1,4 @@
+internal import Log
 internal import Pipeline
 
 /// Looks for a thread that works at the same records for too long.

@@ -3,6 +3,7 @@ internal import AppCheck
 internal import Broker
 internal import Foundation
 internal import Kafka
+internal import Log
 internal import Pipeline
 internal import Synchronization
 

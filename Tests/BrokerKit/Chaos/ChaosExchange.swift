@@ -1,6 +1,6 @@
 package import Crypto
 internal import JSON
-package import Pipeline
+package import Log
 internal import TestKit
 
 /// The challenge or token that a request of the exchange consumes, read from its bytes.

@@ -2,6 +2,7 @@ internal import AppAttest
 internal import AppCheck
 internal import Crypto
 package import DeviceLab
+internal import Log
 internal import Pipeline
 internal import TestKit
 

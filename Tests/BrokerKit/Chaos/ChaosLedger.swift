@@ -1,5 +1,6 @@
 internal import AppAttest
-package import Pipeline
+package import Log
+internal import Pipeline
 
 /// The ledger topic's content: the last value of each key, as after compaction.
 package struct ChaosLedger: Sendable, Equatable {

@@ -1,6 +1,6 @@
 package import Crypto
 internal import JSON
-package import Pipeline
+package import Log
 
 /// Where a record lies.
 package struct ChaosPlace: Hashable, Comparable, Sendable, CustomStringConvertible {

@@ -1,5 +1,6 @@
 internal import Foundation
 package import Kafka
+internal import Log
 internal import Pipeline
 
 /// Sends a run's requests from a thread of its own, whatever becomes of the brokers meanwhile.

@@ -1,7 +1,8 @@
 internal import Foundation
 internal import JSON
 internal import Kafka
-package import Pipeline
+package import Log
+internal import Pipeline
 
 /// Reads a run's topics, its ledger, and a replay of the requests.
 struct ChaosReader {

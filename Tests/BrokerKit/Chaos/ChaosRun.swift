@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Kafka
+internal import Log
 internal import Pipeline
 
 /// Workers, brokers and fake devices under a schedule of faults, and then the check.

@@ -3,7 +3,8 @@ internal import AppCheck
 package import DeviceLab
 internal import Dispatch
 internal import Foundation
-package import Pipeline
+package import Log
+internal import Pipeline
 internal import TestKit
 
 /// A request for the requests topic.

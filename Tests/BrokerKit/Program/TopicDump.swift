@@ -1,5 +1,6 @@
 internal import Foundation
 package import Kafka
+internal import Log
 internal import Pipeline
 
 /// Reads whole topics, without joining a group.

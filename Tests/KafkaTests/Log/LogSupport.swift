@@ -1,5 +1,6 @@
 import Broker
 import Kafka
+import Log
 import Pipeline
 import Testing
 
@@ -55,7 +56,7 @@ final class LogDriver {
     /// The report of each partition's last start.
     private(set) var starts: [Int32: PartitionStart.Report] = [:]
     private(set) var held: [Int32: String] = [:]
-    private var marks: [Int32: PartitionMark] = [:]
+    private var marks: [Int32: PositionMark] = [:]
     /// Faults that did not end the loop.
     private(set) var faults: [KafkaFault] = []
     /// Partitions whose ledgers are kept.
@@ -129,7 +130,7 @@ final class LogDriver {
                 marks[partition] = nil
                 continue
             }
-            marks[partition] = mark
+            marks[partition] = mark.position
         }
         let isEmpty = records.allSatisfy { $0.key == [4] } && !kept.contains(partition)
         switch try log.start(partition, mark: marks[partition], ledgerIsEmpty: isEmpty) {

@@ -1,7 +1,7 @@
 import Broker
 import Glibc
 import Kafka
-import Pipeline
+import Log
 import Testing
 
 @Suite(.timeLimit(.minutes(20)))

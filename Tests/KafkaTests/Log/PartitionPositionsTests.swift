@@ -1,5 +1,6 @@
 import AppAttest
 import Kafka
+import Log
 import Pipeline
 import Testing
 
@@ -14,7 +15,7 @@ struct PartitionPositionsTests {
     private static func found(
         _ committed: Int64?,
         isOwn: Bool = true,
-        mark: PartitionMark? = nil,
+        mark: PositionMark? = nil,
         isEmpty: Bool = false,
         others: Bool = false
     ) -> PartitionPositions {
@@ -26,17 +27,17 @@ struct PartitionPositionsTests {
 
     private static func mark(
         _ applied: Int64,
-        _ delivery: PartitionMark.Delivery = .transaction,
+        _ delivery: PositionMark.Delivery = .transaction,
         group: [UInt8] = own
-    ) -> PartitionMark {
-        PartitionMark(appliedOffset: applied, group: group, delivery: delivery)
+    ) -> PositionMark {
+        PositionMark(appliedOffset: applied, group: group, delivery: delivery)
     }
 
     /// As older versions wrote it where they forgot something.
-    private static let olderTransaction = PartitionMark(streamTime: EvaluationTime(milliseconds: 5))
+    private static let olderTransaction = PositionMark()
     /// As older versions wrote it in at-least-once delivery.
-    private static func olderAtLeastOnce(_ applied: Int64) -> PartitionMark {
-        PartitionMark(streamTime: EvaluationTime(milliseconds: 5), appliedOffset: applied)
+    private static func olderAtLeastOnce(_ applied: Int64) -> PositionMark {
+        PositionMark(appliedOffset: applied)
     }
 
     struct Start: CustomTestStringConvertible, Sendable {

@@ -1,6 +1,7 @@
 import Broker
 import Foundation
 import Kafka
+import Log
 import Pipeline
 import Testing
 

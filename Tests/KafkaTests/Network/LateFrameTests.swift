@@ -1,6 +1,7 @@
 import Broker
 import BrokerKit
 import Kafka
+import Log
 import Pipeline
 import Testing
 

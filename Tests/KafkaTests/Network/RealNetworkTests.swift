@@ -2,6 +2,7 @@ import Broker
 import BrokerKit
 import Foundation
 import Kafka
+import Log
 import Pipeline
 import Testing
 

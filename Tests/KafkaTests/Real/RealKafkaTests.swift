@@ -2,7 +2,7 @@ import Broker
 import BrokerKit
 import Foundation
 import Kafka
-import Pipeline
+import Log
 import Testing
 
 @Suite(

@@ -2,7 +2,7 @@ import Broker
 import BrokerKit
 import Foundation
 import Kafka
-import Pipeline
+import Log
 import Testing
 
 /// A member's work while the broker does not answer.

@@ -2,7 +2,7 @@ import Broker
 import BrokerKit
 import Foundation
 import Kafka
-import Pipeline
+import Log
 import Testing
 
 /// Behaviour of an exactly-once log alone, and how it differs from an at-least-once log.

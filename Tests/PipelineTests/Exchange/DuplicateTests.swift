@@ -2,6 +2,7 @@ import AppAttest
 import AppCheck
 import DeviceLab
 import JSON
+import Log
 import Pipeline
 import SimulationKit
 import TestKit

@@ -2,6 +2,7 @@ import AppAttest
 import AppCheck
 import DeviceLab
 import JSON
+import Log
 import Pipeline
 import SimulationKit
 import TestKit
@@ -130,7 +131,7 @@ import Testing
         try rig.restart()
         let offsets = try rig.log.ledger[written...].compactMap { record -> Int64? in
             let change = try LedgerCodec.decode(key: record.key, value: record.value)
-            if case .mark(let mark) = change { return mark.appliedOffset }
+            if case .mark(let mark) = change { return mark.position.appliedOffset }
             return nil
         }
         #expect(!offsets.isEmpty && offsets.allSatisfy { $0 == end })

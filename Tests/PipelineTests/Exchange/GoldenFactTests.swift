@@ -2,7 +2,7 @@ import AppAttest
 import AppCheck
 import DeviceLab
 import JSON
-import Pipeline
+import Log
 import SimulationKit
 import TestKit
 import Testing

@@ -3,7 +3,7 @@ import AppCheck
 import Crypto
 import DeviceLab
 import JSON
-import Pipeline
+import Log
 import SimulationKit
 import TestKit
 import Testing

@@ -3,6 +3,7 @@ import AppCheck
 import Crypto
 import DeviceLab
 import JSON
+import Log
 import Pipeline
 import SimulationKit
 import TestKit

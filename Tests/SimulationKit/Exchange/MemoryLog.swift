@@ -1,4 +1,4 @@
-package import Pipeline
+package import Log
 
 /// Topics in memory, the ledger among them: the loop polls a test's records, and its commits are kept. It never
 /// fails, and outlives the loops that work on it.

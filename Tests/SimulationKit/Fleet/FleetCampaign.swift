@@ -1,3 +1,4 @@
+internal import Log
 internal import Pipeline
 
 /// Many seeds over a few streams of requests, whose calm answers are found once.

@@ -1,6 +1,7 @@
 internal import AppAttest
 internal import AppCheck
 internal import JSON
+package import Log
 package import Pipeline
 
 /// The topics as read_committed readers see them once everything is drained.

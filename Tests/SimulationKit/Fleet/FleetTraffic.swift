@@ -2,6 +2,7 @@ internal import AppAttest
 internal import AppCheck
 internal import Crypto
 package import DeviceLab
+package import Log
 package import Pipeline
 internal import TestKit
 

@@ -1,4 +1,4 @@
-internal import Pipeline
+internal import Log
 
 /// Bugs of the loop's units that the simulation must find; a log between loop and member can act them out.
 package enum LogSabotage: Sendable, CaseIterable {
@@ -66,7 +66,7 @@ final class SabotagedLog: RecordLog {
         try log.restore(records, waitMilliseconds: waitMilliseconds)
     }
 
-    func start(_ partition: Int32, mark: PartitionMark?, ledgerIsEmpty: Bool) throws -> PartitionStart {
+    func start(_ partition: Int32, mark: PositionMark?, ledgerIsEmpty: Bool) throws -> PartitionStart {
         try log.start(partition, mark: mark, ledgerIsEmpty: ledgerIsEmpty)
     }
 

@@ -1,4 +1,5 @@
-package import Pipeline
+package import Log
+internal import Pipeline
 
 /// A careless operator's actions on a stopped group.
 package enum Deed: String, CaseIterable, Sendable {
@@ -66,7 +67,7 @@ extension SimulatedBroker {
     package func requestCount(_ partition: Int32) -> Int { input[partition]?.count ?? 0 }
 
     /// The ledger's last mark; nil = none.
-    package func markedOffset(_ partition: Int32) -> Int64? { lastMark(partition)?.appliedOffset }
+    package func markedOffset(_ partition: Int32) -> Int64? { lastMark(partition)?.position.appliedOffset }
 
     private func lastMark(_ partition: Int32) -> PartitionMark? {
         let last = log(.ledger, partition).visible.last { $0.key == [4] }

@@ -1,4 +1,4 @@
-internal import Pipeline
+internal import Log
 
 extension SimulatedBroker {
     /// A request that the library has repeated inside a call: the repeat was answered, the first copy comes late.

@@ -1,4 +1,5 @@
-package import Pipeline
+package import Log
+internal import Pipeline
 
 /// Why the broker refuses a call of a producer.
 package enum BrokerRefusal: Error, Equatable, Sendable {

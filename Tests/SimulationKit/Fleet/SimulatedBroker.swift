@@ -1,5 +1,6 @@
 internal import DeviceLab
-package import Pipeline
+package import Log
+internal import Pipeline
 
 /// One Kafka cluster in memory under a seed, shared by all members of a fleet: requests, outputs, the ledger topic, a
 /// group and a transaction coordinator. Time is simulated, in milliseconds since the start.
@@ -133,7 +134,7 @@ package final class SimulatedBroker: @unchecked Sendable {
     func appliedOffset(_ partition: Int32) -> Int64 {
         let mark = log(.ledger, partition).visible.last { $0.key == [4] }
         guard let mark, case .mark(let read) = try? LedgerCodec.decode(key: [4], value: mark.value) else { return 0 }
-        return read.skipsBefore
+        return read.position.skipsBefore
     }
 
     func log(_ stream: OutputTopic, _ partition: Int32) -> PartitionLog {

@@ -1,4 +1,4 @@
-internal import Pipeline
+internal import Log
 
 /// The faults that a fleet meets. A fault that no seed met is not tested.
 package enum FaultKind: String, CaseIterable, Sendable {

@@ -1,4 +1,5 @@
 internal import AppAttest
+internal import Log
 internal import Pipeline
 
 extension SimulatedFleet {

@@ -1,5 +1,6 @@
 internal import AppAttest
 internal import DeviceLab
+package import Log
 package import Pipeline
 internal import TestKit
 

@@ -1,4 +1,5 @@
-package import Pipeline
+package import Log
+internal import Pipeline
 
 extension SimulatedMember {
     package func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws {
@@ -51,7 +52,7 @@ extension SimulatedMember {
         return round
     }
 
-    package func start(_ partition: Int32, mark: PartitionMark?, ledgerIsEmpty: Bool) throws -> PartitionStart {
+    package func start(_ partition: Int32, mark: PositionMark?, ledgerIsEmpty: Bool) throws -> PartitionStart {
         try strike()
         if !restoring.isEmpty { broker.counts.add(.startedWhileRestoring) }
         var known = PartitionPositions(

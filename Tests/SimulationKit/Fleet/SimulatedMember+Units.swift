@@ -1,4 +1,4 @@
-package import Pipeline
+package import Log
 
 extension SimulatedMember {
     package func begin() throws {

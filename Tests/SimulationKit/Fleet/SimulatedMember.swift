@@ -1,5 +1,5 @@
 internal import DeviceLab
-package import Pipeline
+package import Log
 
 /// One member of the group as a record log: the counterpart of the worker's log on Kafka, on a ``SimulatedBroker``.
 package final class SimulatedMember: RecordLog {

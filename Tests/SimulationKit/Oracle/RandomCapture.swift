@@ -2,6 +2,7 @@ package import AppAttest
 internal import AppCheck
 internal import Crypto
 internal import DeviceLab
+package import Log
 package import Pipeline
 internal import TestKit
 

@@ -1,3 +1,4 @@
+internal import Log
 internal import Pipeline
 
 /// Writes a capture, a chunk of records at a time.

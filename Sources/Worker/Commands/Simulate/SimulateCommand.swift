@@ -4,6 +4,7 @@ internal import Broker
 internal import DeviceLab
 internal import Foundation
 internal import Kafka
+internal import Log
 internal import Pipeline
 
 extension Command {

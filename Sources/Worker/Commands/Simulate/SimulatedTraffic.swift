@@ -5,6 +5,7 @@ internal import Dispatch
 internal import Foundation
 internal import JSON
 internal import Kafka
+internal import Log
 internal import Pipeline
 internal import Synchronization
 

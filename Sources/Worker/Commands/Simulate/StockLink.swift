@@ -2,6 +2,7 @@ internal import Broker
 internal import Foundation
 internal import JSON
 internal import Kafka
+internal import Log
 internal import Pipeline
 
 /// A gateway's part: calls go onto the requests topic, answers come from the results and tokens topics, by readers

@@ -2,7 +2,7 @@ internal import AppAttest
 internal import AppCheck
 internal import DeviceLab
 internal import JSON
-internal import Pipeline
+internal import Log
 
 /// One installation with the stock SDK, and the app's backend, which uses limited-use tokens up.
 struct StockMember {

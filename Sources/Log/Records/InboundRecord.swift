@@ -13,7 +13,7 @@ package struct InboundRecord: Sendable, Equatable {
     package var hasLogAppendTime = false
 
     /// The timestamps that RFC 3339 can express.
-    static let timestamps: ClosedRange<Int64> = 0...253_402_300_799_999
+    package static let timestamps: ClosedRange<Int64> = 0...253_402_300_799_999
 
     package init(
         topic: String,

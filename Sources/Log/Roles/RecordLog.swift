@@ -38,7 +38,7 @@ package protocol RecordLog: AnyObject {
     ///   - mark: the ledger's last record 04; nil = there is none.
     ///   - ledgerIsEmpty: whether the ledger has no other record.
     /// - Throws: a fault of the world; after a passing one it is asked again.
-    func start(_ partition: Int32, mark: PartitionMark?, ledgerIsEmpty: Bool) throws -> PartitionStart
+    func start(_ partition: Int32, mark: PositionMark?, ledgerIsEmpty: Bool) throws -> PartitionStart
     /// Keeps a partition of ours without handing out its records, until it is revoked or assigned again.
     func hold(_ partition: Int32) throws
     /// The group whose positions are committed, as written in marks; nil = there is none, and no mark names one.
@@ -57,7 +57,7 @@ package protocol RecordLog: AnyObject {
 }
 
 extension RecordLog {
-    package func start(_ partition: Int32, mark: PartitionMark?, ledgerIsEmpty: Bool) throws -> PartitionStart {
+    package func start(_ partition: Int32, mark: PositionMark?, ledgerIsEmpty: Bool) throws -> PartitionStart {
         .started(PartitionStart.Report())
     }
 

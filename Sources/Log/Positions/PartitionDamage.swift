@@ -10,7 +10,8 @@ package struct PartitionDamage: Sendable, Equatable {
         (self.partition, self.cause, self.isLedger) = (partition, cause, isLedger)
     }
 
-    var sentence: String {
+    /// For the operator: what happened and what helps.
+    package var sentence: String {
         let way =
             isLedger
             ? "export the other partitions with attest-worker export-keys --partitions, recreate the ledger topic, and fill it "

@@ -8,5 +8,5 @@ package struct RecordPlace: Hashable, Sendable {
         self.offset = offset
     }
 
-    init(_ record: InboundRecord) { self.init(partition: record.partition, offset: record.offset) }
+    package init(_ record: InboundRecord) { self.init(partition: record.partition, offset: record.offset) }
 }

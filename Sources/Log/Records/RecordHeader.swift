@@ -1,5 +1,3 @@
-package import AppAttest
-
 /// A record's header; Kafka allows null values.
 package struct RecordHeader: Sendable, Equatable {
     package var name: [UInt8]
@@ -12,9 +10,5 @@ package struct RecordHeader: Sendable, Equatable {
 
     package init(_ name: String, _ value: String) {
         self.init(name: Array(name.utf8), value: Array(value.utf8))
-    }
-
-    package init(_ name: String, _ value: ExactText) {
-        self.init(name: Array(name.utf8), value: value.utf8)
     }
 }

@@ -1,8 +1,6 @@
-package import AppAttest
-
-/// The ledger's record 04 of its partition: how far its requests were applied, by which group, and the stream time.
+/// How far the requests of a partition were applied, and by which group: what a partition's ledger says of positions.
 /// Older versions wrote less of it.
-package struct PartitionMark: Hashable, Sendable {
+package struct PositionMark: Hashable, Sendable {
     package enum Delivery: UInt8, Sendable {
         /// Offsets, outputs and ledger became durable together.
         case transaction
@@ -13,8 +11,6 @@ package struct PartitionMark: Hashable, Sendable {
         case atLeastOnceUncommitted
     }
 
-    /// The highest evaluation time so far; nil = none was noted.
-    package var streamTime: EvaluationTime?
     /// The offset after the last applied request; nil = not written (an older version's transactions).
     package var appliedOffset: Int64?
     /// `group.id` in UTF-8, never compared as text; nil = an older version's mark.
@@ -22,13 +18,7 @@ package struct PartitionMark: Hashable, Sendable {
     /// nil = an older version's mark.
     package var delivery: Delivery?
 
-    package init(
-        streamTime: EvaluationTime? = nil,
-        appliedOffset: Int64? = nil,
-        group: [UInt8]? = nil,
-        delivery: Delivery? = nil
-    ) {
-        self.streamTime = streamTime
+    package init(appliedOffset: Int64? = nil, group: [UInt8]? = nil, delivery: Delivery? = nil) {
         self.appliedOffset = appliedOffset
         self.group = group
         self.delivery = delivery

@@ -1,0 +1,4 @@
+/// The output topics.
+package enum OutputTopic: String, Sendable, CaseIterable {
+    case results, tokens, events, deadLetters, ledger
+}
