@@ -30,12 +30,19 @@ let modules: [Target] = [
     .target(name: "Pipeline", dependencies: ["AppCheck", "AppAttest", "Crypto", "CBOR", "JSON"], swiftSettings: core),
     .target(name: "Kafka", dependencies: ["CRdkafka"], swiftSettings: strict),
     .target(name: "DeviceLab", dependencies: ["AppAttest", "Crypto", "CBOR", "JSON"], swiftSettings: strict),
+    // Configuration and key files.
+    .target(
+        name: "Settings",
+        dependencies: ["Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON"],
+        swiftSettings: strict
+    ),
     // Kafka's side of the log, transactions, restores, topics.
-    .target(name: "Broker", dependencies: ["Kafka", "Pipeline", "AppCheck"], swiftSettings: strict),
+    .target(name: "Broker", dependencies: ["Kafka", "Settings", "Pipeline", "AppCheck"], swiftSettings: strict),
     .target(
         name: "Worker",
         dependencies: [
-            "Broker", "Kafka", "Pipeline", "DeviceLab", "AppCheck", "AppAttest", "Crypto", "JSON", "CCrashMark",
+            "Broker", "Settings", "Kafka", "Pipeline", "DeviceLab", "AppCheck", "AppAttest", "Crypto", "JSON",
+            "CCrashMark",
         ],
         swiftSettings: strict
     ),
@@ -43,10 +50,10 @@ let modules: [Target] = [
 ]
 
 let tests: [Target] = [
-    // Objects, requests and vectors.
+    // Objects, requests, vectors and config directories.
     .target(
         name: "TestKit",
-        dependencies: ["Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab"],
+        dependencies: ["Settings", "Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab"],
         path: "Tests/TestKit",
         // Data, read by path.
         exclude: ["firebase-contract.json"],
@@ -92,11 +99,16 @@ let tests: [Target] = [
         swiftSettings: strict
     ),
     .testTarget(
+        name: "SettingsTests",
+        dependencies: ["Settings", "Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit"],
+        swiftSettings: strict
+    ),
+    .testTarget(
         name: "KafkaTests",
         // The executable is built beside the tests, which start it.
         dependencies: [
-            "attest-worker", "Kafka", "Broker", "Worker", "Pipeline", "AppAttest", "Crypto", "JSON", "DeviceLab",
-            "TestKit", "BrokerKit",
+            "attest-worker", "Kafka", "Broker", "Settings", "Worker", "Pipeline", "AppAttest", "Crypto", "JSON",
+            "DeviceLab", "TestKit", "BrokerKit",
         ],
         swiftSettings: strict
     ),
@@ -109,9 +121,8 @@ let tests: [Target] = [
         name: "WorkerTests",
         // The executable is built beside the tests, which start it.
         dependencies: [
-            "attest-worker", "Worker", "Broker", "Kafka", "Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON",
-            "DeviceLab",
-            "TestKit", "SimulationKit", "BrokerKit",
+            "attest-worker", "Worker", "Broker", "Settings", "Kafka", "Pipeline", "AppCheck", "AppAttest", "Crypto",
+            "JSON", "DeviceLab", "TestKit", "SimulationKit", "BrokerKit",
         ],
         // A script, read by path.
         exclude: ["verify_tokens.py"],
@@ -149,7 +160,7 @@ let benchmarks: [Target] = [
     ),
     .executableTarget(
         name: "KafkaCopy",
-        dependencies: ["Worker", "Broker", "Pipeline", "Kafka"],
+        dependencies: ["Settings", "Broker", "Pipeline", "Kafka"],
         path: "Benchmarks/KafkaCopy",
         swiftSettings: strict
     ),

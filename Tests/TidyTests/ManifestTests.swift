@@ -6,9 +6,11 @@ struct ManifestTests {
     private static let house: [String: Set<String>] = [
         "attest-worker": ["Worker"],
         "Worker": [
-            "Broker", "Kafka", "Pipeline", "DeviceLab", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON", "CCrashMark",
+            "Broker", "Settings", "Kafka", "Pipeline", "DeviceLab", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON",
+            "CCrashMark",
         ],
-        "Broker": ["Kafka", "Pipeline", "AppCheck", "AppAttest"],
+        "Broker": ["Kafka", "Settings", "Pipeline", "AppCheck", "AppAttest", "Crypto"],
+        "Settings": ["Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON"],
         "Pipeline": ["AppCheck", "AppAttest", "Crypto", "CBOR", "JSON"],
         "AppCheck": ["AppAttest", "Crypto", "JSON"],
         "AppAttest": ["Crypto", "CBOR"],

@@ -5,6 +5,8 @@ import Foundation
 import JSON
 import Kafka
 import Pipeline
+import Settings
+import TestKit
 import Testing
 
 @testable import Worker

@@ -2,6 +2,7 @@ import BrokerKit
 import Foundation
 import Kafka
 import Pipeline
+import TestKit
 import Testing
 
 /// Positions that a careless operator has made disagree, and the way out that the worker names.

@@ -4,6 +4,8 @@ import Crypto
 import Foundation
 import Kafka
 import Pipeline
+import Settings
+import TestKit
 import Testing
 
 @testable import Worker

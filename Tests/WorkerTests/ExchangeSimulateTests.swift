@@ -2,6 +2,7 @@ import AppCheck
 import Foundation
 import JSON
 import Pipeline
+import Settings
 import Testing
 
 @testable import Worker

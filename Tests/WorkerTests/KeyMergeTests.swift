@@ -2,6 +2,8 @@ import AppAttest
 import Crypto
 import DeviceLab
 import Pipeline
+import Settings
+import TestKit
 import Testing
 
 @testable import Worker

@@ -4,6 +4,7 @@ import DeviceLab
 import Foundation
 import JSON
 import Pipeline
+import TestKit
 import Worker
 
 /// A replay as a user runs it: a config directory, a capture, the command, the files.

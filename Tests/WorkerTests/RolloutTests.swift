@@ -2,6 +2,7 @@ internal import AppCheck
 internal import Foundation
 internal import JSON
 internal import Pipeline
+internal import TestKit
 internal import Testing
 
 @testable internal import Worker

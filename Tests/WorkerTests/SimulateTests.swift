@@ -6,6 +6,7 @@ internal import Foundation
 internal import JSON
 internal import Kafka
 internal import Pipeline
+internal import Settings
 internal import Testing
 
 @testable internal import Worker

@@ -1,5 +1,6 @@
 package import Kafka
 package import Pipeline
+internal import Settings
 
 /// The requests topic as a ``RecordLog``, for one member of the group.
 ///

@@ -1,5 +1,6 @@
 internal import Kafka
 internal import Pipeline
+internal import Settings
 
 /// At least once: outputs are acknowledged by all replicas first, then the offsets are committed.
 ///

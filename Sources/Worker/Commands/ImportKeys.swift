@@ -1,3 +1,6 @@
+internal import Broker
+internal import Settings
+
 extension Command {
     static let importKeys = Command(
         name: "import-keys",

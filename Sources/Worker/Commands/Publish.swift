@@ -1,6 +1,7 @@
 internal import Broker
 internal import Kafka
 internal import Pipeline
+internal import Settings
 
 extension Command {
     static let publish = Command(

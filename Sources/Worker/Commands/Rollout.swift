@@ -1,4 +1,5 @@
 internal import Pipeline
+internal import Settings
 
 extension Command {
     static let rollout = Command(

@@ -2,6 +2,7 @@ internal import Broker
 internal import JSON
 internal import Kafka
 internal import Pipeline
+internal import Settings
 
 /// Reads back the worker's outputs: every result and every dead letter, from the beginning.
 struct DemoReader {

@@ -2,6 +2,7 @@ internal import AppAttest
 internal import Crypto
 internal import Kafka
 internal import Pipeline
+internal import Settings
 
 /// `export-keys`: the ledger topic's keys as a KEYS file.
 struct KeyExport {

@@ -2,6 +2,7 @@ internal import AppAttest
 internal import AppCheck
 internal import Kafka
 internal import Pipeline
+internal import Settings
 
 /// `import-keys`: a KEYS file into the ledger topic.
 struct KeyImport {

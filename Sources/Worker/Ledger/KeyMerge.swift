@@ -1,5 +1,6 @@
 internal import AppAttest
 internal import Pipeline
+internal import Settings
 
 /// The outcome for an imported key that the ledger may already have: an import adds, and never weakens the ledger.
 enum KeyMerge: Equatable {

@@ -1,6 +1,7 @@
 internal import Broker
 internal import Kafka
 internal import Pipeline
+internal import Settings
 
 /// The broker, topics and group of a configuration, for commands that read or write the ledger topic themselves.
 final class LedgerAccess {

@@ -1,4 +1,5 @@
 internal import Kafka
+internal import Settings
 
 /// Reads the ledger topic from its start to its end: committed records only, without a group.
 final class LedgerReader {

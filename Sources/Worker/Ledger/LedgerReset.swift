@@ -1,6 +1,7 @@
 internal import Broker
 internal import Kafka
 internal import Pipeline
+internal import Settings
 
 /// `reset`: moves the group's offsets to the end (or the beginning) of the requests and forgets everything in the
 /// ledger; or, with `--offsets-only`, sets offsets and marks to one place and keeps the rest of the ledger.

@@ -1,5 +1,6 @@
 internal import Kafka
 internal import Pipeline
+internal import Settings
 
 /// The arguments of `reset`.
 struct ResetScope: Equatable {

@@ -1,5 +1,6 @@
 internal import AppAttest
 internal import Pipeline
+internal import Settings
 
 /// Keys with everything that the ledger topic says of them: a ``KeyLedger``, plus the bytes of unusable points, which a
 /// ``KeyLedger`` does not keep.
@@ -33,10 +34,8 @@ struct StoredKeys {
         return ids
     }
 
-    /// Takes a line of a KEYS file: of two for one key the later counts, but counters and attestations never go back.
+    /// Takes a line of a KEYS file.
     mutating func add(_ key: ImportedKey) {
-        var record = KeyTable.record(of: key)
-        record.stay(notBehind: ledger[key.keyID])
-        set(key.keyID, record)
+        set(key.keyID, KeyTable.record(of: key, after: ledger[key.keyID]))
     }
 }

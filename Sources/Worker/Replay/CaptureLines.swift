@@ -1,5 +1,6 @@
 internal import JSON
 internal import Pipeline
+internal import Settings
 
 /// A capture's records one after the other, for commands that judge none of them.
 final class CaptureLines {

@@ -2,6 +2,7 @@ internal import AppAttest
 internal import AppCheck
 internal import Broker
 internal import Pipeline
+internal import Settings
 
 /// A replay: a capture through the pipeline, with every file it writes.
 struct ReplaySession {

@@ -2,6 +2,7 @@ internal import Broker
 internal import Foundation
 internal import Kafka
 internal import Pipeline
+internal import Settings
 
 /// The events topic from its oldest record to its end at the start: committed events only.
 struct EventsTopic {

@@ -2,6 +2,7 @@ internal import AppCheck
 internal import Broker
 internal import Foundation
 internal import Kafka
+internal import Settings
 
 /// The broker that a configuration names, or the one inside this process.
 final class BrokerAccess {

@@ -4,6 +4,7 @@ internal import Broker
 internal import Foundation
 internal import Kafka
 internal import Pipeline
+internal import Settings
 internal import Synchronization
 
 /// `run`: the worker on a broker, from the checks before the start until it has drained.

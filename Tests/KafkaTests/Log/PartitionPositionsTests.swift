@@ -1,6 +1,7 @@
 import AppAttest
 import Kafka
 import Pipeline
+import Settings
 import Testing
 
 @testable import Broker

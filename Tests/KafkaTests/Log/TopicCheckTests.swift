@@ -1,5 +1,6 @@
 import Kafka
 import Pipeline
+import Settings
 import Testing
 
 @testable import Broker

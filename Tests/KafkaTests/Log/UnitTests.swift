@@ -2,6 +2,7 @@ import Broker
 import Foundation
 import Kafka
 import Pipeline
+import Settings
 import Testing
 
 /// How a batch's outputs, ledger records and offsets become one unit, on a broker whose answers are made up.

@@ -2,6 +2,7 @@ import Broker
 import BrokerKit
 import Kafka
 import Pipeline
+import Settings
 import Testing
 
 /// KAFKA-17754: the network holds one request of a transaction, the library repeats it inside a call that succeeds, and

@@ -3,6 +3,7 @@ import BrokerKit
 import Foundation
 import Kafka
 import Pipeline
+import Settings
 import Testing
 
 /// Network faults during transactions, on a real broker.

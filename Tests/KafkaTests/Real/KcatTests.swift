@@ -3,6 +3,7 @@ import BrokerKit
 import Foundation
 import Kafka
 import Pipeline
+import Settings
 import Testing
 
 extension RealKafkaTests {

@@ -2,6 +2,7 @@ import Broker
 import BrokerKit
 import Kafka
 import Pipeline
+import Settings
 import Testing
 
 /// Positions that disagree, where only a broker shows it.

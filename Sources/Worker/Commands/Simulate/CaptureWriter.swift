@@ -1,4 +1,5 @@
 internal import Pipeline
+internal import Settings
 
 /// Writes a capture, a chunk of records at a time.
 final class CaptureWriter {

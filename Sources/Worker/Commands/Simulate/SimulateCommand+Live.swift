@@ -3,6 +3,7 @@ internal import Broker
 internal import DeviceLab
 internal import Foundation
 internal import Kafka
+internal import Settings
 
 extension SimulateCommand {
     /// `--live`: stock clients that wait for the answers of a running worker.

@@ -5,6 +5,7 @@ internal import DeviceLab
 internal import Foundation
 internal import Kafka
 internal import Pipeline
+internal import Settings
 
 extension Command {
     static let simulate = Command(

@@ -3,6 +3,7 @@ internal import Foundation
 internal import JSON
 internal import Kafka
 internal import Pipeline
+internal import Settings
 
 /// A gateway's part: calls go onto the requests topic, answers come from the results and tokens topics, by readers
 /// without a group that start at the topics' ends.
