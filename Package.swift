@@ -36,8 +36,12 @@ let modules: [Target] = [
         dependencies: ["Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON"],
         swiftSettings: strict
     ),
-    // Kafka's side of the log, transactions, restores, topics.
-    .target(name: "Broker", dependencies: ["Kafka", "Settings", "Pipeline", "AppCheck"], swiftSettings: strict),
+    // Kafka's side of the log, transactions, restores, topics, the ledger's commands.
+    .target(
+        name: "Broker",
+        dependencies: ["Kafka", "Settings", "Pipeline", "AppCheck", "AppAttest", "Crypto"],
+        swiftSettings: strict
+    ),
     .target(
         name: "Worker",
         dependencies: [

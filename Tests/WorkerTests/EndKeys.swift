@@ -1,5 +1,6 @@
 import AppAttest
 import AppCheck
+import Broker
 import BrokerKit
 import Foundation
 import JSON

@@ -1,4 +1,5 @@
 import AppAttest
+import Broker
 import BrokerKit
 import Crypto
 import Foundation

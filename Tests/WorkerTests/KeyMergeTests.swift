@@ -6,7 +6,7 @@ import Settings
 import TestKit
 import Testing
 
-@testable import Worker
+@testable import Broker
 
 @Suite("An import never weakens what the ledger knows")
 struct KeyMergeTests {

@@ -41,13 +41,9 @@ final class WorkerSession {
     ///
     /// - Throws: ``CommandFault`` for a finding that keeps the worker from running.
     func check() throws {
-        let findings: [TopicFinding]
-        do {
-            var found = try access.findings()
-            if configuration.delivery == .exactlyOnce { found += try access.transactionFindings() }
-            findings = found
-        } catch let fault as KafkaFault {
-            throw CommandFault("cannot query the broker: \(fault.message).")
+        let findings = try CommandFault.explaining("cannot query the broker") {
+            let found = try access.findings()
+            return configuration.delivery == .exactlyOnce ? try found + access.transactionFindings() : found
         }
         try report(findings, endsAt: { $0.severity == .problem })
         printDoubts()

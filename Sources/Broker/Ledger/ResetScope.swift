@@ -3,9 +3,9 @@ internal import Pipeline
 internal import Settings
 
 /// The arguments of `reset`.
-struct ResetScope: Equatable {
+package struct ResetScope: Equatable {
     /// Where the group's offsets go.
-    enum Target: Equatable {
+    package enum Target: Equatable {
         case end
         case beginning
         /// The offset that the ledger's mark names.
@@ -15,40 +15,15 @@ struct ResetScope: Equatable {
         case offset(Int64)
     }
 
-    var target = Target.end
+    package var target = Target.end
     /// Keys and everything else stay in the ledger; only its marks are set to the new offsets.
-    var keepsLedger = false
+    package var keepsLedger = false
     /// nil = all of them.
-    var partitions: Set<Int32>?
+    package var partitions: Set<Int32>?
+
+    package init() {}
 
     func contains(_ partition: Int32) -> Bool { partitions?.contains(partition) ?? true }
-}
-
-extension ResetScope {
-    private static let targets = ["--to-applied", "--to-committed", "--to-beginning", "--to-end", "--to-offset"]
-
-    init(_ arguments: Arguments) throws(UsageFault) {
-        keepsLedger = arguments.has("--offsets-only")
-        partitions = try arguments.partitions()
-        let given = Self.targets.filter { arguments.has($0) }
-        guard given.count <= 1 else { throw UsageFault("\(given.joined(separator: " and ")) contradict each other.") }
-        guard let name = given.first else {
-            guard !keepsLedger else {
-                throw UsageFault("--offsets-only needs one of \(Self.targets.joined(separator: ", ")).")
-            }
-            return
-        }
-        switch name {
-        case "--to-beginning": target = .beginning
-        case "--to-applied": target = .applied
-        case "--to-committed": target = .committed
-        case "--to-offset": target = .offset(Int64(try arguments.integer(name) ?? 0))
-        default: target = .end
-        }
-        guard keepsLedger || target == .beginning || target == .end else {
-            throw UsageFault("\(name) needs --offsets-only: without it only --to-beginning and --to-end are valid.")
-        }
-    }
 }
 
 extension ResetScope {

@@ -1,6 +1,5 @@
-internal import Broker
 internal import Kafka
-internal import Pipeline
+package import Pipeline
 internal import Settings
 
 /// `reset`: moves the group's offsets to the end (or the beginning) of the requests and forgets everything in the
@@ -10,27 +9,29 @@ internal import Settings
 /// requests judged before lie behind it, or are read again and refused by the counters that still stand. In the other
 /// order, requests in flight would meet a ledger that has forgotten which of them it accepted. Either way the same
 /// command finishes the work.
-struct LedgerReset {
-    struct Row: Equatable {
-        var offsets: RequestOffsets
-        var target: Int64
+package struct LedgerReset {
+    package struct Row: Equatable {
+        package var offsets: RequestOffsets
+        package var target: Int64
         /// Ledger records to be tombstoned; with `--offsets-only`, the records that are kept.
-        var live: Int
-        var mark: PartitionMark?
+        package var live: Int
+        package var mark: PartitionMark?
     }
 
-    private let access: LedgerAccess
-    private let group: String
-    private let scope: ResetScope
+    package let access: LedgerAccess
+    package let group: String
+    package let scope: ResetScope
     private let writer: LedgerWriter?
     private var live: [LiveLedgerKeys]
     private let ends: [Int64]
-    let rows: [Row]
+    package let rows: [Row]
 
     /// Reads group and ledger.
     ///
-    /// - Parameter writes: false for the plan alone; then nothing is changed.
-    init(_ access: LedgerAccess, _ scope: ResetScope, writes: Bool, console: Console) throws {
+    /// - Parameters:
+    ///   - writes: false for the plan alone; then nothing is changed.
+    ///   - progress: called with the number of ledger records read.
+    package init(_ access: LedgerAccess, _ scope: ResetScope, writes: Bool, progress: (Int) -> Void) throws {
         self.access = access
         self.scope = scope
         group = try access.groupID()
@@ -40,18 +41,16 @@ struct LedgerReset {
         writer = writes ? try LedgerWriter(access) : nil
         try writer?.open()
         var live = [LiveLedgerKeys](repeating: LiveLedgerKeys(), count: Int(partitions))
-        var progress = ProgressMeter("reset", unit: "ledger records read", total: nil, console: console)
         var marks: [Int32: PartitionMark] = [:]
         var records = 0
         ends = try LedgerReader(access, partitions: partitions, only: scope.partitions).readSettled { record in
             records += 1
-            progress.update(records)
+            progress(records)
             // Whatever the record says, and whether this version can read it or not.
             guard let key = record.key, scope.contains(record.partition) else { return }
             live[Int(record.partition)].note(key, isLive: record.value != nil)
             if key == Self.markKey { marks[record.partition] = Self.mark(record) }
         }
-        progress.finish()
         rows = try access.requestOffsets(partitions: partitions).filter { scope.contains($0.partition) }.compactMap {
             found in
             let mark = marks[found.partition]
@@ -70,7 +69,7 @@ struct LedgerReset {
         return mark
     }
 
-    var isDone: Bool {
+    package var isDone: Bool {
         rows.allSatisfy { row in
             guard row.offsets.committed == row.target else { return false }
             return scope.keepsLedger ? row.mark == newMark(row) : row.live == 0
@@ -87,36 +86,17 @@ struct LedgerReset {
         )
     }
 
-    /// The plan as a table.
-    var text: String {
-        func number(_ offset: Int64?) -> String { offset.map { Int($0).grouped } ?? "none" }
-        var table = TextTable([.right, .right, .right, .right] + (scope.keepsLedger ? [.right] : []))
-        if scope.keepsLedger {
-            table.add("partition", "offset", "applied", "new offset", "ledger records kept")
-        } else {
-            table.add("partition", "offset", "new offset", "ledger records to forget")
-        }
-        for row in rows {
-            let places = [number(row.offsets.committed)] + (scope.keepsLedger ? [number(row.mark?.appliedOffset)] : [])
-            table.add([String(row.offsets.partition)] + places + [number(row.target), row.live.grouped])
-        }
-        return "group \(group), requests \(access.topics.requests), ledger \(access.topic)\n" + table.text
-    }
+    /// The number of ledger records to be written.
+    package var total: Int { scope.keepsLedger ? rows.count : rows.reduce(0) { $0 + $1.live } }
 
+    /// - Parameter progress: called with the number of ledger records written.
     /// - Returns: how many ledger records were written.
-    func perform(console: Console) throws -> Int {
+    package func perform(progress: (Int) -> Void) throws -> Int {
         guard let writer else { preconditionFailure("the plan alone was asked for") }
         try access.setRequestOffsets(
             rows.map { PartitionOffset(partition: $0.offsets.partition, offset: $0.target) }
         )
-        var progress = ProgressMeter(
-            "reset",
-            unit: scope.keepsLedger ? "marks set" : "records forgotten",
-            total: scope.keepsLedger ? rows.count : rows.reduce(0) { $0 + $1.live },
-            console: console
-        )
-        try writer.write(from: ends, progress: { progress.update($0) }, scope.keepsLedger ? marks() : tombstones())
-        progress.finish()
+        try writer.write(from: ends, progress: progress, scope.keepsLedger ? marks() : tombstones())
         return writer.written
     }
 

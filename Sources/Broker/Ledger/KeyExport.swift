@@ -5,7 +5,7 @@ internal import Pipeline
 internal import Settings
 
 /// `export-keys`: the ledger topic's keys as a KEYS file.
-struct KeyExport {
+package struct KeyExport {
     private static let chunkBytes = 1 << 20
 
     /// By partition. If producers disagree about partitions a key may be on two; each then has its line.
@@ -13,24 +13,24 @@ struct KeyExport {
 
     /// Reads the ledger up to the ends that it has now.
     ///
-    /// - Parameter chosen: the partitions to read; nil = all of them.
-    init(_ access: LedgerAccess, only chosen: Set<Int32>?, console: Console) throws {
+    /// - Parameters:
+    ///   - chosen: the partitions to read; nil = all of them.
+    ///   - progress: called with the number of ledger records read.
+    package init(_ access: LedgerAccess, only chosen: Set<Int32>?, progress: (Int) -> Void) throws {
         let partitions = try access.partitionCount()
         try access.require(chosen, of: partitions)
         var keys = [StoredKeys](repeating: StoredKeys(), count: Int(partitions))
-        var progress = ProgressMeter("export-keys", unit: "ledger records", total: nil, console: console)
         var records = 0
         var decoder = LedgerDecoder()
         try LedgerReader(access, partitions: partitions, only: chosen).read { record in
             records += 1
-            progress.update(records)
+            progress(records)
             switch try decoder.change(of: record) {
             case .key(let id, let stored): keys[Int(record.partition)].set(id, stored)
             case .keyForgotten(let id): keys[Int(record.partition)].remove(id)
             default: break
             }
         }
-        progress.finish()
         try decoder.finish()
         self.keys = keys
     }
@@ -38,7 +38,7 @@ struct KeyExport {
     /// A line per key, in order of the key IDs' bytes, so that two exports can be compared line by line.
     ///
     /// - Returns: the number of lines.
-    func write(_ deliver: ([UInt8]) throws -> Void) throws -> Int {
+    package func write(_ deliver: ([UInt8]) throws -> Void) throws -> Int {
         var places: [(id: KeyID, partition: Int)] = []
         places.reserveCapacity(keys.reduce(0) { $0 + $1.count })
         for partition in keys.indices { places += keys[partition].ids.map { ($0, partition) } }

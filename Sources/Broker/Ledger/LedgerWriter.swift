@@ -2,10 +2,14 @@ internal import Kafka
 internal import Settings
 
 /// A record for the ledger topic; a nil value is a tombstone.
-struct LedgerRecord: Equatable {
-    var partition: Int32
-    var key: [UInt8]
-    var value: [UInt8]?
+package struct LedgerRecord: Equatable {
+    package var partition: Int32
+    package var key: [UInt8]
+    package var value: [UInt8]?
+
+    package init(partition: Int32, key: [UInt8], value: [UInt8]?) {
+        (self.partition, self.key, self.value) = (partition, key, value)
+    }
 }
 
 /// Writes to the ledger topic in transactions while no worker writes to it.
@@ -13,7 +17,7 @@ struct LedgerRecord: Equatable {
 /// Before each commit the group must be empty and the partitions' ends must be where our own records put them. The
 /// records are in the topic by then, so a worker that joins later restores up to their end and sees their outcome; one
 /// that came and went since the ledger was read has moved an end. Either way no record is overwritten unseen.
-final class LedgerWriter {
+package final class LedgerWriter {
     private static let callMilliseconds = 10_000
     /// How long a call may be repeated while the broker gives no final answer.
     private static let patience = Duration.seconds(60)
@@ -24,24 +28,24 @@ final class LedgerWriter {
     private var producer: TransactionalProducer
     private let reader: PartitionEnds
     /// Records that are committed.
-    private(set) var written = 0
+    package private(set) var written = 0
 
     /// - Parameter transactionRecords: at most, in one transaction.
-    init(_ access: LedgerAccess, transactionRecords: Int = 20_000) throws {
+    package init(_ access: LedgerAccess, transactionRecords: Int = 20_000) throws {
         self.access = access
         self.transactionRecords = transactionRecords
         id = try access.transactionalID()
-        do throws(KafkaFault) {
-            producer = try TransactionalProducer(access.properties, transactionalID: id)
-            reader = try PartitionEnds(access.properties)
-        } catch {
-            throw CommandFault("the ledger cannot be written: \(error.message).")
+        (producer, reader) = try CommandFault.explaining("the ledger cannot be written") { [id] in
+            (
+                try TransactionalProducer(access.properties, transactionalID: id),
+                try PartitionEnds(access.properties)
+            )
         }
     }
 
     /// Stops a command of the same kind that is still at work, and ends its open transaction. Call it before reading
     /// the ledger.
-    func open() throws {
+    package func open() throws {
         try explained { try takeOver() }
     }
 
@@ -57,7 +61,11 @@ final class LedgerWriter {
     ///   - ends: of all partitions, as of ``LedgerReader/readSettled(_:)``.
     ///   - progress: called with the number of committed records.
     /// - Throws: ``CommandFault``; the ``written`` records stay.
-    func write(from ends: [Int64], progress: (Int) -> Void = { _ in }, _ next: () throws -> LedgerRecord?) throws {
+    package func write(
+        from ends: [Int64],
+        progress: (Int) -> Void = { _ in },
+        _ next: () throws -> LedgerRecord?
+    ) throws {
         var ends = ends
         while let first = try next() {
             do {
@@ -124,21 +132,16 @@ final class LedgerWriter {
 
     /// Repeats the call while the library says that it may succeed.
     private func repeated(_ call: () throws(KafkaFault) -> Void) throws(KafkaFault) {
-        let deadline = ContinuousClock.now + Self.patience
-        while true {
-            do throws(KafkaFault) { return try call() } catch {
-                guard error.isRetriable, !error.isFatal, !error.requiresAbort, ContinuousClock.now < deadline else {
-                    throw error
-                }
-            }
-        }
+        try BrokerRetry.ask(for: Self.patience, call)
     }
 
     private func explained<Result>(_ body: () throws -> Result) throws -> Result {
-        do { return try body() } catch let fault as KafkaFault {
-            let cause =
-                fault.isFenced ? "another command took over the ledger, or the broker gave up waiting" : fault.message
-            throw CommandFault("the ledger was not written: \(cause); run it again; completed work is not repeated.")
-        }
+        try CommandFault.explaining("the ledger was not written", by: Self.cause, body)
+    }
+
+    private static func cause(_ fault: KafkaFault) -> String {
+        let cause =
+            fault.isFenced ? "another command took over the ledger, or the broker gave up waiting" : fault.message
+        return "\(cause); run it again; completed work is not repeated"
     }
 }

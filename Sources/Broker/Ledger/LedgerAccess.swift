@@ -1,19 +1,18 @@
-internal import Broker
-internal import Kafka
+package import Kafka
 internal import Pipeline
-internal import Settings
+package import Settings
 
 /// The broker, topics and group of a configuration, for commands that read or write the ledger topic themselves.
-final class LedgerAccess {
-    let properties: KafkaProperties
-    let topics: TopicNames
+package final class LedgerAccess {
+    package let properties: KafkaProperties
+    package let topics: TopicNames
     /// The ledger topic.
-    let topic: String
+    package let topic: String
     private let group: String?
     private let admin: Admin
 
     /// - Throws: ``ConfigurationFault`` for a configuration without a usable broker. Nothing is connected yet.
-    init(_ configuration: Configuration) throws(ConfigurationFault) {
+    package init(_ configuration: Configuration) throws(ConfigurationFault) {
         guard !configuration.embeddedBroker else {
             throw ConfigurationFault(
                 "worker.json: embeddedBroker: that broker ends with its worker, and its ledger with it; set it to false."
@@ -26,16 +25,15 @@ final class LedgerAccess {
         properties = KafkaProperties(try configuration.brokerProperties())
             .completed(defaults: [("log_level", "0")])
         group = properties["group.id"].flatMap { $0.isEmpty ? nil : $0 }
-        do throws(KafkaFault) {
+        let properties = properties
+        admin = try ConfigurationFault.explaining { () throws(KafkaFault) in
             try properties.validate()
-            admin = try Admin(properties)
-        } catch {
-            throw ConfigurationFault("kafka.properties: \(error.message).")
+            return try Admin(properties)
         }
     }
 
     /// The workers' group.
-    func groupID() throws(ConfigurationFault) -> String {
+    package func groupID() throws(ConfigurationFault) -> String {
         guard let group else {
             throw ConfigurationFault("kafka.properties: group.id is missing; set it to the workers' own.")
         }
@@ -44,35 +42,29 @@ final class LedgerAccess {
 
     /// One id for all commands that write the ledger, so that of two at a time the later one stops the earlier. A
     /// worker's id is its group's name, a hyphen and its instance; no host name can make it equal to this one.
-    func transactionalID() throws(ConfigurationFault) -> String { try groupID() + "@ledger" }
+    package func transactionalID() throws(ConfigurationFault) -> String { try groupID() + "@ledger" }
 
     /// - Throws: ``CommandFault`` where a chosen partition is not one of these.
-    func require(_ chosen: Set<Int32>?, of partitions: Int32) throws(CommandFault) {
+    package func require(_ chosen: Set<Int32>?, of partitions: Int32) throws(CommandFault) {
         guard let unknown = chosen?.filter({ $0 >= partitions }).min() else { return }
         throw CommandFault("\(topics.requests) has \(partitions) partitions, numbered from 0: there is no \(unknown).")
     }
 
     /// The partition count of requests and ledger, which must agree.
-    func partitionCount() throws -> Int32 {
-        let found = try answered("cannot query the broker") { () throws(KafkaFault) in try admin.topics() }
-        func count(_ name: String) throws(CommandFault) -> Int {
-            guard let topic = found.first(where: { $0.name == name }), topic.partitions > 0 else {
-                throw CommandFault("no such topic: \(name); create it with attest-worker create-topics.")
-            }
-            return topic.partitions
-        }
-        let (requests, ledger) = (try count(topics.requests), try count(topic))
+    package func partitionCount() throws -> Int32 {
+        let counts = try CommandFault.explaining("cannot query the broker") { try PartitionCounts(admin) }
+        let (requests, ledger) = (try counts.count(of: topics.requests), try counts.count(of: topic))
         guard requests == ledger else {
             throw CommandFault(
                 "\(topics.requests) has \(requests) partitions and \(topic) has \(ledger): a key's record is on the "
                     + "partition of its requests, so both need the same number; recreate the ledger with create-topics."
             )
         }
-        return Int32(clamping: ledger)
+        return ledger
     }
 
     /// - Throws: ``CommandFault`` where the group has members: their ledgers would miss the records written now.
-    func requireEmptyGroup() throws {
+    package func requireEmptyGroup() throws {
         let group = try groupID()
         let found = try patiently("cannot query the group") { () throws(KafkaFault) in try admin.group(group) }
         guard found.isEmpty else {
@@ -85,7 +77,7 @@ final class LedgerAccess {
     }
 
     /// The group's next offsets of the requests topic, and the first and last offsets of its partitions.
-    func requestOffsets(partitions: Int32) throws -> [RequestOffsets] {
+    package func requestOffsets(partitions: Int32) throws -> [RequestOffsets] {
         let (group, all) = (try groupID(), Array(0..<partitions))
         let committed = try patiently("cannot read the group's offsets") { () throws(KafkaFault) in
             try admin.committedOffsets(ofGroup: group, topic: topics.requests, partitions: all)
@@ -99,27 +91,22 @@ final class LedgerAccess {
         }
     }
 
-    func setRequestOffsets(_ offsets: [PartitionOffset]) throws {
+    package func setRequestOffsets(_ offsets: [PartitionOffset]) throws {
         let group = try groupID()
         try patiently("cannot set the group's offsets") { () throws(KafkaFault) in
             try admin.setOffsets(ofGroup: group, topic: topics.requests, offsets)
         }
     }
 
-    /// Asks once; throws a fault of the broker as a command's.
-    private func answered<Answer>(_ trouble: String, _ ask: () throws(KafkaFault) -> Answer) throws -> Answer {
-        do throws(KafkaFault) { return try ask() } catch { throw CommandFault("\(trouble): \(error.message).") }
-    }
-
     private func patiently<Answer>(_ trouble: String, _ ask: () throws(KafkaFault) -> Answer) throws -> Answer {
-        try answered(trouble) { () throws(KafkaFault) in try BrokerRetry.ask(ask) }
+        try CommandFault.explaining(trouble) { try BrokerRetry.ask(ask) }
     }
 }
 
 /// A partition of the requests topic: the group's next offset (nil = none yet), the oldest one, the end.
-struct RequestOffsets: Equatable {
-    var partition: Int32
-    var committed: Int64?
-    var low: Int64
-    var high: Int64
+package struct RequestOffsets: Equatable {
+    package var partition: Int32
+    package var committed: Int64?
+    package var low: Int64
+    package var high: Int64
 }
