@@ -36,12 +36,23 @@ let modules: [Target] = [
     ),
     .target(name: "Kafka", dependencies: ["CRdkafka"], swiftSettings: strict),
     .target(name: "DeviceLab", dependencies: ["AppAttest", "Crypto", "CBOR", "JSON"], swiftSettings: strict),
-    // Kafka's side of the log, transactions, restores, topics.
-    .target(name: "Broker", dependencies: ["Kafka", "Pipeline", "Log", "AppCheck"], swiftSettings: strict),
+    // Configuration and key files.
+    .target(
+        name: "Settings",
+        dependencies: ["Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON"],
+        swiftSettings: strict
+    ),
+    // Kafka's side of the log, transactions, restores, topics, the ledger's commands.
+    .target(
+        name: "Broker",
+        dependencies: ["Kafka", "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto"],
+        swiftSettings: strict
+    ),
     .target(
         name: "Worker",
         dependencies: [
-            "Broker", "Kafka", "Pipeline", "Log", "DeviceLab", "AppCheck", "AppAttest", "Crypto", "JSON", "CCrashMark",
+            "Broker", "Settings", "Kafka", "Pipeline", "Log", "DeviceLab", "AppCheck", "AppAttest", "Crypto", "JSON",
+            "CCrashMark",
         ],
         swiftSettings: strict
     ),
@@ -49,10 +60,10 @@ let modules: [Target] = [
 ]
 
 let tests: [Target] = [
-    // Objects, requests and vectors.
+    // Objects, requests, vectors and config directories.
     .target(
         name: "TestKit",
-        dependencies: ["Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab"],
+        dependencies: ["Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab"],
         path: "Tests/TestKit",
         // Data, read by path.
         exclude: ["firebase-contract.json"],
@@ -100,11 +111,16 @@ let tests: [Target] = [
         swiftSettings: strict
     ),
     .testTarget(
+        name: "SettingsTests",
+        dependencies: ["Settings", "Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit"],
+        swiftSettings: strict
+    ),
+    .testTarget(
         name: "KafkaTests",
         // The executable is built beside the tests, which start it.
         dependencies: [
-            "attest-worker", "Kafka", "Broker", "Worker", "Pipeline", "Log", "AppAttest", "Crypto", "JSON", "DeviceLab",
-            "TestKit", "BrokerKit",
+            "attest-worker", "Kafka", "Broker", "Settings", "Worker", "Pipeline", "Log", "AppAttest", "Crypto", "JSON",
+            "DeviceLab", "TestKit", "BrokerKit",
         ],
         swiftSettings: strict
     ),
@@ -119,9 +135,9 @@ let tests: [Target] = [
         name: "WorkerTests",
         // The executable is built beside the tests, which start it.
         dependencies: [
-            "attest-worker", "Worker", "Broker", "Kafka", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON",
-            "DeviceLab",
-            "TestKit", "SimulationKit", "BrokerKit",
+            "attest-worker", "Worker", "Broker", "Settings", "Kafka", "Pipeline", "Log", "AppCheck", "AppAttest",
+            "Crypto",
+            "JSON", "DeviceLab", "TestKit", "SimulationKit", "BrokerKit",
         ],
         // A script, read by path.
         exclude: ["verify_tokens.py"],
@@ -159,7 +175,7 @@ let benchmarks: [Target] = [
     ),
     .executableTarget(
         name: "KafkaCopy",
-        dependencies: ["Worker", "Broker", "Log", "Kafka"],
+        dependencies: ["Settings", "Broker", "Log", "Kafka"],
         path: "Benchmarks/KafkaCopy",
         swiftSettings: strict
     ),

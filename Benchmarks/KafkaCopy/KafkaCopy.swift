@@ -2,7 +2,7 @@ internal import Broker
 internal import Foundation
 internal import Kafka
 internal import Log
-internal import Worker
+internal import Settings
 
 /// The Kafka side of `run` without the verification: polls requests, writes each one's value as its result, commits, all
 /// through the worker's own exactly-once log. Prints records per second from the first commit to the last.

@@ -1,7 +1,18 @@
+import Broker
 import Kafka
+import Settings
 import Testing
 
 struct PartitionerTests {
+    @Test(
+        arguments: [
+            (PartitionerSetting.murmur2, Partitioner.murmur2), (.crc32, .crc32), (.unchecked, nil),
+        ] as [(PartitionerSetting, Partitioner?)]
+    )
+    func `a setting selects the partitioner of its name, or none`(setting: PartitionerSetting, chosen: Partitioner?) {
+        #expect(setting.partitioner == chosen)
+    }
+
     struct Vector: Sendable {
         let key: String
         let count: Int32

@@ -6,10 +6,12 @@ struct ManifestTests {
     private static let house: [String: Set<String>] = [
         "attest-worker": ["Worker"],
         "Worker": [
-            "Broker", "Kafka", "Pipeline", "Log", "DeviceLab", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON",
+            "Broker", "Settings", "Kafka", "Pipeline", "Log", "DeviceLab", "AppCheck", "AppAttest", "Crypto", "CBOR",
+            "JSON",
             "CCrashMark",
         ],
-        "Broker": ["Kafka", "Pipeline", "Log", "AppCheck", "AppAttest"],
+        "Broker": ["Kafka", "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto"],
+        "Settings": ["Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON"],
         "Pipeline": ["Log", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON"],
         "AppCheck": ["AppAttest", "Crypto", "JSON"],
         "AppAttest": ["Crypto", "CBOR"],

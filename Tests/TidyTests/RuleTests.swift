@@ -37,6 +37,7 @@ struct RuleTests {
             ("internal import CLibCBOR", "Tests/CBORTests/A.swift", true),
             ("internal import Foundation", "Sources/Pipeline/A.swift", false),
             ("internal import Foundation", "Sources/DeviceLab/A.swift", true),
+            ("internal import Foundation", "Sources/Settings/Files/A.swift", true),
             ("internal import struct Foundation.Date", "Sources/AppCheck/A.swift", false),
             ("internal import Dispatch", "Sources/Pipeline/Ledger/A.swift", false),
             ("internal import Dispatch", "Sources/Pipeline/Lanes.swift", true),
@@ -74,6 +75,7 @@ struct RuleTests {
     func ambient(text: String, allowed: Bool) {
         #expect(Rules.ambientSources(file(text)).isEmpty == allowed)
         #expect(Rules.ambientSources(file(text, at: "Sources/Worker/A.swift")).isEmpty)
+        #expect(Rules.ambientSources(file(text, at: "Sources/Settings/A.swift")).isEmpty)
         #expect(Rules.ambientSources(file(text, at: "Sources/Crypto/A.swift")).isEmpty == allowed)
     }
 

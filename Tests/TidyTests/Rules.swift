@@ -41,7 +41,7 @@ enum Rules {
         "Testing": ["Tests/"],
     ]
     private static let shell = [
-        "Sources/Worker/", "Sources/Broker/", "Sources/attest-worker/", "Tests/", "Benchmarks/",
+        "Sources/Worker/", "Sources/Broker/", "Sources/Settings/", "Sources/attest-worker/", "Tests/", "Benchmarks/",
     ]
 
     static func imports(of file: SourceFile) -> [(module: String, line: Int, spelling: String)] {
@@ -83,14 +83,14 @@ enum Rules {
         "clock_gettime", "gettimeofday", "ContinuousClock", "SuspendingClock", "SystemRandomNumberGenerator", "UUID",
         "RAND_bytes", "RAND_priv_bytes", "arc4random", "getrandom", "timespec_get", "SecureRandom",
     ]
-    /// The one door to OpenSSL's generator; only the worker may call it.
+    /// The one door to OpenSSL's generator; only the shell may call it.
     private static let randomDoor = "Sources/Crypto/Secret/SecureRandom.swift"
     private static let ambientPhrases = [
         "Date()", "Date.now", "Date(timeIntervalSinceNow", "DispatchTime.now", "DispatchWallTime.now", ".shuffled()",
         ".randomElement()", " time(nil)", "SigningKey.generate(",
     ]
 
-    /// Clocks and random sources: time and seeds are arguments below the worker.
+    /// Clocks and random sources: time and seeds are arguments below the shell.
     static func ambientSources(_ file: SourceFile) -> [Breach] {
         guard file.isUnder(["Sources/"]), !file.isUnder(shell), file.path != randomDoor else { return [] }
         return breaches(file, file.code) { line in

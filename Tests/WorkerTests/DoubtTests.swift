@@ -2,8 +2,10 @@ internal import AppAttest
 internal import AppCheck
 internal import DeviceLab
 internal import Foundation
+internal import TestKit
 internal import Testing
 
+@testable internal import Settings
 @testable internal import Worker
 
 @Suite("Warnings about a configuration")

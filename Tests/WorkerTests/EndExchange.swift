@@ -6,6 +6,7 @@ import Foundation
 import JSON
 import Kafka
 import Pipeline
+import Settings
 import Testing
 
 @testable import Worker

@@ -1,10 +1,13 @@
 import AppAttest
 import AppCheck
+import Broker
 import BrokerKit
 import Foundation
 import JSON
 import Kafka
 import Pipeline
+import Settings
+import TestKit
 import Testing
 
 @testable import Worker

@@ -6,6 +6,8 @@ import JSON
 import Kafka
 import Log
 import Pipeline
+import Settings
+import TestKit
 import Testing
 
 @testable import Broker

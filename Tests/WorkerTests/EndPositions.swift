@@ -3,6 +3,7 @@ import Foundation
 import Kafka
 import Log
 import Pipeline
+import TestKit
 import Testing
 
 /// Positions that a careless operator has made disagree, and the way out that the worker names.

@@ -1,9 +1,12 @@
 import AppAttest
+import Broker
 import BrokerKit
 import Crypto
 import Foundation
 import Kafka
 import Pipeline
+import Settings
+import TestKit
 import Testing
 
 @testable import Worker

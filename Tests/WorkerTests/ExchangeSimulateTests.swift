@@ -3,6 +3,7 @@ import Foundation
 import JSON
 import Log
 import Pipeline
+import Settings
 import Testing
 
 @testable import Worker

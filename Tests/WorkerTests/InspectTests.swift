@@ -4,6 +4,7 @@ internal import Crypto
 internal import DeviceLab
 internal import Foundation
 internal import JSON
+internal import Settings
 internal import Testing
 
 @testable internal import Worker

@@ -2,6 +2,8 @@ internal import AppAttest
 internal import AppCheck
 internal import Foundation
 internal import JSON
+internal import Settings
+internal import TestKit
 internal import Testing
 
 @testable internal import Worker
@@ -120,6 +122,22 @@ struct ChallengeCommandTests {
             let (code, output, error) = directory.run("challenge", "--app", name)
             #expect(code == 2 && output.isEmpty)
             #expect(error.contains("apps.json has no app named '\(name)'; try projects/1/apps/a."))
+        }
+    }
+}
+
+@Suite("Key files at the command line")
+struct KeyFileCommandTests {
+    @Test("A command ends with exit code 2 and one line on a bad key file")
+    func exitCode() throws {
+        let directory = try KeyDirectory.complete()
+        let file = try #require(try directory.load().configuration.signingKeys.first?.file)
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
+        for command in ["jwks", "new-keys"] {
+            let (code, output, error) = directory.run(command)
+            #expect(code == 2)
+            #expect(output.isEmpty)
+            #expect(error.contains("is open to others (mode 644)") && error.filter(\.isNewline).count == 1)
         }
     }
 }

@@ -2,9 +2,11 @@ import AppAttest
 import Crypto
 import DeviceLab
 import Pipeline
+import Settings
+import TestKit
 import Testing
 
-@testable import Worker
+@testable import Broker
 
 @Suite("An import never weakens what the ledger knows")
 struct KeyMergeTests {

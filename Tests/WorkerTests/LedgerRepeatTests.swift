@@ -1,3 +1,4 @@
+import Broker
 import BrokerKit
 import Foundation
 import Kafka

@@ -1,5 +1,6 @@
 internal import AppCheck
 internal import Foundation
+internal import Settings
 internal import Testing
 
 @testable internal import Worker

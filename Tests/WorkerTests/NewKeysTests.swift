@@ -3,8 +3,10 @@ internal import Crypto
 internal import Foundation
 internal import JSON
 internal import Pipeline
+internal import TestKit
 internal import Testing
 
+@testable internal import Settings
 @testable internal import Worker
 
 @Suite("new-keys")

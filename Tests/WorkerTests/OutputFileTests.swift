@@ -1,4 +1,6 @@
 import Foundation
+import Settings
+import TestKit
 import Testing
 
 @testable import BrokerKit

@@ -5,6 +5,7 @@ import Foundation
 import JSON
 import Log
 import Pipeline
+import TestKit
 import Worker
 
 /// A replay as a user runs it: a config directory, a capture, the command, the files.

@@ -1,6 +1,8 @@
 internal import AppCheck
 internal import Foundation
 internal import JSON
+internal import Settings
+internal import TestKit
 internal import Testing
 
 @testable internal import Worker

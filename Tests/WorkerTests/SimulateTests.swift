@@ -7,6 +7,7 @@ internal import JSON
 internal import Kafka
 internal import Log
 internal import Pipeline
+internal import Settings
 internal import Testing
 
 @testable internal import Worker

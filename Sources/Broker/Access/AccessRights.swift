@@ -1,5 +1,6 @@
 internal import Kafka
 internal import Pipeline
+internal import Settings
 
 /// Turns a refusal by the broker into a line that names the missing right and what it is on.
 struct AccessRights: Sendable {

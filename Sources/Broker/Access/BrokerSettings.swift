@@ -1,12 +1,6 @@
 package import Kafka
 internal import Log
-
-/// How a worker is a member of its group.
-package enum GroupMembership: String, Sendable, CaseIterable {
-    /// Known by the instance's name: a restart within `session.timeout.ms` moves no partition.
-    case `static`
-    case dynamic
-}
+package import Settings
 
 #if DEBUG
     /// Bugs that tests on a broker must find; not in release builds.

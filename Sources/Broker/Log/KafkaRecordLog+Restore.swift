@@ -1,5 +1,6 @@
 internal import Kafka
 package import Log
+internal import Settings
 
 extension KafkaRecordLog {
     package func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws {

@@ -1,6 +1,7 @@
 package import Kafka
 package import Log
 internal import Pipeline
+internal import Settings
 
 /// The requests topic as a ``RecordLog``, for one member of the group.
 ///

@@ -1,5 +1,6 @@
 internal import Kafka
 internal import Log
+internal import Settings
 
 /// Reads the ledger topic's partitions from where a kept ledger ends to the end offset at the time of asking.
 ///

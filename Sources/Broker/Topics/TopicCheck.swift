@@ -1,5 +1,6 @@
 package import AppCheck
 internal import Kafka
+package import Settings
 
 /// The facts about a topic that the check uses. `settings` is nil where they could not be read.
 struct TopicFacts: Sendable, Equatable {

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import Kafka
 internal import Pipeline
+package import Settings
 
 /// The outcome of `create-topics`: a line per topic, and whether all six now match the request.
 package struct TopicReport: Sendable, Equatable {

@@ -1,6 +1,7 @@
 internal import Kafka
 internal import Log
 internal import Pipeline
+internal import Settings
 
 /// At least once: outputs are acknowledged by all replicas first, then the offsets are committed.
 ///

@@ -1,5 +1,6 @@
 internal import Kafka
 internal import Log
+internal import Settings
 
 /// Exactly once: outputs, ledger and offsets of a batch in one Kafka transaction.
 ///

@@ -1,3 +1,5 @@
+internal import Settings
+
 extension Arguments {
     /// The value of `--partitions`: `3` or `0,2,5-7`; nil without it.
     func partitions() throws(UsageFault) -> Set<Int32>? {

@@ -1,3 +1,5 @@
+internal import Settings
+
 /// A command's arguments as read; names and presence were checked by ``OptionParser``, values are checked on reading.
 package struct Arguments: Sendable, Equatable {
     /// By option name; a switch holds one empty string.

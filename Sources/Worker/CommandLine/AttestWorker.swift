@@ -1,3 +1,5 @@
+internal import Settings
+
 /// The program: a table of commands and the frame around each of them.
 package enum AttestWorker {
     package static let name = "attest-worker"

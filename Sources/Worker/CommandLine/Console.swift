@@ -1,4 +1,5 @@
 internal import Foundation
+package import Settings
 
 /// A command's output: results on standard output, errors and progress on standard error.
 ///

@@ -1,3 +1,5 @@
+internal import Settings
+
 /// Reads a command's arguments by its declared options; anything else is a ``UsageFault`` of one sentence.
 package struct OptionParser {
     private let command: Command

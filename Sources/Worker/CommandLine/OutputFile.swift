@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Settings
 
 /// A command's output: a regular file, a device, a FIFO, a link's target, or standard output (`-`).
 ///

@@ -35,6 +35,19 @@ package struct ProgressMeter {
         return { ContinuousClock.now - start }
     }
 
+    /// Does work that counts what is done; the bar is cleared at its end.
+    static func during<Result>(
+        _ label: String,
+        unit: String,
+        total: Int? = nil,
+        console: Console,
+        _ work: (_ done: (Int) -> Void) throws -> Result
+    ) rethrows -> Result {
+        var meter = ProgressMeter(label, unit: unit, total: total, console: console)
+        defer { meter.finish() }
+        return try work { meter.update($0) }
+    }
+
     /// Cheap to call often: shows something ten times a second on a terminal, every five seconds elsewhere.
     ///
     /// - Parameter share: the share of the work that is done, 0 to 1, if known other than by counting.

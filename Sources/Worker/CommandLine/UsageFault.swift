@@ -1,3 +1,5 @@
+internal import Settings
+
 /// The command line asks for something that does not exist or is impossible.
 package struct UsageFault: ExplainedFault, Equatable {
     package let sentence: String

@@ -4,6 +4,7 @@ internal import Crypto
 internal import Foundation
 internal import JSON
 internal import Pipeline
+internal import Settings
 
 extension Command {
     static let challenge = Command(

@@ -1,5 +1,6 @@
 internal import Broker
 internal import Kafka
+internal import Settings
 
 extension Command {
     static let createTopics = Command(
@@ -19,16 +20,13 @@ extension Command {
         guard let partitions = try arguments.integer("--partitions", in: 1...100_000) else {
             throw UsageFault("--partitions is required.")
         }
-        let report: TopicReport
-        do {
-            report = try TopicCreator.createTopics(
+        let report = try CommandFault.explaining("the topics cannot be created", by: \.description) {
+            try TopicCreator.createTopics(
                 properties: try configuration.brokerProperties(),
                 topics: configuration.topics,
                 partitions: partitions,
                 replication: try arguments.integer("--replication", in: 1...1000)
             )
-        } catch let fault as KafkaFault {
-            throw CommandFault("the topics cannot be created: \(fault).")
         }
         for line in report.lines { console.print(line) }
         for line in report.complaints { console.printError("\(AttestWorker.name): \(line)") }

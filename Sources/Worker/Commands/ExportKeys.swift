@@ -1,3 +1,6 @@
+internal import Broker
+internal import Settings
+
 extension Command {
     static let exportKeys = Command(
         name: "export-keys",
@@ -15,7 +18,9 @@ extension Command {
     ) { arguments, console in
         let configuration = try Configuration.load(directory: try arguments.required("--config"))
         let chosen = try arguments.partitions()
-        let keys = try KeyExport(try LedgerAccess(configuration), only: chosen, console: console)
+        let keys = try ProgressMeter.during("export-keys", unit: "ledger records", console: console) { done in
+            try KeyExport(try LedgerAccess(configuration), only: chosen, progress: done)
+        }
         guard let path = arguments.string("--output"), path != "-" else {
             _ = try keys.write { try console.deliver($0) }
             return ExitCode.done

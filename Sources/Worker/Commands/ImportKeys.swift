@@ -1,3 +1,9 @@
+internal import Broker
+internal import Settings
+
+/// Lines about keys that an import leaves; further ones are only counted.
+private let shownConflicts = 20
+
 extension Command {
     static let importKeys = Command(
         name: "import-keys",
@@ -21,8 +27,22 @@ extension Command {
                     + "crc32, whichever the requests' producers use."
             )
         }
-        var session = KeyImport(try LedgerAccess(configuration), partitioner: partitioner, console: console)
-        let tally = try session.run(input: try arguments.required("--input"))
+        var kept = 0
+        let keys = try KeyImport(
+            try LedgerAccess(configuration),
+            partitioner: partitioner,
+            input: try arguments.required("--input")
+        ) { id, reason in
+            kept += 1
+            if kept <= shownConflicts { console.printError("key \(id.text) is left as it is: \(reason)") }
+        }
+        if kept > shownConflicts {
+            console.printError("and \((kept - shownConflicts).grouped) more keys are left as they are")
+        }
+        try ProgressMeter.during("import-keys", unit: "keys", total: keys.total, console: console) { done in
+            try keys.perform(progress: done)
+        }
+        let tally = keys.tally
         console.print(
             "\(tally.lines.grouped) lines: \(tally.added.grouped) keys added, \(tally.updated.grouped) updated, "
                 + "\(tally.unchanged.grouped) unchanged, \(tally.kept.grouped) left as they are"

@@ -1,4 +1,5 @@
 internal import AppCheck
+internal import Settings
 
 extension Command {
     static let jwks = Command(

@@ -1,6 +1,7 @@
 internal import AppCheck
 internal import Foundation
 internal import Pipeline
+internal import Settings
 
 extension Command {
     static let newKeys = Command(
@@ -150,11 +151,11 @@ struct NewKeysCommand {
     private func tell(_ fresh: FreshKeys) {
         console.print(adds ? "\nAdded to worker.json:" : "\nFor worker.json, each at the end of its list:")
         let lists = [
-            ("signingKeys", fresh.signing.map(\.json)), ("sealingKeys", fresh.sealing.map(\.json)),
-            ("challenges.keys", fresh.challenges.map(\.json)),
+            ("signingKeys", fresh.signing.map(\.line)), ("sealingKeys", fresh.sealing.map(\.line)),
+            ("challenges.keys", fresh.challenges.map(\.line)),
         ]
         for (list, keys) in lists {
-            for key in keys { console.print("  \(list): \(key.line)") }
+            for key in keys { console.print("  \(list): \(key)") }
         }
     }
 

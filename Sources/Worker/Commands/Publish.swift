@@ -2,6 +2,7 @@ internal import Broker
 internal import Kafka
 internal import Log
 internal import Pipeline
+internal import Settings
 
 extension Command {
     static let publish = Command(
@@ -25,14 +26,14 @@ extension Command {
         var count = 0
         // A line that cannot be read ends the capture: the records before it are sent and counted first.
         var badLine: CommandFault?
-        let report: PublishReport
-        do {
+        let trouble = "cannot publish to \(configuration.topics.requests)"
+        let report = try CommandFault.explaining(trouble, by: \.description) {
             let publisher = try CapturePublisher(
                 properties: try configuration.brokerProperties(),
                 topic: configuration.topics.requests,
                 options: options
             )
-            report = try publisher.publish {
+            return try publisher.publish {
                 do throws(CommandFault) {
                     guard let record = try lines.next() else { return nil }
                     count += 1
@@ -43,8 +44,6 @@ extension Command {
                     return nil
                 }
             }
-        } catch let fault as KafkaFault {
-            throw CommandFault("cannot publish to \(configuration.topics.requests): \(fault).")
         }
         progress.finish()
         for warning in lines.warnings { console.printError("warning: \(warning)") }

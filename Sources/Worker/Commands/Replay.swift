@@ -1,3 +1,5 @@
+internal import Settings
+
 extension Command {
     static let replay = Command(
         name: "replay",

@@ -1,3 +1,6 @@
+internal import Broker
+internal import Settings
+
 extension Command {
     static let reset = Command(
         name: "reset",
@@ -27,12 +30,10 @@ extension Command {
     ) { arguments, console in
         let configuration = try Configuration.load(directory: try arguments.required("--config"))
         let confirmed = arguments.has("--yes")
-        let reset = try LedgerReset(
-            try LedgerAccess(configuration),
-            try ResetScope(arguments),
-            writes: confirmed,
-            console: console
-        )
+        let reset = try ProgressMeter.during("reset", unit: "ledger records read", console: console) { done in
+            let access = try LedgerAccess(configuration)
+            return try LedgerReset(access, try ResetScope(arguments), writes: confirmed, progress: done)
+        }
         console.print(reset.text)
         guard !reset.isDone else {
             console.print("nothing to do")
@@ -42,8 +43,12 @@ extension Command {
             console.print("nothing was changed; --yes carries out the plan")
             return ExitCode.done
         }
-        let written = try reset.perform(console: console)
-        let what = arguments.has("--offsets-only") ? "marks set, the ledger is kept" : "ledger records forgotten"
+        let keeps = reset.scope.keepsLedger
+        let unit = keeps ? "marks set" : "records forgotten"
+        let written = try ProgressMeter.during("reset", unit: unit, total: reset.total, console: console) { done in
+            try reset.perform(progress: done)
+        }
+        let what = keeps ? "marks set, the ledger is kept" : "ledger records forgotten"
         console.print("done: offsets moved, \(written.grouped) \(what)")
         return ExitCode.done
     }

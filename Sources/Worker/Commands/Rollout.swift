@@ -1,5 +1,6 @@
 internal import Log
 internal import Pipeline
+internal import Settings
 
 extension Command {
     static let rollout = Command(

@@ -2,6 +2,7 @@ internal import CCrashMark
 internal import Foundation
 internal import Log
 internal import Pipeline
+internal import Settings
 
 /// Crashes of this process, marked in a mapped file for the next one.
 ///

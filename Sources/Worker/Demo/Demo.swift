@@ -5,6 +5,7 @@ internal import Foundation
 internal import Kafka
 internal import Log
 internal import Pipeline
+internal import Settings
 
 /// The whole path of a record without any set-up: an embedded broker, fake devices, the real worker loop, an account.
 struct Demo {

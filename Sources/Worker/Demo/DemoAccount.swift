@@ -1,5 +1,6 @@
 internal import Broker
 internal import Pipeline
+internal import Settings
 
 /// The account of a demo: the input, the output, and whether each outcome is the expected one.
 struct DemoAccount {

@@ -1,6 +1,7 @@
 internal import AppCheck
 internal import Crypto
 internal import JSON
+internal import Settings
 
 /// The account of the exchange: the tokens of the stock clients, and whether they verify.
 struct DemoExchange {

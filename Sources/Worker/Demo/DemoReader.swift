@@ -3,6 +3,7 @@ internal import JSON
 internal import Kafka
 internal import Log
 internal import Pipeline
+internal import Settings
 
 /// Reads back the worker's outputs: every result and every dead letter, from the beginning.
 struct DemoReader {

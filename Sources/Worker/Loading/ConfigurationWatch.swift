@@ -1,6 +1,7 @@
 package import AppCheck
 internal import Foundation
 internal import Pipeline
+package import Settings
 
 /// Applies changes of apps.json, of worker.json's key lists and of the key files while a worker runs.
 ///

@@ -1,8 +1,10 @@
 internal import AppAttest
 internal import AppCheck
+internal import Broker
 internal import Crypto
 internal import Kafka
 internal import Pipeline
+internal import Settings
 
 extension Configuration {
     /// The roots, parsed.

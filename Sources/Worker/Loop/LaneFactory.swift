@@ -3,6 +3,7 @@ internal import AppCheck
 internal import Crypto
 internal import Foundation
 internal import Pipeline
+internal import Settings
 
 /// Makes the lanes: one verifier and one engine each, a meter for all.
 struct LaneFactory {

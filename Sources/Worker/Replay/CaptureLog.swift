@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Log
 internal import Pipeline
+internal import Settings
 internal import Synchronization
 
 /// A capture as a record log: its lines in, four capture files out. One reader, no rebalances.

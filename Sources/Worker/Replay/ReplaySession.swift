@@ -3,6 +3,7 @@ internal import AppCheck
 internal import Broker
 internal import Log
 internal import Pipeline
+internal import Settings
 
 /// A replay: a capture through the pipeline, with every file it writes.
 struct ReplaySession {

@@ -1,5 +1,6 @@
 internal import AppCheck
 internal import JSON
+internal import Settings
 
 /// An event of the events topic, with the fields that judge a rollout.
 struct RolloutEvent: Equatable {

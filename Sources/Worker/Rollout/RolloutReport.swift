@@ -1,5 +1,6 @@
 internal import AppCheck
 internal import JSON
+internal import Settings
 
 /// The state of each app's rollout, from its events.
 struct RolloutReport {

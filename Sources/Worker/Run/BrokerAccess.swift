@@ -2,6 +2,7 @@ internal import AppCheck
 internal import Broker
 internal import Foundation
 internal import Kafka
+internal import Settings
 
 /// The broker that a configuration names, or the one inside this process.
 final class BrokerAccess {
@@ -47,11 +48,9 @@ final class BrokerAccess {
         settings.commitsOffsetsAside = embedded != nil
         settings.guardsPositions = embedded == nil
         self.settings = settings
-        do throws(KafkaFault) {
+        try ConfigurationFault.explaining { () throws(KafkaFault) in
             try settings.validate()
             if !configuration.embeddedBroker { try settings.validateMember() }
-        } catch {
-            throw ConfigurationFault("kafka.properties: \(error.message).")
         }
     }
 
@@ -95,11 +94,6 @@ final class BrokerAccess {
 
     /// The number of partitions that all topics have.
     func partitionCount() throws -> Int32 {
-        let admin = try Admin(KafkaProperties(settings.properties))
-        let found = try admin.topics().first { $0.name == topics.requests }
-        guard let count = found.flatMap({ Int32(exactly: $0.partitions) }), count > 0 else {
-            throw CommandFault("no such topic: \(topics.requests); create it with attest-worker create-topics.")
-        }
-        return count
+        try PartitionCounts(Admin(KafkaProperties(settings.properties))).count(of: topics.requests)
     }
 }

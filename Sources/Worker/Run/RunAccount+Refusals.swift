@@ -1,5 +1,6 @@
 internal import AppCheck
 internal import Pipeline
+internal import Settings
 
 extension RunAccount {
     /// Refusals and deferrals that have no event: challenges, tokens, our own two verbs, and requests that name an

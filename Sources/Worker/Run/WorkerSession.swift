@@ -5,6 +5,7 @@ internal import Foundation
 internal import Kafka
 internal import Log
 internal import Pipeline
+internal import Settings
 internal import Synchronization
 
 /// `run`: the worker on a broker, from the checks before the start until it has drained.
@@ -41,13 +42,9 @@ final class WorkerSession {
     ///
     /// - Throws: ``CommandFault`` for a finding that keeps the worker from running.
     func check() throws {
-        let findings: [TopicFinding]
-        do {
-            var found = try access.findings()
-            if configuration.delivery == .exactlyOnce { found += try access.transactionFindings() }
-            findings = found
-        } catch let fault as KafkaFault {
-            throw CommandFault("cannot query the broker: \(fault.message).")
+        let findings = try CommandFault.explaining("cannot query the broker") {
+            let found = try access.findings()
+            return configuration.delivery == .exactlyOnce ? try found + access.transactionFindings() : found
         }
         try report(findings, endsAt: { $0.severity == .problem })
         printDoubts()

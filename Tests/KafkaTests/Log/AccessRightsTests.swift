@@ -1,6 +1,7 @@
 import Kafka
 import Log
 import Pipeline
+import Settings
 import Testing
 
 @testable import Broker

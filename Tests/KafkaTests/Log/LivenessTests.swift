@@ -2,6 +2,7 @@ import Broker
 import Glibc
 import Kafka
 import Log
+import Settings
 import Testing
 
 /// A member serves its group whatever it waits for, and loses nothing that comes meanwhile.

@@ -2,6 +2,7 @@ import Broker
 import Glibc
 import Kafka
 import Log
+import Settings
 import Testing
 
 @Suite(.timeLimit(.minutes(20)))

@@ -2,6 +2,7 @@ import AppAttest
 import Kafka
 import Log
 import Pipeline
+import Settings
 import Testing
 
 @testable import Broker

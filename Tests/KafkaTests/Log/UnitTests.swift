@@ -3,6 +3,7 @@ import Foundation
 import Kafka
 import Log
 import Pipeline
+import Settings
 import Testing
 
 /// How a batch's outputs, ledger records and offsets become one unit, on a broker whose answers are made up.

@@ -3,6 +3,7 @@ import BrokerKit
 import Kafka
 import Log
 import Pipeline
+import Settings
 import Testing
 
 /// KAFKA-17754: the network holds one request of a transaction, the library repeats it inside a call that succeeds, and

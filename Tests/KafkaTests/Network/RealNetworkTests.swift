@@ -4,6 +4,7 @@ import Foundation
 import Kafka
 import Log
 import Pipeline
+import Settings
 import Testing
 
 /// Network faults during transactions, on a real broker.

@@ -3,6 +3,7 @@ import BrokerKit
 import Foundation
 import Kafka
 import Log
+import Settings
 import Testing
 
 extension BrokerSettings {

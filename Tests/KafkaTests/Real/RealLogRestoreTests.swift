@@ -3,6 +3,7 @@ import BrokerKit
 import Foundation
 import Kafka
 import Log
+import Settings
 import Testing
 
 /// The restore of a log from the ledger topic when it is assigned partitions.

@@ -3,6 +3,7 @@ import BrokerKit
 import Foundation
 import Kafka
 import Log
+import Settings
 import Testing
 
 /// Behaviour of an exactly-once log alone, and how it differs from an at-least-once log.

@@ -3,6 +3,7 @@ import BrokerKit
 import Kafka
 import Log
 import Pipeline
+import Settings
 import Testing
 
 /// Positions that disagree, where only a broker shows it.

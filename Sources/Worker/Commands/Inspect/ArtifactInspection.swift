@@ -2,6 +2,7 @@ internal import AppAttest
 internal import AppCheck
 internal import Crypto
 internal import JSON
+internal import Settings
 
 /// An artifact explained: its clear part, the content that a configuration's keys unseal, and the checks by which a
 /// worker of that configuration accepts it with an assertion.

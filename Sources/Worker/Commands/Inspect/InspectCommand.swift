@@ -3,6 +3,7 @@ internal import AppCheck
 internal import Crypto
 internal import Foundation
 internal import JSON
+internal import Settings
 
 extension Command {
     static let inspect = Command(

@@ -2,6 +2,7 @@ internal import AppAttest
 internal import AppCheck
 internal import Foundation
 internal import JSON
+internal import Settings
 
 /// The object to explain: its bytes, and its apparent kind.
 struct InspectedObject {

@@ -1,5 +1,6 @@
 internal import AppAttest
 internal import JSON
+internal import Settings
 
 /// A report as text and as JSON.
 struct InspectionView {

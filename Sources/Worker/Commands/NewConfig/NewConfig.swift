@@ -1,3 +1,5 @@
+internal import Settings
+
 extension Command {
     static let newConfig = Command(
         name: "new-config",

@@ -2,6 +2,7 @@ internal import AppCheck
 internal import Crypto
 internal import DeviceLab
 internal import Foundation
+internal import Settings
 
 /// A config directory for fake devices: a lab authority whose root is the anchor, one project with one app, and a fresh
 /// key of each kind.

@@ -1,5 +1,6 @@
 internal import Log
 internal import Pipeline
+internal import Settings
 
 /// Writes a capture, a chunk of records at a time.
 final class CaptureWriter {

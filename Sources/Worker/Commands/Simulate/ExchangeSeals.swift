@@ -2,6 +2,7 @@ internal import AppAttest
 internal import AppCheck
 internal import Crypto
 internal import Pipeline
+internal import Settings
 
 /// The configuration's keys for fake devices: a capture made with them is complete in itself, as if a worker with these
 /// keys had answered everything before.

@@ -3,6 +3,7 @@ internal import Broker
 internal import DeviceLab
 internal import Foundation
 internal import Kafka
+internal import Settings
 
 extension SimulateCommand {
     /// `--live`: stock clients that wait for the answers of a running worker.
@@ -27,10 +28,7 @@ extension SimulateCommand {
         {
             let properties = try configuration.brokerProperties()
             let topic = configuration.topics.requests
-            let found = try Admin(KafkaProperties(properties)).topics().first { $0.name == topic }
-            guard let partitions = found.flatMap({ Int32(exactly: $0.partitions) }), partitions > 0 else {
-                throw CommandFault("no such topic: \(topic); create it with \(AttestWorker.name) create-topics.")
-            }
+            let partitions = try PartitionCounts(Admin(KafkaProperties(properties))).count(of: topic)
             let fleet = StockFleet(
                 StockFleet.members(apps, ca: ca, devices: devices, seed: seed, wishes: wishes),
                 link: try StockLink(properties: properties, topics: configuration.topics, partitions: partitions),

@@ -6,6 +6,7 @@ internal import Foundation
 internal import Kafka
 internal import Log
 internal import Pipeline
+internal import Settings
 
 extension Command {
     static let simulate = Command(
@@ -183,21 +184,16 @@ struct SimulateCommand {
             rate: settings.rate
         )
         var meter = ProgressMeter("simulate", unit: "calls", total: settings.records, console: console)
-        let tally: StockTally
-        do { tally = try live.run(configuration, apps, ca, &meter) } catch let fault as KafkaFault {
-            throw CommandFault("cannot reach the topics: \(fault).")
+        let tally = try CommandFault.explaining("cannot reach the topics", by: \.description) {
+            try live.run(configuration, apps, ca, &meter)
         }
         meter.finish()
         for line in try Self.account(tally, devices: settings.devices) { say(line) }
     }
 
     private func publish(_ traffic: SimulatedTraffic, _ configuration: Configuration) throws {
-        let report: PublishReport
-        do {
-            report = try send(traffic, configuration)
-        } catch let fault as KafkaFault {
-            throw CommandFault("cannot publish to \(configuration.topics.requests): \(fault).")
-        }
+        let trouble = "cannot publish to \(configuration.topics.requests)"
+        let report = try CommandFault.explaining(trouble, by: \.description) { try send(traffic, configuration) }
         guard report.isComplete else {
             let cause = report.firstFailure ?? "no acknowledgement"
             throw CommandFault(

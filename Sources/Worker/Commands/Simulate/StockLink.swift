@@ -1,9 +1,9 @@
 internal import Broker
-internal import Foundation
 internal import JSON
 internal import Kafka
 internal import Log
 internal import Pipeline
+internal import Settings
 
 /// A gateway's part: calls go onto the requests topic, answers come from the results and tokens topics, by readers
 /// without a group that start at the topics' ends.
@@ -57,13 +57,9 @@ final class StockLink {
 
     /// Topics that were just created have no leader yet.
     private static func end(of partition: Int32, _ consumer: Consumer) throws -> Int64 {
-        for _ in 0..<50 {
-            do { return try consumer.watermarks(of: partition, timeoutMilliseconds: 30_000).high } catch {
-                guard error.isRetriable else { throw error }
-                usleep(200_000)
-            }
+        try BrokerRetry.ask { () throws(KafkaFault) in
+            try consumer.watermarks(of: partition, timeoutMilliseconds: 30_000).high
         }
-        return try consumer.watermarks(of: partition, timeoutMilliseconds: 30_000).high
     }
 
     /// - Parameters:

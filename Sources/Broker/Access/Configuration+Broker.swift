@@ -1,0 +1,20 @@
+internal import Kafka
+package import Settings
+
+extension Configuration {
+    /// kafka.properties, for clients of the broker that it names. Only `replay` and the embedded broker do without one.
+    ///
+    /// - Throws: ``ConfigurationFault`` where no broker is named, or no client can be made of the lines.
+    package func brokerProperties() throws(ConfigurationFault) -> [(String, String)] {
+        let properties = KafkaProperties(kafkaProperties.map { ($0.name, $0.value) })
+        try ConfigurationFault.explaining { () throws(KafkaFault) in try properties.validate() }
+        guard ["bootstrap.servers", "metadata.broker.list"].contains(where: { properties[$0]?.isEmpty == false }) else {
+            throw ConfigurationFault(
+                "kafka.properties: bootstrap.servers is missing; set it to the brokers' addresses, such as 127.0.0.1:9092."
+            )
+        }
+        // librdkafka judges combinations of lines, and the files that they name, only when a client is made.
+        _ = try ConfigurationFault.explaining { () throws(KafkaFault) in try Admin(properties) }
+        return properties.pairs.map { ($0.name, $0.value) }
+    }
+}

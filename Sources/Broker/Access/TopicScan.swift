@@ -1,0 +1,77 @@
+package import Kafka
+
+/// Reads partitions of one topic from their beginnings to their ends: committed records only, without a group.
+package final class TopicScan {
+    /// No partition moved for longer than the scan waits; a transaction may be open there.
+    package struct Standstill: Error {
+        package let partition: Int32
+    }
+
+    private static let roundRecords = 10_000
+    private static let waitMilliseconds = 200
+    private static let answerMilliseconds = 10_000
+
+    private let reader: TopicReader
+    private let partitions: Range<Int32>
+    private let wanted: [Int32]
+    private let patience: Duration
+    private let doubt: Duration?
+
+    /// - Parameters:
+    ///   - partitions: the topic's.
+    ///   - chosen: the partitions to read; nil = all of them.
+    ///   - patience: after this long without progress the scan gives up.
+    ///   - doubt: after this long without progress the broker is asked whether it is there; nil = never.
+    package init(
+        _ properties: KafkaProperties,
+        topic: String,
+        partitions: Int32,
+        only chosen: Set<Int32>? = nil,
+        patience: Duration,
+        doubt: Duration? = nil
+    ) throws(KafkaFault) {
+        self.partitions = 0..<partitions
+        self.patience = patience
+        self.doubt = doubt
+        wanted = self.partitions.filter { chosen?.contains($0) ?? true }
+        reader = try TopicReader(properties, topic: topic)
+        // The beginning by its symbol, not its number: retention may delete the oldest records in between.
+        try reader.start(wanted.map { PartitionOffset(partition: $0, offset: PartitionOffset.beginning) })
+    }
+
+    /// The present ends of all partitions, chosen or not.
+    package func ends() throws(KafkaFault) -> [Watermarks] {
+        var ends: [Watermarks] = []
+        for partition in partitions { ends.append(try BrokerRetry.ask { () throws(KafkaFault) in try end(partition) }) }
+        return ends
+    }
+
+    private func end(_ partition: Int32) throws(KafkaFault) -> Watermarks {
+        try reader.watermarks(of: partition, timeoutMilliseconds: Self.answerMilliseconds)
+    }
+
+    /// Reads everything up to these ends, and records that happen to come after them.
+    ///
+    /// - Throws: a ``KafkaFault``, ``Standstill``, or the error of `body`.
+    package func read(upTo ends: [Watermarks], _ body: (TopicRecord) throws -> Void) throws {
+        var open = wanted.filter { ends[Int($0)].low < ends[Int($0)].high }
+        var places: [Int64] = []
+        var (movedAt, askedAt) = (ContinuousClock.now, ContinuousClock.now)
+        while true {
+            open.removeAll { place($0) >= ends[Int($0)].high }
+            guard let first = open.first else { return }
+            let records = try reader.poll(maxRecords: Self.roundRecords, timeoutMilliseconds: Self.waitMilliseconds)
+            for record in records { try body(record) }
+            let (now, present) = (ContinuousClock.now, open.map(place))
+            if !records.isEmpty || present != places { (movedAt, askedAt) = (now, now) }
+            places = present
+            if let doubt, now - askedAt >= doubt {
+                _ = try BrokerRetry.ask { () throws(KafkaFault) in try end(first) }
+                askedAt = .now
+            }
+            guard now - movedAt < patience else { throw Standstill(partition: first) }
+        }
+    }
+
+    private func place(_ partition: Int32) -> Int64 { reader.position(of: partition) ?? -1 }
+}

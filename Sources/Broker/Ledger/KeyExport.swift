@@ -1,0 +1,62 @@
+internal import AppAttest
+internal import Crypto
+internal import Kafka
+internal import Pipeline
+internal import Settings
+
+/// `export-keys`: the ledger topic's keys as a KEYS file.
+package struct KeyExport {
+    private static let chunkBytes = 1 << 20
+
+    /// By partition. If producers disagree about partitions a key may be on two; each then has its line.
+    private var keys: [StoredKeys]
+
+    /// Reads the ledger up to the ends that it has now.
+    ///
+    /// - Parameters:
+    ///   - chosen: the partitions to read; nil = all of them.
+    ///   - progress: called with the number of ledger records read.
+    package init(_ access: LedgerAccess, only chosen: Set<Int32>?, progress: (Int) -> Void) throws {
+        let partitions = try access.partitionCount()
+        try access.require(chosen, of: partitions)
+        var keys = [StoredKeys](repeating: StoredKeys(), count: Int(partitions))
+        var records = 0
+        var decoder = LedgerDecoder()
+        try LedgerReader(access, partitions: partitions, only: chosen).read { record in
+            records += 1
+            progress(records)
+            switch try decoder.change(of: record) {
+            case .key(let id, let stored): keys[Int(record.partition)].set(id, stored)
+            case .keyForgotten(let id): keys[Int(record.partition)].remove(id)
+            default: break
+            }
+        }
+        try decoder.finish()
+        self.keys = keys
+    }
+
+    /// A line per key, in order of the key IDs' bytes, so that two exports can be compared line by line.
+    ///
+    /// - Returns: the number of lines.
+    package func write(_ deliver: ([UInt8]) throws -> Void) throws -> Int {
+        var places: [(id: KeyID, partition: Int)] = []
+        places.reserveCapacity(keys.reduce(0) { $0 + $1.count })
+        for partition in keys.indices { places += keys[partition].ids.map { ($0, partition) } }
+        places.sort { left, right in
+            left.id == right.id ? left.partition < right.partition : left.id.digest.words < right.id.digest.words
+        }
+        var (line, chunk): ([UInt8], [UInt8]) = ([], [])
+        for place in places {
+            guard let record = keys[place.partition][place.id] else { continue }
+            // The line is built alone first: the writer copies the buffer that it appends to.
+            line.removeAll(keepingCapacity: true)
+            KeysFile.encode(ImportedKey(place.id, record), into: &line)
+            chunk += line
+            guard chunk.count >= Self.chunkBytes else { continue }
+            try deliver(chunk)
+            chunk.removeAll(keepingCapacity: true)
+        }
+        if !chunk.isEmpty { try deliver(chunk) }
+        return places.count
+    }
+}

@@ -1,0 +1,138 @@
+package import AppAttest
+internal import AppCheck
+package import Kafka
+internal import Log
+internal import Pipeline
+internal import Settings
+
+/// `import-keys`: a KEYS file into the ledger topic.
+package struct KeyImport {
+    package struct Tally: Equatable {
+        package var lines = 0
+        package var added = 0
+        package var updated = 0
+        package var unchanged = 0
+        package var kept = 0
+    }
+
+    private let access: LedgerAccess
+    private let partitioner: Partitioner
+    private let partitions: Int32
+    private let writer: LedgerWriter
+    /// The keys of the file.
+    private var wanted = StoredKeys()
+    /// The ledger's records of the same keys.
+    private var present = StoredKeys()
+    /// Partitions of the ledger that have records.
+    private var written: Set<Int32> = []
+    /// The ledger's ends.
+    private var ends: [Int64] = []
+    /// The keys to be written, in the file's order.
+    private var due: [KeyID] = []
+    package private(set) var tally = Tally()
+
+    /// Reads all lines first, then the ledger; writes nothing.
+    ///
+    /// - Parameters:
+    ///   - input: the KEYS file's path.
+    ///   - kept: called with each key of the ledger that the import leaves as it is, and why.
+    package init(
+        _ access: LedgerAccess,
+        partitioner: Partitioner,
+        input: String,
+        kept: (KeyID, _ reason: String) -> Void
+    ) throws {
+        self.access = access
+        self.partitioner = partitioner
+        _ = try access.transactionalID()
+        var (wanted, lines) = (StoredKeys(), 0)
+        try KeysFile.read(input) { key in
+            wanted.add(key)
+            lines += 1
+        }
+        (self.wanted, tally.lines) = (wanted, lines)
+        partitions = try access.partitionCount()
+        try access.requireEmptyGroup()
+        writer = try LedgerWriter(access)
+        try writer.open()
+        ends = try readLedger()
+        judge(kept)
+    }
+
+    /// The number of keys to be written.
+    package var total: Int { due.count }
+
+    /// - Parameter progress: called with the number of committed records.
+    package func perform(progress: (Int) -> Void) throws {
+        var due = due[...]
+        var marks = due.isEmpty ? [] : try firstMarks()[...]
+        try writer.write(from: ends, progress: progress) {
+            if let mark = marks.popFirst() { return mark }
+            guard let id = due.popFirst(), let record = wanted[id] else { return nil }
+            guard case .write(let merged) = KeyMerge(record, into: present[id]) else {
+                preconditionFailure("judged a moment ago, and nothing has changed")
+            }
+            let (key, value) = LedgerCodec.encode(.key(id, merged))
+            return LedgerRecord(partition: home(of: id), key: key, value: value)
+        }
+    }
+
+    /// Marks the keys of partitions without a worker so far as imported: a worker that finds keys and no offset would
+    /// take the offset for lost. The marks come with the first of the keys.
+    private func firstMarks() throws -> [LedgerRecord] {
+        let mark = PartitionMark(appliedOffset: 0, group: Array(try access.groupID().utf8), delivery: .transaction)
+        let (key, value) = LedgerCodec.encode(.mark(mark))
+        return try access.requestOffsets(partitions: partitions)
+            .filter { $0.committed == nil && !written.contains($0.partition) }
+            .map { LedgerRecord(partition: $0.partition, key: key, value: value) }
+    }
+
+    private func home(of id: KeyID) -> Int32 { partitioner.partition(of: id.recordKey, count: partitions) }
+
+    /// - Returns: the partitions' ends.
+    private mutating func readLedger() throws -> [Int64] {
+        var strays: [KeyID: Int32] = [:]
+        var decoder = LedgerDecoder()
+        let ends = try LedgerReader(access, partitions: partitions).readSettled { record in
+            if record.value != nil { written.insert(record.partition) }
+            switch try decoder.change(of: record) {
+            case .key(let id, let stored):
+                guard wanted[id] != nil else { return }
+                if record.partition == home(of: id) { present.set(id, stored) } else { strays[id] = record.partition }
+            case .keyForgotten(let id):
+                if strays[id] == record.partition { strays[id] = nil }
+                if record.partition == home(of: id) { present.remove(id) }
+            default: break
+            }
+        }
+        try decoder.finish()
+        if let (id, partition) = strays.first {
+            throw CommandFault(
+                "the ledger has key \(id.text) on partition \(partition), but worker.json's partitioner puts it on "
+                    + "\(home(of: id)): set partitioner to the one that the requests' producers use."
+            )
+        }
+        return ends
+    }
+
+    private mutating func judge(_ kept: (KeyID, String) -> Void) {
+        for id in wanted.ids {
+            guard let record = wanted[id] else { continue }
+            let stored = present[id]
+            switch KeyMerge(record, into: stored) {
+            case .unchanged: tally.unchanged += 1
+            case .write:
+                due.append(id)
+                if stored == nil { tally.added += 1 } else { tally.updated += 1 }
+            case .kept(let reason):
+                tally.kept += 1
+                kept(id, reason)
+            }
+        }
+    }
+}
+
+extension KeyID {
+    /// Apple's text.
+    package var text: String { String(decoding: recordKey, as: UTF8.self) }
+}

@@ -1,0 +1,57 @@
+internal import AppAttest
+internal import Pipeline
+internal import Settings
+
+/// The outcome for an imported key that the ledger may already have: an import adds, and never weakens the ledger.
+enum KeyMerge: Equatable {
+    case unchanged
+    case write(KeyRecord)
+    /// The ledger's key differs in its identity; it is kept, for this reason.
+    case kept(String)
+
+    /// - Parameter stored: the ledger's record; nil = it has none.
+    init(_ imported: KeyRecord, into stored: KeyRecord?) {
+        guard let stored else {
+            self = .write(imported)
+            return
+        }
+        if let conflict = Self.conflict(imported, stored) {
+            self = .kept(conflict)
+            return
+        }
+        let merged = Self.merged(imported, stored)
+        self = merged == stored ? .unchanged : .write(merged)
+    }
+
+    private static func conflict(_ imported: KeyRecord, _ stored: KeyRecord) -> String? {
+        guard imported.appleAppID == stored.appleAppID else {
+            return "the ledger has it for Apple App ID \(stored.appleAppID.printable)"
+        }
+        guard imported.environment == stored.environment else {
+            return "the ledger has it for the environment \(stored.environment.rawValue)"
+        }
+        if let app = imported.app, let bound = stored.app, app != bound {
+            return "the ledger has it bound to \(bound.printable)"
+        }
+        // A valid point may replace bytes that are no point, never the other way.
+        let sameKey = imported.publicKey == stored.publicKey && imported.unusableKey == stored.unusableKey
+        guard sameKey || (stored.publicKey == nil && imported.publicKey != nil) else {
+            return "the ledger has another public key for it"
+        }
+        return nil
+    }
+
+    /// The record with the higher counter is the newer; it counts where both have a value, the ledger's where the
+    /// counters are equal. Of attestations the one issued later counts.
+    private static func merged(_ imported: KeyRecord, _ stored: KeyRecord) -> KeyRecord {
+        let (newer, older) = imported.counter > stored.counter ? (imported, stored) : (stored, imported)
+        var merged = stored
+        merged.publicKey = stored.publicKey ?? imported.publicKey
+        if merged.publicKey != nil { merged.unusableKey = [] }
+        merged.counter = newer.counter
+        merged.app = stored.app ?? imported.app
+        (merged.nonce, merged.issued) = newer.lastAttestation(orLaterOf: older)
+        merged.lastRequest = newer.lastRequest ?? older.lastRequest
+        return merged
+    }
+}

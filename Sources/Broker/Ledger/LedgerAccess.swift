@@ -1,0 +1,113 @@
+package import Kafka
+internal import Log
+internal import Pipeline
+package import Settings
+
+/// The broker, topics and group of a configuration, for commands that read or write the ledger topic themselves.
+package final class LedgerAccess {
+    package let properties: KafkaProperties
+    package let topics: TopicNames
+    /// The ledger topic.
+    package let topic: String
+    private let group: String?
+    private let admin: Admin
+
+    /// - Throws: ``ConfigurationFault`` for a configuration without a usable broker. Nothing is connected yet.
+    package init(_ configuration: Configuration) throws(ConfigurationFault) {
+        guard !configuration.embeddedBroker else {
+            throw ConfigurationFault(
+                "worker.json: embeddedBroker: that broker ends with its worker, and its ledger with it; set it to false."
+            )
+        }
+        topics = configuration.topics
+        guard let topic = topics.outputs[.ledger] else { preconditionFailure("every output has its topic") }
+        self.topic = topic
+        // Faults are reported as one line of our own; the library's line would only repeat it.
+        properties = KafkaProperties(try configuration.brokerProperties())
+            .completed(defaults: [("log_level", "0")])
+        group = properties["group.id"].flatMap { $0.isEmpty ? nil : $0 }
+        let properties = properties
+        admin = try ConfigurationFault.explaining { () throws(KafkaFault) in
+            try properties.validate()
+            return try Admin(properties)
+        }
+    }
+
+    /// The workers' group.
+    package func groupID() throws(ConfigurationFault) -> String {
+        guard let group else {
+            throw ConfigurationFault("kafka.properties: group.id is missing; set it to the workers' own.")
+        }
+        return group
+    }
+
+    /// One id for all commands that write the ledger, so that of two at a time the later one stops the earlier. A
+    /// worker's id is its group's name, a hyphen and its instance; no host name can make it equal to this one.
+    package func transactionalID() throws(ConfigurationFault) -> String { try groupID() + "@ledger" }
+
+    /// - Throws: ``CommandFault`` where a chosen partition is not one of these.
+    package func require(_ chosen: Set<Int32>?, of partitions: Int32) throws(CommandFault) {
+        guard let unknown = chosen?.filter({ $0 >= partitions }).min() else { return }
+        throw CommandFault("\(topics.requests) has \(partitions) partitions, numbered from 0: there is no \(unknown).")
+    }
+
+    /// The partition count of requests and ledger, which must agree.
+    package func partitionCount() throws -> Int32 {
+        let counts = try CommandFault.explaining("cannot query the broker") { try PartitionCounts(admin) }
+        let (requests, ledger) = (try counts.count(of: topics.requests), try counts.count(of: topic))
+        guard requests == ledger else {
+            throw CommandFault(
+                "\(topics.requests) has \(requests) partitions and \(topic) has \(ledger): a key's record is on the "
+                    + "partition of its requests, so both need the same number; recreate the ledger with create-topics."
+            )
+        }
+        return ledger
+    }
+
+    /// - Throws: ``CommandFault`` where the group has members: their ledgers would miss the records written now.
+    package func requireEmptyGroup() throws {
+        let group = try groupID()
+        let found = try patiently("cannot query the group") { () throws(KafkaFault) in try admin.group(group) }
+        guard found.isEmpty else {
+            let members = found.members == 1 ? "a member" : "\(found.members) members"
+            throw CommandFault(
+                "group \(group) has \(members): stop every worker first (static membership: a stopped worker counts until "
+                    + "its session.timeout.ms is over) and try again."
+            )
+        }
+    }
+
+    /// The group's next offsets of the requests topic, and the first and last offsets of its partitions.
+    package func requestOffsets(partitions: Int32) throws -> [RequestOffsets] {
+        let (group, all) = (try groupID(), Array(0..<partitions))
+        let committed = try patiently("cannot read the group's offsets") { () throws(KafkaFault) in
+            try admin.committedOffsets(ofGroup: group, topic: topics.requests, partitions: all)
+        }
+        let ends = try patiently("cannot read the ends of the requests topic") { () throws(KafkaFault) in
+            try admin.watermarks(of: topics.requests, partitions: all)
+        }
+        return ends.map { partition, marks in
+            let offset = committed.first { $0.partition == partition }?.offset
+            return RequestOffsets(partition: partition, committed: offset, low: marks.low, high: marks.high)
+        }
+    }
+
+    package func setRequestOffsets(_ offsets: [PartitionOffset]) throws {
+        let group = try groupID()
+        try patiently("cannot set the group's offsets") { () throws(KafkaFault) in
+            try admin.setOffsets(ofGroup: group, topic: topics.requests, offsets)
+        }
+    }
+
+    private func patiently<Answer>(_ trouble: String, _ ask: () throws(KafkaFault) -> Answer) throws -> Answer {
+        try CommandFault.explaining(trouble) { try BrokerRetry.ask(ask) }
+    }
+}
+
+/// A partition of the requests topic: the group's next offset (nil = none yet), the oldest one, the end.
+package struct RequestOffsets: Equatable {
+    package var partition: Int32
+    package var committed: Int64?
+    package var low: Int64
+    package var high: Int64
+}

@@ -1,0 +1,69 @@
+package import Kafka
+internal import Settings
+
+/// Reads the ledger topic from its start to its end: committed records only, without a group.
+package final class LedgerReader {
+    /// After this long without a record the broker is asked whether it is there.
+    private static let doubt = Duration.seconds(5)
+
+    private let scan: TopicScan
+    /// After this long without a record the reader gives up: longer than a dead worker's transaction lasts by default.
+    private let patience: Duration
+
+    /// - Parameter chosen: the partitions to read; nil = all of them.
+    package init(
+        _ access: LedgerAccess,
+        partitions: Int32,
+        only chosen: Set<Int32>? = nil,
+        patience: Duration = .seconds(120)
+    ) throws {
+        self.patience = patience
+        scan = try CommandFault.explaining(Self.trouble) {
+            try TopicScan(
+                access.properties,
+                topic: access.topic,
+                partitions: partitions,
+                only: chosen,
+                patience: patience,
+                doubt: Self.doubt
+            )
+        }
+    }
+
+    private static let trouble = "the ledger cannot be read"
+
+    /// Reads everything up to the partitions' present ends, and records that happen to come after them.
+    ///
+    /// - Returns: the present ends of all partitions.
+    /// - Throws: ``CommandFault`` where the broker does not deliver it, or the error of `body`.
+    @discardableResult
+    package func read(_ body: (TopicRecord) throws -> Void) throws -> [Int64] {
+        do {
+            return try CommandFault.explaining(Self.trouble, by: Self.cause) {
+                let ends = try scan.ends()
+                try scan.read(upTo: ends, body)
+                return ends.map(\.high)
+            }
+        } catch let fault as TopicScan.Standstill {
+            throw CommandFault(
+                "the ledger cannot be read to its end: no more records of partition \(fault.partition) arrived for "
+                    + "\(patience); a transaction may be open there, try again when it has timed out."
+            )
+        }
+    }
+
+    private static func cause(_ fault: KafkaFault) -> String {
+        fault.message + (fault.partition.map { "; --partitions leaves partition \($0) out" } ?? "")
+    }
+
+    /// Reads everything until the partitions' ends stop moving: then no transaction is open.
+    package func readSettled(_ body: (TopicRecord) throws -> Void) throws -> [Int64] {
+        var ends = try read(body)
+        while true {
+            // The end of another writer's transaction has an offset of its own, after the ends that were asked for.
+            let now = try read(body)
+            if now == ends { return ends }
+            ends = now
+        }
+    }
+}

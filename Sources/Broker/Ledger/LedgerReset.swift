@@ -1,0 +1,125 @@
+internal import Kafka
+internal import Log
+package import Pipeline
+internal import Settings
+
+/// `reset`: moves the group's offsets to the end (or the beginning) of the requests and forgets everything in the
+/// ledger; or, with `--offsets-only`, sets offsets and marks to one place and keeps the rest of the ledger.
+///
+/// Offsets go first. A crash after them leaves a group that reads on at the new place with all or some of its ledger:
+/// requests judged before lie behind it, or are read again and refused by the counters that still stand. In the other
+/// order, requests in flight would meet a ledger that has forgotten which of them it accepted. Either way the same
+/// command finishes the work.
+package struct LedgerReset {
+    package struct Row: Equatable {
+        package var offsets: RequestOffsets
+        package var target: Int64
+        /// Ledger records to be tombstoned; with `--offsets-only`, the records that are kept.
+        package var live: Int
+        package var mark: PartitionMark?
+    }
+
+    package let access: LedgerAccess
+    package let group: String
+    package let scope: ResetScope
+    private let writer: LedgerWriter?
+    private var live: [LiveLedgerKeys]
+    private let ends: [Int64]
+    package let rows: [Row]
+
+    /// Reads group and ledger.
+    ///
+    /// - Parameters:
+    ///   - writes: false for the plan alone; then nothing is changed.
+    ///   - progress: called with the number of ledger records read.
+    package init(_ access: LedgerAccess, _ scope: ResetScope, writes: Bool, progress: (Int) -> Void) throws {
+        self.access = access
+        self.scope = scope
+        group = try access.groupID()
+        let partitions = try access.partitionCount()
+        try access.require(scope.partitions, of: partitions)
+        try access.requireEmptyGroup()
+        writer = writes ? try LedgerWriter(access) : nil
+        try writer?.open()
+        var live = [LiveLedgerKeys](repeating: LiveLedgerKeys(), count: Int(partitions))
+        var marks: [Int32: PartitionMark] = [:]
+        var records = 0
+        ends = try LedgerReader(access, partitions: partitions, only: scope.partitions).readSettled { record in
+            records += 1
+            progress(records)
+            // Whatever the record says, and whether this version can read it or not.
+            guard let key = record.key, scope.contains(record.partition) else { return }
+            live[Int(record.partition)].note(key, isLive: record.value != nil)
+            if key == Self.markKey { marks[record.partition] = Self.mark(record) }
+        }
+        rows = try access.requestOffsets(partitions: partitions).filter { scope.contains($0.partition) }.compactMap {
+            found in
+            let mark = marks[found.partition]
+            guard let target = try scope.offset(of: found, mark: mark) else { return nil }
+            return Row(offsets: found, target: target, live: live[Int(found.partition)].count, mark: mark)
+        }
+        self.live = live
+    }
+
+    private static let markKey = LedgerCodec.encode(.markForgotten).key
+
+    /// An unreadable mark counts as none.
+    private static func mark(_ record: TopicRecord) -> PartitionMark? {
+        let change = try? LedgerCodec.decode(key: record.key ?? [], value: record.value)
+        guard case .mark(let mark)? = change else { return nil }
+        return mark
+    }
+
+    package var isDone: Bool {
+        rows.allSatisfy { row in
+            guard row.offsets.committed == row.target else { return false }
+            return scope.keepsLedger ? row.mark == newMark(row) : row.live == 0
+        }
+    }
+
+    /// The stream time stays: ids that expired by it must not be accepted again.
+    private func newMark(_ row: Row) -> PartitionMark {
+        PartitionMark(
+            streamTime: row.mark?.streamTime,
+            appliedOffset: row.target,
+            group: Array(group.utf8),
+            delivery: .transaction
+        )
+    }
+
+    /// The number of ledger records to be written.
+    package var total: Int { scope.keepsLedger ? rows.count : rows.reduce(0) { $0 + $1.live } }
+
+    /// - Parameter progress: called with the number of ledger records written.
+    /// - Returns: how many ledger records were written.
+    package func perform(progress: (Int) -> Void) throws -> Int {
+        guard let writer else { preconditionFailure("the plan alone was asked for") }
+        try access.setRequestOffsets(
+            rows.map { PartitionOffset(partition: $0.offsets.partition, offset: $0.target) }
+        )
+        try writer.write(from: ends, progress: progress, scope.keepsLedger ? marks() : tombstones())
+        return writer.written
+    }
+
+    private func marks() -> () -> LedgerRecord? {
+        var rest = rows[...]
+        return {
+            guard let row = rest.popFirst() else { return nil }
+            let (key, value) = LedgerCodec.encode(.mark(newMark(row)))
+            return LedgerRecord(partition: row.offsets.partition, key: key, value: value)
+        }
+    }
+
+    private func tombstones() -> () -> LedgerRecord? {
+        var partition = 0
+        var keys = live[0].iterator()
+        return {
+            while true {
+                if let key = keys.next() { return LedgerRecord(partition: Int32(partition), key: key, value: nil) }
+                guard partition + 1 < live.count else { return nil }
+                partition += 1
+                keys = live[partition].iterator()
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+internal import Kafka
+internal import Log
+internal import Pipeline
+internal import Settings
+
+/// The arguments of `reset`.
+package struct ResetScope: Equatable {
+    /// Where the group's offsets go.
+    package enum Target: Equatable {
+        case end
+        case beginning
+        /// The offset that the ledger's mark names.
+        case applied
+        /// The group's present offset.
+        case committed
+        case offset(Int64)
+    }
+
+    package var target = Target.end
+    /// Keys and everything else stay in the ledger; only its marks are set to the new offsets.
+    package var keepsLedger = false
+    /// nil = all of them.
+    package var partitions: Set<Int32>?
+
+    package init() {}
+
+    func contains(_ partition: Int32) -> Bool { partitions?.contains(partition) ?? true }
+}
+
+extension ResetScope {
+    /// A partition's new offset; nil = it has none, and the partition was not asked for by its number.
+    func offset(of found: RequestOffsets, mark: PartitionMark?) throws(CommandFault) -> Int64? {
+        let wanted: Int64
+        switch target {
+        case .end: wanted = found.high
+        case .beginning: wanted = found.low
+        case .offset(let offset): wanted = offset
+        case .committed:
+            guard let offset = found.committed else {
+                if partitions == nil { return nil }
+                throw CommandFault("the group has no offset for partition \(found.partition): choose another target.")
+            }
+            wanted = offset
+        case .applied:
+            guard let offset = mark?.position.appliedOffset else {
+                if partitions == nil { return nil }
+                throw CommandFault(
+                    "the ledger has no applied offset for partition \(found.partition): choose another target."
+                )
+            }
+            wanted = offset
+        }
+        guard wanted <= found.high else {
+            throw CommandFault(
+                "offset \(wanted) is past partition \(found.partition)'s end \(found.high): choose another target."
+            )
+        }
+        return wanted
+    }
+}

@@ -1,0 +1,89 @@
+internal import AppAttest
+internal import AppCheck
+internal import JSON
+
+/// What only apps.json's settings are.
+extension SettingKind<Set<Environment>> {
+    static var environments: Self {
+        SettingKind(type: "list of choices", range: "`production`, `development`", text: { _ in "both" }) {
+            value throws(ConfigurationFault) in
+            let names = try value.strings()
+            let environments = names.compactMap { Environment(rawValue: $0) }
+            guard environments.count == names.count, !names.isEmpty
+            else { throw value.fault("must list production, development or both") }
+            return Set(environments)
+        }
+    }
+}
+
+extension SettingKind<Set<UInt32>> {
+    static var integers: Self {
+        let problem = "must be a list of integers from 0 to \(UInt32.max)"
+        return SettingKind("list of integers", range: "0 to \(UInt32.max)", problem: problem, text: { _ in "" }) {
+            node in
+            let numbers = node.elements.compactMap { $0.integer.flatMap { UInt32(exactly: $0) } }
+            return node.kind == .array && numbers.count == node.elements.count ? Set(numbers) : nil
+        }
+    }
+}
+
+extension SettingKind<Set<ExactText>> {
+    static var versions: Self { .strings { Set($0.map { ExactText($0) }) } }
+}
+
+extension SettingKind<ClientDataHashLength> {
+    static var hashLength: Self {
+        let integer = SettingKind<Int>.integer(1...65_536)
+        return SettingKind(
+            "integer or `any`",
+            range: "\(integer.range), at most `limits.clientDataHashBytes`",
+            problem: "must be an integer from \(integer.range), or \"any\"",
+            text: { if case .bytes(let bytes) = $0 { "`\(bytes)`" } else { "`any`" } }
+        ) { node in
+            if node.string == "any" { return .any }
+            return node.integer.flatMap { Int(exactly: $0) }.flatMap { (1...65_536).contains($0) ? .bytes($0) : nil }
+        }
+    }
+}
+
+extension SettingKind<Int64> {
+    /// Parts of ``Rollout/whole``.
+    static var percent: Self {
+        SettingKind(type: "number", range: "0 to 100, at most six decimal places", text: { "`\($0 / 1_000_000)`" }) {
+            value throws(ConfigurationFault) in
+            guard let text = value.node?.numberText else { throw value.fault("must be a number") }
+            guard let parts = PercentText.parts(text)
+            else { throw value.fault("must be a number from 0 to 100 with at most six decimal places") }
+            return parts
+        }
+    }
+}
+
+extension SettingKind<String> {
+    static var seed: Self {
+        .string(
+            range: "at most 32 letters, digits, dots, underscores, hyphens",
+            problem: "must be up to 32 letters, digits, dots, underscores or hyphens"
+        ) { seed in
+            seed.utf8.count <= 32
+                && seed.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
+        }
+    }
+}
+
+/// A percentage with up to six decimal places, exactly.
+package enum PercentText {
+    private static let places = 6
+
+    /// - Returns: parts of ``Rollout/whole``, nil for any other text.
+    package static func parts(_ text: String) -> Int64? {
+        let halves = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        let fraction = halves.count == 2 ? halves[1] : ""
+        guard text.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == ".") }), fraction.count <= places,
+            let whole = Int64(halves[0]), whole <= 100,
+            let millionths = Int64(fraction + String(repeating: "0", count: places - fraction.count))
+        else { return nil }
+        let parts = whole * 1_000_000 + millionths
+        return parts <= Rollout.whole ? parts : nil
+    }
+}

@@ -1,0 +1,105 @@
+package import AppCheck
+package import Log
+package import Pipeline
+
+/// A config directory, read and validated: worker.json, apps.json, kafka.properties and the anchors that they name.
+///
+/// Key files are named here, not read: a replay needs none of them.
+package struct Configuration: Sendable {
+    package var registry = Registry()
+    package var topics = TopicNames.standard
+    package var partitioner = PartitionerSetting.murmur2
+    package var delivery = Delivery.exactlyOnce
+    package var membership = GroupMembership.static
+    package var signingKeys: [SigningKeyEntry] = []
+    package var sealingKeys: [KeyEntry] = []
+    package var challenges = ChallengeSettings()
+    package var challengeKeys: [KeyEntry] = []
+    package var anchors = AnchorSettings()
+    package var clock = ClockSettings()
+    package var limits = RequestLimits()
+    package var batch = BatchLimits()
+    /// 0 = one per core.
+    package var lanes = 0
+    /// 0 = no metrics.
+    package var metricsPort = 0
+    package var embeddedBroker = false
+    /// Empty lists in apps.json, which accept nothing, by their places.
+    package var emptyLists: [String] = []
+    /// In the file's order; handed to librdkafka unchanged.
+    package var kafkaProperties: [(name: String, value: String)] = []
+
+    /// The lines of the Configuration page, in order.
+    package static var rows: [String] {
+        WorkerFile.settings.rows(Configuration()) + AppsFile.settings.rows(AppsFile(unknownKeys: .restore))
+    }
+
+    /// - Parameter directory: holds the three files.
+    /// - Throws: ``ConfigurationFault`` for the first thing that is wrong.
+    package static func load(directory: String) throws(ConfigurationFault) -> Configuration {
+        try load(ConfigurationFiles(directory: directory))
+    }
+
+    /// - Parameter mode: the challenge mode for apps' defaults; nil = worker.json's own.
+    package static func load(
+        _ files: ConfigurationFiles,
+        mode: ChallengeSettings.Mode? = nil
+    ) throws(ConfigurationFault) -> Configuration {
+        var configuration = try WorkerFile.read(files)
+        let mode = mode ?? configuration.challenges.mode
+        configuration.registry = try AppsFile.read(files, unknownKeys: mode.unknownKeys)
+        configuration.emptyLists = try EmptyLists.places(in: files)
+        try configuration.registry.checkHashLengths(upTo: configuration.limits.clientDataHashBytes)
+        configuration.kafkaProperties = try KafkaPropertiesFile.read(files)
+        return configuration
+    }
+}
+
+/// How the requests' producers map a record's key to its partition.
+package enum PartitionerSetting: String, Sendable, CaseIterable {
+    case murmur2, crc32, unchecked
+}
+
+/// How a worker is a member of its group.
+package enum GroupMembership: String, Sendable, CaseIterable {
+    /// Known by the instance's name: a restart within `session.timeout.ms` moves no partition.
+    case `static`
+    case dynamic
+}
+
+/// How outputs and offsets are committed.
+package enum Delivery: String, Sendable, CaseIterable {
+    case exactlyOnce = "exactly-once"
+    case atLeastOnce = "at-least-once"
+}
+
+/// A secret's file by its id; `file` is resolved against the config directory.
+package struct KeyEntry: Sendable, Equatable {
+    package var id = ""
+    package var file = ""
+}
+
+/// A key that signs tokens, is published only, or was revoked: then its tokens are refused and its file is not needed.
+package struct SigningKeyEntry: Sendable, Equatable {
+    package enum State: String, Sendable, CaseIterable { case active, published, revoked }
+    package var kid = ""
+    package var algorithm = TokenSettings.Algorithm.rs256
+    package var file = ""
+    package var state = State.active
+}
+
+extension ChallengeSettings.Mode {
+    /// An app's policy on unknown keys if apps.json does not set one.
+    var unknownKeys: UnknownKeyPolicy { self == .sealed ? .restore : .refuse }
+}
+
+/// The roots, as read from their files.
+package struct AnchorSettings: Sendable, Equatable {
+    package struct File: Sendable, Equatable {
+        package var path: String
+        package var pem: [UInt8]
+    }
+
+    package var attestation: [File] = []
+    package var receipt: [File] = []
+}

@@ -1,0 +1,40 @@
+internal import JSON
+
+/// Lists of apps.json that accept nothing because they are empty. An absent list sets no limit, so each of them is
+/// likely a mistake, but only a warning: an operator may close an app this way.
+package enum EmptyLists {
+    private static let file = "apps.json"
+    /// Includes `categories.allow` and `bundleVersions.allow`; an empty list of OAuth clients means the same as none.
+    private static let names = ["projects", "apps", "appleAppIds", "allow"]
+
+    /// - Parameter files: their apps.json was read without a fault.
+    /// - Returns: such as `projects[0].apps[1].categories.allow`, in the file's order.
+    static func places(in files: ConfigurationFiles) throws(ConfigurationFault) -> [String] {
+        let bytes = try files.read(file, remedy: "give the config directory a readable \(file)")
+        guard let root = try? JSONDocument(parsing: bytes, maxNodes: bytes.count + 1).root else { return [] }
+        var places: [String] = []
+        search(root, at: "", into: &places)
+        return places
+    }
+
+    package static func warning(_ place: String) -> String {
+        switch place.split(separator: ".").last {
+        case "projects": "apps.json: projects is empty: every request is refused"
+        case "apps": "apps.json: \(place) is empty: the project is unknown, and its requests are refused"
+        case "appleAppIds": "apps.json: \(place) is empty: no device is accepted; list the Apple App IDs"
+        default: "apps.json: \(place) is empty: nothing is accepted; leave the list out to set no limit"
+        }
+    }
+
+    private static func search(_ node: JSONNode, at place: String, into places: inout [String]) {
+        for member in node.members {
+            let name = String(decoding: member.name, as: UTF8.self)
+            let inner = place.isEmpty ? name : "\(place).\(name)"
+            if member.value.kind == .array, member.value.elements.isEmpty, names.contains(name) { places.append(inner) }
+            for (index, element) in member.value.elements.enumerated() {
+                search(element, at: "\(inner)[\(index)]", into: &places)
+            }
+            search(member.value, at: inner, into: &places)
+        }
+    }
+}

@@ -1,0 +1,118 @@
+internal import AppCheck
+internal import Log
+internal import Pipeline
+
+/// worker.json.
+enum WorkerFile {
+    private static let name = "worker.json"
+
+    /// In the order of the Configuration page.
+    static let settings = topics + delivery + batches + KeyLists.settings + anchors + limits
+
+    static func read(_ files: ConfigurationFiles) throws(ConfigurationFault) -> Configuration {
+        var configuration = Configuration()
+        let root = try files.root(of: name)
+        try root.read(settings, into: &configuration)
+        let topics = configuration.topics.all
+        guard Set(topics).count == topics.count
+        else { throw root.fault("two topics have the same name; give each its own", at: "topics") }
+        guard !configuration.anchors.attestation.isEmpty else {
+            let problem = "is required: list the attestation roots' PEM files under attestation"
+            throw root.fault(problem, at: "anchors")
+        }
+        return configuration
+    }
+
+    private static let sizes = 1...(16 << 20)
+
+    private static let topics: [Setting<Configuration>] = [
+        Setting("topics.requests", \.topics.requests, .topic).means("Topic that the worker consumes."),
+        Setting("topics.results", \.topics[.results], .topic).means("Topic of results."),
+        Setting("topics.tokens", \.topics[.tokens], .topic).means("Topic of tokens, artifacts and challenges."),
+        Setting("topics.events", \.topics[.events], .topic).means("Topic of events."),
+        Setting("topics.deadLetters", \.topics[.deadLetters], .topic).means("Topic of records that are not requests."),
+        Setting("topics.ledger", \.topics[.ledger], .topic).means("Compacted topic with the state."),
+    ]
+
+    private static let delivery: [Setting<Configuration>] = [
+        Setting("partitioner", \.partitioner, .choice).means(
+            "How producers choose the partition of a record key. `murmur2`: Java clients and librdkafka's "
+                + "`murmur2_random`. `crc32`: librdkafka's and kcat's default. `unchecked`: the partition is not "
+                + "compared; then no artifact restores a key, and `import-keys` refuses."
+        ),
+        Setting("delivery", \.delivery, .choice).means("See <doc:ExactlyOnce>."),
+        Setting("membership", \.membership, .choice).means(
+            "`static`: a restart within `session.timeout.ms` moves no partition. `dynamic`: partitions move as soon as "
+                + "a worker leaves."
+        ),
+        Setting("embeddedBroker", \.embeddedBroker, .boolean).means(
+            "Use librdkafka's mock cluster inside the process, with 4 partitions a topic, instead of a broker. For "
+                + "trials: it has no transactions."
+        ),
+    ]
+
+    private static let batches: [Setting<Configuration>] = [
+        Setting("batch.records", \.batch.records, .integer(1...1_000_000)).means("Records of one batch at most."),
+        Setting("batch.bytes", \.batch.bytes, .integer(1...(1 << 30))).means("Bytes of one batch at most."),
+        Setting("batch.milliseconds", \.batch.milliseconds, .integer(1...60_000))
+            .means("How long a batch waits for more records after its first one, and how long an idle poll waits."),
+        Setting("lanes", \.lanes, .integer(0...1024)).means("Lanes that verify in parallel. 0 is one per active core."),
+        Setting(reserved: "engine").means("Reserved."),
+        Setting("metrics.port", \.metricsPort, .integer(0...65_535))
+            .means("Reserved: this version serves no metrics, and any other value than 0 gives a warning."),
+    ]
+
+    private static let anchors: [Setting<Configuration>] = [
+        Setting("anchors.attestation", \.anchors.attestation, .anchors, standard: "required", range: "at least one")
+            .means("Roots of attestation leaves. An intermediate may be listed: then it is trusted as it is."),
+        Setting("anchors.receipt", \.anchors.receipt, .anchors)
+            .means("Roots of receipt signers. Without any every receipt is `receipt:chain`."),
+    ]
+
+    private static let limits: [Setting<Configuration>] = [
+        Setting("clock.maxAge", \.clock.maxAgeMilliseconds, .duration(1...315_360_000_000))
+            .means("Older records are `too-old`."),
+        Setting("clock.maxAhead", \.clock.maxAheadMilliseconds, .duration(0...86_400_000))
+            .means("Records further ahead are `from-future`."),
+        Setting("limits.valueBytes", \.limits.valueBytes, .integer(sizes))
+            .means("Bytes of a request's value. More is the dead letter `too-large`."),
+        Setting("limits.headerBytes", \.limits.headerBytes, .integer(sizes))
+            .means("Bytes of all header names and values. More is the dead letter `bad-headers`."),
+        Setting("limits.clientDataBytes", \.limits.clientDataBytes, .integer(sizes))
+            .means("Bytes of the decoded `clientData`."),
+        Setting("limits.clientDataHashBytes", \.limits.clientDataHashBytes, .integer(1...65_536))
+            .means("Bytes of the decoded `clientDataHash`, whatever the app says."),
+        Setting("limits.requestIdBytes", \.limits.requestIDBytes, .integer(1...65_536))
+            .means("Bytes of the header `request-id`."),
+        Setting("limits.sessionTokens", \.limits.sessionTokens, .integer(0...100_000_000)).means(
+            "Used tokens that a partition may remember before it refuses further session tokens. About 200 bytes each."
+        ),
+    ]
+}
+
+extension SettingKind<String> {
+    /// A name by Kafka's own rule.
+    fileprivate static var topic: Self {
+        .string(
+            range: "a topic name",
+            problem: "must be a topic name: 1 to 249 letters, digits, dots, underscores or hyphens"
+        ) { name in
+            (1...249).contains(name.utf8.count) && name != "." && name != ".."
+                && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
+        }
+    }
+}
+
+extension SettingKind<[AnchorSettings.File]> {
+    /// Certificates' files, read at once.
+    fileprivate static var anchors: Self {
+        SettingKind(type: "list of paths", text: { _ in "`[]`" }) { value throws(ConfigurationFault) in
+            var anchors: [AnchorSettings.File] = []
+            for path in try value.strings() {
+                let pem = try value.files.read(path, remedy: "it is an anchor in worker.json; put the PEM file there")
+                anchors.append(AnchorSettings.File(path: value.files.resolve(path), pem: pem))
+            }
+            return anchors
+        }
+    }
+}

@@ -1,0 +1,48 @@
+package import Foundation
+
+/// Files that are written completely or not at all.
+package enum NewFile {
+    /// Makes a file that only its owner may read.
+    ///
+    /// - Throws: ``CommandFault``, also where a file of that name exists: none is ever overwritten.
+    package static func create(_ path: String, _ bytes: [UInt8], mode: mode_t = 0o600) throws(CommandFault) {
+        // The path is copied for the call.
+        let file = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
+        guard file >= 0 else {
+            throw errno == EEXIST
+                ? CommandFault("\(path) already exists and is not overwritten.")
+                : CommandFault("cannot create \(path): \(POSIXText.describe(errno)).")
+        }
+        let handle = FileHandle(fileDescriptor: file, closeOnDealloc: false)
+        do {
+            // Sets the mode whatever the process's umask removes or a folder's default adds.
+            guard fchmod(file, mode) == 0 else { throw POSIXError(.EPERM) }
+            try handle.write(contentsOf: Data(bytes))
+            try handle.synchronize()
+            try handle.close()
+        } catch {
+            try? handle.close()
+            // The path is copied for the call; half a key is useless.
+            _ = unsafe unlink(path)
+            throw CommandFault("cannot write \(path): \(error.localizedDescription).")
+        }
+    }
+
+    /// Replaces a file at once: a reader sees the old bytes or the new ones.
+    ///
+    /// - Parameter mode: for a new file; an existing one keeps its mode. A link's target is replaced.
+    package static func replace(_ path: String, _ bytes: [UInt8], mode: mode_t = 0o644) throws(CommandFault) {
+        let target = URL(filePath: path).resolvingSymlinksInPath().path(percentEncoded: false)
+        var status = stat()
+        // The path is copied for the call, which fills the status in.
+        let isThere = unsafe stat(target, &status) == 0
+        let temporary = "\(target).\(getpid()).new"
+        try create(temporary, bytes, mode: isThere ? status.st_mode & 0o777 : mode)
+        // Both paths are copied for the calls.
+        guard unsafe rename(temporary, target) == 0 else {
+            let code = errno
+            _ = unsafe unlink(temporary)
+            throw CommandFault("cannot write \(path): \(POSIXText.describe(code)).")
+        }
+    }
+}

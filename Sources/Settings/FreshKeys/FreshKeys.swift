@@ -1,0 +1,111 @@
+package import AppCheck
+internal import Crypto
+internal import Foundation
+
+/// Keys that were just made, with the entries that worker.json needs for them.
+package struct FreshKeys {
+    package enum Kind: String, CaseIterable { case signing, sealing, challenge }
+
+    /// The size of an RSA signing key if none was asked for, in bits. 3,072 bits, as Google's keys have, cost 2.7 times
+    /// as much for each token.
+    package static let rsaBits = 2048
+    /// The sizes that may be asked for.
+    package static let rsaSizes = [2048, 3072, 4096]
+    /// The folder of key files within the config directory.
+    package static let folder = "keys"
+
+    /// Files are named relative to the config directory.
+    package private(set) var signing: [SigningKeyEntry] = []
+    package private(set) var sealing: [KeyEntry] = []
+    package private(set) var challenges: [KeyEntry] = []
+    private var contents: [(file: String, bytes: [UInt8])] = []
+
+    package var files: [String] { contents.map(\.file) }
+
+    /// Makes a key of each kind, a signing key for each algorithm; writes nothing yet.
+    ///
+    /// - Parameters:
+    ///   - configuration: the present one: its ids are not used again, and a signing key is `published` only if another
+    ///     one of its algorithm is active. nil = there is none.
+    ///   - rsaBits: of RSA signing keys.
+    package init(
+        _ kinds: Set<Kind> = Set(Kind.allCases),
+        algorithms: [TokenSettings.Algorithm],
+        rsaBits: Int = Self.rsaBits,
+        beside configuration: Configuration?
+    ) throws(CommandFault) {
+        var taken = Set(configuration?.signingKeys.map(\.kid) ?? [])
+        for algorithm in kinds.contains(.signing) ? algorithms : [] {
+            let isSecond = configuration?.signingKeys.contains { $0.algorithm == algorithm && $0.state == .active }
+            let (kid, key) = try Self.signingKey(algorithm, rsaBits, besides: taken)
+            let entry = SigningKeyEntry(
+                kid: kid,
+                algorithm: algorithm,
+                file: "\(Self.folder)/signing-\(kid).pem",
+                state: isSecond == true ? .published : .active
+            )
+            taken.insert(kid)
+            signing.append(entry)
+            contents.append((entry.file, key.pem))
+        }
+        if kinds.contains(.sealing) { sealing = [add(.sealing, besides: configuration?.sealingKeys ?? [])] }
+        if kinds.contains(.challenge) { challenges = [add(.challenge, besides: configuration?.challengeKeys ?? [])] }
+    }
+
+    private mutating func add(_ kind: Kind, besides others: [KeyEntry]) -> KeyEntry {
+        let taken = Set(others.map { SealingKeyID(of: $0.id) })
+        var id = KeyName.random()
+        while !KeyName.isHandy(id) || taken.contains(SealingKeyID(of: id)) { id = KeyName.random() }
+        let entry = KeyEntry(id: id, file: "\(Self.folder)/\(kind.rawValue)-\(id).key")
+        contents.append((entry.file, SecretText.encode(SecureRandom.bytes(NamedSecret.byteCount))))
+        return entry
+    }
+
+    private static func signingKey(
+        _ algorithm: TokenSettings.Algorithm,
+        _ rsaBits: Int,
+        besides taken: Set<String>
+    ) throws(CommandFault) -> (String, SigningKey) {
+        while true {
+            let key: SigningKey
+            do throws(SigningKeyFault) {
+                key = try SigningKey.generate(algorithm == .rs256 ? .rsa : .p256, rsaBits: rsaBits)
+            } catch { throw CommandFault("no signing key could be made: it \(error).") }
+            let kid = KeyName.kid(of: key)
+            if KeyName.isHandy(kid), !taken.contains(kid) { return (kid, key) }
+        }
+    }
+
+    /// Writes the files, readable for their owner alone; if one cannot be written, all are removed.
+    ///
+    /// - Parameter directory: the config directory.
+    package func write(to directory: String) throws(CommandFault) {
+        let folder = "\(directory)/\(Self.folder)"
+        do {
+            if !FileManager.default.fileExists(atPath: folder) {
+                let rights: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
+                try FileManager.default.createDirectory(
+                    atPath: folder,
+                    withIntermediateDirectories: true,
+                    attributes: rights
+                )
+            }
+        } catch { throw CommandFault("cannot create \(folder): \(error.localizedDescription).") }
+        var written: [String] = []
+        do throws(CommandFault) {
+            for content in contents {
+                let path = "\(directory)/\(content.file)"
+                try NewFile.create(path, content.bytes)
+                written.append(path)
+            }
+        } catch {
+            for path in written { try? FileManager.default.removeItem(atPath: path) }
+            throw error
+        }
+    }
+
+    /// Removes the files again.
+    package func remove(from directory: String) {
+        for file in files { try? FileManager.default.removeItem(atPath: "\(directory)/\(file)") }
+    }
+}

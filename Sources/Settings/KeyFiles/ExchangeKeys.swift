@@ -1,0 +1,140 @@
+package import AppCheck
+internal import Crypto
+
+/// The keys that a configuration names, read from their files. Immutable; a reload makes new ones.
+package struct ExchangeKeys: Sendable {
+    /// The keys as the pipeline uses them.
+    package let rings: KeyRings
+    /// By `kid`: when the file was last changed, milliseconds since 1970.
+    package let signingFilesModifiedAt: [String: Int64]
+    /// The secrets behind the rings, in the order of the configuration: a reload compares them.
+    package let sealing: [NamedSecret]
+    package let challenges: [NamedSecret]
+
+    /// Keys whose files a replay does not have, each with its kind: `sealing key k1`.
+    package let absent: [String]
+
+    /// A warning about the absent keys; nil = none is absent.
+    package var absenceWarning: String? {
+        guard !absent.isEmpty else { return nil }
+        let names = absent.prefix(3).joined(separator: ", ") + (absent.count > 3 ? " and \(absent.count - 3) more" : "")
+        return "the files of \(names) are absent: requests that need them are deferred"
+    }
+
+    /// Reads every key file of the configuration except those of revoked keys.
+    ///
+    /// - Throws: ``ConfigurationFault`` for the first file that is missing, open to others or of the wrong kind.
+    package static func load(
+        _ configuration: Configuration,
+        absentKeys: AbsentKeys = .refused
+    ) throws(ConfigurationFault) -> ExchangeKeys {
+        var configuration = configuration
+        let absent = absentKeys == .refused ? AbsentKeyFiles() : AbsentKeyFiles(leaving: &configuration)
+        let (tokens, modifiedAt) = try signing(configuration, absent: absent.signing)
+        let sealing = try secrets(configuration.sealingKeys, "sealing key")
+        let challenges = try secrets(configuration.challengeKeys, "challenge key")
+        return ExchangeKeys(
+            rings: KeyRings(
+                tokens: tokens,
+                sealing: try ring(sealing, "sealingKeys", absent: absent.sealing),
+                challenges: try ring(challenges, "challenges.keys", absent: absent.challenges)
+            ),
+            signingFilesModifiedAt: modifiedAt,
+            sealing: sealing,
+            challenges: challenges,
+            absent: absent.names
+        )
+    }
+
+    /// The signing keys alone.
+    ///
+    /// - Parameter absent: `kid`s that are not in the configuration any more.
+    package static func signing(
+        _ configuration: Configuration,
+        absent: [String] = []
+    ) throws(ConfigurationFault) -> (ring: TokenKeyRing, modifiedAt: [String: Int64]) {
+        var keys: [TokenKey] = []
+        var modifiedAt: [String: Int64] = [:]
+        for entry in configuration.signingKeys where entry.state != .revoked {
+            let name = "signing key \(entry.kid.printable)"
+            let file = try KeyFile(entry.file, of: name)
+            let key = try signingKey(entry, file.bytes, name)
+            if let twin = keys.first(where: { $0.key.publicKey.parameters == key.key.publicKey.parameters }) {
+                throw KeyFault.fault(name, entry.file, "is key \(twin.kid) again; give each kid its own key")
+            }
+            keys.append(key)
+            modifiedAt[entry.kid] = file.modifiedAt
+        }
+        let revoked = configuration.signingKeys.filter { $0.state == .revoked }
+        for key in keys { try check(key, against: revoked) }
+        do throws(KeyRingFault) {
+            return (try TokenKeyRing(keys, revoked: revoked.map(\.kid), absent: absent), modifiedAt)
+        } catch {
+            throw ConfigurationFault("worker.json: signingKeys: \(error).")
+        }
+    }
+
+    /// A compromised key must not return under another `kid`. If its file is gone, it cannot be compared.
+    private static func check(_ key: TokenKey, against revoked: [SigningKeyEntry]) throws(ConfigurationFault) {
+        for entry in revoked {
+            let name = "signing key \(entry.kid.printable)"
+            guard let file = try? KeyFile(entry.file, of: name), let old = try? SigningKey(pem: file.bytes),
+                old.publicKey.parameters == key.key.publicKey.parameters
+            else { continue }
+            let problem = "is revoked, but key \(key.kid.printable) is the same key; make another"
+            throw KeyFault.fault(name, entry.file, problem)
+        }
+    }
+
+    /// The sealing keys alone.
+    package static func sealing(_ configuration: Configuration) throws(ConfigurationFault) -> SealingKeyRing {
+        try ring(try secrets(configuration.sealingKeys, "sealing key"), "sealingKeys")
+    }
+
+    private static func signingKey(
+        _ entry: SigningKeyEntry,
+        _ pem: [UInt8],
+        _ name: String
+    ) throws(ConfigurationFault) -> TokenKey {
+        let key: SigningKey
+        do throws(SigningKeyFault) { key = try SigningKey(pem: pem) } catch {
+            throw KeyFault.fault(name, entry.file, "\(error); make another with attest-worker new-keys")
+        }
+        do throws(KeyRingFault) {
+            let state: TokenKey.State = entry.state == .active ? .active : .published
+            return try TokenKey(kid: entry.kid, algorithm: entry.algorithm, state: state, key: key)
+        } catch {
+            let (kind, other) = key.kind == .rsa ? ("an RSA key", "RS256") : ("a P-256 key", "ES256")
+            let problem =
+                "is \(kind), but its algorithm is \(entry.algorithm.rawValue); set \(other), or name another file"
+            throw KeyFault.fault(name, entry.file, problem)
+        }
+    }
+
+    private static func secrets(_ entries: [KeyEntry], _ kind: String) throws(ConfigurationFault) -> [NamedSecret] {
+        var secrets: [NamedSecret] = []
+        for entry in entries {
+            let name = "\(kind) \(entry.id.printable)"
+            let file = try KeyFile(entry.file, of: name)
+            let secret: Secret
+            do throws(SecretText.Fault) { secret = try SecretText.decode(file.bytes) } catch {
+                throw KeyFault.fault(name, entry.file, error.problem)
+            }
+            if let twin = secrets.first(where: { $0.secret.isEqual(to: secret) }) {
+                throw KeyFault.fault(name, entry.file, "is key \(twin.id.printable) again; make a fresh one")
+            }
+            secrets.append(NamedSecret(id: entry.id, secret: secret))
+        }
+        return secrets
+    }
+
+    private static func ring<Key>(
+        _ secrets: [NamedSecret],
+        _ list: String,
+        absent: [String] = []
+    ) throws(ConfigurationFault) -> SecretRing<Key> {
+        do throws(KeyRingFault) { return try SecretRing(secrets, absent: absent) } catch {
+            throw ConfigurationFault("worker.json: \(list): \(error).")
+        }
+    }
+}

@@ -1,0 +1,44 @@
+internal import Foundation
+
+/// A file with a key: read only if no other user may read it.
+struct KeyFile {
+    /// The largest RSA key allowed has 6,400 bytes in PEM.
+    private static let maxBytes = 64 << 10
+
+    let bytes: [UInt8]
+    /// Milliseconds since 1970.
+    let modifiedAt: Int64
+
+    /// - Parameter key: the key's name for the fault: `sealing key k1`.
+    /// - Throws: where it is missing, not a file, open to others or too large.
+    init(_ path: String, of key: String) throws(ConfigurationFault) {
+        func fault(_ problem: String) -> ConfigurationFault { KeyFault.fault(key, path, problem) }
+        // The path is copied for the call. Non-blocking: a pipe of this name must not delay the start.
+        let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard file >= 0 else {
+            throw errno == ENOENT
+                ? fault("is missing; fix the path, or make keys with attest-worker new-keys")
+                : fault("cannot be opened: \(POSIXText.describe(errno)); let the worker's user read it")
+        }
+        let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)
+        // Asks the opened file itself, so that no other file can take its place between check and reading.
+        var status = stat()
+        guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG
+        else { throw fault("is not a regular file") }
+        if let problem = KeyFileRights(status).problem(for: .current, path) { throw fault(problem) }
+        let data: Data
+        do { data = try handle.read(upToCount: Self.maxBytes + 1) ?? Data() } catch {
+            throw fault("cannot be read: \(error.localizedDescription)")
+        }
+        guard data.count <= Self.maxBytes else { throw fault("is larger than any key") }
+        bytes = [UInt8](data)
+        modifiedAt = FileStamp.milliseconds(status.st_mtim)
+    }
+}
+
+/// Faults of keys: one line that names the key, its file and the problem.
+enum KeyFault {
+    static func fault(_ key: String, _ path: String, _ problem: String) -> ConfigurationFault {
+        ConfigurationFault("worker.json: \(key): \(path) \(problem).")
+    }
+}

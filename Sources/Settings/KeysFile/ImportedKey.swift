@@ -1,0 +1,87 @@
+package import AppAttest
+package import Crypto
+package import Pipeline
+
+/// One key of a KEYS file: import-keys writes it into the ledger, export-keys reads it out.
+package struct ImportedKey: Sendable, Equatable {
+    /// The key's last accepted request; times in seconds since 1970.
+    package struct LastRequest: Sendable, Equatable {
+        /// The verdict of a request that counts.
+        static let accepted = "accepted"
+
+        package var id: String
+        package var valueSHA256: Digest
+        package var verdict: String
+        package var issuedAt: Int64?
+        package var expiresAt: Int64?
+
+        package init(id: String, valueSHA256: Digest, verdict: String, issuedAt: Int64? = nil, expiresAt: Int64? = nil)
+        {
+            self.id = id
+            self.valueSHA256 = valueSHA256
+            self.verdict = verdict
+            self.issuedAt = issuedAt
+            self.expiresAt = expiresAt
+        }
+    }
+
+    package var keyID: KeyID
+    /// The file's bytes: 65 for a usable point, but an unusable one is kept.
+    package var publicKeyBytes: [UInt8]
+    package var appleAppID: String
+    package var environment: Environment
+    package var counter: UInt32
+    /// `projects/{number}/apps/{appId}`; nil = the first accepted request binds the key.
+    package var app: String?
+    package var nonce: Digest?
+    /// When the leaf of the attestation with that nonce was issued.
+    package var issued: IssueTime?
+    package var lastRequest: LastRequest?
+
+    package init(
+        keyID: KeyID,
+        publicKeyBytes: [UInt8],
+        appleAppID: String,
+        environment: Environment,
+        counter: UInt32,
+        app: String? = nil,
+        nonce: Digest? = nil,
+        issued: IssueTime? = nil,
+        lastRequest: LastRequest? = nil
+    ) {
+        self.keyID = keyID
+        self.publicKeyBytes = publicKeyBytes
+        self.appleAppID = appleAppID
+        self.environment = environment
+        self.counter = counter
+        self.app = app
+        self.nonce = nonce
+        self.issued = issued
+        self.lastRequest = lastRequest
+    }
+}
+
+extension ImportedKey {
+    /// A key as `export-keys` writes it; ``KeyTable/record(of:)`` reads it back.
+    package init(_ id: KeyID, _ record: KeyRecord) {
+        self.init(
+            keyID: id,
+            publicKeyBytes: record.publicKey?.x963 ?? record.unusableKey,
+            appleAppID: record.appleAppID,
+            environment: record.environment,
+            counter: record.counter,
+            app: record.app,
+            nonce: record.nonce,
+            issued: record.issued,
+            lastRequest: record.lastRequest.map { request in
+                LastRequest(
+                    id: request.id.shown,
+                    valueSHA256: request.valueDigest,
+                    verdict: LastRequest.accepted,
+                    issuedAt: request.issuedAt == 0 ? nil : Int64(request.issuedAt),
+                    expiresAt: request.expiresAt == 0 ? nil : Int64(request.expiresAt)
+                )
+            }
+        )
+    }
+}

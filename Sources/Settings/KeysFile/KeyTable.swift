@@ -1,0 +1,80 @@
+package import AppAttest
+package import Crypto
+package import Pipeline
+
+/// A KEYS file as the ledger that a replay starts with.
+package enum KeyTable {
+    /// - Parameter path: as `--keys` names it.
+    /// - Throws: ``CommandFault`` naming a line that cannot be read.
+    package static func read(_ path: String) throws -> KeyLedger {
+        var ledger = KeyLedger()
+        try KeysFile.read(path) { key in
+            ledger.set(key.keyID, record(of: key, after: ledger[key.keyID]))
+        }
+        return ledger
+    }
+
+    /// Of two lines for one key the later counts, but counters and attestations never go back.
+    ///
+    /// - Parameter earlier: the record of the lines before it; nil = they have no such key.
+    package static func record(of key: ImportedKey, after earlier: KeyRecord?) -> KeyRecord {
+        var record = record(of: key)
+        record.stay(notBehind: earlier)
+        return record
+    }
+
+    /// A point that is invalid, or not the key ID's own, is kept as unusable: its assertions are `key-invalid`.
+    ///
+    /// A KEYS line contains neither the key's registration time nor its validation category; no result depends on them.
+    package static func record(of key: ImportedKey) -> KeyRecord {
+        let point = P256PublicKey(x963: key.publicKeyBytes.span)
+        var record = KeyRecord(
+            publicKey: point.flatMap { KeyID(of: $0) == key.keyID ? $0 : nil },
+            counter: key.counter,
+            app: key.app,
+            appleAppID: key.appleAppID,
+            environment: key.environment,
+            registeredAt: EvaluationTime(milliseconds: 0),
+            nonce: key.nonce,
+            issued: key.issued,
+            lastRequest: key.lastRequest.flatMap { LastRequest($0) }
+        )
+        if record.publicKey == nil { record.unusableKey = unusableKey(key.publicKeyBytes) }
+        return record
+    }
+
+    /// In the ledger topic 64 bytes mean a checked point, so unusable ones of that length get a byte in front.
+    private static func unusableKey(_ bytes: [UInt8]) -> [UInt8] { bytes.count == 64 ? [0] + bytes : bytes }
+}
+
+extension KeyRecord {
+    /// Keeps the higher counter and the later attestation of the two.
+    fileprivate mutating func stay(notBehind other: KeyRecord?) {
+        guard let other else { return }
+        counter = max(counter, other.counter)
+        let later = lastAttestation(orLaterOf: other)
+        (nonce, issued) = (later.nonce, later.issued)
+    }
+
+    /// Nonce and time of issue belong together: of two attestations the one issued later counts; if not both lines say
+    /// when, this one's nonce counts.
+    package func lastAttestation(orLaterOf other: KeyRecord) -> (nonce: Digest?, issued: IssueTime?) {
+        if let issued, let otherIssued = other.issued, issued < otherIssued {
+            return (other.nonce ?? nonce, otherIssued)
+        }
+        return (nonce ?? other.nonce, issued ?? other.issued)
+    }
+}
+
+extension LastRequest {
+    /// nil for a request that was not accepted: only accepted ones are remembered.
+    fileprivate init?(_ request: ImportedKey.LastRequest) {
+        guard request.verdict == ImportedKey.LastRequest.accepted else { return nil }
+        self.init(
+            id: ExactText(request.id),
+            valueDigest: request.valueSHA256,
+            issuedAt: UInt32(clamping: request.issuedAt ?? 0),
+            expiresAt: UInt32(clamping: request.expiresAt ?? 0)
+        )
+    }
+}

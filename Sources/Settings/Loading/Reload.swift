@@ -1,0 +1,26 @@
+internal import Pipeline
+
+/// The present files, as far as a running worker can apply them: the apps, the lists of keys and the key files.
+package struct Reload {
+    package let loaded: LoadedConfiguration
+    /// Other changes, which wait for a restart, by their places in the files.
+    package let postponed: [String]
+
+    /// - Throws: ``ConfigurationFault`` where a file is bad, or a key is gone that is still needed (``KeyHistory``).
+    package init(_ files: ConfigurationFiles, after running: LoadedConfiguration) throws(ConfigurationFault) {
+        let old = running.configuration
+        let fresh = try Configuration.load(files, mode: old.challenges.mode)
+        let keys = try ExchangeKeys.load(fresh)
+        try KeyHistory.check(keys, after: running.keys)
+        var next = old
+        next.registry = fresh.registry
+        next.emptyLists = fresh.emptyLists
+        var postponed = WorkerFile.settings.renew(&next, fresh)
+        let isSame = old.kafkaProperties.elementsEqual(fresh.kafkaProperties) {
+            $0.name == $1.name && $0.value == $1.value
+        }
+        if !isSame { postponed.append("kafka.properties") }
+        self.postponed = postponed
+        loaded = LoadedConfiguration(configuration: next, keys: keys)
+    }
+}

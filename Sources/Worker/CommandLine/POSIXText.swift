@@ -1,9 +1,0 @@
-internal import Foundation
-
-/// The system's texts for its error numbers.
-enum POSIXText {
-    static func describe(_ code: Int32) -> String {
-        // A static string of the library, copied at once.
-        unsafe String(cString: strerror(code))
-    }
-}

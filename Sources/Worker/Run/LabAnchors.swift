@@ -1,0 +1,23 @@
+internal import Crypto
+internal import DeviceLab
+internal import Settings
+
+/// Anchors of a lab authority in a configuration that serves real devices.
+enum LabAnchors {
+    /// One line for each list that holds such an anchor.
+    static func warnings(_ anchors: AnchorSettings) -> [String] {
+        let lists = [("anchors.attestation", anchors.attestation), ("anchors.receipt", anchors.receipt)]
+        return lists.compactMap { name, files in
+            guard let file = files.first(where: isLab) else { return nil }
+            return
+                "worker.json: \(name): \(file.path) is a lab authority's root: every holder of its "
+                + "\(NewConfiguration.authorityFile) can make devices that are accepted; for real devices use Apple's roots "
+                + "from Config/anchors"
+        }
+    }
+
+    private static func isLab(_ file: AnchorSettings.File) -> Bool {
+        let certificates = CACertificate(der: file.pem).map { [$0] } ?? CACertificate.readPEM(file.pem)
+        return certificates.contains(where: LabCA.isRoot)
+    }
+}

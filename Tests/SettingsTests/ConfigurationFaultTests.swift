@@ -1,0 +1,282 @@
+import Settings
+import TestKit
+import Testing
+
+@Suite struct ConfigurationFaultTests {
+    @Test(
+        "A fault of worker.json names the key and the remedy",
+        arguments: [
+            (
+                #""topics":{"requets":"x"}"#,
+                "topics.requets: unknown key; known keys: requests, results, tokens, events, deadLetters, ledger"
+            ),
+            (#""partitoner":"crc32""#, nil), (#""topics":[]"#, "topics: must be an object"),
+            (#""topics":{"results":1}"#, "topics.results: must be a string"),
+            (#""topics":{"results":"a b"}"#, nil), (#""topics":{"results":""}"#, nil),
+            (#""topics":{"results":".."}"#, nil),
+            (#""topics":{"results":"appattest.requests"}"#, "topics: two topics have the same name; give each its own"),
+            (#""partitioner":"murmur3""#, "partitioner: must be one of murmur2, crc32, unchecked"),
+            (#""partitioner":null"#, nil),
+            (#""delivery":"exactlyOnce""#, "delivery: must be one of exactly-once, at-least-once"),
+            (#""membership":"Static""#, "membership: must be one of static, dynamic"), (#""membership":1"#, nil),
+            (#""signingKeys":{}"#, "signingKeys: must be a list of objects"),
+            (#""signingKeys":[1]"#, "signingKeys[0]: must be an object"),
+            (#""signingKeys":[{"file":"f"}]"#, "signingKeys[0].kid: is required"),
+            (#""signingKeys":[{"kid":"a"}]"#, "signingKeys[0].file: is required"),
+            (
+                #""signingKeys":[{"kid":"a","file":"f","algorithm":"HS256"}]"#,
+                "signingKeys[0].algorithm: must be one of RS256, ES256"
+            ),
+            (#""signingKeys":[{"kid":"a","file":"f","use":"sig"}]"#, nil),
+            (
+                #""signingKeys":[{"kid":"a","file":"f"},{"kid":"a","file":"g","state":"published"}]"#,
+                "signingKeys[1].kid: appears twice; give each key its own"
+            ),
+            (
+                #""signingKeys":[{"kid":"a","file":"f"},{"kid":"b","file":"g"}]"#,
+                "signingKeys[1].state: one RS256 key is already active; publish the other"
+            ),
+            (
+                #""sealingKeys":[{"id":"a","file":"f"},{"id":"a","file":"g"}]"#,
+                "sealingKeys[1].id: appears twice; give each key its own"
+            ),
+            (#""sealingKeys":[{"id":"","file":"f"}]"#, "sealingKeys[0].id: is required"),
+            (#""challenges":{"mode":"open"}"#, "challenges.mode: must be one of sealed, external"),
+            (#""challenges":{"ttl":"300"}"#, nil), (#""challenges":{"ttl":300}"#, nil),
+            (#""challenges":{"ttl":"0s"}"#, nil),
+            (#""challenges":{"ttl":"-5s"}"#, nil), (#""challenges":{"ttl":"5 s"}"#, nil),
+            (#""challenges":{"ttl":"1.5s"}"#, nil),
+            (
+                #""challenges":{"ttl":"2d"}"#,
+                #"challenges.ttl: must be a duration such as "300s", "5m" or "96h", from 1s to 1d"#
+            ),
+            (#""challenges":{"ttl":"99999999999999999999s"}"#, nil),
+            (#""challenges":{"ttl":"9223372036854775807h"}"#, nil),
+            (#""challenges":{"keys":[{"id":"a"}]}"#, "challenges.keys[0].file: is required"),
+            (#""clock":{"maxAge":"0s"}"#, nil), (#""clock":{"maxAhead":"25h"}"#, nil),
+            (#""clock":{"maxage":"1s"}"#, nil),
+            (#""limits":{"valueBytes":0}"#, "limits.valueBytes: must be an integer from 1 to 16777216"),
+            (#""limits":{"valueBytes":1e3}"#, nil), (#""limits":{"clientDataHashBytes":"1"}"#, nil),
+            (#""limits":{"values":1}"#, nil),
+            (#""batch":{"records":0}"#, "batch.records: must be an integer from 1 to 1000000"),
+            (#""batch":{"milliseconds":60001}"#, nil),
+            (#""batch":{"bytes":-1}"#, nil), (#""lanes":-1"#, "lanes: must be an integer from 0 to 1024"),
+            (#""lanes":1.0"#, nil),
+            (#""engine":{"name":"x"}"#, nil),
+            (#""metrics":{"port":65536}"#, "metrics.port: must be an integer from 0 to 65535"),
+            (#""metrics":9100"#, nil), (#""embeddedBroker":1"#, "embeddedBroker: must be true or false"),
+            (#""lanes":1,"lanes":1"#, "lanes: appears twice; keep one"), (#""lanes":1,"l\u0061nes":1"#, nil),
+        ] as [(String, String?)]
+    )
+    func workerFile(_ members: String, _ message: String?) throws {
+        let fault = try #require(try ConfigurationDirectory(worker: ConfigurationDirectory.worker(members)).fault())
+        #expect(fault.hasPrefix("worker.json: "))
+        if let message { #expect(fault == "worker.json: \(message).") }
+    }
+
+    @Test(
+        "Anchors are required, and their files must exist",
+        arguments: [
+            ("{}", "worker.json: anchors: is required: list the attestation roots' PEM files under attestation."),
+            (#"{"anchors":{}}"#, nil), (#"{"anchors":{"attestation":[]}}"#, nil), (#"{"anchors":[]}"#, nil),
+            (
+                #"{"anchors":{"attestation":"root.pem"}}"#,
+                "worker.json: anchors.attestation: must be a list of strings."
+            ),
+            (#"{"anchors":{"attestation":[1]}}"#, nil),
+            (
+                #"{"anchors":{"attestation":["none.pem"]}}"#,
+                "cannot read DIR/none.pem: it is an anchor in worker.json; put the PEM file there."
+            ),
+            (
+                #"{"anchors":{"attestation":["root.pem"],"receipt":["/nowhere/x.pem"]}}"#,
+                "cannot read /nowhere/x.pem: it is an anchor in worker.json; put the PEM file there."
+            ),
+        ] as [(String, String?)]
+    )
+    func anchors(_ worker: String, _ message: String?) throws {
+        let fault = try #require(try ConfigurationDirectory(worker: worker).fault())
+        if let message { #expect(fault == message) }
+    }
+
+    @Test("An app cannot set a longer hash than worker.json's limit")
+    func hashLength() throws {
+        func fault(_ bytes: String, limit: Int) throws -> String? {
+            let app = #"{"appId":"a","clientDataHash":{"bytes":\#(bytes)}}"#
+            return try ConfigurationDirectory(
+                worker: #"{"anchors":{"attestation":["root.pem"]},"limits":{"clientDataHashBytes":\#(limit)}}"#,
+                apps: #"{"projects":[{"number":"1","apps":[\#(app)]}]}"#
+            ).fault()
+        }
+        #expect(try fault("64", limit: 64) == nil)
+        #expect(try fault(#""any""#, limit: 8) == nil)
+        #expect(
+            try fault("65", limit: 64)
+                == "apps.json: app a: clientDataHash.bytes is 65, and worker.json's limits.clientDataHashBytes allows 64: "
+                + "raise the limit or lower bytes."
+        )
+    }
+
+    @Test(
+        "A fault of apps.json names the key and the remedy",
+        arguments: [
+            (#""appleAppId":"x""#, nil), (#""appleAppIds":"x""#, "appleAppIds: must be a list of strings"),
+            (#""appleAppIds":[1]"#, "appleAppIds: must be a list of strings"), (#""oauthClientIds":[null]"#, nil),
+            (#""environments":["sandbox"]"#, "environments: must list production, development or both"),
+            (#""environments":[]"#, "environments: must list production, development or both"),
+            (#""tokenTtl":"29m""#, #"tokenTtl: must be a duration such as "300s", "5m" or "96h", from 30m to 7d"#),
+            (#""tokenTtl":"1799999ms""#, nil), (#""tokenTtl":"169h""#, nil), (#""tokenTtl":3600"#, nil),
+            (#""tokenAlgorithm":"rs256""#, "tokenAlgorithm: must be one of RS256, ES256"),
+            (#""sharedSessionTokens":"false""#, "sharedSessionTokens: must be true or false"),
+            (#""categories":[2]"#, "categories: must be an object"),
+            (#""categories":{"allow":["2"]}"#, "categories.allow: must be a list of integers from 0 to 4294967295"),
+            (#""categories":{"allow":[4294967296]}"#, nil), (#""categories":{"allow":[-1]}"#, nil),
+            (#""categories":{"allow":2}"#, nil),
+            (#""categories":{"whenMissing":"deny"}"#, "categories.whenMissing: must be one of accept, refuse"),
+            (#""bundleVersions":{"allow":[1]}"#, "bundleVersions.allow: must be a list of strings"),
+            (#""macOS":{"acl":"ignore"}"#, "macOS.acl: must be one of require, accept"), (#""macos":{}"#, nil),
+            (#""receipt":"maybe""#, "receipt: must be one of report, require, ignore"),
+            (#""extensions":{"trust":"all"}"#, "extensions.trust: must be one of flagged, any"),
+            (#""extensions":"any""#, "extensions: must be an object"), (#""extensions":{"Trust":"any"}"#, nil),
+            (
+                #""clientDataHash":{"bytes":"all"}"#,
+                #"clientDataHash.bytes: must be an integer from 1 to 65536, or "any""#
+            ),
+            (#""clientDataHash":{"bytes":0}"#, nil), (#""clientDataHash":{"bytes":65537}"#, nil),
+            (#""clientDataHash":{"bytes":32.0}"#, nil), (#""clientDataHash":{"bytes":"32"}"#, nil),
+            (#""clientDataHash":{"bytes":null}"#, nil), (#""clientDataHash":32"#, "clientDataHash: must be an object"),
+            (#""clientDataHash":{"length":32}"#, nil),
+            (#""unknownKeys":"accept""#, "unknownKeys: must be one of restore, refuse"),
+            (#""attestationsPerSecond":-1"#, nil), (#""attestationsPerSecond":0.5"#, nil),
+            (#""rollout":{"mode":"On"}"#, "rollout.mode: must be one of off, shadow, on"),
+            (
+                #""rollout":{"percent":101}"#,
+                "rollout.percent: must be a number from 0 to 100 with at most six decimal places"
+            ),
+            (#""rollout":{"percent":100.000001}"#, nil), (#""rollout":{"percent":0.0000001}"#, nil),
+            (#""rollout":{"percent":-1}"#, nil),
+            (#""rollout":{"percent":1e1}"#, nil), (#""rollout":{"percent":"10"}"#, "rollout.percent: must be a number"),
+            (#""rollout":{"seed":"a b"}"#, nil), (#""rollout":{"seed":"123456789012345678901234567890123"}"#, nil),
+            (#""appId":"b""#, "appId: appears twice; keep one"),
+        ] as [(String, String?)]
+    )
+    func appsFile(_ members: String, _ message: String?) throws {
+        let fault = try #require(try ConfigurationDirectory(apps: ConfigurationDirectory.apps(members)).fault())
+        #expect(fault.hasPrefix("apps.json: projects[0].apps[0]."))
+        if let message { #expect(fault == "apps.json: projects[0].apps[0].\(message).") }
+    }
+
+    @Test(
+        "Projects and apps need unique names",
+        arguments: [
+            (#"{"projects":[{"apps":[]}]}"#, "apps.json: projects[0].number: is required."),
+            (#"{"projects":[{"number":1}]}"#, "apps.json: projects[0].number: must be a string."),
+            (#"{"projects":[{"number":"1","apps":[{}]}]}"#, "apps.json: projects[0].apps[0].appId: is required."),
+            (#"{"project":[]}"#, "apps.json: project: unknown key; known keys: projects."),
+            (#"{"projects":{}}"#, "apps.json: projects: must be a list of objects."),
+            (
+                #"{"projects":[{"number":"1","name":"x"}]}"#,
+                "apps.json: projects[0].name: unknown key; known keys: number, id, apps."
+            ),
+            (
+                #"{"projects":[{"number":"1","apps":[{"appId":"a"},{"appId":"a"}]}]}"#,
+                "apps.json: app a appears twice in project 1; keep one of them."
+            ),
+            (#"[]"#, "apps.json: must be an object."),
+        ]
+    )
+    func projects(_ text: String, _ message: String) throws {
+        #expect(try ConfigurationDirectory(apps: text).fault() == message)
+    }
+
+    @Test("Invalid JSON is reported with its line and column")
+    func noJSON() throws {
+        #expect(
+            try ConfigurationDirectory(worker: "{\n  \"lanes\": 1,\n}").fault()
+                == "worker.json: line 3, column 1: invalid JSON; fix it there."
+        )
+        #expect(
+            try ConfigurationDirectory(apps: "").fault() == "apps.json: line 1, column 1: invalid JSON; fix it there."
+        )
+        let deep = String(repeating: "[", count: 100_000)
+        #expect(try ConfigurationDirectory(worker: deep).fault()?.hasPrefix("worker.json: line 1, column 17:") == true)
+    }
+
+    @Test("A file cut anywhere is refused, never trapped on")
+    func truncations() throws {
+        let worker = Array(ConfigurationDirectory.worker(#""clock":{"maxAge":"96h"},"lanes":10"#).utf8)
+        let apps = Array(ConfigurationDirectory.apps(#""rollout":{"percent":10.5,"seed":"s1"}"#).utf8)
+        let directory = try ConfigurationDirectory()
+        for (name, text) in [("worker.json", worker), ("apps.json", apps)] {
+            for end in text.indices {
+                try directory.write(name, Array(text[..<end]))
+                #expect(directory.fault()?.hasPrefix("\(name): line 1, column ") == true)
+            }
+            try directory.write(name, text)
+            #expect(directory.fault() == nil)
+        }
+    }
+
+    @Test("A missing file is named")
+    func missingFiles() throws {
+        #expect(
+            try ConfigurationDirectory(worker: nil).fault()
+                == "cannot read DIR/worker.json: give the config directory a readable worker.json."
+        )
+        #expect(
+            try ConfigurationDirectory(apps: nil).fault()
+                == "cannot read DIR/apps.json: give the config directory a readable apps.json."
+        )
+        #expect(
+            try ConfigurationDirectory(properties: nil).fault()
+                == "cannot read DIR/kafka.properties: give the config directory a kafka.properties, an empty one for replay."
+        )
+        let fault = try #require(throws: ConfigurationFault.self) { try Configuration.load(directory: "/nowhere") }
+        #expect(fault.exitCode == 2)
+    }
+}
+
+@Suite struct ConfigurationPropertiesTests {
+    @Test("Properties are read in order, without comments and outer spaces")
+    func reads() throws {
+        let text = "# a comment\n\n bootstrap.servers = a:1,b:2 \r\n\tsasl.password=x=y # z\nssl.ca.location=\n  #end"
+        let properties = try ConfigurationDirectory(properties: text).load().kafkaProperties
+        #expect(properties.map(\.name) == ["bootstrap.servers", "sasl.password", "ssl.ca.location"])
+        #expect(properties.map(\.value) == ["a:1,b:2", "x=y # z", ""])
+    }
+
+    @Test(
+        "A property that would break exactly-once is refused by name",
+        arguments: [
+            "enable.auto.commit", "enable.auto.offset.store", "isolation.level", "transactional.id",
+            "group.instance.id",
+            "enable.idempotence", "acks", "request.required.acks", "partition.assignment.strategy", "auto.offset.reset",
+            "max.in.flight.requests.per.connection", "test.mock.num.brokers", "topic.auto.offset.reset", "topic.acks",
+        ]
+    )
+    func denied(_ name: String) throws {
+        let fault = try ConfigurationDirectory(properties: "group.id=g\n\(name)=x\n").fault()
+        #expect(fault?.hasPrefix("kafka.properties: line 2: \(name): ") == true)
+        #expect(fault?.contains("remove the line") == true)
+        #expect(try ConfigurationDirectory(properties: "group.id=g\n#\(name)=x\n").fault() == nil)
+    }
+
+    @Test(
+        "A line that is not a property is refused",
+        arguments: [
+            ("group.id", "kafka.properties: line 1: must be key=value or a comment that starts with #."),
+            ("\n=x", "kafka.properties: line 2: must be key=value or a comment that starts with #."),
+            ("a=1\nb=2\na=1", "kafka.properties: line 3: a appears twice; keep one."),
+        ]
+    )
+    func refused(_ text: String, _ message: String) throws {
+        #expect(try ConfigurationDirectory(properties: text).fault() == message)
+    }
+
+    @Test("Bytes that are no UTF-8 are refused")
+    func invalidUTF8() throws {
+        let directory = try ConfigurationDirectory()
+        try directory.write("kafka.properties", [0x61, 0x3D, 0xFF])
+        #expect(directory.fault() == "kafka.properties: has bytes that are not UTF-8; save it as UTF-8.")
+    }
+}

@@ -1,0 +1,136 @@
+import AppAttest
+import Crypto
+import Settings
+import TestKit
+import Testing
+
+private let key32 = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+private let required =
+    #""keyId":"\#(key32)","publicKey":"BA==","appleAppId":"T.b","environment":"production","counter":7"#
+
+private func decode(_ line: String) throws(KeysFile.Fault) -> ImportedKey { try KeysFile.decode(Array(line.utf8)) }
+
+@Suite struct ConfigurationKeysFileTests {
+    private let digest = Digest((0..<32).map { UInt8($0) })
+
+    @Test("A line with only the required members is read")
+    func minimal() throws {
+        let key = try decode("{\(required)}")
+        let keyID = try #require(digest.map { KeyID($0) })
+        #expect(
+            key
+                == ImportedKey(
+                    keyID: keyID,
+                    publicKeyBytes: [4],
+                    appleAppID: "T.b",
+                    environment: .production,
+                    counter: 7
+                )
+        )
+        #expect(try decode(#"{\#(required),"app":null,"nonce":null,"lastRequest":null}"#) == key)
+    }
+
+    @Test("Every field survives a round trip", arguments: [0, 1, UInt32.max])
+    func roundTrip(_ counter: UInt32) throws {
+        let digest = try #require(digest)
+        var key = ImportedKey(
+            keyID: KeyID(digest),
+            publicKeyBytes: [4] + [UInt8](repeating: 0xFF, count: 64),
+            appleAppID: "T.\"é\"",
+            environment: .development,
+            counter: counter
+        )
+        var lines = 0
+        var output: [UInt8] = []
+        let requests: [ImportedKey.LastRequest?] = [
+            nil, .init(id: "r\n", valueSHA256: digest, verdict: "accepted"),
+            .init(id: "r", valueSHA256: digest, verdict: "accepted", issuedAt: 1_700_000_000, expiresAt: .max),
+        ]
+        for request in requests {
+            for app in [nil, "projects/1/apps/1:1:ios:a"] {
+                for nonce in [nil, digest] {
+                    (key.lastRequest, key.app, key.nonce) = (request, app, nonce)
+                    let start = output.count
+                    KeysFile.encode(key, into: &output)
+                    lines += 1
+                    #expect(output.last == 0x0A)
+                    #expect(try KeysFile.decode(Array(output[start..<(output.count - 1)])) == key)
+                }
+            }
+        }
+        #expect(output.count { $0 == 0x0A } == lines)
+    }
+
+    @Test("A line is written in the documented order")
+    func written() throws {
+        var output: [UInt8] = []
+        KeysFile.encode(try decode("{\(required)}"), into: &output)
+        #expect(String(decoding: output, as: UTF8.self) == "{\(required)}\n")
+    }
+
+    @Test(
+        "An unreadable line is reported with its reason",
+        arguments: [
+            ("", "invalid JSON at byte 0"), ("[]", "the line is not a JSON object"), ("{}", "keyId is missing"),
+            ("{\(required)", "invalid JSON at byte 132"),
+            ("{\(required),\"counter\":7}", "the line has two members with the same name"),
+            ("{\(required),\"App\":\"x\"}", "unknown member App"),
+            ("{\(required),\"app\":{\"app\":\"x\"}}", "app is not a non-empty string"),
+            ("{\(required),\"nonce\":\"AA==\"}", "nonce does not have 32 bytes"),
+            ("{\(required),\"nonce\":1}", "nonce is not base64"),
+            ("{\(required),\"lastRequest\":[]}", "lastRequest is not a JSON object"),
+            ("{\(required),\"lastRequest\":{}}", "lastRequest: id is missing"),
+            (#"{\#(required),"lastRequest":{"id":"a","valueSha256":"\#(key32)"}}"#, "lastRequest: verdict is missing"),
+            (#"{\#(required),"lastRequest":{"id":"a","verdict":"accepted"}}"#, "lastRequest: valueSha256 is missing"),
+            (
+                #"{\#(required),"lastRequest":{"id":"a","valueSha256":"\#(key32)","verdict":"accepted","iat":-1}}"#,
+                "lastRequest: iat is not an integer >= 0"
+            ),
+            (
+                #"{\#(required),"lastRequest":{"id":"a","valueSha256":"\#(key32)","verdict":"accepted","expires":1}}"#,
+                "unknown member expires"
+            ),
+        ]
+    )
+    func unreadable(_ line: String, _ reason: String) {
+        #expect(throws: KeysFile.Fault(reason: reason)) { _ = try decode(line) }
+    }
+
+    @Test(
+        "A required member that is missing or of a wrong type is refused",
+        arguments: ["keyId", "publicKey", "appleAppId", "environment", "counter"]
+    )
+    func members(_ name: String) throws {
+        let all = [
+            ("keyId", "\"\(key32)\""), ("publicKey", "\"BA==\""), ("appleAppId", "\"T.b\""),
+            ("environment", "\"production\""), ("counter", "7"),
+        ]
+        func line(_ members: [(String, String)]) -> String {
+            "{" + members.map { "\"\($0.0)\":\($0.1)" }.joined(separator: ",") + "}"
+        }
+        _ = try decode(line(all))
+        #expect(throws: KeysFile.Fault.self) { _ = try decode(line(all.filter { $0.0 != name })) }
+        for value in ["null", "true", "-1", "4294967296", "1.5", "\"\\u0000*\"", "[]", "{}", "{\"\(name)\":\"BA==\"}"] {
+            let isText = name == "appleAppId" && value.hasPrefix("\"")
+            let members = all.map { $0.0 == name ? (name, value) : $0 }
+            if isText {
+                _ = try decode(line(members))
+            } else {
+                #expect(throws: KeysFile.Fault.self) { _ = try decode(line(members)) }
+            }
+        }
+    }
+
+    @Test("A file is read line by line, and a fault names its line")
+    func file() throws {
+        let directory = try ConfigurationDirectory()
+        try directory.write("KEYS", "{\(required)}\n\n{\(required),\"app\":\"x\"}\n")
+        var keys: [ImportedKey] = []
+        try KeysFile.read(directory.path + "/KEYS") { keys.append($0) }
+        #expect(keys.map(\.app) == [nil, "x"])
+        try directory.write("KEYS", "{\(required)}\n\n{\"keyId\":1}\n")
+        let fault = #expect(throws: CommandFault.self) { try KeysFile.read(directory.path + "/KEYS") { _ in } }
+        #expect(fault?.sentence == directory.path + "/KEYS: line 3: keyId is not base64; fix or remove the line.")
+        #expect(throws: CommandFault.self) { try KeysFile.read(directory.path + "/none") { _ in } }
+    }
+}
