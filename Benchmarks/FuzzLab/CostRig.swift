@@ -114,7 +114,7 @@ final class CostRig {
         for _ in 0..<tries {
             let log = CostLog(input, copies: Self.copies)
             let loop = BatchLoop(
-                log: log,
+                log: LogRoles(source: log, unit: log, ledgers: log),
                 settings: settings,
                 lanes: lanes,
                 ledgers: [0: ledger],
@@ -150,9 +150,9 @@ struct CostInput {
 }
 
 /// Copies of one record; keeps the last answer.
-private final class CostLog: RecordLog {
+private final class CostLog: RequestSource, RecordUnit, LedgerSource {
     private var input: [PolledRecord]
-    private var isAssigned = false
+    private var appended = ""
     private(set) var answer = ""
 
     init(_ input: CostInput, copies: Int) {
@@ -179,20 +179,21 @@ private final class CostLog: RecordLog {
         return round
     }
 
-    func begin() throws {}
+    func begin() { appended = "" }
 
     func append(_ records: [OutboundRecord]) throws {
         // The first copy's answer: those after an accepted one are its duplicates.
         guard let first = records.first(where: { $0.stream == .results || $0.stream == .deadLetters }) else { return }
-        answer = first.stream == .results ? CostAnswer.read(first.value ?? []) : "dead letter"
+        appended = first.stream == .results ? CostAnswer.read(first.value ?? []) : "dead letter"
     }
 
-    func commit(_ positions: [PartitionPosition], of generation: Generation) throws {}
-    func abort() throws { preconditionFailure("nothing fails here") }
-    func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws {}
-    func restore(_ records: Int, waitMilliseconds: Int) throws -> RestoreRound { RestoreRound() }
-    func releaseRevoked() throws {}
-    func close() throws {}
-    var hasLedger: Bool { true }
-    var isAtomic: Bool { true }
+    func commit(_ positions: [PartitionPosition], of generation: Generation) { answer = appended }
+    func abort() { preconditionFailure("nothing fails here") }
+    func beginRestore(_ partitions: [Int32], kept: Set<Int32>) { preconditionFailure("nothing is assigned here") }
+    func restore(_ records: Int, waitMilliseconds: Int) -> RestoreRound {
+        preconditionFailure("nothing is assigned here")
+    }
+    let member: (any GroupMember)? = nil
+    let isAtomic = true
+    let timeShare = 0.0
 }

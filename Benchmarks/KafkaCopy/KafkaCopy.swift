@@ -71,8 +71,8 @@ struct KafkaCopy {
                 )
             )
         }
-        try log.begin()
-        try log.append(outputs)
-        try log.commit(ends.map { PartitionPosition(partition: $0.key, offset: $0.value) }, of: round.generation)
+        try log.unit.begin()
+        try log.unit.append(outputs)
+        try log.unit.commit(ends.map { PartitionPosition(partition: $0.key, offset: $0.value) }, of: round.generation)
     }
 }

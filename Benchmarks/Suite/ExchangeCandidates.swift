@@ -104,7 +104,7 @@ struct ExchangeCandidates {
         return Candidate(name) {
             let log = RoundLog(records)
             let loop = BatchLoop(
-                log: log,
+                log: LogRoles(source: log, unit: log, ledgers: log),
                 settings: settings,
                 lanes: InlineLanes(scratch: scratch),
                 ledgers: [0: ledger],
@@ -177,7 +177,8 @@ struct ExchangeCandidates {
 }
 
 /// Gives its records once and takes what comes of them; ends when all are committed.
-private final class RoundLog: RecordLog {
+private final class RoundLog: RequestSource, RecordUnit, LedgerSource {
+    private var (appended, written) = (0, 0)
     private var records: [PolledRecord]
 
     init(_ records: [InboundRecord]) { self.records = records.map { .record($0) } }
@@ -190,14 +191,15 @@ private final class RoundLog: RecordLog {
         return round
     }
 
-    func begin() throws {}
-    func append(_ records: [OutboundRecord]) throws {}
-    func commit(_ positions: [PartitionPosition], of generation: Generation) throws {}
-    func abort() throws {}
-    func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws {}
-    func restore(_ records: Int, waitMilliseconds: Int) throws -> RestoreRound { RestoreRound() }
-    func releaseRevoked() throws {}
-    func close() throws {}
-    var hasLedger: Bool { true }
-    var isAtomic: Bool { true }
+    func begin() { appended = 0 }
+    func append(_ records: [OutboundRecord]) { appended += records.count }
+    func commit(_ positions: [PartitionPosition], of generation: Generation) { written += appended }
+    func abort() { preconditionFailure("nothing fails here") }
+    func beginRestore(_ partitions: [Int32], kept: Set<Int32>) { preconditionFailure("nothing is assigned here") }
+    func restore(_ records: Int, waitMilliseconds: Int) -> RestoreRound {
+        preconditionFailure("nothing is assigned here")
+    }
+    let member: (any GroupMember)? = nil
+    let isAtomic = true
+    let timeShare = 0.0
 }

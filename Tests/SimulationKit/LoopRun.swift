@@ -37,7 +37,7 @@ package struct LoopRun {
         var options = BatchLoop.Options()
         options.batch.records = batchRecords
         let loop = BatchLoop(
-            log: log,
+            log: LogRoles(source: log, unit: log),
             settings: settings,
             lanes: lanes,
             options: options,

@@ -4,7 +4,7 @@ internal import Pipeline
 
 /// An in-memory record log under a seed: random batch sizes, commits that fail before or after they took effect, faults
 /// of every other call, rebalances. It keeps delivered and visible records for the test.
-package final class SimulatedLog: RecordLog {
+package final class SimulatedLog: RequestSource, GroupMember, RecordUnit {
     /// The state after a commit's fault.
     package enum CommitFault: CaseIterable, Sendable {
         /// Neither outputs nor positions became visible.
@@ -22,7 +22,7 @@ package final class SimulatedLog: RecordLog {
         package var commitFault = 0.0
         package var rebalance = 0.0
         package var emptyPoll = 0.1
-        /// Of each call that is neither a commit nor `close`.
+        /// Of each call that is no commit.
         package var callFault = 0.0
         /// A poll that assigns the partitions once more, whatever is in flight.
         package var assignedAgain = 0.0
@@ -39,7 +39,6 @@ package final class SimulatedLog: RecordLog {
     private var committed: [Int32: Int] = [:]
     private var pending: [OutboundRecord] = []
     private var assigned = false
-    private var isOpen = true
 
     /// Everything that a reader of the output topics has seen, in order.
     package private(set) var visible: [OutboundRecord] = []
@@ -54,7 +53,6 @@ package final class SimulatedLog: RecordLog {
     }
 
     package func poll(_ limits: BatchLimits, waitMilliseconds: Int) throws -> PollRound {
-        precondition(isOpen, "nobody polls a closed log")
         try maybeFail(requiresAbort: chance(0.5))
         var round = PollRound()
         if !assigned {
@@ -96,16 +94,19 @@ package final class SimulatedLog: RecordLog {
         pending += records.dropFirst(records.count / 2)
     }
 
-    package var hasLedger: Bool { false }
-    package var isAtomic: Bool { true }
+    package let isAtomic = true
+    package let timeShare = 0.0
+    package let group: [UInt8]? = nil
+    package var member: (any GroupMember)? { self }
 
-    package func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws {}
+    /// Changes come with polls only.
+    package func serve() -> AssignmentChange? { nil }
 
-    package func restore(_ records: Int, waitMilliseconds: Int) throws -> RestoreRound {
-        var round = RestoreRound()
-        round.isComplete = true
-        return round
+    package func start(_ partition: Int32, mark: PositionMark?, ledgerIsEmpty: Bool) -> PartitionStart {
+        .started(PartitionStart.Report())
     }
+
+    package func hold(_ partition: Int32) { preconditionFailure("nothing is damaged here") }
 
     package func commit(_ positions: [PartitionPosition], of generation: Generation) throws {
         if chance(chances.commitFault) {
@@ -136,8 +137,6 @@ package final class SimulatedLog: RecordLog {
         read = committed
         assigned = false
     }
-
-    package func close() throws { isOpen = false }
 
     private func maybeFail(requiresAbort: Bool = true) throws {
         guard chance(chances.callFault) else { return }

@@ -11,11 +11,11 @@ import Testing
 @Suite("Lines of a capture")
 struct CaptureLineTests {
     /// A capture in memory.
-    private final class LineLog: RecordLog {
+    private final class LineLog: RequestSource {
         private var lines: [[UInt8]]
         private var lineNumber = 0
-        private(set) var results = 0
-        private(set) var positions: [PartitionPosition] = []
+        let unit = MemoryUnit()
+        let member: (any GroupMember)? = nil
 
         init(_ lines: [[UInt8]]) { self.lines = lines }
 
@@ -29,21 +29,6 @@ struct CaptureLineTests {
             round.ended = lines.isEmpty
             return round
         }
-
-        func begin() {}
-        func append(_ records: [OutboundRecord]) { results += records.count }
-        func commit(_ positions: [PartitionPosition], of generation: Generation) { self.positions = positions }
-        var hasLedger: Bool { false }
-        var isAtomic: Bool { true }
-        func beginRestore(_ partitions: [Int32], kept: Set<Int32>) {}
-        func restore(_ records: Int, waitMilliseconds: Int) -> RestoreRound {
-            var round = RestoreRound()
-            round.isComplete = true
-            return round
-        }
-        func abort() {}
-        func releaseRevoked() {}
-        func close() {}
     }
 
     private static func line(_ offset: Int64) -> [UInt8] {
@@ -63,7 +48,7 @@ struct CaptureLineTests {
         var options = BatchLoop.Options()
         options.batch.records = 4
         let loop = BatchLoop(
-            log: log,
+            log: LogRoles(source: log, unit: log.unit),
             settings: settings,
             lanes: lanes,
             options: options,
@@ -82,7 +67,7 @@ struct CaptureLineTests {
         let (loop, lanes) = try Self.loop(log, seed: seed)
         let fault = #expect(throws: CaptureFault.self) { try lanes.run(loop) }
         #expect(fault?.lineNumber == 10)
-        #expect(log.results == 8)
+        #expect(log.unit.outputs.count == 8)
     }
 
     @Test("a record at the largest possible offset is judged like others")
@@ -90,7 +75,7 @@ struct CaptureLineTests {
         let log = LineLog([Self.line(.max - 1), Self.line(.max)])
         let (loop, lanes) = try Self.loop(log, seed: 1)
         #expect(try lanes.run(loop))
-        #expect(log.results == 2)
-        #expect(log.positions == [PartitionPosition(partition: 0, offset: .max)])
+        #expect(log.unit.outputs.count == 2)
+        #expect(log.unit.commits.last == [PartitionPosition(partition: 0, offset: .max)])
     }
 }

@@ -43,7 +43,7 @@ struct CrashTests {
         options.suspects = CrashSuspects(suspects)
         options.passed = { passed.items += $0 }
         let loop = BatchLoop(
-            log: log,
+            log: LogRoles(source: log, unit: log),
             settings: traffic.settings,
             lanes: lanes,
             options: options,
@@ -105,8 +105,9 @@ struct CrashTests {
             options.batch.records = 16
             options.work = loopWork
             options.suspects = CrashSuspects([suspect: CrashSuspects.Count(total: 1)])
+            let log = SimulatedLog(records: records, seed: seed)
             let loop = BatchLoop(
-                log: SimulatedLog(records: records, seed: seed),
+                log: LogRoles(source: log, unit: log),
                 settings: traffic.settings,
                 lanes: lanes,
                 options: options,

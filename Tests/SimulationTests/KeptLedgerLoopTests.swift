@@ -11,9 +11,10 @@ struct KeptLedgerLoopTests {
     private static let traffic = Result { try FleetTraffic(.imitated) }
 
     /// Assigns a partition, takes it back, and assigns it again when the test says so.
-    private final class ReturningLog: RecordLog {
+    private final class ReturningLog: RequestSource {
         private var changes: [AssignmentChange] = [.assigned([0]), .revoked([0])]
-        private(set) var kept: [Set<Int32>] = []
+        private let sole = SoleMember()
+        var member: (any GroupMember)? { sole }
         var ended = false
 
         func comeBack() { changes.append(.assigned([0])) }
@@ -23,21 +24,6 @@ struct KeptLedgerLoopTests {
             if changes.isEmpty { round.ended = ended } else { round.change = changes.removeFirst() }
             return round
         }
-
-        func beginRestore(_ partitions: [Int32], kept: Set<Int32>) { self.kept.append(kept) }
-        func restore(_ records: Int, waitMilliseconds: Int) -> RestoreRound {
-            var round = RestoreRound()
-            round.isComplete = true
-            return round
-        }
-        func begin() {}
-        func append(_ records: [OutboundRecord]) {}
-        func commit(_ positions: [PartitionPosition], of generation: Generation) {}
-        func abort() {}
-        func releaseRevoked() {}
-        func close() {}
-        var hasLedger: Bool { true }
-        var isAtomic: Bool { true }
     }
 
     /// Confined to the test's thread.
@@ -52,9 +38,9 @@ struct KeptLedgerLoopTests {
     ) throws {
         let traffic = try Self.traffic.get()
         let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
-        let (log, clock) = (ReturningLog(), Clock())
+        let (log, ledgers, clock) = (ReturningLog(), EmptyLedgers(), Clock())
         let loop = BatchLoop(
-            log: log,
+            log: LogRoles(source: log, unit: MemoryUnit(), ledgers: ledgers),
             settings: traffic.settings,
             lanes: lanes,
             post: lanes.post,
@@ -62,13 +48,13 @@ struct KeptLedgerLoopTests {
             uptime: { clock.milliseconds }
         )
         for _ in 0..<10 { _ = try loop.tick(waitMilliseconds: 0) }
-        #expect(log.kept == [[]])
+        #expect(ledgers.kept == [[]])
         #expect(loop.keptLedgers == 1)
         clock.milliseconds += KeptLedgers.milliseconds + away
         _ = try loop.tick(waitMilliseconds: 0)
         #expect(loop.keptLedgers == (isKept ? 1 : 0), "the loop forgets it, whatever the group does")
         log.comeBack()
         for _ in 0..<10 { _ = try loop.tick(waitMilliseconds: 0) }
-        #expect(log.kept == [[], isKept ? [0] : []])
+        #expect(ledgers.kept == [[], isKept ? [0] : []])
     }
 }

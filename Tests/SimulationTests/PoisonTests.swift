@@ -89,24 +89,27 @@ struct PoisonTests {
     }
 
     /// A log that refuses whatever it is given, for the record's sake.
-    private final class RefusingLog: RecordLog {
+    private final class RefusingLog: RequestSource, RecordUnit {
         private var record: InboundRecord?
+        private var isOpen = false
         init(_ record: InboundRecord) { self.record = record }
         func poll(_ limits: BatchLimits, waitMilliseconds: Int) -> PollRound {
             var round = PollRound()
             round.records = record.map { [.record($0)] } ?? []
             return round
         }
-        func begin() {}
+        func begin() {
+            precondition(!isOpen, "one unit at a time")
+            isOpen = true
+        }
         func append(_ records: [OutboundRecord]) throws { throw SimulatedFault(.recordFault) }
-        func commit(_ positions: [PartitionPosition], of generation: Generation) {}
-        func abort() {}
-        func beginRestore(_ partitions: [Int32], kept: Set<Int32>) {}
-        func restore(_ records: Int, waitMilliseconds: Int) -> RestoreRound { RestoreRound() }
-        func releaseRevoked() {}
-        func close() {}
-        var hasLedger: Bool { false }
-        var isAtomic: Bool { true }
+        func commit(_ positions: [PartitionPosition], of generation: Generation) {
+            preconditionFailure("nothing was taken")
+        }
+        func abort() { isOpen = false }
+        let member: (any GroupMember)? = nil
+        let isAtomic = true
+        let timeShare = 0.0
     }
 
     @Test("a log that refuses even a dead letter ends the work, and the message names the record")
@@ -115,17 +118,24 @@ struct PoisonTests {
         let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
         let log = RefusingLog(RequestRecords.record([1], key: nil, partition: 3, offset: 17))
         let settings = traffic.settings
-        let loop = BatchLoop(log: log, settings: settings, lanes: lanes, post: lanes.post, wallClock: { nil })
+        let loop = BatchLoop(
+            log: LogRoles(source: log, unit: log),
+            settings: settings,
+            lanes: lanes,
+            post: lanes.post,
+            wallClock: { nil }
+        )
         let fault = #expect(throws: RefusedRecordFault.self) { _ = try lanes.run(loop, steps: 1_000) }
         #expect(fault?.description.contains("partition 3, offset 17") == true)
     }
 
     /// A log that takes of one request nothing but the shortest dead letter, and counts its commits.
-    private final class PickyLog: RecordLog {
+    private final class PickyLog: RequestSource, RecordUnit {
         private let records: [InboundRecord]
         private let refused: Int64
         private var (read, committed) = (0, 0)
         private(set) var commits = 0
+        private var isOpen = false
 
         init(_ records: [InboundRecord], refused: Int64) { (self.records, self.refused) = (records, refused) }
 
@@ -141,17 +151,18 @@ struct PoisonTests {
             if isRefused { throw SimulatedFault(.recordFault) }
         }
         func commit(_ positions: [PartitionPosition], of generation: Generation) {
+            isOpen = false
             commits += 1
             committed = positions.first.map { Int($0.offset) } ?? committed
         }
-        func abort() { read = committed }
-        func begin() {}
-        func beginRestore(_ partitions: [Int32], kept: Set<Int32>) {}
-        func restore(_ records: Int, waitMilliseconds: Int) -> RestoreRound { RestoreRound() }
-        func releaseRevoked() {}
-        func close() {}
-        var hasLedger: Bool { false }
-        var isAtomic: Bool { true }
+        func abort() { (isOpen, read) = (false, committed) }
+        func begin() {
+            precondition(!isOpen, "one unit at a time")
+            isOpen = true
+        }
+        let member: (any GroupMember)? = nil
+        let isAtomic = true
+        let timeShare = 0.0
     }
 
     @Test(arguments: [0, 1, 500, 999] as [Int64])
@@ -164,7 +175,7 @@ struct PoisonTests {
         options.batch.records = 1_000
         let settings = traffic.settings
         let loop = BatchLoop(
-            log: log,
+            log: LogRoles(source: log, unit: log),
             settings: settings,
             lanes: lanes,
             options: options,

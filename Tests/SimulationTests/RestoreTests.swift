@@ -13,7 +13,7 @@ struct RestoreTests {
     private static let traffic = Result { try FleetTraffic(.imitated) }
 
     /// Hands the loop a test's script, in order; a restore reads `topic` from its beginning.
-    private final class ScriptedLog: RecordLog {
+    private final class ScriptedLog: RequestSource, LedgerSource {
         enum Answer { case change(AssignmentChange), fault, damaged(PartitionDamage) }
 
         private var polls: [Answer]
@@ -24,8 +24,7 @@ struct RestoreTests {
         private var next = 0
         private var dropped: Set<Int32> = []
         private(set) var kept: [Set<Int32>] = []
-        private(set) var holds: [Int32] = []
-        private(set) var starts: [Int32] = []
+        let sole = SoleMember()
         /// After so many records partition 0 is complete; nil = with all of them.
         var wholeFirst: Int?
         private var idlePolls = 0
@@ -85,30 +84,20 @@ struct RestoreTests {
                 return round
             }
             // The rest of the topic is read once partition 0 has started.
-            if next == wholeFirst, starts.isEmpty { return round }
+            if next == wholeFirst, sole.starts.isEmpty { return round }
             // More in each restore than in the one before: chunks of the same number differ.
             let end = min(topic.count, next + kept.count)
             round.records = Array(topic[next..<end])
             next = end
             round.isComplete = next >= topic.count
-            if next == wholeFirst, starts.isEmpty { round.completed = [0] }
+            if next == wholeFirst, sole.starts.isEmpty { round.completed = [0] }
             return round
         }
 
-        func start(_ partition: Int32, mark: PositionMark?, ledgerIsEmpty: Bool) -> PartitionStart {
-            starts.append(partition)
-            return .started(PartitionStart.Report())
-        }
+        var member: (any GroupMember)? { sole }
 
-        func hold(_ partition: Int32) { holds.append(partition) }
-        func begin() {}
-        func append(_ records: [OutboundRecord]) {}
-        func commit(_ positions: [PartitionPosition], of generation: Generation) {}
-        func abort() { polls.insert(.change(.assigned([0])), at: 0) }
-        func releaseRevoked() {}
-        func close() {}
-        var hasLedger: Bool { true }
-        var isAtomic: Bool { true }
+        /// As after an abort that leaves open what was committed.
+        func assignAgain() { polls.insert(.change(.assigned([0])), at: 0) }
     }
 
     private static func key(_ number: UInt32) -> KeyID { KeyID(SHA256.hash([UInt8(truncatingIfNeeded: number)])) }
@@ -133,8 +122,10 @@ struct RestoreTests {
         let traffic = try traffic.get()
         let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: seed)
         let settings = traffic.settings
+        let unit = MemoryUnit()
+        unit.rewind = { log.assignAgain() }
         let loop = BatchLoop(
-            log: log,
+            log: LogRoles(source: log, unit: unit, ledgers: log),
             settings: settings,
             lanes: lanes,
             post: lanes.post,
@@ -209,7 +200,7 @@ struct RestoreTests {
         )
         log.wholeFirst = Self.topic.count
         let loop = try Self.run(log, seed: seed)
-        #expect(log.starts.first == 0)
+        #expect(log.sole.starts.first == 0)
         Self.expectWhole(loop)
     }
 
@@ -234,7 +225,7 @@ struct RestoreTests {
         for part in ["partition 0", "schema version 2", "reset --partitions 0"] {
             #expect(sentence.contains(part), "\(sentence)")
         }
-        #expect(log.holds == [0] && log.starts == [1], "the other one is read")
+        #expect(log.sole.holds == [0] && log.sole.starts == [1], "the other one is read")
         #expect(loop.ledgers[0] == nil, "nothing is judged by what is not whole")
     }
 
@@ -261,7 +252,7 @@ struct RestoreTests {
             topic: Self.topic
         )
         let loop = try Self.run(log, seed: 1)
-        #expect(log.holds == [0] && !log.starts.contains(0))
+        #expect(log.sole.holds == [0] && !log.sole.starts.contains(0))
         #expect(loop.held[0]?.contains("import-keys") == true)
         #expect(loop.ledgers[0] == nil)
     }

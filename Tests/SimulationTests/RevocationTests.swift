@@ -11,11 +11,12 @@ struct RevocationTests {
     private static let traffic = Result { try FleetTraffic(.imitated) }
 
     /// Assigns a partition, gives three batches of one record each, then takes the partition back.
-    private final class RevokingLog: RecordLog {
+    private final class RevokingLog: RequestSource {
         private var offset: Int64 = 0
         private var step = 0
-        private(set) var commits: [[PartitionPosition]] = []
-        private(set) var isReleased = false
+        let (unit, sole) = (MemoryUnit(), SoleMember())
+        var member: (any GroupMember)? { sole }
+        var isReleased: Bool { sole.releases > 0 }
 
         func poll(_ limits: BatchLimits, waitMilliseconds: Int) -> PollRound {
             var round = PollRound()
@@ -30,21 +31,6 @@ struct RevocationTests {
             }
             return round
         }
-
-        func beginRestore(_ partitions: [Int32], kept: Set<Int32>) {}
-        func restore(_ records: Int, waitMilliseconds: Int) -> RestoreRound {
-            var round = RestoreRound()
-            round.isComplete = true
-            return round
-        }
-        func begin() {}
-        func append(_ records: [OutboundRecord]) {}
-        func commit(_ positions: [PartitionPosition], of generation: Generation) { commits.append(positions) }
-        func abort() {}
-        func releaseRevoked() { isReleased = true }
-        func close() {}
-        var hasLedger: Bool { true }
-        var isAtomic: Bool { true }
     }
 
     /// The worker's clock, moved by the test. Confined to the test's thread.
@@ -58,7 +44,7 @@ struct RevocationTests {
         var options = BatchLoop.Options()
         options.batchesInFlight = 4
         let loop = BatchLoop(
-            log: log,
+            log: LogRoles(source: log, unit: log.unit, ledgers: EmptyLedgers()),
             settings: traffic.settings,
             lanes: lanes,
             options: options,
@@ -74,12 +60,12 @@ struct RevocationTests {
     func oldest() throws {
         let (log, clock) = (RevokingLog(), Clock())
         let (loop, lanes) = try Self.revoked(log, clock)
-        #expect(!log.isReleased && log.commits.isEmpty)
+        #expect(!log.isReleased && log.unit.commits.isEmpty)
         while !log.isReleased {
             #expect(lanes.finishOne() || !loop.isIdle || log.isReleased)
             _ = try loop.tick(waitMilliseconds: 0)
         }
-        #expect(log.commits == [[PartitionPosition(partition: 0, offset: 1)]])
+        #expect(log.unit.commits == [[PartitionPosition(partition: 0, offset: 1)]])
     }
 
     @Test("a batch that takes too long is abandoned, and its partition is released without a commit")
@@ -91,9 +77,9 @@ struct RevocationTests {
         #expect(!log.isReleased)
         clock.milliseconds += 1
         for _ in 0..<3 { _ = try loop.tick(waitMilliseconds: 0) }
-        #expect(log.isReleased && log.commits.isEmpty)
+        #expect(log.isReleased && log.unit.commits.isEmpty)
         // Results that lanes bring back later are not committed.
         while lanes.finishOne() { _ = try loop.tick(waitMilliseconds: 0) }
-        #expect(log.commits.isEmpty)
+        #expect(log.unit.commits.isEmpty)
     }
 }

@@ -19,14 +19,14 @@ struct ServingTests {
         case restoring
     }
 
-    /// Gives records as long as it is polled; the group wants the partition back, which only ``serve()`` says.
-    private final class QuietLog: RecordLog {
+    /// Gives records as long as it is polled; the group wants the partition back, which only ``SoleMember/serve()`` says.
+    private final class QuietLog: RequestSource, LedgerSource {
         private var offset: Int64 = 0
         private var isAssigned = false
         private let wait: Wait
-        private(set) var commits = 0
-        private(set) var isReleased = false
-        var wantsBack = false
+        private var restored: [Int32] = []
+        let (unit, sole) = (MemoryUnit(), SoleMember())
+        var member: (any GroupMember)? { sole }
 
         init(_ wait: Wait) { self.wait = wait }
 
@@ -44,30 +44,16 @@ struct ServingTests {
             return round
         }
 
-        func serve() -> AssignmentChange? {
-            guard wantsBack else { return nil }
-            wantsBack = false
-            return .revoked([0])
-        }
-
-        func beginRestore(_ partitions: [Int32], kept: Set<Int32>) {}
+        func beginRestore(_ partitions: [Int32], kept: Set<Int32>) { restored = partitions }
         func restore(_ records: Int, waitMilliseconds: Int) -> RestoreRound {
             var round = RestoreRound()
             if wait == .restoring {
                 round.records = [StoredRecord(partition: 0, key: [4], value: nil)]
             } else {
-                round.completed = [0]
+                round.completed = restored
             }
             return round
         }
-        func begin() {}
-        func append(_ records: [OutboundRecord]) {}
-        func commit(_ positions: [PartitionPosition], of generation: Generation) { commits += 1 }
-        func abort() {}
-        func releaseRevoked() { isReleased = true }
-        func close() {}
-        var hasLedger: Bool { true }
-        var isAtomic: Bool { true }
     }
 
     /// The worker's clock, moved by the test. Confined to the test's thread.
@@ -75,7 +61,7 @@ struct ServingTests {
         var milliseconds = RequestRecords.time
     }
 
-    private static func loop(_ log: any RecordLog, _ clock: Clock) throws -> (BatchLoop, SimulatedLanes) {
+    private static func loop(_ log: LogRoles, _ clock: Clock) throws -> (BatchLoop, SimulatedLanes) {
         let traffic = try traffic.get()
         let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
         let loop = BatchLoop(
@@ -94,28 +80,28 @@ struct ServingTests {
     )
     func waits(wait: Wait) throws {
         let (log, clock) = (QuietLog(wait), Clock())
-        let (loop, lanes) = try Self.loop(log, clock)
+        let (loop, lanes) = try Self.loop(LogRoles(source: log, unit: log.unit, ledgers: log), clock)
         if wait == .breakerOpen {
             loop.breaker.add(records: 100, internal: 100, at: EvaluationTime(milliseconds: clock.milliseconds))
         }
         // No job of the lanes is run: what they have stays with them.
         _ = lanes
         for _ in 0..<50 { _ = try loop.tick(waitMilliseconds: 0) }
-        #expect(!log.isReleased)
-        log.wantsBack = true
+        #expect(log.sole.releases == 0)
+        log.sole.news = .revoked([0])
         for _ in 0..<5 { _ = try loop.tick(waitMilliseconds: 0) }
         // The oldest batch has two seconds.
         clock.milliseconds += 2_001
         for _ in 0..<5 { _ = try loop.tick(waitMilliseconds: 0) }
-        #expect(log.isReleased && log.commits == 0)
+        #expect(log.sole.releases == 1 && log.unit.commits.isEmpty)
     }
 
     /// Two partitions: the ledger of one is there, that of the other does not come to its end.
-    private final class HalfRestoredLog: RecordLog {
+    private final class HalfRestoredLog: RequestSource, LedgerSource {
         private var step = 0
         private var isTold = false
-        private(set) var started: [Int32] = []
-        private(set) var committed: [PartitionPosition] = []
+        let (unit, sole) = (MemoryUnit(), SoleMember())
+        var member: (any GroupMember)? { sole }
         var isWhole = false
 
         func poll(_ limits: BatchLimits, waitMilliseconds: Int) -> PollRound {
@@ -128,7 +114,7 @@ struct ServingTests {
             return round
         }
 
-        func beginRestore(_ partitions: [Int32], kept: Set<Int32>) {}
+        func beginRestore(_ partitions: [Int32], kept: Set<Int32>) { isTold = false }
         func restore(_ records: Int, waitMilliseconds: Int) -> RestoreRound {
             var round = RestoreRound()
             if !isTold { round.completed = [0] }
@@ -136,32 +122,20 @@ struct ServingTests {
             if isWhole { round.completed = [1] }
             return round
         }
-        func start(_ partition: Int32, mark: PositionMark?, ledgerIsEmpty: Bool) -> PartitionStart {
-            started.append(partition)
-            return .started(PartitionStart.Report())
-        }
-        func begin() {}
-        func append(_ records: [OutboundRecord]) {}
-        func commit(_ positions: [PartitionPosition], of generation: Generation) { committed += positions }
-        func abort() {}
-        func releaseRevoked() {}
-        func close() {}
-        var hasLedger: Bool { true }
-        var isAtomic: Bool { true }
     }
 
     @Test("a partition with a complete ledger is judged while another's is still being read")
     func halfRestored() throws {
         let log = HalfRestoredLog()
-        let (loop, lanes) = try Self.loop(log, Clock())
+        let (loop, lanes) = try Self.loop(LogRoles(source: log, unit: log.unit, ledgers: log), Clock())
         for _ in 0..<50 {
             _ = try loop.tick(waitMilliseconds: 0)
             _ = lanes.finishOne()
         }
-        #expect(log.started == [0] && loop.restoring != nil)
-        #expect(log.committed == [PartitionPosition(partition: 0, offset: 1)])
+        #expect(log.sole.starts == [0] && loop.restoring != nil)
+        #expect(log.unit.commits == [[PartitionPosition(partition: 0, offset: 1)]])
         log.isWhole = true
         for _ in 0..<5 { _ = try loop.tick(waitMilliseconds: 0) }
-        #expect(log.started == [0, 1] && loop.restoring == nil)
+        #expect(log.sole.starts == [0, 1] && loop.restoring == nil)
     }
 }

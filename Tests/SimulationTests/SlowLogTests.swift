@@ -14,12 +14,12 @@ struct SlowLogTests {
         let acknowledgedShare: Double?
     }
 
-    private final class SlowLog: RecordLog {
+    private final class SlowLog: RequestSource, RecordUnit {
         private let records: [InboundRecord]
         /// Records that fit into the time of a unit.
         var capacity: Int
         private var (read, committed, pending) = (0, 0, 0)
-        private(set) var unitTimeShare = 0.0
+        private(set) var timeShare = 0.0
         /// Outputs of each unit that was committed.
         private(set) var units: [Int] = []
         private(set) var aborts = 0
@@ -41,23 +41,25 @@ struct SlowLogTests {
                 throw Overdue(acknowledgedShare: Double(capacity) / Double(pending))
             }
             units.append(pending)
-            unitTimeShare = Double(pending) / Double(capacity)
+            timeShare = Double(pending) / Double(capacity)
             committed = positions.first.map { Int($0.offset) } ?? committed
         }
         func abort() { read = committed }
-        func beginRestore(_ partitions: [Int32], kept: Set<Int32>) {}
-        func restore(_ records: Int, waitMilliseconds: Int) -> RestoreRound { RestoreRound() }
-        func releaseRevoked() {}
-        func close() {}
-        var hasLedger: Bool { false }
-        var isAtomic: Bool { true }
+        let member: (any GroupMember)? = nil
+        let isAtomic = true
     }
 
     private func loop(_ log: SlowLog, _ lanes: SimulatedLanes, _ settings: PipelineSettings) -> BatchLoop {
         var options = BatchLoop.Options()
         options.batch.records = Self.batchRecords
-        let (post, clock) = (lanes.post, { @Sendable () -> EvaluationTime? in nil })
-        return BatchLoop(log: log, settings: settings, lanes: lanes, options: options, post: post, wallClock: clock)
+        return BatchLoop(
+            log: LogRoles(source: log, unit: log),
+            settings: settings,
+            lanes: lanes,
+            options: options,
+            post: lanes.post,
+            wallClock: { nil }
+        )
     }
 
     private static let batchRecords = 1_000

@@ -34,8 +34,9 @@ struct WrongClockTests {
             return record
         }
         let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
+        let log = SimulatedLog(records: records, seed: 1)
         let loop = BatchLoop(
-            log: SimulatedLog(records: records, seed: 1),
+            log: LogRoles(source: log, unit: log),
             settings: traffic.settings,
             lanes: lanes,
             post: lanes.post,

@@ -3,6 +3,7 @@ import AppCheck
 import Crypto
 import Log
 import Pipeline
+import SimulationKit
 import TestKit
 import Testing
 
@@ -11,28 +12,15 @@ import Testing
 @Suite("The loop's driver")
 struct LoopDriverTests {
     /// Never has a record and never ends.
-    private final class SilentLog: RecordLog {
+    private final class SilentSource: RequestSource {
+        let member: (any GroupMember)? = nil
         func poll(_ limits: BatchLimits, waitMilliseconds: Int) -> PollRound { PollRound() }
-        func begin() {}
-        func append(_ records: [OutboundRecord]) {}
-        func commit(_ positions: [PartitionPosition], of generation: Generation) {}
-        var hasLedger: Bool { false }
-        var isAtomic: Bool { true }
-        func beginRestore(_ partitions: [Int32], kept: Set<Int32>) {}
-        func restore(_ records: Int, waitMilliseconds: Int) -> RestoreRound {
-            var round = RestoreRound()
-            round.isComplete = true
-            return round
-        }
-        func abort() {}
-        func releaseRevoked() {}
-        func close() {}
     }
 
     private static func loop(_ driver: LoopDriver) throws -> BatchLoop {
         let anchors = try TrustAnchors(attestationPEM: [], receiptPEM: [])
         return BatchLoop(
-            log: SilentLog(),
+            log: LogRoles(source: SilentSource(), unit: MemoryUnit()),
             settings: PipelineSettings(registry: try RequestRecords.registry()),
             lanes: LaneFactory(lanes: 1, anchors: anchors, limits: ObjectLimits()).lanes,
             post: driver.post,

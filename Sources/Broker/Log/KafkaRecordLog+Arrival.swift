@@ -164,7 +164,7 @@ extension KafkaRecordLog {
     /// One slice of taking over the transactional id; the next call goes on where this one stopped.
     private func prepareUnit(_ arrival: Arrival, _ since: ContinuousClock.Instant, _ slice: Int) throws -> Bool {
         do {
-            try unit.prepare(timeoutMilliseconds: max(1, slice))
+            try brokerUnit.prepare(timeoutMilliseconds: max(1, slice))
             return true
         } catch let fault as KafkaFault where fault.isTimeout && fault.isRecoverable {
             // Not reported before it takes long.
@@ -184,7 +184,7 @@ extension KafkaRecordLog {
         // The group's leader may have asked a broker that knew of more partitions.
         if let last = assigned.max(), last >= started { counts[topic] = max(counts[topic] ?? 0, Int(last) + 1) }
         if let change = TopicCheck.changed(counts, settings.topics, from: started) { throw .fatal(change) }
-        unit.partitionCounts = counts.filter { $0.value > 0 }.mapValues { Int32(clamping: $0) }
+        brokerUnit.partitionCounts = counts.filter { $0.value > 0 }.mapValues { Int32(clamping: $0) }
     }
 }
 

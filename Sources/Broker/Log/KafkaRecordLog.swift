@@ -3,18 +3,18 @@ package import Log
 internal import Pipeline
 internal import Settings
 
-/// The requests topic as a ``RecordLog``, for one member of the group.
+/// The requests topic and the ledger topic, for one member of the group, with the unit that writes its outputs.
 ///
 /// `poll` rides out what librdkafka rides out (absent brokers, moving coordinators) and throws only faults that need an
-/// operator. Of a fault that `begin`, `append` or `commit` throws, ``KafkaFault/isRecoverable`` says whether
-/// ``abort()`` and repeating the same records may help.
-package final class KafkaRecordLog: RecordLog {
+/// operator. Of a fault that the unit throws, ``KafkaFault/isRecoverable`` says whether an abort and repeating the same
+/// records may help.
+package final class KafkaRecordLog: RequestSource, GroupMember, LedgerSource {
     /// The last fault that was ridden out: explains why no records arrive.
     package internal(set) var lastTrouble: KafkaFault?
 
     let settings: BrokerSettings
     let topic: String
-    let unit: any OutputUnit
+    let brokerUnit: any BrokerUnit
     let rights: AccessRights
     let trouble: @Sendable (KafkaFault) -> Void
     let restored: @Sendable (Int) -> Void
@@ -73,7 +73,7 @@ package final class KafkaRecordLog: RecordLog {
 
     init(
         _ settings: BrokerSettings,
-        unit: any OutputUnit,
+        unit: any BrokerUnit,
         bell: GroupBell,
         trouble: @escaping @Sendable (KafkaFault) -> Void,
         restored: @escaping @Sendable (Int) -> Void
@@ -83,20 +83,20 @@ package final class KafkaRecordLog: RecordLog {
         topic = settings.topics.requests
         rights = try AccessRights(settings)
         consumer = try Consumer(settings.consumerProperties(), topic: topic)
-        self.unit = unit
+        brokerUnit = unit
         self.bell = bell
         self.trouble = trouble
         self.restored = restored
         try consumer.subscribe()
-        unit.serveGroup = { [weak self] in self?.keepServing() }
+        unit.owner = self
     }
 
     /// Whether the group has our answer to an assignment, and the loop still waits for the broker's answers.
     package var isAsking: Bool { membership.arrival?.isAnswered ?? false }
 
-    package var hasLedger: Bool { true }
-    package var isAtomic: Bool { unit.isAtomic }
-    package var unitTimeShare: Double { unit.timeShare }
+    package var member: (any GroupMember)? { self }
+    package var unit: any RecordUnit { brokerUnit }
+    package var roles: LogRoles { LogRoles(source: self, unit: brokerUnit, ledgers: self) }
 
     /// Records of one round: up to `limits`, collected for at most `waitMilliseconds`, and for at most
     /// `limits.milliseconds` once the first is there.
@@ -130,47 +130,6 @@ package final class KafkaRecordLog: RecordLog {
         return try round(of: event).change
     }
 
-    package func begin() throws {
-        try unit.begin()
-    }
-
-    package func append(_ records: [OutboundRecord]) throws {
-        try unit.append(records)
-    }
-
-    package func commit(_ positions: [PartitionPosition], of generation: Generation) throws {
-        // The library knows of a lost assignment before the change reaches a round.
-        guard !consumer.isAssignmentLost else { throw KafkaFault.stale("the assignment was lost") }
-        guard generation == Generation(self.generation), membership.arrival == nil,
-            let member = membership.metadata
-        else {
-            throw KafkaFault.stale("the batch belongs to an assignment before this one")
-        }
-        try partitions.check(positions)
-        unit.knownLedgerEnds = ledgerEnds
-        do { try unit.commit(positions, of: consumer, as: member) } catch {
-            // Nothing kept of them is trusted any more: they are read from their beginning.
-            for partition in unit.cutLedgers { ledgerEnds[partition] = .max }
-            throw error
-        }
-        partitions.noteCommitted(positions)
-        for (partition, end) in unit.ledgerEnds { ledgerEnds[partition] = max(ledgerEnds[partition] ?? 0, end) }
-    }
-
-    package func abort() throws {
-        let end = try unit.abort()
-        partitions.rewind()
-        isRewindPending = true
-        shelf.dropRecords()
-        // Committed offsets and the ledger topic's contents are asked for again: reading starts from there. Partitions
-        // that are being revoked are left to their next owner.
-        let asksAgain = end == .unknown || partitions.numbers.contains { decisions[$0] == nil }
-        if asksAgain, case .owning(let member) = membership, !shelf.hasChange, !partitions.isEmpty {
-            membership = .arriving(Arrival(partitions.numbers), member)
-        }
-        restore = nil
-    }
-
     package func releaseRevoked() throws {
         let isExpelled = if case .expelled = membership { true } else { false }
         // The answer may fail and be given again: from here on nothing is committed.
@@ -187,9 +146,9 @@ package final class KafkaRecordLog: RecordLog {
     }
 
     package func close() throws {
-        unit.serveGroup = {}
+        brokerUnit.owner = nil
         restore = nil
-        unit.close()
+        brokerUnit.close()
         // Everything is committed by now; a member that cannot leave in order times out in the group.
         do throws(KafkaFault) { try consumer.close() } catch { trouble(error) }
     }

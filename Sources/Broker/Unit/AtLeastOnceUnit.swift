@@ -7,7 +7,7 @@ internal import Settings
 ///
 /// A crash in between, or an abort, leaves outputs that are written again. The ledger is written once the outputs have
 /// arrived, with the applied offset last: every request that the ledger knows was answered.
-final class AtLeastOnceUnit: OutputUnit {
+final class AtLeastOnceUnit: BrokerUnit {
     private let settings: BrokerSettings
     private let rights: AccessRights
     private var producer: Producer
@@ -18,7 +18,7 @@ final class AtLeastOnceUnit: OutputUnit {
     /// The ends of our own ledger records. Records of others may lie between them, so a restore does not start there.
     private var ownEnds: [Int32: Int64] = [:]
     private(set) var timeShare = 0.0
-    var serveGroup: () -> Void = {}
+    weak var owner: (any UnitOwner)?
     var partitionCounts: [String: Int32] = [:] { didSet { producer.know(partitionCounts) } }
     private let unitMilliseconds: Int
     private var progress: UnitProgress
@@ -134,7 +134,7 @@ final class AtLeastOnceUnit: OutputUnit {
     /// Outputs in flight get a moment to finish in order; a producer that cannot finish them is replaced.
     ///
     /// How much of the unit reached the ledger topic is not known here, so the ledger is read again.
-    func abort() throws -> UnitEnd {
+    func drop() throws -> UnitEnd {
         ledger = []
         var left = settings.abortMilliseconds
         while left > 0, producer.outstanding > 0 {
@@ -157,7 +157,7 @@ final class AtLeastOnceUnit: OutputUnit {
         try? producer.flush(timeoutMilliseconds: settings.abortMilliseconds)
     }
 
-    /// ``abort()`` replaces a broken producer, and bisection searches for a record that is not taken. A refusal by the
+    /// ``drop()`` replaces a broken producer, and bisection searches for a record that is not taken. A refusal by the
     /// broker stays fatal.
     private func mendable(_ fault: KafkaFault) -> KafkaFault {
         let mends = (fault.isRetriable || fault.isRecordFault || producer.fatalFault != nil) && !fault.isRefusal

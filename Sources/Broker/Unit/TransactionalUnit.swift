@@ -7,7 +7,7 @@ internal import Settings
 /// The producer is discarded after everything that leaves its state in doubt, a fatal abort among it, and after a
 /// commit or an abort with a request unanswered on the wire: a late copy from a discarded producer has an old epoch,
 /// which the broker refuses. Discarding is an ordinary way out; only two live processes with one name are an error.
-final class TransactionalUnit: OutputUnit {
+final class TransactionalUnit: BrokerUnit {
     private let settings: BrokerSettings
     private let transactionalID: String
     private let rights: AccessRights
@@ -22,7 +22,7 @@ final class TransactionalUnit: OutputUnit {
     var knownLedgerEnds: [Int32: Int64] = [:]
     private(set) var cutLedgers: Set<Int32> = []
     private(set) var timeShare = 0.0
-    var serveGroup: () -> Void = {}
+    weak var owner: (any UnitOwner)?
     var partitionCounts: [String: Int32] = [:] { didSet { producer?.know(partitionCounts) } }
     private let unitMilliseconds: Int
     private var progress: UnitProgress?
@@ -179,7 +179,7 @@ final class TransactionalUnit: OutputUnit {
         }
     }
 
-    func abort() throws -> UnitEnd {
+    func drop() throws -> UnitEnd {
         guard let producer, producer.fatalFault == nil, !isInDoubt else { return renew() }
         guard isOpen else { return .dropped }
         do {

@@ -1,4 +1,4 @@
-/// The outcome of one call of ``RecordLog/restore(_:waitMilliseconds:)``.
+/// The outcome of one call of ``LedgerSource/restore(_:waitMilliseconds:)``.
 package struct RestoreRound: Sendable {
     /// In offset order within each partition. The caller ignores those of a partition that has started: they may be its
     /// own commits, read back after later ones.

@@ -34,10 +34,12 @@ extension BatchLoop {
         case .settled, .restoring: return false
         case .taking(let partitions):
             // The log may fail and be asked again: no state changes before it has begun.
-            try log.beginRestore(partitions, kept: Set(partitions.filter(isKnown)))
+            try log.ledgers?.beginRestore(partitions, kept: Set(partitions.filter(isKnown)))
             release(partitions, becauseGone: false)
             for partition in partitions { take(partition) }
-            assignment = .restoring(Restoration(partitions: partitions))
+            let restoration = Restoration(partitions: partitions)
+            if log.ledgers == nil { restoration.noteGiven(partitions) }
+            assignment = .restoring(restoration)
             restorations += 1
         case .revoking(let partitions, _):
             for partition in partitions { give(partition) }
@@ -54,7 +56,7 @@ extension BatchLoop {
         release(partitions, becauseGone: true)
         bisection.forget(partitions)
         clocks.forget(partitions)
-        try log.releaseRevoked()
+        try log.source.member?.releaseRevoked()
         assignment = .settled
     }
 
@@ -102,8 +104,8 @@ extension BatchLoop {
             moved = true
         }
         if restoration.waiting.isEmpty { assignment = .settled }
-        guard restoration.mayRead else { return moved }
-        let round = try log.restore(Restoration.chunkRecords, waitMilliseconds: moved ? 0 : waitMilliseconds)
+        guard restoration.mayRead, let ledgers = log.ledgers else { return moved }
+        let round = try ledgers.restore(Restoration.chunkRecords, waitMilliseconds: moved ? 0 : waitMilliseconds)
         if let change = round.change {
             begin(change)
             return true

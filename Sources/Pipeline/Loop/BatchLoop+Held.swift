@@ -2,10 +2,16 @@ internal import AppAttest
 internal import Log
 
 extension BatchLoop {
-    /// Asks the log where a restored partition starts.
+    /// Asks the group's member where a restored partition starts.
     func start(_ partition: Int32) throws {
         let ledger = ledgers[settings.ledgerPartition(partition)]
-        switch try log.start(partition, mark: ledger?.mark?.position, ledgerIsEmpty: ledger?.isEmpty ?? true) {
+        let start = try log.source.member?.start(
+            partition,
+            mark: ledger?.mark?.position,
+            ledgerIsEmpty: ledger?.isEmpty ?? true
+        )
+        switch start {
+        case nil: break
         case .held(let sentence): try hold(partition, sentence)
         case .started(let report):
             if !report.hasCommitted { uncommitted.insert(partition) }
@@ -17,7 +23,7 @@ extension BatchLoop {
 
     /// Stops reading a partition, and reports why; the others go on. Until it is revoked or assigned again.
     func hold(_ partition: Int32, _ sentence: String) throws {
-        try log.hold(partition)
+        try log.source.member?.hold(partition)
         held[partition] = sentence
         guard toldHolds[partition] != sentence else { return }
         toldHolds[partition] = sentence
@@ -38,12 +44,13 @@ extension BatchLoop {
     /// Stream time and offset share a record of the ledger topic: both are written each time, since compaction keeps
     /// only the last record.
     func mark(_ positions: [PartitionPosition], after records: [DecodedRecord], in overlay: inout LedgerOverlay) {
-        guard log.group != nil || !log.isAtomic else { return }
+        let (group, isAtomic) = (log.source.member?.group, log.unit.isAtomic)
+        guard group != nil || !isAtomic else { return }
         for position in positions {
             let known = ledgers[position.partition]
-            var mark = PartitionMark(group: log.group, delivery: delivery(of: position.partition))
+            var mark = PartitionMark(group: group, delivery: delivery(of: position.partition))
             // At-least-once delivery reads applied requests again, and skips them.
-            let applied = log.isAtomic ? position.offset : max(position.offset, known?.appliedOffset ?? 0)
+            let applied = isAtomic ? position.offset : max(position.offset, known?.appliedOffset ?? 0)
             mark.position.appliedOffset = applied
             mark.streamTime = overlay[position.partition].streamTime ?? known?.streamTime
             if let time = mark.streamTime, time.milliseconds < 0 { mark.streamTime = nil }
@@ -59,8 +66,8 @@ extension BatchLoop {
         _ known: PartitionLedger?,
         before records: [DecodedRecord]
     ) -> PartitionMark? {
-        guard !log.isAtomic, let group = log.group, known?.mark?.position.delivery != .atLeastOnceUncommitted,
-            uncommitted.contains(partition),
+        guard !log.unit.isAtomic, let group = log.source.member?.group,
+            known?.mark?.position.delivery != .atLeastOnceUncommitted, uncommitted.contains(partition),
             let first = records.first(where: { $0.record.partition == partition })?.record.offset
         else { return nil }
         return PartitionMark(
@@ -72,7 +79,7 @@ extension BatchLoop {
     }
 
     private func delivery(of partition: Int32) -> PositionMark.Delivery {
-        if log.isAtomic { return .transaction }
+        if log.unit.isAtomic { return .transaction }
         return uncommitted.contains(partition) ? .atLeastOnceUncommitted : .atLeastOnce
     }
 }

@@ -55,7 +55,7 @@ extension BatchLoop {
         batch.tally.add(verdicts)
         batch.positions = PartitionPosition.after(records)
         mark(batch.positions, after: records, in: &batch.overlay)
-        let changes = log.hasLedger ? batch.overlay.changes() : []
+        let changes = log.ledgers == nil ? [] : batch.overlay.changes()
         let (stage, packer) = (stages.encode, log.packer)
         batch.enter(.encoding)
         let count = records.count + changes.count
@@ -83,18 +83,13 @@ extension BatchLoop {
     }
 
     private func commit(_ batch: Batch) throws {
-        try log.begin()
-        try append(batch)
-        try log.commit(batch.positions, of: batch.generation)
-        noteCommitted(batch)
-    }
-
-    private func append(_ batch: Batch) throws {
-        if log.packer == nil {
-            try log.append(batch.outputs.flatMap(\.records))
-        } else {
-            try log.append(packed: batch.outputs.flatMap(\.packed))
+        try log.unit.begin()
+        switch log.output {
+        case .records(let unit): try unit.append(batch.outputs.flatMap(\.records))
+        case .packed(let unit): try unit.append(batch.outputs.flatMap(\.packed))
         }
+        try log.unit.commit(batch.positions, of: batch.generation)
+        noteCommitted(batch)
     }
 
     private func noteCommitted(_ batch: Batch) {
@@ -105,7 +100,7 @@ extension BatchLoop {
         let passed = suspects.passed(batch.positions)
         if !passed.isEmpty { options.passed?(passed) }
         for position in batch.positions { uncommitted.remove(position.partition) }
-        pace.committed(batch.tally.requests, timeShare: log.unitTimeShare)
+        pace.committed(batch.tally.requests, timeShare: log.unit.timeShare)
         if let now = batch.now {
             let failed = batch.tally.deadLetters[DeadLetterReason.internal.rawValue] ?? 0
             breaker.add(records: batch.tally.requests, internal: failed, at: now)

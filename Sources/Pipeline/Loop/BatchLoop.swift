@@ -41,7 +41,7 @@ package final class BatchLoop: @unchecked Sendable {
         case finished
     }
 
-    let log: any RecordLog
+    let log: LogRoles
     private(set) var settings: PipelineSettings
     let lanes: any LaneRunner
     let options: Options
@@ -89,7 +89,7 @@ package final class BatchLoop: @unchecked Sendable {
     ///     sleeps; nil = the wall clock's.
     ///   - notice: called with every fault that the loop rides out.
     package init(
-        log: any RecordLog,
+        log: LogRoles,
         settings: PipelineSettings,
         lanes: any LaneRunner,
         options: Options = Options(),
@@ -158,7 +158,7 @@ package final class BatchLoop: @unchecked Sendable {
     /// - Returns: whether the group wants an answer now.
     package func serve() throws -> Bool {
         do {
-            guard let change = try log.serve() else { return false }
+            guard let change = try log.source.member?.serve() else { return false }
             begin(change)
             return true
         } catch let fault as any LogFault where !fault.endsLoop {
@@ -216,7 +216,7 @@ package final class BatchLoop: @unchecked Sendable {
     private func poll(waitMilliseconds: Int) throws -> Bool {
         var limits = options.batch
         limits.records = min(pace.records, bisection.limit ?? pace.records)
-        var round = try log.poll(limits, waitMilliseconds: waitMilliseconds)
+        var round = try log.source.poll(limits, waitMilliseconds: waitMilliseconds)
         if round.ended { phase = .ended }
         if let change = round.change { begin(change) }
         // Records handed out before the damage are sound.
@@ -313,7 +313,7 @@ extension BatchLoop {
 
     private func abort() throws {
         precondition(inFlight.isEmpty, "an abort leaves nothing in flight")
-        try log.abort()
+        try log.unit.abort()
         phase = .reading
     }
 }

@@ -105,7 +105,7 @@ struct Demo {
         let notices = NoticeBoard()
         let log = try KafkaRecordLog(exactlyOnce: access.settings)
         let loop = BatchLoop(
-            log: log,
+            log: log.roles,
             settings: configuration.liveSettings(loaded.keys.rings, partitions: partitions),
             lanes: factory.lanes,
             post: driver.post,

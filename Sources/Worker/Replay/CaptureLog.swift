@@ -4,8 +4,8 @@ internal import Pipeline
 internal import Settings
 internal import Synchronization
 
-/// A capture as a record log: its lines in, four capture files out. One reader, no rebalances.
-final class CaptureLog: RecordLog {
+/// A capture as the source of requests, and four capture files as the unit of output. One reader, no rebalances.
+final class CaptureLog: RequestSource, PackedUnit {
     private static let files: [(OutputTopic, String)] = [
         (.results, "results.ndjson"), (.tokens, "tokens.ndjson"), (.events, "events.ndjson"),
         (.deadLetters, "dead-letters.ndjson"),
@@ -14,6 +14,7 @@ final class CaptureLog: RecordLog {
     private let reader: LineReader
     private let topics: [OutputTopic: String]
     private var outputs: [OutputTopic: OutputFile] = [:]
+    private var pending: [PackedOutput] = []
     private let bytesRead = Atomic<Int>(0)
     private let bytesTotal: Int?
     /// The capture's last line, if it is incomplete and no record: its writer was stopped in the middle of it.
@@ -62,12 +63,11 @@ final class CaptureLog: RecordLog {
         return round
     }
 
-    func begin() {}
-
-    func append(_ records: [OutboundRecord]) throws { try append(packed: Self.pack(records, topics)) }
+    /// All of a capture is ours.
+    var member: (any GroupMember)? { nil }
 
     /// Lanes write the lines; only the bytes come back to the loop.
-    var packer: (@Sendable ([OutboundRecord]) -> [PackedOutput])? {
+    var packer: @Sendable ([OutboundRecord]) -> [PackedOutput] {
         { [topics] in Self.pack($0, topics) }
     }
 
@@ -83,29 +83,21 @@ final class CaptureLog: RecordLog {
         return packed
     }
 
-    func append(packed outputs: [PackedOutput]) throws {
-        for output in outputs {
-            try self.outputs[output.stream]?.write(output.bytes)
-        }
+    func begin() { pending = [] }
+
+    func append(_ outputs: [PackedOutput]) { pending += outputs }
+
+    func commit(_ positions: [PartitionPosition], of generation: Generation) throws {
+        for output in pending { try outputs[output.stream]?.write(output.bytes) }
+        pending = []
     }
 
-    func commit(_ positions: [PartitionPosition], of generation: Generation) {}
+    func abort() { preconditionFailure("a fault of a file ends the replay") }
 
-    var hasLedger: Bool { false }
     /// A replay never reads its output again.
     var isAtomic: Bool { true }
-
-    func beginRestore(_ partitions: [Int32], kept: Set<Int32>) {}
-
-    func restore(_ records: Int, waitMilliseconds: Int) -> RestoreRound {
-        var round = RestoreRound()
-        round.isComplete = true
-        return round
-    }
-
-    func abort() throws {}
-
-    func releaseRevoked() {}
+    /// A file has no time limit.
+    var timeShare: Double { 0 }
 
     func close() throws {
         for file in outputs.values { try file.close() }

@@ -54,7 +54,7 @@ struct ReplaySession {
         loopOptions.batch = configuration.batch
         loopOptions.batch.records = min(configuration.batch.records, Self.batchRecords)
         let loop = BatchLoop(
-            log: log,
+            log: LogRoles(source: log, packed: log),
             settings: settings,
             lanes: factory.lanes,
             options: loopOptions,

@@ -96,7 +96,7 @@ final class WorkerSession {
         )
         let log = try openLog(notices, restored, partitions)
         let loop = BatchLoop(
-            log: log,
+            log: log.roles,
             settings: configuration.liveSettings(loaded.keys.rings, partitions: partitions),
             lanes: factory.lanes,
             options: options,

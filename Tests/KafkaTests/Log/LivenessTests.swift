@@ -131,8 +131,8 @@ struct LivenessTests {
                 #expect(try driver.log.serve() == nil)
                 usleep(260_000)
             }
-            try driver.log.begin()
-            try driver.log.append(first.outputs(.results))
+            try driver.log.unit.begin()
+            try driver.log.unit.append(first.outputs(.results))
             try driver.abort()
             let again = try driver.records(40)
             #expect(again.records.count == 40 && again.places.count == 40)

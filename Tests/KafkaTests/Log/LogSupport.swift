@@ -194,14 +194,14 @@ final class LogDriver {
 
     /// Commits a batch with outputs.
     func commit(_ batch: LogBatch, _ outputs: [OutboundRecord]) throws {
-        try log.begin()
-        try log.append(outputs)
-        try log.commit(batch.positions, of: batch.generation)
+        try log.unit.begin()
+        try log.unit.append(outputs)
+        try log.unit.commit(batch.positions, of: batch.generation)
     }
 
     /// A restore that was under way starts again with the next assignment.
     private func abortOnce() throws {
-        try log.abort()
+        try log.unit.abort()
         needsAbort = false
         reading = nil
     }

@@ -38,14 +38,14 @@ struct MockLogTests {
 
             // The other half is aborted, and only that half is delivered again.
             let rest = first.filter { $0.partition >= 2 }
-            try driver.log.begin()
-            try driver.log.append(rest.outputs(.results))
-            try driver.log.abort()
+            try driver.log.unit.begin()
+            try driver.log.unit.append(rest.outputs(.results))
+            try driver.log.unit.abort()
             let again = try driver.records(rest.records.count)
             #expect(again.places == rest.places)
             let stale = #expect(throws: KafkaFault.self) {
-                try driver.log.begin()
-                try driver.log.commit([PartitionPosition(partition: 3, offset: 1_000)], of: again.generation)
+                try driver.log.unit.begin()
+                try driver.log.unit.commit([PartitionPosition(partition: 3, offset: 1_000)], of: again.generation)
             }
             #expect(stale?.isRecoverable == true && stale?.requiresAbort == true)
             try driver.log.close()
@@ -173,12 +173,12 @@ struct MockLogTests {
                 records: round.records.compactMap { if case .record(let record) = $0 { record } else { nil } },
                 generation: round.generation
             )
-            try driver.log.begin()
-            try driver.log.append(batch.outputs(.results))
+            try driver.log.unit.begin()
+            try driver.log.unit.append(batch.outputs(.results))
             if delivery == .exactlyOnce {
                 // It is then unknown whether the batch was committed, as it always is at least once.
                 cluster.failRequests(Self.endTransaction, with: [Self.invalidProducerEpoch])
-                #expect(throws: KafkaFault.self) { try driver.log.commit(batch.positions, of: batch.generation) }
+                #expect(throws: KafkaFault.self) { try driver.log.unit.commit(batch.positions, of: batch.generation) }
             }
             try driver.abort()
             _ = try driver.steps(90) { _ in

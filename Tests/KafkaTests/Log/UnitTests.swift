@@ -49,9 +49,9 @@ struct UnitTests {
         switch end {
         case .commit: try driver.commit(batch, batch.outputs(.results))
         case .abort:
-            try driver.log.begin()
-            try driver.log.append(batch.outputs(.results))
-            try driver.log.abort()
+            try driver.log.unit.begin()
+            try driver.log.unit.append(batch.outputs(.results))
+            try driver.log.unit.abort()
         }
     }
 
@@ -59,7 +59,7 @@ struct UnitTests {
     private func asksForID(_ cluster: MockCluster, _ driver: LogDriver) throws -> Bool {
         cluster.failRequests(Self.initProducerID, with: [Self.idRefused])
         do {
-            try driver.log.begin()
+            try driver.log.unit.begin()
             return false
         } catch let fault as KafkaFault where fault.code == Self.idRefused {
             return true
@@ -82,11 +82,11 @@ struct UnitTests {
     @Test func `an abort waits for a request that is on its way, and keeps its producer`() throws {
         try withBatch { cluster, driver, batch in
             try cluster.setRoundTrip(1, milliseconds: 300)
-            try driver.log.begin()
-            try driver.log.append(batch.outputs(.results))
+            try driver.log.unit.begin()
+            try driver.log.unit.append(batch.outputs(.results))
             // The library registers the partitions as soon as the first record is queued.
             Thread.sleep(forTimeInterval: 0.1)
-            try driver.log.abort()
+            try driver.log.unit.abort()
             #expect(try !asksForID(cluster, driver))
         }
     }
@@ -95,7 +95,7 @@ struct UnitTests {
         try withBatch { cluster, driver, batch in
             cluster.failRequests(Self.offsetCommit, with: [Self.groupRefused])
             #expect(throws: KafkaFault.self) { try driver.commit(batch, batch.outputs(.results)) }
-            try driver.log.abort()
+            try driver.log.unit.abort()
             let changes = driver.changes.count
             #expect(try driver.steps { _ in driver.changes.count > changes }, "the assignment is announced again")
             #expect(try asksForID(cluster, driver) == false, "with a producer of its own already")

@@ -71,8 +71,8 @@ struct LateFrameTests {
         switch late {
         case .commit:
             // This unit is never committed, like that of a worker that dies.
-            try driver.log.begin()
-            try driver.log.append(rest.outputs(.results))
+            try driver.log.unit.begin()
+            try driver.log.unit.append(rest.outputs(.results))
             #expect(network.wait { $0.delivered.contains { $0.deed == number } }, "it arrived late")
             try finish(driver, fixture)
         case .abort:
@@ -105,8 +105,8 @@ struct LateFrameTests {
 
     /// Writes a unit's outputs, then aborts it in order.
     private func drop(_ batch: LogBatch, _ driver: LogDriver) throws {
-        try driver.log.begin()
-        try driver.log.append(batch.outputs(.results))
+        try driver.log.unit.begin()
+        try driver.log.unit.append(batch.outputs(.results))
         try driver.abort()
     }
 

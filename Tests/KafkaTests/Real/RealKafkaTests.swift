@@ -105,8 +105,8 @@ struct RealKafkaTests {
         let committed = seen.map { "results \($0.partition)/\($0.offset)" }
         // Polled and written, but not committed: it comes again.
         let uncommitted = try driver.records(1)
-        try driver.log.begin()
-        try driver.log.append(uncommitted.outputs(.results))
+        try driver.log.unit.begin()
+        try driver.log.unit.append(uncommitted.outputs(.results))
         try driver.log.close()
 
         let next = try LogDriver(delivery, fixture.settings("one", .static))

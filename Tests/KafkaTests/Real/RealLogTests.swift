@@ -24,14 +24,14 @@ extension RealKafkaTests {
         let fixture = try fixture("together")
         let driver = try LogDriver(.exactlyOnce, fixture.settings("one"))
         let batch = try driver.records(30)
-        try driver.log.begin()
-        try driver.log.append(batch.outputs(.results, .tokens, .ledger))
+        try driver.log.unit.begin()
+        try driver.log.unit.append(batch.outputs(.results, .tokens, .ledger))
         for stream in [OutputTopic.results, .tokens, .ledger] {
             #expect(try holds(30, stream, fixture))
             #expect(try fixture.values(of: stream) == [], "\(stream) shows before the commit")
         }
         #expect(try fixture.committed() == [nil, nil, nil])
-        try driver.log.commit(batch.positions, of: batch.generation)
+        try driver.log.unit.commit(batch.positions, of: batch.generation)
         for stream in [OutputTopic.results, .tokens, .ledger] {
             #expect(try fixture.values(of: stream).count == 30)
         }
@@ -45,8 +45,8 @@ extension RealKafkaTests {
         let driver = try LogDriver(.exactlyOnce, fixture.settings("one"))
         let batch = try driver.records(30)
         for _ in 0..<3 {
-            try driver.log.begin()
-            try driver.log.append(batch.outputs(.results, .ledger))
+            try driver.log.unit.begin()
+            try driver.log.unit.append(batch.outputs(.results, .ledger))
             try driver.abort()
         }
         let again = try driver.records(30)
@@ -111,10 +111,10 @@ extension RealKafkaTests {
         let driver = try LogDriver(.exactlyOnce, fixture.settings("one"))
         let batch = try driver.records(30)
         for round in 0..<120 {
-            try driver.log.begin()
-            try driver.log.append(batch.outputs(.results, .ledger))
+            try driver.log.unit.begin()
+            try driver.log.unit.append(batch.outputs(.results, .ledger))
             usleep(UInt32(round % 40) * 500)
-            try driver.log.abort()
+            try driver.log.unit.abort()
         }
         let again = try driver.records(30)
         #expect(again.places == batch.places)
@@ -136,19 +136,19 @@ extension RealKafkaTests {
         let some = try driver.records(10, limits: BatchLimits(records: 10))
         try driver.commit(some, some.outputs(.results, .ledger))
         let batch = try driver.records(20)
-        try driver.log.begin()
-        try driver.log.append(batch.outputs(.results, .ledger))
+        try driver.log.unit.begin()
+        try driver.log.unit.append(batch.outputs(.results, .ledger))
         #expect(try holds(30, .results, fixture))
         let changes = driver.changes.count
         do {
             try broker.pause()
             defer { try? broker.resume() }
             let fault = #expect(throws: KafkaFault.self) {
-                try driver.log.commit(batch.positions, of: batch.generation)
+                try driver.log.unit.commit(batch.positions, of: batch.generation)
             }
             #expect(fault?.isRecoverable == true)
             // It does not wait for the broker: the next unit takes the id over.
-            try driver.log.abort()
+            try driver.log.unit.abort()
         }
         driver.kept = [0, 1, 2]
         #expect(try driver.steps { _ in driver.restored.count == 2 })
@@ -171,11 +171,11 @@ extension RealKafkaTests {
         let fixture = try fixture("in-order")
         let driver = try LogDriver(.atLeastOnce, fixture.settings("one"))
         let batch = try driver.records(30)
-        try driver.log.begin()
-        try driver.log.append(batch.outputs(.ledger, .results))
+        try driver.log.unit.begin()
+        try driver.log.unit.append(batch.outputs(.ledger, .results))
         #expect(try holds(30, .results, fixture))
         #expect(try fixture.values(of: .ledger) == [] && fixture.committed() == [nil, nil, nil])
-        try driver.log.commit(batch.positions, of: batch.generation)
+        try driver.log.unit.commit(batch.positions, of: batch.generation)
         // In the order in which they were handed over: what says how far the ledger was applied comes last.
         let inOrder = batch.records.sorted { ($0.partition, $0.offset) < ($1.partition, $1.offset) }
         #expect(try fixture.values(of: .ledger) == inOrder.map { "ledger \($0.partition)/\($0.offset)" })

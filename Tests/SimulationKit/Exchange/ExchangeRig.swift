@@ -42,7 +42,13 @@ package final class ExchangeRig {
         _ lanes: SimulatedLanes,
         _ clock: RigClock
     ) -> BatchLoop {
-        BatchLoop(log: log, settings: settings, lanes: lanes, post: lanes.post, wallClock: { clock.now })
+        BatchLoop(
+            log: LogRoles(source: log, unit: log, ledgers: log),
+            settings: settings,
+            lanes: lanes,
+            post: lanes.post,
+            wallClock: { clock.now }
+        )
     }
 
     /// The brokers' and the worker's time, in milliseconds.

@@ -2,13 +2,14 @@ package import Log
 
 /// Topics in memory, the ledger among them: the loop polls a test's records, and its commits are kept. It never
 /// fails, and outlives the loops that work on it.
-package final class MemoryLog: RecordLog {
+package final class MemoryLog: RequestSource, RecordUnit, LedgerSource {
     private struct LedgerKey: Hashable {
         let partition: Int32
         let key: [UInt8]
     }
 
     package let partitions: Int32
+    private let sole = SoleMember()
     private var input: [Int32: [InboundRecord]] = [:]
     private var read: [Int32: Int] = [:]
     private var committed: [Int32: Int] = [:]
@@ -105,9 +106,8 @@ package final class MemoryLog: RecordLog {
         return round
     }
 
-    package func releaseRevoked() throws { restart() }
-    package func close() throws {}
-    package var hasLedger: Bool { true }
+    package var member: (any GroupMember)? { sole }
+    package let timeShare = 0.0
     /// false = as in at-least-once delivery: the ledger gets the applied offset too.
     package var isAtomic = true
 }

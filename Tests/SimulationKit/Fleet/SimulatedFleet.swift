@@ -172,8 +172,9 @@ package final class SimulatedFleet {
         #if DEBUG
             options.sabotage = plan.sabotage
         #endif
+        let unit: any RecordUnit = plan.logSabotage.map { SabotagedUnit(member, $0) } ?? member
         let loop = BatchLoop(
-            log: plan.logSabotage.map { SabotagedLog(member, $0) } ?? member,
+            log: LogRoles(source: member, unit: unit, ledgers: member),
             settings: settings,
             lanes: lanes,
             options: options,

@@ -1,8 +1,8 @@
 internal import DeviceLab
 package import Log
 
-/// One member of the group as a record log: the counterpart of the worker's log on Kafka, on a ``SimulatedBroker``.
-package final class SimulatedMember: RecordLog {
+/// One member of the group in all roles: the counterpart of the worker's log on Kafka, on a ``SimulatedBroker``.
+package final class SimulatedMember: RequestSource, GroupMember, RecordUnit, LedgerSource {
     package enum Delivery: Sendable { case exactlyOnce, atLeastOnce }
 
     /// The process's fault in the middle of a call.
@@ -86,9 +86,10 @@ package final class SimulatedMember: RecordLog {
         random = SeededRandom(seed: seed)
     }
 
-    package var hasLedger: Bool { true }
+    package var member: (any GroupMember)? { self }
     package var group: [UInt8]? { Array(broker.groupName.utf8) }
     package var isAtomic: Bool { delivery == .exactlyOnce }
+    package let timeShare = 0.0
 
     /// This member's id in the group; nil = not a member.
     package var groupID: Int? { memberID }

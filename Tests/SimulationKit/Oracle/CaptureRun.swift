@@ -43,7 +43,7 @@ package struct CaptureRun: Equatable {
         var options = BatchLoop.Options()
         options.batch.records = Int.max
         let loop = BatchLoop(
-            log: log,
+            log: LogRoles(source: log, unit: log, ledgers: log),
             settings: capture.settings,
             lanes: lanes,
             options: options,
@@ -95,7 +95,8 @@ package struct CaptureRun: Equatable {
 }
 
 /// A capture as a log: batches of one size, and a ledger topic.
-private final class CutLog: RecordLog {
+private final class CutLog: RequestSource, RecordUnit, LedgerSource {
+    private let sole = SoleMember()
     private let records: [InboundRecord]
     private let batch: Int
     private var read = 0
@@ -152,10 +153,9 @@ private final class CutLog: RecordLog {
         return round
     }
 
-    func releaseRevoked() throws {}
-    func close() throws {}
-    var hasLedger: Bool { true }
-    var isAtomic: Bool { true }
+    var member: (any GroupMember)? { sole }
+    let isAtomic = true
+    let timeShare = 0.0
 }
 
 /// Several lanes on one thread: small grains, each on a lane and in an order that the seed chooses.

@@ -1,0 +1,33 @@
+/// The pipeline's only boundary: three roles, each with its own owner. One object may play several.
+package struct LogRoles {
+    /// What the unit takes.
+    package enum Output {
+        case records(any RecordUnit)
+        case packed(any PackedUnit)
+    }
+
+    package let source: any RequestSource
+    package let output: Output
+    /// nil = there is no ledger topic: nothing is restored, and no ledger record is written.
+    package let ledgers: (any LedgerSource)?
+
+    package init(source: any RequestSource, unit: any RecordUnit, ledgers: (any LedgerSource)? = nil) {
+        (self.source, output, self.ledgers) = (source, .records(unit), ledgers)
+    }
+
+    package init(source: any RequestSource, packed unit: any PackedUnit, ledgers: (any LedgerSource)? = nil) {
+        (self.source, output, self.ledgers) = (source, .packed(unit), ledgers)
+    }
+
+    package var unit: any OutputUnit {
+        switch output {
+        case .records(let unit): unit
+        case .packed(let unit): unit
+        }
+    }
+
+    /// nil = the unit takes records.
+    package var packer: (@Sendable ([OutboundRecord]) -> [PackedOutput])? {
+        if case .packed(let unit) = output { unit.packer } else { nil }
+    }
+}

@@ -1,0 +1,32 @@
+/// Where a batch's outputs go, and how they and the batch's input positions become durable together.
+///
+/// Called as ``RequestSource`` is. It takes outputs as a ``RecordUnit`` or as a ``PackedUnit``.
+package protocol OutputUnit: AnyObject {
+    /// Opens the unit of the next appends and one commit.
+    func begin() throws
+    /// Makes everything appended since ``begin()`` durable together with the input positions.
+    ///
+    /// - Parameter generation: the one under which the positions' records were polled.
+    func commit(_ positions: [PartitionPosition], of generation: Generation) throws
+    /// Drops everything appended since ``begin()`` as far as it can; the source goes back to the committed positions.
+    /// If it is unknown what was committed, ``AssignmentChange/assigned(_:)`` follows again.
+    func abort() throws
+    /// Whether outputs, ledger and positions become durable together. If not, the ledger records how far it was
+    /// applied, and requests before that are not applied again.
+    var isAtomic: Bool { get }
+    /// The share of its time that the last committed unit took: 1 is all that a unit may take.
+    var timeShare: Double { get }
+}
+
+/// A unit that takes records.
+package protocol RecordUnit: OutputUnit {
+    /// Takes outputs and ledger records in the order in which they are to be written.
+    func append(_ records: [OutboundRecord]) throws
+}
+
+/// A unit that takes bytes, as files do: lanes pack the records, so that the loop handles only what they made.
+package protocol PackedUnit: OutputUnit {
+    /// Packs records in their order; lanes call it.
+    var packer: @Sendable ([OutboundRecord]) -> [PackedOutput] { get }
+    func append(_ outputs: [PackedOutput]) throws
+}
