@@ -8,6 +8,11 @@ package struct OutboundRecord: Sendable, Equatable {
     package var key: [UInt8]?
     package var value: [UInt8]?
     package var headers: [RecordHeader]
+    /// The id of the answered request, as results name it; nil = a record of the ledger. A unit that answers callers
+    /// reads it here instead of parsing JSON; topics and files do not carry it.
+    package var requestID: [UInt8]?
+    /// The HTTP status of the outcome; nil where the output has none: events, dead letters, the ledger.
+    package var status: Int?
 
     package init(
         stream: OutputTopic,

@@ -53,6 +53,15 @@ package struct Verdict: Sendable {
         self.duplicate = duplicate
     }
 
+    /// The status of the answer; nil = there is no answer.
+    package var status: Status? {
+        switch outcome {
+        case .accepted: .ok
+        case .refused(_, let status), .deferred(_, let status): status
+        case .deadLetter, .applied: nil
+        }
+    }
+
     package var isDuplicate: Bool { duplicate != nil || isRepeated }
 
     package var isAccepted: Bool {

@@ -44,7 +44,9 @@ package struct EncodeStage: Sendable {
             let answer = mint.answer(order, to: decoded, request)
         {
             let header = RecordHeader("request-id", decoded.requestID)
-            outputs.append(output(.tokens, of: decoded, answer, headers: [header] + decoded.traceHeaders))
+            var token = output(.tokens, of: decoded, answer, headers: [header] + decoded.traceHeaders)
+            token.status = verdict.status?.code
+            outputs.append(token)
         }
         if let event = events.encode(decoded, verdict) {
             outputs.append(output(.events, of: decoded, event, headers: decoded.traceHeaders))
@@ -66,6 +68,7 @@ package struct EncodeStage: Sendable {
             value: value,
             headers: headers
         )
+        record.requestID = decoded.requestID.utf8
         // A key ID's text has 44 bytes: if a record is too long because of its key, that key is another one.
         if !fits(record) { record.key = nil }
         return record
@@ -78,7 +81,8 @@ package struct EncodeStage: Sendable {
         into outputs: inout [OutboundRecord]
     ) {
         let value = ResultEncoder.encode(decoded, finding, verdict)
-        let result = output(.results, of: decoded, value, headers: decoded.traceHeaders)
+        var result = output(.results, of: decoded, value, headers: decoded.traceHeaders)
+        result.status = verdict.status?.code
         outputs.append(verdict.isAccepted || fits(result) ? result : deadLetter(decoded, .tooLarge))
     }
 
@@ -105,6 +109,7 @@ package struct EncodeStage: Sendable {
             value: record.value,
             headers: isFlooded ? origin : record.headers.filter { !$0.name.starts(with: "dlq.".utf8) } + origin
         )
+        letter.requestID = decoded.requestID.utf8
         guard decoded.isPoisonous || isFlooded || !fits(letter) else { return letter }
         // The value is dropped first, and its hash kept; then the headers, then the key.
         let mark = [
