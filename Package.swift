@@ -112,7 +112,9 @@ let tests: [Target] = [
     ),
     .testTarget(
         name: "SettingsTests",
-        dependencies: ["Settings", "Pipeline", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit"],
+        dependencies: [
+            "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit",
+        ],
         swiftSettings: strict
     ),
     .testTarget(
