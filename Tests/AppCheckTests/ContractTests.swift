@@ -37,8 +37,7 @@ import Testing
         }
     }
 
-    @Test("Each resource name of the contract resolves, or gets 404")
-    func resourceNames() throws {
+    @Test func `Each resource name of the contract resolves, or gets 404`() throws {
         let cases = try #require(FirebaseContract.node("resourceNames", "cases")).elements
         #expect(cases.count == 8)
         for item in cases {
@@ -62,8 +61,9 @@ import Testing
         }
     }
 
-    @Test("Each base64 text that the contract accepts decodes to the same bytes, and its own spelling is written")
-    func base64() throws {
+    @Test func `Each base64 text that the contract accepts decodes to the same bytes, and its own spelling is written`()
+        throws
+    {
         let facts = try #require(FirebaseContract.node("json", "base64"))
         let raw = try #require(FirebaseContract.text(facts, "raw"))
         let texts = try #require(facts["accept"]).elements.compactMap(\.string)
@@ -85,8 +85,7 @@ import Testing
         }
     }
 
-    @Test("The attestation exchange is read as the contract writes it and as the SDK sends it")
-    func attestationBodies() throws {
+    @Test func `The attestation exchange is read as the contract writes it and as the SDK sends it`() throws {
         let facts = try #require(FirebaseContract.node("methods", "exchangeAppAttestAttestation"))
         let request = try #require(facts["request"])
         let path = try path("exchangeAppAttestAttestation")
@@ -108,8 +107,7 @@ import Testing
     }
 
     /// The contract's artifact is made up and none of ours, so ours takes its place.
-    @Test("The assertion exchange is read as the contract writes it and as the SDK sends it")
-    func assertionBodies() throws {
+    @Test func `The assertion exchange is read as the contract writes it and as the SDK sends it`() throws {
         let facts = try #require(FirebaseContract.node("methods", "exchangeAppAttestAssertion"))
         let request = try #require(facts["request"])
         let foreign = try #require(FirebaseContract.text(request, "artifact"))
@@ -134,8 +132,9 @@ import Testing
         }
     }
 
-    @Test("A token check is accepted under both names of its member; the contract's own token has no payload")
-    func tokenBodies() throws {
+    @Test func `A token check is accepted under both names of its member; the contract's own token has no payload`()
+        throws
+    {
         let facts = try #require(FirebaseContract.node("methods", "verifyAppCheckToken"))
         let token = try #require(FirebaseContract.text(facts["request"], "appCheckToken"))
         let project = try Self.identifier("projectNumber")

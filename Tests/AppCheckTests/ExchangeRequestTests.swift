@@ -29,8 +29,8 @@ import Testing
         try Samples.decoder().decode(Samples.request(path: Samples.path(method), body: Samples.body(members)))
     }
 
-    @Test("Every name of an app resolves to the same app, with every verb", arguments: exchanges)
-    func names(_ method: Method) throws {
+    @Test(arguments: exchanges)
+    func `Every name of an app resolves to the same app, with every verb`(_ method: Method) throws {
         for (resource, name) in [
             ("v1/projects/123456789012/apps/\(Samples.appID)", Samples.appID),
             ("/v1beta/projects/contract-test-1/apps/\(Samples.appID)", Samples.appID),
@@ -51,8 +51,8 @@ import Testing
         }
     }
 
-    @Test("A challenge needs no body and no key", arguments: ["null", "{}", "\"\"", "{\"x\":1}", nil])
-    func challengeBodies(_ body: String?) throws {
+    @Test(arguments: ["null", "{}", "\"\"", "{\"x\":1}", nil])
+    func `A challenge needs no body and no key`(_ body: String?) throws {
         let path = Samples.path(.generateAppAttestChallenge)
         let value = body.map { Samples.request(path: path, body: $0) } ?? "{\"path\":\"\(path)\"}"
         let request = try #require(try Samples.decoder().decode(value).request)
@@ -61,16 +61,15 @@ import Testing
     }
 
     @Test(
-        "A challenge request whose body is not empty is malformed",
         arguments: ["[]", "1", "\" \"", "false", "{\"x\":1,\"x\":1}"]
     )
-    func challengeBodyFaults(_ body: String) throws {
+    func `A challenge request whose body is not empty is malformed`(_ body: String) throws {
         let value = Samples.request(path: Samples.path(.generateAppAttestChallenge), body: body)
         #expect(try Samples.decoder().decode(value).refusal == .malformedRequest)
     }
 
-    @Test("An attestation exchange is read in both spellings", arguments: [nil, false, true] as [Bool?])
-    func attestation(_ limitedUse: Bool?) throws {
+    @Test(arguments: [nil, false, true] as [Bool?])
+    func `An attestation exchange is read in both spellings`(_ limitedUse: Bool?) throws {
         for spelling in [
             ["keyId", "attestationStatement", "challenge", "limitedUse"],
             ["key_id", "attestation_statement", "challenge", "limited_use"],
@@ -93,8 +92,8 @@ import Testing
         }
     }
 
-    @Test("An assertion exchange takes its key ID from the artifact", arguments: ["limitedUse", "limited_use"])
-    func assertion(_ name: String) throws {
+    @Test(arguments: ["limitedUse", "limited_use"])
+    func `An assertion exchange takes its key ID from the artifact`(_ name: String) throws {
         let members = Self.members(.exchangeAppAttestAssertion) + [("keyId", "\"AAAA\""), (name, "true")]
         let request = try #require(try Self.decode(.exchangeAppAttestAssertion, members).request)
         #expect(
@@ -110,8 +109,7 @@ import Testing
         #expect(request.requiredRecordKey == Array(Samples.keyText.utf8))
     }
 
-    @Test("An artifact of another version, or too short for its parts, is invalid")
-    func artifacts() throws {
+    @Test func `An artifact of another version, or too short for its parts, is invalid`() throws {
         func decode(_ artifact: [UInt8]) throws -> RequestDecoding {
             var members = Self.members(.exchangeAppAttestAssertion)
             members[0].1 = "\"\(Samples.text(artifact))\""
@@ -128,8 +126,7 @@ import Testing
         }
     }
 
-    @Test("A missing member is reported before an invalid artifact")
-    func missingBeforeInvalid() throws {
+    @Test func `A missing member is reported before an invalid artifact`() throws {
         var members = Self.members(.exchangeAppAttestAssertion)
         members[0].1 = "\"\""
         #expect(try Self.decode(.exchangeAppAttestAssertion, members).refusal == .artifactInvalid)
@@ -138,11 +135,10 @@ import Testing
     }
 
     @Test(
-        "A missing member, a wrong type or invalid base64 is malformed",
         arguments: [Method.exchangeAppAttestAttestation, .exchangeAppAttestAssertion],
         ["null", "true", "0", "[]", "{}", "\"*\"", "\"A\"", "\"QQ=\"", "\" QQ==\"", "\"+_8=\"", nil]
     )
-    func wrongMembers(_ method: Method, _ value: String?) throws {
+    func `A missing member, a wrong type or invalid base64 is malformed`(_ method: Method, _ value: String?) throws {
         let good = Self.members(method)
         #expect(try Self.decode(method, good).request != nil)
         for index in good.indices {
@@ -152,8 +148,8 @@ import Testing
         }
     }
 
-    @Test("A limited use of null counts as unset", arguments: ["limitedUse", "limited_use"])
-    func nullLimitedUse(_ name: String) throws {
+    @Test(arguments: ["limitedUse", "limited_use"])
+    func `A limited use of null counts as unset`(_ name: String) throws {
         for method in [Method.exchangeAppAttestAttestation, .exchangeAppAttestAssertion] {
             let request = try #require(try Self.decode(method, Self.members(method) + [(name, "null")]).request)
             #expect(request.exchange?.limitedUse == false)
@@ -163,8 +159,8 @@ import Testing
         }
     }
 
-    @Test("Limited use is a boolean", arguments: ["0", "1", "\"true\"", "\"\"", "[]", "{}"])
-    func limitedUse(_ value: String) throws {
+    @Test(arguments: ["0", "1", "\"true\"", "\"\"", "[]", "{}"])
+    func `Limited use is a boolean`(_ value: String) throws {
         for method in [Method.exchangeAppAttestAttestation, .exchangeAppAttestAssertion] {
             for name in ["limitedUse", "limited_use"] {
                 let refused = try Self.decode(method, Self.members(method) + [(name, value)])
@@ -175,7 +171,6 @@ import Testing
     }
 
     @Test(
-        "Two spellings or two copies of one member are malformed, unknown members are ignored",
         arguments: [
             (.exchangeAppAttestAttestation, "key_id", "keyId"),
             (.exchangeAppAttestAttestation, "attestation_statement", "attestationStatement"),
@@ -185,7 +180,11 @@ import Testing
             (.verifyAppCheckToken, "app_check_token", "appCheckToken"),
         ] as [(Method, String, String)]
     )
-    func doubled(_ method: Method, _ first: String, _ second: String) throws {
+    func `Two spellings or two copies of one member are malformed, unknown members are ignored`(
+        _ method: Method,
+        _ first: String,
+        _ second: String
+    ) throws {
         let good = Self.members(method) + (first == "limited_use" ? [("limitedUse", "true")] : [])
         #expect(try Self.decode(method, good + [("x", "[null]"), ("Challenge", "1")]).request != nil)
         for name in [first, second] {
@@ -193,8 +192,7 @@ import Testing
         }
     }
 
-    @Test("An app's verb on a project alone is an unknown app; a token check on an app is malformed")
-    func wrongResources() throws {
+    @Test func `An app's verb on a project alone is an unknown app; a token check on an app is malformed`() throws {
         for method in Self.exchanges {
             for resource in ["projects/contract-test-1", "projects/contract-test-1/apps/", "oauthClients/"] {
                 let refused = try Samples.decoder().decode(

@@ -2,8 +2,7 @@ import AppCheck
 import Testing
 
 @Suite struct HostileInputTests {
-    @Test("A request cut at any byte is not a request")
-    func truncations() throws {
+    @Test func `A request cut at any byte is not a request`() throws {
         let decoder = try Samples.decoder()
         let value = Array(Samples.request(path: "/" + Samples.path).utf8)
         #expect(decoder.decode(value).request != nil)
@@ -12,8 +11,8 @@ import Testing
         }
     }
 
-    @Test("No overwritten byte of a request traps", arguments: [0, 0x22, 0x2C, 0x3A, 0x5C, 0x7B, 0x7D, 0x80, 0xFF])
-    func overwrittenBytes(_ byte: UInt8) throws {
+    @Test(arguments: [0, 0x22, 0x2C, 0x3A, 0x5C, 0x7B, 0x7D, 0x80, 0xFF])
+    func `No overwritten byte of a request traps`(_ byte: UInt8) throws {
         let decoder = try Samples.decoder()
         let value = Array(Samples.request().utf8)
         var requests = 0
@@ -25,8 +24,8 @@ import Testing
         #expect(requests < value.count)
     }
 
-    @Test("An exchange cut at any byte, or with any byte overwritten, never traps", arguments: Method.allCases)
-    func damagedExchanges(_ method: Method) throws {
+    @Test(arguments: Method.allCases)
+    func `An exchange cut at any byte, or with any byte overwritten, never traps`(_ method: Method) throws {
         let decoder = try Samples.decoder()
         let members = ExchangeRequestTests.members(method)
         guard !members.isEmpty else { return }
@@ -44,8 +43,8 @@ import Testing
         }
     }
 
-    @Test("Random bytes are never a request", arguments: 0..<20 as Range<UInt64>)
-    func randomBytes(_ seed: UInt64) throws {
+    @Test(arguments: 0..<20 as Range<UInt64>)
+    func `Random bytes are never a request`(_ seed: UInt64) throws {
         let decoder = try Samples.decoder()
         var state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1
         func next() -> UInt8 {
@@ -61,8 +60,7 @@ import Testing
         }
     }
 
-    @Test("A megabyte of nested arrays is too large; under a higher limit no path is read from it")
-    func nestedArrays() throws {
+    @Test func `A megabyte of nested arrays is too large; under a higher limit no path is read from it`() throws {
         let value = [UInt8](repeating: UInt8(ascii: "["), count: 1_048_576)
         #expect(try Samples.decoder().decode(value).deadLetter == .tooLarge)
         var limits = RequestLimits()
@@ -72,8 +70,8 @@ import Testing
         #expect(try Samples.decoder(limits).decode(Array(closed)).deadLetter == .noPath)
     }
 
-    @Test("A request with thousands of members is malformed, under its path", arguments: ["", "1"])
-    func manyMembers(_ suffix: String) throws {
+    @Test(arguments: ["", "1"])
+    func `A request with thousands of members is malformed, under its path`(_ suffix: String) throws {
         let members = (0..<4000).map { "\"m\($0)\":\($0)" }.joined(separator: ",")
         let value = "{\"path\":\"\(Samples.path)\",\(members),\"m0\(suffix.isEmpty ? "x" : "")\":0}"
         #expect(try Samples.decoder().decode(value).refusal == .malformedRequest)

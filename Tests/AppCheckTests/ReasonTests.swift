@@ -4,7 +4,6 @@ import Testing
 
 @Suite struct ReasonTests {
     @Test(
-        "Each reason has its status",
         arguments: [
             (.object(.signatureInvalid), 403, "PERMISSION_DENIED"), (.object(.flags), 403, "PERMISSION_DENIED"),
             (.object(.receipt(.chain)), 403, "PERMISSION_DENIED"), (.unknownKey, 403, "PERMISSION_DENIED"),
@@ -18,7 +17,7 @@ import Testing
             (.noActiveKey, 503, "UNAVAILABLE"), (.sessionToken, 403, "PERMISSION_DENIED"),
         ] as [(Reason, Int, String)]
     )
-    func statuses(_ reason: Reason, _ code: Int, _ status: String) {
+    func `Each reason has its status`(_ reason: Reason, _ code: Int, _ status: String) {
         let answer = reason.status(appID: "a-p-p")
         #expect(answer.code == code && answer.status == status)
         #expect(
@@ -30,16 +29,14 @@ import Testing
         #expect(reason.isDeferral == (reason == .noActiveKey))
     }
 
-    @Test("The message of an unknown method names the app")
-    func message() {
+    @Test func `The message of an unknown method names the app`() {
         #expect(Reason.unknownMethod.status(appID: "1:2:ios:3").message == "App not registered: 1:2:ios:3.")
         #expect(Status.ok.code == 200 && Status.ok.status == "OK")
     }
 }
 
 @Suite struct RecordKeyTests {
-    @Test("A record key is the standard padded text of its key ID, and only that")
-    func canonical() throws {
+    @Test func `A record key is the standard padded text of its key ID, and only that`() throws {
         let keyID = try #require(Samples.keyID)
         #expect(String(decoding: keyID.recordKey, as: UTF8.self) == Samples.keyText)
         #expect(keyID.recordKey.count == 44)
@@ -47,7 +44,6 @@ import Testing
     }
 
     @Test(
-        "Another spelling of the same bytes is not a record key",
         arguments: [
             Samples.keyText.replacing("+", with: "-").replacing("/", with: "_"), String(Samples.keyText.dropLast()),
             Samples.keyText + "=", Samples.keyText + "\n", " " + Samples.keyText, "", "=", Samples.keyText.lowercased(),
@@ -55,7 +51,7 @@ import Testing
             String(repeating: "A", count: 44), String(repeating: "A", count: 40),
         ]
     )
-    func notCanonical(_ text: String) {
+    func `Another spelling of the same bytes is not a record key`(_ text: String) {
         #expect(KeyID(recordKey: Array(text.utf8)) == nil || text == Samples.keyText.lowercased())
         #expect(KeyID(recordKey: Array(text.utf8)) != Samples.keyID)
     }

@@ -13,8 +13,7 @@ private func app(_ number: String, _ id: String?, _ appID: String, _ clients: [S
 }
 
 @Suite struct RegistryTests {
-    @Test("Apps are found by number, id, client and ledger name, and by nothing else")
-    func finds() throws {
+    @Test func `Apps are found by number, id, client and ledger name, and by nothing else`() throws {
         let registry = try Registry(apps: [
             app("1", "one", "a", ["c1", "c2"]), app("1", "one", "b"), app("2", nil, "a", ["c3"]),
         ])
@@ -33,7 +32,6 @@ private func app(_ number: String, _ id: String?, _ appID: String, _ clients: [S
     }
 
     @Test(
-        "An ambiguous name is refused",
         arguments: [
             ([app("1", nil, "a"), app("1", nil, "a")], "app a appears twice in project 1"),
             ([app("1", nil, "a", ["c"]), app("1", nil, "b", ["c"])], "OAuth client c appears twice"),
@@ -42,12 +40,11 @@ private func app(_ number: String, _ id: String?, _ appID: String, _ clients: [S
             ([app("1", nil, "a"), app("2", "1", "b")], "project 1 refers to two project numbers"),
         ]
     )
-    func refused(_ apps: [RegisteredApp], _ message: String) {
+    func `An ambiguous name is refused`(_ apps: [RegisteredApp], _ message: String) {
         #expect(throws: RegistryFault(message: message)) { _ = try Registry(apps: apps) }
     }
 
-    @Test("A project's id may equal its number, and ids may hold any characters")
-    func accepted() throws {
+    @Test func `A project's id may equal its number, and ids may hold any characters`() throws {
         let registry = try Registry(apps: [app("7", "7", "a"), app("8", nil, "x/apps/y"), app("8/apps/x", nil, "y2")])
         #expect(registry.find(project: "7", app: "a") == 0)
         #expect(try Registry(apps: []).apps.isEmpty)

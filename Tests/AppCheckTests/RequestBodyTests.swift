@@ -9,8 +9,8 @@ import Testing
         try Samples.decoder().decode(Samples.request(body: Samples.body(members))).refusal
     }
 
-    @Test("A missing member, a wrong type or invalid base64 is malformed", arguments: 0..<3, values + [nil])
-    func wrongMembers(_ index: Int, _ value: String?) throws {
+    @Test(arguments: 0..<3, values + [nil])
+    func `A missing member, a wrong type or invalid base64 is malformed`(_ index: Int, _ value: String?) throws {
         var members = Samples.assertionBody
         if let value { members[index].1 = value } else { members.remove(at: index) }
         #expect(try refusal(members) == .malformedRequest)
@@ -18,8 +18,8 @@ import Testing
         #expect(try refusal(members) == nil)
     }
 
-    @Test("The same holds for an attestation and for client data", arguments: values + [nil])
-    func wrongAttestation(_ value: String?) throws {
+    @Test(arguments: values + [nil])
+    func `The same holds for an attestation and for client data`(_ value: String?) throws {
         let key = Samples.assertionBody[0]
         for (name, other) in [("attestationStatement", "clientData"), ("clientData", "attestationStatement")] {
             let rest = [key, (other, "\"AQID\"")]
@@ -29,33 +29,31 @@ import Testing
         }
     }
 
-    @Test("A body that is not an object is malformed", arguments: ["null", "[]", "\"{}\"", "1", "true"])
-    func wrongBodies(_ body: String) throws {
+    @Test(arguments: ["null", "[]", "\"{}\"", "1", "true"])
+    func `A body that is not an object is malformed`(_ body: String) throws {
         #expect(try Samples.decoder().decode(Samples.request(body: body)).refusal == .malformedRequest)
         let none = "{\"path\":\"\(Samples.path)\"}"
         #expect(try Samples.decoder().decode(none).refusal == .malformedRequest)
     }
 
     @Test(
-        "Two spellings or two copies of one member are malformed",
         arguments: [
             ("key_id", "\"\(Samples.keyText)\""), ("keyId", "\"\(Samples.keyText)\""), ("key\\u0049d", "1"),
             ("assertion", "\"AQID\""), ("client_data_hash", "\"BAUG\""), ("clientDataHash", "\"BAUG\""),
             ("clientData", "\"BAUG\""), ("client_data", "\"\""),
         ]
     )
-    func doubled(_ name: String, _ value: String) throws {
+    func `Two spellings or two copies of one member are malformed`(_ name: String, _ value: String) throws {
         #expect(try refusal(Samples.assertionBody + [(name, value)]) == .malformedRequest)
     }
 
-    @Test("A member of null counts as absent", arguments: ["clientData", "client_data", "key_id"])
-    func null(_ name: String) throws {
+    @Test(arguments: ["clientData", "client_data", "key_id"])
+    func `A member of null counts as absent`(_ name: String) throws {
         #expect(try refusal(Samples.assertionBody + [(name, "null")]) == nil)
         #expect(try refusal(Samples.assertionBody + [(name, "null"), (name, "null")]) == .malformedRequest)
     }
 
-    @Test("Both spellings of an attestation or of client data are malformed")
-    func doubledAttestation() throws {
+    @Test func `Both spellings of an attestation or of client data are malformed`() throws {
         let base = [Samples.assertionBody[0], ("attestationStatement", "\"AQID\""), ("clientData", "\"AA==\"")]
         let decoder = try Samples.decoder()
         func decode(_ members: [(String, String)]) -> RequestDecoding {
@@ -68,8 +66,8 @@ import Testing
         #expect(decode(base + [("x", "{\"y\":1,\"y\":1}")]).request != nil)
     }
 
-    @Test("A key ID has 32 bytes, no fewer and no more", arguments: [0, 1, 31, 32, 33, 64])
-    func keyLength(_ count: Int) throws {
+    @Test(arguments: [0, 1, 31, 32, 33, 64])
+    func `A key ID has 32 bytes, no fewer and no more`(_ count: Int) throws {
         var members = Samples.assertionBody
         members[0].1 = "\"\(Samples.text([UInt8](repeating: 7, count: count)))\""
         let decoding = try Samples.decoder().decode(Samples.request(body: Samples.body(members)))
@@ -79,21 +77,22 @@ import Testing
     }
 
     @Test(
-        "A client data hash of any length has 1 to 1,024 bytes",
         arguments: [(0, false), (1, true), (31, true), (1024, true), (1025, false)]
     )
-    func hashLength(_ count: Int, _ isTaken: Bool) throws {
+    func `A client data hash of any length has 1 to 1,024 bytes`(_ count: Int, _ isTaken: Bool) throws {
         var members = Samples.assertionBody
         members[2].1 = "\"\(Samples.text([UInt8](repeating: 7, count: count)))\""
         #expect(try refusal(members) == (isTaken ? nil : .malformedRequest))
     }
 
     @Test(
-        "A client data hash has the length that the app sets, 32 bytes by default",
         arguments: [ClientDataHashLength.standard, .bytes(32), .bytes(21), .bytes(1024)],
         [Samples.path, Samples.attestationPath]
     )
-    func saidLength(_ length: ClientDataHashLength, _ path: String) throws {
+    func `A client data hash has the length that the app sets, 32 bytes by default`(
+        _ length: ClientDataHashLength,
+        _ path: String
+    ) throws {
         guard case .bytes(let said) = length else { return }
         #expect(length != .standard || said == 32)
         let decoder = try Samples.decoder(RequestLimits(), length)
@@ -111,15 +110,14 @@ import Testing
         }
     }
 
-    @Test("Client data has at most 32,768 bytes", arguments: [(0, true), (32_768, true), (32_769, false)])
-    func dataLength(_ count: Int, _ isTaken: Bool) throws {
+    @Test(arguments: [(0, true), (32_768, true), (32_769, false)])
+    func `Client data has at most 32,768 bytes`(_ count: Int, _ isTaken: Bool) throws {
         var members = Samples.assertionBody
         members[2] = ("clientData", "\"\(Samples.text([UInt8](repeating: 7, count: count)))\"")
         #expect(try refusal(members) == (isTaken ? nil : .malformedRequest))
     }
 
-    @Test("Limits come from the configuration")
-    func configuredLimits() throws {
+    @Test func `Limits come from the configuration`() throws {
         var limits = RequestLimits()
         limits.clientDataHashBytes = 2
         #expect(try Samples.decoder(limits).decode(Samples.request()).refusal == .malformedRequest)
@@ -129,8 +127,7 @@ import Testing
         #expect(try Samples.decoder(limits).decode(Samples.request()).deadLetter == .tooLarge)
     }
 
-    @Test("A refusal names the key if the body names exactly one")
-    func readableKey() throws {
+    @Test func `A refusal names the key if the body names exactly one`() throws {
         let key = Samples.assertionBody[0]
         let decoder = try Samples.decoder()
         func keyID(_ body: String) -> KeyID? { decoder.decode(Samples.request(body: body)).refusedKeyID }

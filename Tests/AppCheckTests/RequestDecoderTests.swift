@@ -5,14 +5,15 @@ import Testing
 
 @Suite struct RequestDecoderTests {
     @Test(
-        "An app is found by each of its names, with either version, with and without the leading slash",
         arguments: [
             "v1/projects/123456789012/apps/\(Samples.appID)", "/v1/projects/123456789012/apps/\(Samples.appID)",
             "v1beta/projects/contract-test-1/apps/\(Samples.appID)", "v1/oauthClients/\(Samples.oauthClient)",
             "/v1beta/oauthClients/\(Samples.oauthClient)",
         ]
     )
-    func names(_ resource: String) throws {
+    func `An app is found by each of its names, with either version, with and without the leading slash`(
+        _ resource: String
+    ) throws {
         let path = resource + ":verifyAssertion"
         let request = try #require(try Samples.decoder().decode(Samples.request(path: path)).request)
         #expect(request.app == 1)
@@ -25,11 +26,13 @@ import Testing
     }
 
     @Test(
-        "Members are read in both spellings, and bytes in every alphabet",
         arguments: ["keyId", "key_id"],
         ["attestationStatement", "attestation_statement"]
     )
-    func spellings(_ keyName: String, _ attestationName: String) throws {
+    func `Members are read in both spellings, and bytes in every alphabet`(
+        _ keyName: String,
+        _ attestationName: String
+    ) throws {
         let urlSafe = String(Samples.keyText.dropLast().map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 })
         let escaped = Samples.keyText.replacing("/", with: "\\/")
         for key in [Samples.keyText, urlSafe, urlSafe + "=", escaped] {
@@ -45,8 +48,8 @@ import Testing
         }
     }
 
-    @Test("Client data is hashed", arguments: ["clientData", "client_data"])
-    func clientData(_ name: String) throws {
+    @Test(arguments: ["clientData", "client_data"])
+    func `Client data is hashed`(_ name: String) throws {
         let data = Array("hello".utf8)
         let members = Samples.assertionBody.dropLast() + [(name, "\"\(Samples.text(data))\"")]
         let request = try #require(
@@ -58,7 +61,6 @@ import Testing
     }
 
     @Test(
-        "A record that is not a request becomes a dead letter",
         arguments: [
             ("", .notJSON), (" ", .notJSON), ("{", .notJSON), ("{} {}", .notJSON), ("\u{FEFF}{}", .notJSON),
             ("{\"path\":\"\\ud800\"}", .notJSON), ("null", .noPath), ("[]", .noPath), ("\"path\"", .noPath),
@@ -66,18 +68,16 @@ import Testing
             ("{\"body\":{\"path\":\"x\"}}", .noPath), ("{\"path\":{\"path\":\"x\"}}", .noPath),
         ] as [(String, DeadLetterReason)]
     )
-    func deadLetters(_ value: String, _ reason: DeadLetterReason) throws {
+    func `A record that is not a request becomes a dead letter`(_ value: String, _ reason: DeadLetterReason) throws {
         #expect(try Samples.decoder().decode(value).deadLetter == reason)
     }
 
-    @Test("Bytes that are not UTF-8 are not JSON")
-    func invalidUTF8() throws {
+    @Test func `Bytes that are not UTF-8 are not JSON`() throws {
         let value = Array("{\"path\":\"".utf8) + [0xFF] + Array("\"}".utf8)
         #expect(try Samples.decoder().decode(value).deadLetter == .notJSON)
     }
 
-    @Test("A value at the limit is read, one byte more is too large")
-    func valueLimit() throws {
+    @Test func `A value at the limit is read, one byte more is too large`() throws {
         let request = Samples.request()
         let decoder = try Samples.decoder()
         let room = RequestLimits().valueBytes - request.utf8.count
@@ -91,16 +91,16 @@ import Testing
 
     private static func wide(_ count: Int) -> String { "[" + String(repeating: "1,", count: count) + "1]" }
 
-    @Test("unknown members may be nested and wide", arguments: [nested(8), wide(50)])
-    func modest(value: String) throws {
+    @Test(arguments: [nested(8), wide(50)])
+    func `unknown members may be nested and wide`(value: String) throws {
         let decoder = try Samples.decoder()
         #expect(decoder.decode(value).deadLetter == .noPath)
         let request = Samples.request(body: Samples.body(Samples.assertionBody + [("x", value)]))
         #expect(decoder.decode(request).request != nil)
     }
 
-    @Test("a value deeper or wider than any request is refused", arguments: [nested(20_000), wide(30_000), wide(300)])
-    func deepAndWide(value: String) throws {
+    @Test(arguments: [nested(20_000), wide(30_000), wide(300)])
+    func `a value deeper or wider than any request is refused`(value: String) throws {
         let decoder = try Samples.decoder()
         #expect(decoder.decode(value).deadLetter == .noPath)
         let request = Samples.request(body: Samples.body(Samples.assertionBody + [("x", value)]))
@@ -108,7 +108,6 @@ import Testing
     }
 
     @Test(
-        "A path of another form is malformed",
         arguments: [
             "", "/", ":", "v1", "verifyAssertion", "v1/projects/123456789012/apps/1", "v1/oauthClients/c",
             "v2/projects/123456789012/apps/\(Samples.appID):verifyAssertion",
@@ -126,7 +125,7 @@ import Testing
             "v1/projects%2F123456789012/apps/\(Samples.appID):verifyAssertion",
         ]
     )
-    func malformedPaths(_ path: String) throws {
+    func `A path of another form is malformed`(_ path: String) throws {
         let decoding = try Samples.decoder().decode(Samples.request(path: path))
         #expect(decoding.refusal == .malformedRequest)
         #expect(decoding.refusedPath == path)
@@ -135,8 +134,8 @@ import Testing
         #expect(decoding.refusedStatus?.status == "INVALID_ARGUMENT")
     }
 
-    @Test("Text after a question mark or a hash is never echoed", arguments: ["?key=secret", "#secret", "?#", "?"])
-    func queries(_ tail: String) throws {
+    @Test(arguments: ["?key=secret", "#secret", "?#", "?"])
+    func `Text after a question mark or a hash is never echoed`(_ tail: String) throws {
         for path in [Samples.path + tail, "x" + tail, tail] {
             let decoding = try Samples.decoder().decode(Samples.request(path: path))
             #expect(decoding.refusal == .malformedRequest)
@@ -150,13 +149,12 @@ import Testing
     }
 
     @Test(
-        "The refusal of an unserved verb names the app as the caller sent it",
         arguments: [
             "foo", "VerifyAssertion", "exchangeDebugToken", "exchangeDeviceCheckToken", "exchangeCustomToken",
             "verifyAssertion ", "verify%41ssertion",
         ]
     )
-    func unknownMethods(_ verb: String) throws {
+    func `The refusal of an unserved verb names the app as the caller sent it`(_ verb: String) throws {
         for (resource, name) in [
             ("projects/123456789012/apps/\(Samples.appID)", Samples.appID),
             ("projects/contract-test-1/apps/\(Samples.appID)", Samples.appID),
@@ -171,8 +169,9 @@ import Testing
         }
     }
 
-    @Test("For an unregistered app another provider's exchange gets 404, and an unknown verb names the app")
-    func unknownMethodOfUnknownApp() throws {
+    @Test func `For an unregistered app another provider's exchange gets 404, and an unknown verb names the app`()
+        throws
+    {
         for resource in ["projects/none/apps/1:2:ios:3", "oauthClients/1:2:ios:3"] {
             let exchange = try Samples.decoder().decode(Samples.request(path: "v1/\(resource):exchangeDebugToken"))
             #expect(exchange.refusal == .unknownApp)
@@ -181,22 +180,20 @@ import Testing
         }
     }
 
-    @Test("An unknown verb on a project is refused too")
-    func projectMethods() throws {
+    @Test func `An unknown verb on a project is refused too`() throws {
         let decoding = try Samples.decoder().decode(Samples.request(path: "v1beta/projects/123456789012:foo"))
         #expect(decoding.refusal == .unknownMethod)
         #expect(decoding.refusedStatus?.message == "App not registered.")
     }
 
     @Test(
-        "An unregistered app, project or client is unknown",
         arguments: [
             "projects/123456789012/apps/1:2:ios:3", "projects/contract-test-2/apps/\(Samples.appID)",
             "projects/999/apps/\(Samples.appID)", "oauthClients/other", "oauthClients/\(Samples.appID)",
             "projects/123456789012/apps/\(Samples.oauthClient)", "projects/contract%2Dtest%2D1/apps/\(Samples.appID)",
         ]
     )
-    func unknownApps(_ resource: String) throws {
+    func `An unregistered app, project or client is unknown`(_ resource: String) throws {
         // Judged before the body.
         for body in ["{}", Samples.body(Samples.assertionBody)] {
             let path = "v1/\(resource):verifyAssertion"
@@ -207,8 +204,7 @@ import Testing
         }
     }
 
-    @Test("Duplicate members on the top level are malformed, whatever their name")
-    func duplicateTopLevel() throws {
+    @Test func `Duplicate members on the top level are malformed, whatever their name`() throws {
         let body = Samples.body(Samples.assertionBody)
         for value in [
             "{\"path\":\"\(Samples.path)\",\"path\":\"\(Samples.path)\",\"body\":\(body)}",

@@ -15,8 +15,8 @@ import Testing
             : StockClient.resource(projectID: "contract-test-1", appID: Samples.appID)
     }
 
-    @Test("Every call of the SDK is a request with the record key that the gateway sets", arguments: [false, true])
-    func calls(_ isClient: Bool) throws {
+    @Test(arguments: [false, true])
+    func `Every call of the SDK is a request with the record key that the gateway sets`(_ isClient: Bool) throws {
         let decoder = try Samples.decoder()
         let challenge = Array(repeating: UInt8(0xFF), count: 32)
         for seed in 0..<10 as Range<UInt64> {

@@ -14,8 +14,8 @@ import Testing
 
     private static func token(_ payload: String) -> String { "e30.\(Samples.payload(payload)).c2ln" }
 
-    @Test("A project is found by number and id, on v1 and v1beta", arguments: ["123456789012", "contract-test-1"])
-    func projects(_ project: String) throws {
+    @Test(arguments: ["123456789012", "contract-test-1"])
+    func `A project is found by number and id, on v1 and v1beta`(_ project: String) throws {
         let token = Self.token("{\"jti\":\"t-1\",\"sub\":\"x\"}")
         for version in ["v1", "/v1beta"] {
             let path = "\(version)/projects/\(project):verifyAppCheckToken"
@@ -29,27 +29,25 @@ import Testing
         }
     }
 
-    @Test("An unregistered project is unknown", arguments: ["1", "contract-test-2", Samples.appID, ""])
-    func unknownProjects(_ project: String) throws {
+    @Test(arguments: ["1", "contract-test-2", Samples.appID, ""])
+    func `An unregistered project is unknown`(_ project: String) throws {
         let refused = try Self.decode(Self.token("{\"jti\":\"t-1\"}"), project: project)
         #expect(refused.refusal == .unknownApp && refused.refusedStatus?.code == 404)
     }
 
     @Test(
-        "A jti has 1 to 250 bytes of any text",
         arguments: [
             ("a", true), (String(repeating: "j", count: 250), true), (String(repeating: "j", count: 251), false),
         ]
             + [("", false), ("\u{E9}", true), (String(repeating: "\u{E9}", count: 126), false)]
     )
-    func identifiers(_ identifier: String, _ isTaken: Bool) throws {
+    func `A jti has 1 to 250 bytes of any text`(_ identifier: String, _ isTaken: Bool) throws {
         let decoding = try Self.decode(Self.token("{\"exp\":1,\"jti\":\"\(identifier)\"}"))
         #expect(decoding.refusal == (isTaken ? nil : .tokenInvalid))
         #expect(decoding.request?.requiredRecordKey == (isTaken ? Array(identifier.utf8) : nil))
     }
 
     @Test(
-        "A token with an unreadable payload, or without a jti, is invalid",
         arguments: [
             "{}", "{\"jti\":1}", "{\"jti\":null}", "{\"jti\":[\"a\"]}", "{\"Jti\":\"a\"}", "[\"jti\"]", "\"jti\"", "",
             "{\"jti\":\"a\"", "{\"jti\":\"a\"} {}", "{\"jti\":\"a\",\"jti\":\"b\"}", "{\"jti\":\"a\",\"x\":1,\"x\":1}",
@@ -57,7 +55,7 @@ import Testing
             "{\"jti\":\"a\",\"x\":[\(String(repeating: "1,", count: 300))1]}",
         ]
     )
-    func payloads(_ payload: String) throws {
+    func `A token with an unreadable payload, or without a jti, is invalid`(_ payload: String) throws {
         let refused = try Self.decode(Self.token(payload))
         #expect(refused.refusal == .tokenInvalid)
         #expect(refused.refusedStatus?.code == 403 && refused.refusedStatus?.status == "PERMISSION_DENIED")
@@ -65,19 +63,18 @@ import Testing
     }
 
     @Test(
-        "A token without three parts, or whose payload is not base64, is invalid",
         arguments: [
             "", ".", "..", "...", "a.b.c", "eyJqdGkiOiJ0In0", "a.eyJqdGkiOiJ0In0", "a.eyJqdGkiOiJ0In0.b.c",
             "a.eyJqdGkiOiJ0In0*.b", "a.eyJqdGkiOiJ0In1.b", "eyJqdGkiOiJ0In0.a.b", "a. eyJqdGkiOiJ0In0.b",
         ]
     )
-    func shapes(_ token: String) throws {
+    func `A token without three parts, or whose payload is not base64, is invalid`(_ token: String) throws {
         #expect(try Self.decode(token).refusal == .tokenInvalid)
         #expect(try Self.decode("a.eyJqdGkiOiJ0In0.b").request != nil)
     }
 
-    @Test("A token that is not a string is malformed", arguments: ["null", "1", "[]", "{}", "true", nil])
-    func types(_ value: String?) throws {
+    @Test(arguments: ["null", "1", "[]", "{}", "true", nil])
+    func `A token that is not a string is malformed`(_ value: String?) throws {
         let body = Samples.body(value.map { [("appCheckToken", $0)] } ?? [])
         let request = Samples.request(path: Samples.path(.verifyAppCheckToken), body: body)
         #expect(try Samples.decoder().decode(request).refusal == .malformedRequest)

@@ -28,8 +28,8 @@ import Testing
         return !why.isEmpty
     }
 
-    @Test("The client reads the contract's golden answers", arguments: ["responseV1", "responseV1beta"])
-    func golden(_ version: String) throws {
+    @Test(arguments: ["responseV1", "responseV1beta"])
+    func `The client reads the contract's golden answers`(_ version: String) throws {
         let name: StaticString = version == "responseV1" ? "responseV1" : "responseV1beta"
         let challenge = try #require(FirebaseContract.node("methods", "generateAppAttestChallenge", "response"))
         let attestation = try #require(FirebaseContract.node("methods", "exchangeAppAttestAttestation")?[name])
@@ -74,7 +74,6 @@ import Testing
     }
 
     @Test(
-        "A challenge must be strict, standard, padded base64; its ttl does not matter",
         arguments: [
             ("{\"challenge\":\"+/8=\"}", true), ("{\"challenge\":\"\\u002b\\/8=\",\"ttl\":7}", true),
             ("{\"challenge\":\"-_8=\"}", false), ("{\"challenge\":\"+/8\"}", false),
@@ -83,7 +82,10 @@ import Testing
             ("{\"challenge\":[]}", false), ("{}", false), ("[]", false), ("", false), ("\"+/8=\"", false), ("{", false),
         ]
     )
-    func challenges(_ body: String, _ isRead: Bool) throws {
+    func `A challenge must be strict, standard, padded base64; its ttl does not matter`(
+        _ body: String,
+        _ isRead: Bool
+    ) throws {
         for kind in [StockCall.Kind.challengeForAttestation, .challengeForAssertion] {
             let reply = try outcome(kind, body)
             #expect((reply.call != nil) == isRead)
@@ -92,7 +94,6 @@ import Testing
     }
 
     @Test(
-        "A ttl is a string of seconds followed by an s; 0 means none",
         arguments: [
             ("\"3600s\"", 3_600_000), ("\"3600\"", 3_600_000), ("\"0.25s\"", 250), ("\"3.5s\"", 3500),
             ("\" 7s\"", 7000), ("\"7sx\"", 7000), ("\"1e2s\"", 100_000), ("\"-5s\"", -5000), ("\"7-\"", 7000),
@@ -100,7 +101,7 @@ import Testing
             ("\"0s\"", nil), ("\"s\"", nil), ("\"\"", nil), ("\"x7s\"", nil), ("\"nan\"", nil), ("true", nil),
         ] as [(String, Int64?)]
     )
-    func lives(_ ttl: String, _ milliseconds: Int64?) throws {
+    func `A ttl is a string of seconds followed by an s; 0 means none`(_ ttl: String, _ milliseconds: Int64?) throws {
         let body = "{\"token\":\"t\",\"ttl\":\(ttl)}"
         let inside = "{\"artifact\":\"AQ==\",\"appCheckToken\":\(body)}"
         for (kind, body) in [(StockCall.Kind.assertion, body), (.attestation, inside)] {
@@ -110,7 +111,6 @@ import Testing
     }
 
     @Test(
-        "A token is a string, an artifact strict base64, appCheckToken an object",
         arguments: [
             (.assertion, "{\"ttl\":\"3600s\"}"), (.assertion, "{\"token\":7,\"ttl\":\"3600s\"}"),
             (.assertion, "{\"token\":null,\"ttl\":\"3600s\"}"), (.assertion, "{\"token\":\"t\"}"), (.assertion, "[]"),
@@ -124,12 +124,14 @@ import Testing
             (.attestation, "{\"artifact\":\"AQ==\",\"appCheckToken\":{\"ttl\":\"3600s\"}}"),
         ] as [(StockCall.Kind, String)]
     )
-    func unreadable(_ kind: StockCall.Kind, _ body: String) throws {
+    func `A token is a string, an artifact strict base64, appCheckToken an object`(
+        _ kind: StockCall.Kind,
+        _ body: String
+    ) throws {
         #expect(try isUnreadable(kind, body))
     }
 
-    @Test("An attestation answer that cannot be read registers nothing")
-    func nothingRegistered() {
+    @Test func `An attestation answer that cannot be read registers nothing`() {
         var client = StockServer.client()
         _ = client.want(limitedUse: false, at: Lab.noon)
         _ = client.answer(status: 200, body: StockServer.challengeAnswer, at: Lab.noon)
@@ -139,8 +141,8 @@ import Testing
         #expect(client.want(limitedUse: false, at: Lab.noon).call?.kind == .challengeForAttestation)
     }
 
-    @Test("Damaged answers never trap", arguments: StockCall.Kind.allCases)
-    func damaged(_ kind: StockCall.Kind) throws {
+    @Test(arguments: StockCall.Kind.allCases)
+    func `Damaged answers never trap`(_ kind: StockCall.Kind) throws {
         let isHandshake = kind == .challengeForAttestation || kind == .attestation
         var ready = isHandshake ? StockServer.client() : StockServer.registered()
         var reply = ready.want(limitedUse: true, at: Lab.noon)

@@ -15,8 +15,8 @@ import Testing
         return nil
     }
 
-    @Test("A 403 in a handshake drops the key and restarts the handshake at once, one time", arguments: [false, true])
-    func handshake403(_ atChallenge: Bool) throws {
+    @Test(arguments: [false, true])
+    func `A 403 in a handshake drops the key and restarts the handshake at once, one time`(_ atChallenge: Bool) throws {
         var client = StockServer.client()
         var reply = client.want(limitedUse: false, at: Lab.noon)
         var keys: [KeyID?] = []
@@ -36,8 +36,7 @@ import Testing
         #expect(client.keysMade == 3)
     }
 
-    @Test("A repeated handshake may succeed")
-    func secondAttempt() {
+    @Test func `A repeated handshake may succeed`() {
         var client = StockServer.client()
         _ = client.want(limitedUse: false, at: Lab.noon)
         let again = client.answer(status: 403, body: [], at: Lab.noon)
@@ -47,8 +46,8 @@ import Testing
         #expect(served.calls.last?.keyID == client.keyID)
     }
 
-    @Test("After a 403 on a refresh the client keeps key and artifact, and retries after a pause", arguments: [1, 2])
-    func refresh403(_ calls: Int) throws {
+    @Test(arguments: [1, 2])
+    func `After a 403 on a refresh the client keeps key and artifact, and retries after a pause`(_ calls: Int) throws {
         var client = StockServer.registered()
         let key = client.keyID
         _ = client.want(limitedUse: true, at: Lab.noon)
@@ -60,8 +59,8 @@ import Testing
         #expect(client.want(limitedUse: true, at: end).call?.kind == .challengeForAssertion)
     }
 
-    @Test("After 400 and 404 the client makes no call for a day", arguments: [400, 404], [false, true])
-    func aDay(_ status: Int, _ isRegistered: Bool) {
+    @Test(arguments: [400, 404], [false, true])
+    func `After 400 and 404 the client makes no call for a day`(_ status: Int, _ isRegistered: Bool) {
         var client = isRegistered ? StockServer.registered() : StockServer.client()
         let key = client.keyID
         _ = client.want(limitedUse: true, at: Lab.noon)
@@ -74,10 +73,9 @@ import Testing
     }
 
     @Test(
-        "After other errors the pause doubles up to 4 hours, plus up to a half at random",
         arguments: [429, 503, 500, 401]
     )
-    func exponential(_ status: Int) throws {
+    func `After other errors the pause doubles up to 4 hours, plus up to a half at random`(_ status: Int) throws {
         var client = StockServer.client()
         var time = Lab.noon
         var ratios: [Double] = []
@@ -98,8 +96,7 @@ import Testing
         #expect(client.keysMade == 1)
     }
 
-    @Test("A success resets the count of failures")
-    func successResets() throws {
+    @Test func `A success resets the count of failures`() throws {
         var client = StockServer.client()
         var time = Lab.noon
         for _ in 0..<5 {
@@ -114,8 +111,7 @@ import Testing
         #expect((1_000..<1_500).contains(pause))
     }
 
-    @Test("Neither a broken connection nor an unreadable answer makes the client wait")
-    func noBackoff() {
+    @Test func `Neither a broken connection nor an unreadable answer makes the client wait`() {
         var client = StockServer.client()
         _ = client.want(limitedUse: true, at: Lab.noon)
         #expect(client.disconnect(at: Lab.noon) == StockReply(outcomes: [.disconnected]))
@@ -129,8 +125,7 @@ import Testing
         #expect(client.want(limitedUse: true, at: Lab.noon).call != nil)
     }
 
-    @Test("Failures without a pause still lengthen the next pause")
-    func failuresCount() throws {
+    @Test func `Failures without a pause still lengthen the next pause`() throws {
         var client = StockServer.client()
         _ = client.want(limitedUse: true, at: Lab.noon)
         _ = client.disconnect(at: Lab.noon)
@@ -140,8 +135,7 @@ import Testing
         #expect((2_000..<3_000).contains(pause))
     }
 
-    @Test("After a lost attestation answer the same key attests again, with a new challenge")
-    func lostAnswer() {
+    @Test func `After a lost attestation answer the same key attests again, with a new challenge`() {
         var client = StockServer.client()
         var reply = client.want(limitedUse: false, at: Lab.noon)
         reply = client.answer(status: 200, body: StockServer.challengeAnswer, at: Lab.noon)
@@ -156,8 +150,7 @@ import Testing
         #expect(served.calls.last?.keyID == lost?.keyID && client.keysMade == 1)
     }
 
-    @Test("Every waiting caller gets the failure; callers that queued behind it get the pause")
-    func waitingWishes() throws {
+    @Test func `Every waiting caller gets the failure; callers that queued behind it get the pause`() throws {
         var client = StockServer.client()
         for limitedUse in [false, false, true, true] { _ = client.want(limitedUse: limitedUse, at: Lab.noon) }
         let reply = client.answer(status: 429, body: [], at: Lab.noon)
@@ -169,8 +162,7 @@ import Testing
         #expect(!client.isBusy)
     }
 
-    @Test("The cache serves during a pause")
-    func cacheDuringPause() {
+    @Test func `The cache serves during a pause`() {
         var client = StockServer.client()
         _ = StockServer.serve(&client, client.want(limitedUse: false, at: Lab.noon), at: Lab.noon)
         _ = client.want(limitedUse: true, at: Lab.noon)
@@ -181,8 +173,7 @@ import Testing
         }
     }
 
-    @Test("Objects have the requested fault")
-    func faults() throws {
+    @Test func `Objects have the requested fault`() throws {
         var client = StockServer.client()
         client.attestationFault = .nonceOfOtherClientData
         let calls = StockServer.serve(&client, client.want(limitedUse: true, at: Lab.noon), at: Lab.noon).calls

@@ -8,8 +8,7 @@ import Testing
 @Suite struct StockClientTests {
     private static let path = "/v1/projects/contract-test-1/apps/1:123456789012:ios:0123456789abcdef:"
 
-    @Test("A new installation goes challenge, attestation, token; then challenge, assertion, token")
-    func handshakeAndRefresh() throws {
+    @Test func `A new installation goes challenge, attestation, token; then challenge, assertion, token`() throws {
         var client = StockServer.client()
         let first = StockServer.serve(&client, client.want(limitedUse: false, at: Lab.noon), at: Lab.noon, token: "t1")
         #expect(first.calls.map(\.kind) == [.challengeForAttestation, .attestation])
@@ -32,8 +31,7 @@ import Testing
         #expect(client.keysMade == 1 && second.calls.last?.keyID == first.calls.last?.keyID)
     }
 
-    @Test("A verifier accepts the client's attestations and assertions, and counters rise")
-    func objectsVerify() throws {
+    @Test func `A verifier accepts the client's attestations and assertions, and counters rise`() throws {
         var client = StockServer.client()
         let verifier = try Lab.verifier()
         var calls = StockServer.serve(&client, client.want(limitedUse: true, at: Lab.noon), at: Lab.noon).calls
@@ -62,8 +60,10 @@ import Testing
         }
     }
 
-    @Test("Bodies are snake_case with escaped slashes, their members in any order, as the contract's golden bodies")
-    func bodies() throws {
+    @Test
+    func `Bodies are snake_case with escaped slashes, their members in any order, as the contract's golden bodies`()
+        throws
+    {
         var orders: Set<[[UInt8]]> = []
         for seed in 0..<20 as Range<UInt64> {
             var client = StockServer.client(seed: seed)
@@ -88,8 +88,7 @@ import Testing
         #expect(Set(body.members.map(\.name)) == Set(expected) && body.members.count == expected.count)
     }
 
-    @Test("The record's value has the path, and the body unchanged or none")
-    func values() throws {
+    @Test func `The record's value has the path, and the body unchanged or none`() throws {
         var client = StockServer.client()
         let calls = StockServer.serve(&client, client.want(limitedUse: false, at: Lab.noon), at: Lab.noon).calls
         #expect(String(decoding: calls[0].value, as: UTF8.self) == "{\"path\":\"\(calls[0].path)\"}")
@@ -99,8 +98,7 @@ import Testing
         )
     }
 
-    @Test("The gateway's headers name the installation, and the handshake if an attestation follows")
-    func headers() throws {
+    @Test func `The gateway's headers name the installation, and the handshake if an attestation follows`() throws {
         var client = StockServer.client()
         let installation = client.installationID
         #expect(installation.utf8.count == 22)
@@ -115,8 +113,7 @@ import Testing
         #expect(StockServer.client(seed: 6).installationID != installation)
     }
 
-    @Test("Same seed, same events: same calls, byte for byte; another seed has another key")
-    func deterministic() {
+    @Test func `Same seed, same events: same calls, byte for byte; another seed has another key`() {
         func calls(_ seed: UInt64) -> [StockCall] {
             var client = StockServer.client(seed: seed)
             let first = StockServer.serve(&client, client.want(limitedUse: true, at: Lab.noon), at: Lab.noon).calls
@@ -126,8 +123,7 @@ import Testing
         #expect(calls(1)[1].keyID != calls(2)[1].keyID)
     }
 
-    @Test("A session token is reused while more than 5 minutes remain")
-    func cache() {
+    @Test func `A session token is reused while more than 5 minutes remain`() {
         var client = StockServer.client()
         _ = StockServer.serve(&client, client.want(limitedUse: false, at: Lab.noon), at: Lab.noon, token: "t1")
         for age in [0, 3_299_999] as [Int64] {
@@ -142,8 +138,7 @@ import Testing
         #expect(late.outcomes.isEmpty && late.call?.kind == .challengeForAssertion)
     }
 
-    @Test("Limited-use tokens are not cached, and the session's cache does not serve them")
-    func limitedUse() {
+    @Test func `Limited-use tokens are not cached, and the session's cache does not serve them`() {
         var client = StockServer.client()
         _ = StockServer.serve(&client, client.want(limitedUse: true, at: Lab.noon), at: Lab.noon, token: "l1")
         let session = client.want(limitedUse: false, at: Lab.noon)
@@ -152,8 +147,7 @@ import Testing
         #expect(client.want(limitedUse: true, at: Lab.noon).call != nil)
     }
 
-    @Test("One operation runs at a time: session callers share it, limited-use callers queue for one each")
-    func oneAtATime() {
+    @Test func `One operation runs at a time: session callers share it, limited-use callers queue for one each`() {
         var client = StockServer.client()
         let first = client.want(limitedUse: false, at: Lab.noon)
         #expect(first.call != nil && client.isBusy)
@@ -174,8 +168,7 @@ import Testing
         #expect(!client.isBusy)
     }
 
-    @Test("Session callers that wait for a limited-use operation share the next one")
-    func sessionsAfterLimitedUse() {
+    @Test func `Session callers that wait for a limited-use operation share the next one`() {
         var client = StockServer.client()
         let first = client.want(limitedUse: true, at: Lab.noon)
         #expect(client.want(limitedUse: false, at: Lab.noon) == StockReply())
@@ -185,8 +178,7 @@ import Testing
         #expect(served.outcomes[1] == served.outcomes[2])
     }
 
-    @Test("Google Sign-In's resource is the OAuth client")
-    func oauthClient() {
+    @Test func `Google Sign-In's resource is the OAuth client`() {
         let resource = StockClient.resource(oauthClientID: "123-abc.apps.googleusercontent.com")
         var client = StockClient(StockServer.model, resource: resource, seed: 1)
         let call = client.want(limitedUse: true, at: Lab.noon).call

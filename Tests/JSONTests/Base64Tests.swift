@@ -3,8 +3,8 @@ import JSON
 import Testing
 
 @Suite struct Base64Tests {
-    @Test("Every length up to 100 decodes to its input, in both alphabets, padded or not", arguments: 0..<100)
-    func roundTrip(_ count: Int) throws {
+    @Test(arguments: 0..<100)
+    func `Every length up to 100 decodes to its input, in both alphabets, padded or not`(_ count: Int) throws {
         let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 251 &+ count &* 17) }
         let text = Base64.encode(bytes)
         #expect(text == Array(Data(bytes).base64EncodedString().utf8))
@@ -18,27 +18,25 @@ import Testing
         #expect(Base64.decode(urlSafe + padding) == bytes)
     }
 
-    @Test("The signs of each alphabet stand for 62 and 63")
-    func signs() {
+    @Test func `The signs of each alphabet stand for 62 and 63`() {
         #expect(Base64.decode(Array("+/+/".utf8)) == [0xFB, 0xFF, 0xBF])
         #expect(Base64.decode(Array("-_-_".utf8)) == [0xFB, 0xFF, 0xBF])
         #expect(String(decoding: Base64.encodeURL([0xFB, 0xFF, 0xBF, 0xFB]), as: UTF8.self) == "-_-_-w")
     }
 
     @Test(
-        "A text that is not canonical is refused",
         arguments: [
             "A", "AAAAA", "=", "==", "===", "====", "A=", "A==", "A===", "AA=", "AAA==", "AAAA=", "AAAA==", "AAAA====",
             "AA=A", "A=AA", "=AAA", "AB==", "AAB=", "AB", "AAB", "QQ=\n", "QUJD\n", " QUJD", "QU JD", "QUJ\u{0}",
             "+A-A", "/A_A", "-A/A", "QU*D", "QUé", "QQ==QQ==", "QQ==QUJD",
         ]
     )
-    func refused(_ text: String) {
+    func `A text that is not canonical is refused`(_ text: String) {
         #expect(Base64.decode(Array(text.utf8)) == nil)
     }
 
-    @Test("A foreign character is refused at every place of a text", arguments: 0..<20)
-    func foreignAtEveryPlace(_ place: Int) {
+    @Test(arguments: 0..<20)
+    func `A foreign character is refused at every place of a text`(_ place: Int) {
         for byte in UInt8.min...UInt8.max {
             var text = Array("QUJDQUJDQUJDQUJDQUJD".utf8)
             text[place] = byte
@@ -49,8 +47,8 @@ import Testing
         }
     }
 
-    @Test("Foundation decodes every accepted random text to the same bytes", arguments: 0..<10)
-    func differential(_ seed: Int) {
+    @Test(arguments: 0..<10)
+    func `Foundation decodes every accepted random text to the same bytes`(_ seed: Int) {
         var state = UInt64(seed) &+ 99
         func next(_ bound: Int) -> Int {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407

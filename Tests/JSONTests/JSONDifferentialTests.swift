@@ -98,8 +98,8 @@ private struct SeededGenerator: RandomNumberGenerator {
 }
 
 @Suite struct JSONDifferentialTests {
-    @Test("Foundation reads random texts the same way", arguments: 0..<20 as Range<UInt64>)
-    func randomTexts(_ seed: UInt64) throws {
+    @Test(arguments: 0..<20 as Range<UInt64>)
+    func `Foundation reads random texts the same way`(_ seed: UInt64) throws {
         var maker = TextMaker(random: SeededGenerator(state: seed))
         for _ in 0..<100 {
             let text = maker.text()
@@ -111,8 +111,8 @@ private struct SeededGenerator: RandomNumberGenerator {
         }
     }
 
-    @Test("A mutated text that Foundation refuses is refused", arguments: 0..<20 as Range<UInt64>)
-    func mutatedTexts(_ seed: UInt64) {
+    @Test(arguments: 0..<20 as Range<UInt64>)
+    func `A mutated text that Foundation refuses is refused`(_ seed: UInt64) {
         var maker = TextMaker(random: SeededGenerator(state: seed &+ 1000))
         let salt = Array("{}[]\",:\\u0de19-+.tfn ".utf8) + [0, 0x1F, 0x7F, 0x80, 0xC0, 0xED, 0xA0, 0xF5, 0xFF]
         var (accepted, refused) = (0, 0)

@@ -16,18 +16,16 @@ private func code(_ bytes: [UInt8], maxDepth: Int = 32, maxNodes: Int = 4096) ->
 
 @Suite struct JSONDocumentTests {
     @Test(
-        "Every kind of value is distinguished",
         arguments: [
             ("null", JSONNode.Kind.null), (" true", .bool), ("false\n", .bool), ("-0.5e+7", .number), ("\"\"", .string),
             ("[ ]", .array), ("{\t}", .object),
         ]
     )
-    func kinds(_ text: String, _ kind: JSONNode.Kind) throws {
+    func `Every kind of value is distinguished`(_ text: String, _ kind: JSONNode.Kind) throws {
         #expect(try parse(text).kind == kind)
     }
 
     @Test(
-        "Syntax outside RFC 8259 is refused",
         arguments: [
             "", " ", "nul", "nulL", "True", "tru", "+1", "01", "-", "-01", "1.", ".5", "1e", "1e+", "0x1", "1_0",
             "NaN", "Infinity", "'a'", "\"", "\"\\", "\"\\x\"", "\"\\u12\"", "\"\\u12G4\"", "\"\\U0041\"", "\"a\nb\"",
@@ -40,24 +38,22 @@ private func code(_ bytes: [UInt8], maxDepth: Int = 32, maxNodes: Int = 4096) ->
             "\"\\udc00\\ud800\"", "-a", "tfalse", "\"\\u", "\"\\ud800\\udc0\"",
         ]
     )
-    func refused(_ text: String) {
+    func `Syntax outside RFC 8259 is refused`(_ text: String) {
         #expect(code(Array(text.utf8)) != nil)
     }
 
     @Test(
-        "A fault has its kind and place",
         arguments: [
             ("", JSONFault(code: .empty, offset: 0)), ("  ", JSONFault(code: .empty, offset: 2)),
             ("[1] x", JSONFault(code: .leftover, offset: 4)), ("[1,]", JSONFault(code: .syntax, offset: 3)),
             ("\"ab", JSONFault(code: .syntax, offset: 3)), ("\"a\\q\"", JSONFault(code: .syntax, offset: 2)),
         ]
     )
-    func faults(_ text: String, _ fault: JSONFault) {
+    func `A fault has its kind and place`(_ text: String, _ fault: JSONFault) {
         #expect(throws: fault) { try parse(text) }
     }
 
     @Test(
-        "Strings give their bytes with escapes resolved",
         arguments: [
             (#""""#, ""), (#""plain""#, "plain"), (#""\"\\\/\b\f\n\r\t""#, "\"\\/\u{8}\u{C}\n\r\t"),
             (#""\u0041\u00e9\u20AC\ud83d\ude00""#, "Aé€😀"), (#""é€😀""#, "é€😀"), (#""\u0000""#, "\u{0}"),
@@ -67,13 +63,13 @@ private func code(_ bytes: [UInt8], maxDepth: Int = 32, maxNodes: Int = 4096) ->
             (#""\\\\\\\\\\\\\\\\""#, #"\\\\\\\\"#), (#""1234567\n""#, "1234567\n"), ("\"\u{7F}\"", "\u{7F}"),
         ]
     )
-    func strings(_ text: String, _ content: String) throws {
+    func `Strings give their bytes with escapes resolved`(_ text: String, _ content: String) throws {
         #expect(try parse(text).string == content)
         #expect(try parse("[1,\(text)]").elements[1].stringBytes == Array(content.utf8))
     }
 
-    @Test("An escape at every place of a string is resolved", arguments: 0..<40)
-    func escapeAtEveryPlace(_ place: Int) throws {
+    @Test(arguments: 0..<40)
+    func `An escape at every place of a string is resolved`(_ place: Int) throws {
         let before = String(repeating: "a", count: place)
         let after = String(repeating: "b", count: 40 - place)
         for (escape, meaning) in [("\\n", "\n"), ("\\ud83d\\ude00", "😀"), ("\\\"", "\""), ("\\\\\\\\", "\\\\")] {
@@ -83,7 +79,6 @@ private func code(_ bytes: [UInt8], maxDepth: Int = 32, maxNodes: Int = 4096) ->
     }
 
     @Test(
-        "Bytes that are not UTF-8 are refused, or kept if the option asks for them",
         arguments: [
             [0x80], [0xBF], [0xC0, 0x80], [0xC1, 0xBF], [0xC2], [0xC2, 0x41], [0xE0, 0x80, 0x80], [0xE0, 0x9F, 0xBF],
             [0xE2, 0x82], [0xED, 0xA0, 0x80], [0xED, 0xBF, 0xBF], [0xF0, 0x80, 0x80, 0x80], [0xF0, 0x8F, 0xBF, 0xBF],
@@ -91,7 +86,7 @@ private func code(_ bytes: [UInt8], maxDepth: Int = 32, maxNodes: Int = 4096) ->
             [0xE2, 0x28, 0xA1], [0xF0, 0x9F, 0x28, 0x80], [0xF0, 0x9F, 0x98, 0x28],
         ] as [[UInt8]]
     )
-    func invalidUTF8(_ bytes: [UInt8]) throws {
+    func `Bytes that are not UTF-8 are refused, or kept if the option asks for them`(_ bytes: [UInt8]) throws {
         for prefix in 0..<10 {
             let content = [UInt8](repeating: 0x61, count: prefix) + bytes + [0x62]
             let text = [0x22] + content + [0x22]
@@ -106,14 +101,12 @@ private func code(_ bytes: [UInt8], maxDepth: Int = 32, maxNodes: Int = 4096) ->
         #expect(code([0x22] + bytes + [0x22]) == .invalidUTF8)
     }
 
-    @Test("Bytes from 0x80 on outside strings are refused")
-    func highBytesOutsideStrings() {
+    @Test func `Bytes from 0x80 on outside strings are refused`() {
         #expect(code([0xEF, 0xBB, 0xBF, 0x31]) == .syntax)
         #expect(code([0x31, 0xC2, 0xA0]) == .leftover)
     }
 
     @Test(
-        "Integers are read if they fit 64 bits",
         arguments: [
             ("0", 0), ("-0", 0), ("42", 42), ("-7", -7), ("9223372036854775807", Int64.max),
             ("-9223372036854775808", Int64.min), ("9223372036854775808", nil), ("-9223372036854775809", nil),
@@ -121,12 +114,11 @@ private func code(_ bytes: [UInt8], maxDepth: Int = 32, maxNodes: Int = 4096) ->
             ("true", nil),
         ] as [(String, Int64?)]
     )
-    func integers(_ text: String, _ value: Int64?) throws {
+    func `Integers are read if they fit 64 bits`(_ text: String, _ value: Int64?) throws {
         #expect(try parse(text).integer == value)
     }
 
-    @Test("Numbers keep their text and booleans their value; accessors of other kinds return nothing")
-    func scalars() throws {
+    @Test func `Numbers keep their text and booleans their value; accessors of other kinds return nothing`() throws {
         #expect(try parse(" -0.10e-3 ").numberText == "-0.10e-3")
         #expect(try parse("true").bool == true)
         #expect(try parse("false").bool == false)
@@ -137,8 +129,7 @@ private func code(_ bytes: [UInt8], maxDepth: Int = 32, maxNodes: Int = 4096) ->
         #expect(try parse("{\"a\":1}").elements.isEmpty)
     }
 
-    @Test("Members after nested ones are found, under any spelling of their name")
-    func members() throws {
+    @Test func `Members after nested ones are found, under any spelling of their name`() throws {
         let root = try parse(#"{"skip":{"path":1,"x":[{"path":2}]},"list":[1,[2,3],{}],"p\u0061th":"here","path":4}"#)
         #expect(root["path"]?.string == "here")
         #expect(root["pat"] == nil)
@@ -151,7 +142,6 @@ private func code(_ bytes: [UInt8], maxDepth: Int = 32, maxNodes: Int = 4096) ->
     }
 
     @Test(
-        "Duplicate members of this object are reported, however they are spelled",
         arguments: [
             (#"{"path":1,"path":2}"#, true), (#"{"path":1,"p\u0061th":2}"#, true), (#"{"\u0061":1,"\u0061":2}"#, true),
             (#"{"a":1,"A":2}"#, false), (#"{"a":1,"b":{"a":1,"a":2}}"#, false), (#"{}"#, false),
@@ -159,19 +149,21 @@ private func code(_ bytes: [UInt8], maxDepth: Int = 32, maxNodes: Int = 4096) ->
             (#"{"é":1,"e\u0301":2}"#, false), (#"{"é":1,"\u00e9":2}"#, true), (#"{"a/b":1,"a\/b":2}"#, true),
         ]
     )
-    func duplicates(_ text: String, _ expected: Bool) throws {
+    func `Duplicate members of this object are reported, however they are spelled`(
+        _ text: String,
+        _ expected: Bool
+    ) throws {
         #expect(try parse(text).hasDuplicateMembers == expected)
     }
 
-    @Test("Duplicates are found in large objects too", arguments: [16, 17, 18, 200])
-    func duplicatesInLargeObjects(_ count: Int) throws {
+    @Test(arguments: [16, 17, 18, 200])
+    func `Duplicates are found in large objects too`(_ count: Int) throws {
         let names = (0..<count).map { "\"n\($0)\":0" }
         #expect(try !parse("{\(names.joined(separator: ","))}").hasDuplicateMembers)
         #expect(try parse("{\(names.joined(separator: ",")),\"\\u006e1\":0}").hasDuplicateMembers)
     }
 
-    @Test("Depth and node count are limited, and one less passes")
-    func limits() throws {
+    @Test func `Depth and node count are limited, and one less passes`() throws {
         let deep = String(repeating: "[", count: 8) + String(repeating: "]", count: 8)
         #expect(code(Array(deep.utf8), maxDepth: 8) == nil)
         #expect(code(Array(deep.utf8), maxDepth: 7) == .tooDeep)
@@ -181,15 +173,14 @@ private func code(_ bytes: [UInt8], maxDepth: Int = 32, maxNodes: Int = 4096) ->
         #expect(code(Array("1".utf8), maxNodes: 0) == .tooManyNodes)
     }
 
-    @Test("A megabyte of open brackets neither traps nor recurses", arguments: ["[", "{\"a\":", "[[],", "[\""])
-    func hostileNesting(_ unit: String) {
+    @Test(arguments: ["[", "{\"a\":", "[[],", "[\""])
+    func `A megabyte of open brackets neither traps nor recurses`(_ unit: String) {
         let text = Array(String(repeating: unit, count: 1_000_000 / unit.utf8.count).utf8)
         #expect(code(text) != nil)
         #expect(code(text, maxDepth: .max, maxNodes: .max) != nil)
     }
 
-    @Test("Two hundred thousand nested arrays are read where limits allow it")
-    func deepNesting() throws {
+    @Test func `Two hundred thousand nested arrays are read where limits allow it`() throws {
         let count = 200_000
         let text = [UInt8](repeating: 0x5B, count: count) + [UInt8](repeating: 0x5D, count: count)
         let root = try JSONDocument(parsing: text, maxDepth: count, maxNodes: count).root

@@ -5,8 +5,7 @@ import Testing
 private func text(_ writer: JSONWriter) -> String { String(decoding: writer.bytes, as: UTF8.self) }
 
 @Suite struct JSONWriterTests {
-    @Test("Commas separate members and elements, and stand nowhere else")
-    func commas() {
+    @Test func `Commas separate members and elements, and stand nowhere else`() {
         var writer = JSONWriter()
         writer.beginObject()
         writer.key("a")
@@ -29,8 +28,7 @@ private func text(_ writer: JSONWriter) -> String { String(decoding: writer.byte
         #expect(text(writer) == #"{"a":1,"list":[{},[],null,true,false,{"r":[]},"AP8="],"é\"":"x"}"#)
     }
 
-    @Test("Integers of every width and sign are written in full")
-    func integers() {
+    @Test func `Integers of every width and sign are written in full`() {
         var writer = JSONWriter()
         writer.beginArray()
         writer.value(Int64.min)
@@ -41,15 +39,14 @@ private func text(_ writer: JSONWriter) -> String { String(decoding: writer.byte
         #expect(text(writer) == "[-9223372036854775808,18446744073709551615,-1,0]")
     }
 
-    @Test("Only what must be escaped is escaped")
-    func escapes() {
+    @Test func `Only what must be escaped is escaped`() {
         var writer = JSONWriter()
         writer.string("\"\\/\u{8}\u{C}\n\r\t\u{0}\u{1F}\u{1b}\u{7F}é😀</script>")
         #expect(text(writer) == "\"\\\"\\\\/\\b\\f\\n\\r\\t\\u0000\\u001F\\u001B\u{7F}é😀</script>\"")
     }
 
-    @Test("Every byte at every place of a string survives a round trip", arguments: 0..<20)
-    func roundTrip(_ place: Int) throws {
+    @Test(arguments: 0..<20)
+    func `Every byte at every place of a string survives a round trip`(_ place: Int) throws {
         for byte in UInt8(0)..<0x80 {
             var content = [UInt8](repeating: UInt8(ascii: "a"), count: 20)
             content[place] = byte
@@ -60,15 +57,13 @@ private func text(_ writer: JSONWriter) -> String { String(decoding: writer.byte
         }
     }
 
-    @Test("Bytes that are not UTF-8 are replaced")
-    func repair() {
+    @Test func `Bytes that are not UTF-8 are replaced`() {
         var writer = JSONWriter()
         writer.string(utf8: [0x61, 0xFF, 0x22, 0xC3])
         #expect(text(writer) == "\"a\u{FFFD}\\\"\u{FFFD}\"")
     }
 
-    @Test("Foundation reads what is written")
-    func foundation() throws {
+    @Test func `Foundation reads what is written`() throws {
         let strings = ["", "\u{0}\u{1}\u{1F}", "é\"\\\n😀", String(repeating: "\"", count: 100)]
         var writer = JSONWriter()
         writer.beginArray()
@@ -77,8 +72,7 @@ private func text(_ writer: JSONWriter) -> String { String(decoding: writer.byte
         #expect(try JSONDecoder().decode([String].self, from: Data(writer.bytes)) == strings)
     }
 
-    @Test("Lines are appended to the buffer's content")
-    func lines() {
+    @Test func `Lines are appended to the buffer's content`() {
         var buffer = Array("first\n".utf8)
         for number in 0..<2 {
             var writer = JSONWriter(appendingTo: buffer)
@@ -92,8 +86,7 @@ private func text(_ writer: JSONWriter) -> String { String(decoding: writer.byte
         #expect(String(decoding: buffer, as: UTF8.self) == "first\n[0]\n[1]\n")
     }
 
-    @Test("a buffer reserves space for the next write, however much it holds")
-    func roomIsBounded() {
+    @Test func `a buffer reserves space for the next write, however much it holds`() {
         var buffer = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20)
         for index in 0..<100 {
             var writer = JSONWriter(appendingTo: buffer)

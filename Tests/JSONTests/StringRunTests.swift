@@ -13,13 +13,12 @@ import Testing
     }
 
     @Test(
-        "A run of characters is accepted exactly where it is UTF-8",
         arguments: [
             "éééééééé", "€€€€€", "é€é€éé€éééé", "\u{301}\u{323}\u{301}\u{323}a\u{301}", "😀é€😀éééé😀",
             "😀😀😀😀é😀😀", "\u{10000}\u{10FFFF}\u{FFFFF}\u{10000}",
         ]
     )
-    func characters(text: String) {
+    func `A run of characters is accepted exactly where it is UTF-8`(text: String) {
         let right = Array(text.utf8)
         #expect(isAccepted(right))
         for place in right.indices {
@@ -32,8 +31,8 @@ import Testing
         }
     }
 
-    @Test("A run of escapes is accepted exactly where all of its digits are hexadecimal", arguments: [0, 1, 2, 3])
-    func escapes(digit: Int) {
+    @Test(arguments: [0, 1, 2, 3])
+    func `A run of escapes is accepted exactly where all of its digits are hexadecimal`(digit: Int) {
         let right = Array("\\u0061\\u1Fa9\\uFFFF".utf8)
         #expect(isAccepted(right))
         for escape in 0..<3 {
@@ -50,8 +49,8 @@ import Testing
         }
     }
 
-    @Test("A run of escaped surrogates is accepted exactly where they are pairs", arguments: [0, 1, 2, 3])
-    func surrogates(digit: Int) {
+    @Test(arguments: [0, 1, 2, 3])
+    func `A run of escaped surrogates is accepted exactly where they are pairs`(digit: Int) {
         let right = Array("\\uD83d\\udE00\\uDBFF\\uDFFF\\ud7ff\\uD800\\uDC00".utf8)
         #expect(isAccepted(right))
         for escape in 0..<7 {
@@ -84,8 +83,8 @@ import Testing
         }
     }
 
-    @Test("A run that is cut off is refused", arguments: 1...16)
-    func ends(count: Int) {
+    @Test(arguments: 1...16)
+    func `A run that is cut off is refused`(count: Int) {
         let text = Array("\\u0061\\u0301éé".utf8)
         #expect(isAccepted(Array(text.prefix(count))) == [6, 12, 14, 16].contains(count))
     }

@@ -20,8 +20,7 @@ struct BreakerTests {
         #expect(breaker.isOpen != allows)
     }
 
-    @Test("the breaker opens on internal faults for its pause, and starts a new count afterwards")
-    func opens() {
+    @Test func `the breaker opens on internal faults for its pause, and starts a new count afterwards`() {
         var breaker = Self.breaker
         breaker.add(records: 10, internal: 4, at: Self.time(0))
         Self.expect(&breaker, allows: true, at: 0)
@@ -34,15 +33,13 @@ struct BreakerTests {
         #expect(!breaker.isOpen, "faults before the pause count no more")
     }
 
-    @Test("refused requests never open the breaker, however many there are")
-    func junk() {
+    @Test func `refused requests never open the breaker, however many there are`() {
         var breaker = Self.breaker
         for batch in 0..<1_000 as Range<Int64> { breaker.add(records: 10_000, internal: 0, at: Self.time(batch)) }
         #expect(!breaker.isOpen)
     }
 
-    @Test("few faults among many records do not add up")
-    func window() {
+    @Test func `few faults among many records do not add up`() {
         var breaker = Self.breaker
         for batch in 0..<100 as Range<Int64> {
             breaker.add(records: 100, internal: 4, at: Self.time(batch))
@@ -82,24 +79,21 @@ struct BisectionTests {
     }
 
     @Test(
-        "the search finds every refused record, and no other",
         arguments: [[], [0], [99], [50], [3, 4], [0, 1, 2], [10, 60, 61, 99]] as [Set<Int64>],
         [1, 2, 7, 64, 100]
     )
-    func found(refused: Set<Int64>, batch: Int) {
+    func `the search finds every refused record, and no other`(refused: Set<Int64>, batch: Int) {
         let (letters, _) = Self.search(100, refused: refused, batch: batch)
         #expect(letters == refused)
     }
 
-    @Test("finding one refused record takes a logarithm of attempts, and one more pass over its batch")
-    func cost() {
+    @Test func `finding one refused record takes a logarithm of attempts, and one more pass over its batch`() {
         let (_, tries) = Self.search(1_024, refused: [700], batch: 1_024)
         #expect(tries <= 1_024 + 12)
         #expect(Self.search(1_024, refused: [], batch: 1_024).tries == 1)
     }
 
-    @Test("a refused dead letter that is alone ends the search")
-    func hopeless() {
+    @Test func `a refused dead letter that is alone ends the search`() {
         var bisection = Bisection()
         let canGoOn = bisection.failed(Self.positions(8), count: 1)
         #expect(canGoOn)
@@ -108,8 +102,7 @@ struct BisectionTests {
         #expect(!canStillGoOn)
     }
 
-    @Test("revoked partitions drop their suspects")
-    func forgotten() {
+    @Test func `revoked partitions drop their suspects`() {
         var bisection = Bisection()
         _ = bisection.failed(Self.positions(8) + Self.positions(4, 1), count: 2)
         _ = bisection.failed(Self.positions(8), count: 1)
@@ -120,8 +113,7 @@ struct BisectionTests {
         #expect(bisection.limit == nil)
     }
 
-    @Test("a batch without a refusal starts no search")
-    func calm() {
+    @Test func `a batch without a refusal starts no search`() {
         var bisection = Bisection()
         bisection.committed(Self.positions(100))
         #expect(bisection.limit == nil)

@@ -22,7 +22,6 @@ private func record(
 
 @Suite struct CaptureCodecTests {
     @Test(
-        "Lines as kcat 1.7.1 prints them are read",
         arguments: [
             (
                 #"{"topic":"t","partition":1,"offset":2,"tstype":"create","ts":5,"broker":1,"headers":["a","b","nul",null,"#
@@ -45,12 +44,11 @@ private func record(
             ),
         ]
     )
-    func kcatLines(_ line: String, _ expected: InboundRecord) throws {
+    func `Lines as kcat 1.7.1 prints them are read`(_ line: String, _ expected: InboundRecord) throws {
         #expect(try decode(line) == expected)
     }
 
-    @Test("Raw bytes inside strings are read as they are")
-    func rawBytes() throws {
+    @Test func `Raw bytes inside strings are read as they are`() throws {
         let line =
             Array(#"{"partition":1,"offset":2,"headers":["b"#.utf8) + [0xFF, 0x22, 0x2C, 0x22, 0xFE, 0x22]
             + Array(#"],"key":"k"#.utf8) + [0xFF] + Array(#"","payload":"q"#.utf8) + [0xC3, 0x5C, 0x22, 0x78, 0xC3]
@@ -61,15 +59,13 @@ private func record(
         #expect(record.headers == [RecordHeader(name: [0x62, 0xFF], value: [0xFE])])
     }
 
-    @Test("Optional members have defaults, and unknown members are ignored")
-    func defaults() throws {
+    @Test func `Optional members have defaults, and unknown members are ignored`() throws {
         let record = try decode(#" {"offset":0,"x":{"y":[1,{}]},"tstype":7,"partition":0} "#)
         #expect(record == InboundRecord(topic: "", partition: 0, offset: 0, timestamp: -1, key: nil, value: nil))
         #expect(try decode(#"{"offset":0,"partition":0,"headers":null,"ts":-1}"#).headers.isEmpty)
     }
 
-    @Test("Base64 members stand for bytes")
-    func base64Members() throws {
+    @Test func `Base64 members stand for bytes`() throws {
         let record = try decode(
             #"{"partition":0,"offset":9,"keyBase64":"/w==","payloadBase64":"","headers":[{"base64":"/g"},{"base64":""}]}"#
         )
@@ -79,16 +75,14 @@ private func record(
     }
 
     @Test(
-        "The largest numbers fit",
         arguments: [(0 as Int32, 0 as Int64), (Int32.max, Int64.max)]
     )
-    func largestNumbers(_ partition: Int32, _ offset: Int64) throws {
+    func `The largest numbers fit`(_ partition: Int32, _ offset: Int64) throws {
         let record = try decode(#"{"partition":\#(partition),"offset":\#(offset),"ts":\#(offset)}"#)
         #expect(record.partition == partition && record.offset == offset && record.timestamp == offset)
     }
 
     @Test(
-        "A line with one fault is refused with its reason",
         arguments: [
             ("", "invalid JSON at byte 0: empty line"), ("{", "invalid JSON at byte 1: syntax error"),
             ("[]", "not a JSON object"),
@@ -124,7 +118,7 @@ private func record(
             (#"{"partition":0,"offset":1,"off\u0073et":2}"#, "two members with the same name"),
         ]
     )
-    func faults(_ line: String, _ reason: String) {
+    func `A line with one fault is refused with its reason`(_ line: String, _ reason: String) {
         do throws(CaptureCodec.Fault) {
             _ = try CaptureCodec.decode(Array(line.utf8))
             Issue.record("taken: \(line)")
@@ -134,7 +128,6 @@ private func record(
     }
 
     @Test(
-        "Records and their lines survive a round trip",
         arguments: [
             record(), record(timestamp: -1), record(key: [], value: []),
             record(key: Array("k\"\\\n".utf8), value: Array("é😀\u{0}".utf8)),
@@ -146,7 +139,7 @@ private func record(
             record(headers: [RecordHeader(name: Array("n".utf8), value: nil)]),
         ]
     )
-    func roundTrip(_ record: InboundRecord) throws {
+    func `Records and their lines survive a round trip`(_ record: InboundRecord) throws {
         let line = encode(record)
         #expect(line.last == UInt8(ascii: "\n"))
         #expect(UTF8Text.isValid(line))
@@ -156,8 +149,7 @@ private func record(
         #expect(encode(decoded) == line)
     }
 
-    @Test("Members are written in kcat's order")
-    func order() {
+    @Test func `Members are written in kcat's order`() {
         let full = record(key: [0x6B], value: [0x76], headers: [RecordHeader("h", "1")])
         #expect(
             String(decoding: encode(full), as: UTF8.self)
@@ -170,22 +162,19 @@ private func record(
         )
     }
 
-    @Test("Lines are appended to the existing ones")
-    func appends() {
+    @Test func `Lines are appended to the existing ones`() {
         var output = Array("x\n".utf8)
         CaptureCodec.encode(record(), into: &output)
         CaptureCodec.encode(record(), into: &output)
         #expect(output == Array("x\n".utf8) + encode(record()) + encode(record()))
     }
 
-    @Test("A record of ten thousand headers is read")
-    func manyHeaders() throws {
+    @Test func `A record of ten thousand headers is read`() throws {
         let headers = (0..<10_000).map { RecordHeader("h", "\($0)") }
         #expect(try CaptureCodec.decode(encode(record(headers: headers)).dropLast()).headers == headers)
     }
 
-    @Test("A line cut anywhere is refused, never trapped on")
-    func truncations() throws {
+    @Test func `A line cut anywhere is refused, never trapped on`() throws {
         let line = Array(
             encode(record(key: [0xFF], value: Array("\u{1}😀".utf8), headers: [RecordHeader("a", "b")])).dropLast()
         )

@@ -37,26 +37,26 @@ struct ClockWatchTests {
     }
 
     @Test(
-        "A round that the broker dated in the future is in doubt, one within the limits is not",
         arguments: [
             ([-6 * minute], true), ([-6 * minute, -day], true), ([-5 * minute], false), ([-6 * minute, 0], false),
             ([0], false), ([], false), ([95 * hour], false), ([97 * hour], false), ([-6 * minute, 97 * hour], true),
         ] as [([Int64], Bool)]
     )
-    func future(ages: [Int64], isInDoubt: Bool) {
+    func `A round that the broker dated in the future is in doubt, one within the limits is not`(
+        ages: [Int64],
+        isInDoubt: Bool
+    ) {
         var watch = ClockWatch()
         #expect((Self.doubt(ages, &watch, at: Self.now()) != nil) == isInDoubt)
     }
 
-    @Test("A producer's timestamp is not evidence")
-    func createTime() {
+    @Test func `A producer's timestamp is not evidence`() {
         var watch = ClockWatch()
         let record = Self.record(age: -Self.day, at: Self.now(), logAppend: false)
         #expect(watch.doubt([record], at: Self.now(), Self.limits) == nil)
     }
 
-    @Test("The doubt ends when the clock is corrected")
-    func ends() {
+    @Test func `The doubt ends when the clock is corrected`() {
         var watch = ClockWatch()
         let record = Self.record(age: -Self.day, at: Self.now())
         #expect(watch.doubt([record], at: Self.now(), Self.limits)?.isAhead == true)
@@ -64,10 +64,13 @@ struct ClockWatchTests {
     }
 
     @Test(
-        "One broker with a wrong clock does not stop other brokers' partitions while the local clock runs evenly",
         arguments: [(60_000, 0, false), (6 * 60_000, 0, true), (60_000, -86_400_000, true)] as [(Int64, Int64, Bool)]
     )
-    func oneBroker(later: Int64, setForward: Int64, isInDoubt: Bool) {
+    func `One broker with a wrong clock does not stop other brokers' partitions while the local clock runs evenly`(
+        later: Int64,
+        setForward: Int64,
+        isInDoubt: Bool
+    ) {
         var watch = ClockWatch()
         #expect(watch.doubt([Self.record(age: 10, partition: 1, at: Self.now())], at: Self.now(), Self.limits) == nil)
         let now = Self.now(later, setForward: setForward)
@@ -75,8 +78,8 @@ struct ClockWatchTests {
         #expect((watch.doubt([odd], at: now, Self.limits) != nil) == isInDoubt)
     }
 
-    @Test("A backlog that is too old does not put the clock in doubt", arguments: [0, 30 * 60_000] as [Int64])
-    func backlog(later: Int64) {
+    @Test(arguments: [0, 30 * 60_000] as [Int64])
+    func `A backlog that is too old does not put the clock in doubt`(later: Int64) {
         var watch = ClockWatch()
         #expect(Self.doubt([97 * Self.hour, 200 * Self.hour], &watch, at: Self.now()) == nil)
         // The clock agreed before; another partition's backlog may still be old.
@@ -85,11 +88,14 @@ struct ClockWatchTests {
     }
 
     @Test(
-        "A clock set forward after it agreed is in doubt if the records are young by its earlier time",
         arguments: [(97, 97, true), (97, 300, false), (2, 97, true), (2, 99, false), (96, 100, true)]
             as [(Int64, Int64, Bool)]
     )
-    func setForward(hours: Int64, age: Int64, isInDoubt: Bool) {
+    func `A clock set forward after it agreed is in doubt if the records are young by its earlier time`(
+        hours: Int64,
+        age: Int64,
+        isInDoubt: Bool
+    ) {
         var watch = ClockWatch()
         #expect(Self.doubt([10], &watch, at: Self.now()) == nil)
         let now = Self.now(Self.minute, setForward: hours * Self.hour)
@@ -98,8 +104,7 @@ struct ClockWatchTests {
         if let found { #expect(!found.isAhead && found.milliseconds == age * Self.hour) }
     }
 
-    @Test("A clock that is wrong from the start and then corrected is trusted")
-    func wrongAtFirst() {
+    @Test func `A clock that is wrong from the start and then corrected is trusted`() {
         var watch = ClockWatch()
         // Three days behind, with a backlog of four: it looks a day old, which does not confirm the clock.
         #expect(Self.doubt([Self.day], &watch, at: Self.now()) == nil)

@@ -32,7 +32,6 @@ struct CrashSuspectsTests {
     }
 
     @Test(
-        "A record is convicted after three crashes if it was alone in all but the first",
         arguments: [
             ([], false), ([(1, true)], false), ([(1, true), (1, true)], false),
             ([(1, false), (1, true), (1, true)], true), ([(1, true), (1, true), (1, true)], true),
@@ -40,23 +39,24 @@ struct CrashSuspectsTests {
             ([(3, false), (1, true), (1, true)], true), ([(3, false), (3, false), (3, false)], false),
         ] as [([(Int, Bool)], Bool)]
     )
-    func conviction(crashes: [(Int, Bool)], isConvicted: Bool) throws {
+    func `A record is convicted after three crashes if it was alone in all but the first`(
+        crashes: [(Int, Bool)],
+        isConvicted: Bool
+    ) throws {
         var suspects = CrashSuspects()
         for (count, alone) in crashes { suspects.add(try Self.crash((5..<5 + Int64(count)).map { $0 }, alone: alone)) }
         #expect(suspects.isConvicted(Self.item(5)) == isConvicted)
         #expect(!suspects.isConvicted(Self.item(6)), "a record that was near is innocent")
     }
 
-    @Test("Another record at the same place is innocent")
-    func otherRecord() throws {
+    @Test func `Another record at the same place is innocent`() throws {
         var suspects = CrashSuspects()
         for _ in 0..<3 { suspects.add(try Self.crash([5], alone: true)) }
         let other = WorkItem(place: Self.item(5).place, timestamp: 99)
         #expect(suspects.isConvicted(Self.item(5)) && !suspects.isConvicted(other))
     }
 
-    @Test("Suspects before the committed positions are dropped, and no others")
-    func passed() {
+    @Test func `Suspects before the committed positions are dropped, and no others`() {
         let counts = [Self.item(5), Self.item(6), Self.item(5, partition: 1)].map {
             ($0, CrashSuspects.Count(total: 1))
         }
@@ -66,8 +66,7 @@ struct CrashSuspectsTests {
         #expect(Set(suspects.counts.keys) == [Self.item(6), Self.item(5, partition: 1)])
     }
 
-    @Test("A round is split around its suspects, and stays whole without one")
-    func split() throws {
+    @Test func `A round is split around its suspects, and stays whole without one`() throws {
         let records = (0..<6 as Range<Int64>).map {
             InboundRecord(topic: "t", partition: 0, offset: $0, timestamp: 100 + $0, key: nil, value: nil)
         }

@@ -12,8 +12,7 @@ import Testing
         RecordHeader(name: Array(name.utf8), value: value)
     }
 
-    @Test("Each header is read under its exact name; the last one counts")
-    func names() throws {
+    @Test func `Each header is read under its exact name; the last one counts`() throws {
         let reading = try #require(
             Self.read([
                 RecordHeader("request-id", "r1"), RecordHeader("installation-id", "i1"),
@@ -29,13 +28,15 @@ import Testing
     }
 
     @Test(
-        "An installation id is 1 to 256 bytes of UTF-8, and ignored otherwise",
         arguments: [
             ([0x61], true), ([UInt8](repeating: 0x61, count: 256), true), ([UInt8](repeating: 0x61, count: 257), false),
             ([], false), ([0xFF], false), ([0xC3, 0xA9], true), ([0xC3], false), (nil, false),
         ] as [([UInt8]?, Bool)]
     )
-    func installation(_ value: [UInt8]?, _ isTaken: Bool) throws {
+    func `An installation id is 1 to 256 bytes of UTF-8, and ignored otherwise`(
+        _ value: [UInt8]?,
+        _ isTaken: Bool
+    ) throws {
         let reading = try #require(Self.read([Self.header("installation-id", value)]))
         #expect(reading.installationID == (isTaken ? ExactText(validating: value ?? []) : nil))
         // A gateway's bad id hides an earlier one from the client.
@@ -46,20 +47,21 @@ import Testing
     }
 
     @Test(
-        "A handshake is for an attestation only if the last header says so",
         arguments: [
             (["attestation"], true), (["assertion"], false), (["Attestation"], false), (["attestation "], false),
             ([""], false), ([nil], false), (["assertion", "attestation"], true), (["attestation", "assertion"], false),
             (["attestation", nil], false), ([], false),
         ] as [([String?], Bool)]
     )
-    func handshake(_ values: [String?], _ isAttestation: Bool) throws {
+    func `A handshake is for an attestation only if the last header says so`(
+        _ values: [String?],
+        _ isAttestation: Bool
+    ) throws {
         let headers = values.map { Self.header("handshake", $0.map { Array($0.utf8) }) }
         #expect(try #require(Self.read(headers)).isAttestationHandshake == isAttestation)
     }
 
-    @Test("All headers together have a limit")
-    func limit() {
+    @Test func `All headers together have a limit`() {
         let id = RecordHeader("installation-id", "x")
         #expect(HeaderReading([id], headerBytes: 16, requestIDBytes: 1) != nil)
         #expect(HeaderReading([id], headerBytes: 15, requestIDBytes: 1) == nil)

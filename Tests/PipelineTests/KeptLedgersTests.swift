@@ -3,8 +3,7 @@ import Testing
 
 @Suite("Kept ledgers")
 struct KeptLedgersTests {
-    @Test("A kept ledger expires after a quarter of an hour, even if no lookup happens")
-    func age() {
+    @Test func `A kept ledger expires after a quarter of an hour, even if no lookup happens`() {
         var kept = KeptLedgers()
         kept.keep(0, PartitionLedger(), at: 1_000)
         kept.sweep(at: 1_000 + KeptLedgers.milliseconds)
@@ -13,8 +12,7 @@ struct KeptLedgersTests {
         #expect(kept.count == 0)
     }
 
-    @Test("A ledger that is kept later expires later")
-    func later() {
+    @Test func `A ledger that is kept later expires later`() {
         var kept = KeptLedgers()
         kept.keep(0, PartitionLedger(), at: 0)
         kept.keep(1, PartitionLedger(), at: 10)
@@ -25,8 +23,7 @@ struct KeptLedgersTests {
         #expect(taken != nil && kept.count == 0)
     }
 
-    @Test("Without a clock no ledger expires")
-    func replay() {
+    @Test func `Without a clock no ledger expires`() {
         var kept = KeptLedgers()
         kept.keep(0, PartitionLedger(), at: nil)
         kept.sweep(at: nil)

@@ -34,8 +34,7 @@ struct KeyLedgerTests {
         )
     }
 
-    @Test("a stored record is returned unchanged, whatever fields it has")
-    func roundTrip() {
+    @Test func `a stored record is returned unchanged, whatever fields it has`() {
         var ledger = KeyLedger()
         for number in 0..<5000 as Range<UInt64> {
             ledger.set(Self.key(number), Self.record(number, id: number % 6 == 0 ? nil : "request-\(number)"))
@@ -50,8 +49,8 @@ struct KeyLedgerTests {
         #expect(ledger.lookup(Self.key(7)) == .unusable)
     }
 
-    @Test("request ids of every length up to the limit survive", arguments: [0, 1, 7, 8, 38, 39, 40, 41, 128])
-    func requestIDs(length: Int) {
+    @Test(arguments: [0, 1, 7, 8, 38, 39, 40, 41, 128])
+    func `request ids of every length up to the limit survive`(length: Int) {
         var ledger = KeyLedger()
         let id = String(repeating: "é", count: length / 2) + String(repeating: "x", count: length % 2)
         ledger.set(Self.key(1), Self.record(1, id: id))
@@ -62,8 +61,7 @@ struct KeyLedgerTests {
         #expect(ledger.count == 1)
     }
 
-    @Test("a key is overwritten in place and counted once")
-    func overwrite() {
+    @Test func `a key is overwritten in place and counted once`() {
         var ledger = KeyLedger()
         for round in 0..<3 as Range<UInt64> {
             for number in 0..<100 as Range<UInt64> { ledger.set(Self.key(number), Self.record(number + round)) }
@@ -81,7 +79,6 @@ struct KeyLedgerTests {
 @Suite("Time in results")
 struct TimestampTests {
     @Test(
-        "times are RFC 3339 in UTC with milliseconds only where there are any",
         arguments: [
             (0, "1970-01-01T00:00:00Z"),
             (1, "1970-01-01T00:00:00.001Z"),
@@ -92,7 +89,7 @@ struct TimestampTests {
             (-1, "1969-12-31T23:59:59.999Z"),
         ] as [(Int64, String)]
     )
-    func format(milliseconds: Int64, expected: String) {
+    func `times are RFC 3339 in UTC with milliseconds only where there are any`(milliseconds: Int64, expected: String) {
         let text = String(decoding: EvaluationTime(milliseconds: milliseconds).rfc3339, as: UTF8.self)
         #expect(text == expected)
     }
@@ -100,8 +97,7 @@ struct TimestampTests {
 
 @Suite("Many names")
 struct ManyNamesTests {
-    @Test("a ledger whose keys name more apps than sixteen bits count keeps them all")
-    func manyApps() {
+    @Test func `a ledger whose keys name more apps than sixteen bits count keeps them all`() {
         var ledger = KeyLedger()
         for number in 0..<70_000 as Range<UInt64> {
             var random = SeededRandom(seed: number)

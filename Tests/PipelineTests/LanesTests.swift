@@ -16,8 +16,8 @@ struct LanesTests {
         )
     }
 
-    @Test("every index is done once and results keep their order", arguments: [1, 2, 5], [0, 1, 31, 32, 33, 1000])
-    func order(lanes: Int, count: Int) async throws {
+    @Test(arguments: [1, 2, 5], [0, 1, 31, 32, 33, 1000])
+    func `every index is done once and results keep their order`(lanes: Int, count: Int) async throws {
         let runner = DispatchLanes(scratches: try (0..<lanes).map { _ in try Self.scratch() })
         let outputs = await withCheckedContinuation { continuation in
             runner.run(count: count, grain: 32, priority: .normal) { range, _ in
@@ -29,8 +29,8 @@ struct LanesTests {
         #expect(outputs == (0..<count).map { $0 * 3 })
     }
 
-    @Test("a lane's scratch is never used by two blocks at once, with many jobs of both priorities")
-    func exclusive() async throws {
+    @Test func `a lane's scratch is never used by two blocks at once, with many jobs of both priorities`() async throws
+    {
         let runner = DispatchLanes(scratches: try (0..<3).map { _ in try Self.scratch() })
         let busy = Locked<Set<ObjectIdentifier>>([])
         let clashes = Locked(0)

@@ -153,23 +153,22 @@ struct LedgerCodecTests {
         ),
     ]
 
-    @Test("a change is encoded as the table says, and decoded to itself", arguments: cases)
-    func table(item: Case) throws {
+    @Test(arguments: cases)
+    func `a change is encoded as the table says, and decoded to itself`(item: Case) throws {
         let written = LedgerCodec.encode(item.change)
         #expect(written.key == item.key)
         #expect(written.value == item.value)
         #expect(try LedgerCodec.decode(key: item.key, value: item.value) == item.change)
     }
 
-    @Test("a tombstone of an entry that never expires resets it")
-    func resets() throws {
+    @Test func `a tombstone of an entry that never expires resets it`() throws {
         #expect(try LedgerCodec.decode(key: [4], value: nil) == .markForgotten)
         let none = RateCount(start: EvaluationTime(milliseconds: 0), count: 0)
         #expect(try LedgerCodec.decode(key: [5, 0x61], value: nil) == .rate(app: "a", none))
     }
 
-    @Test("random key records survive a round trip", arguments: 1...40 as ClosedRange<UInt64>)
-    func random(seed: UInt64) throws {
+    @Test(arguments: 1...40 as ClosedRange<UInt64>)
+    func `random key records survive a round trip`(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         func time() -> EvaluationTime { EvaluationTime(milliseconds: Int64(bitPattern: random.next() >> 17)) }
         let hasAll = seed % 3 == 0
@@ -316,11 +315,12 @@ struct LedgerCodecRefusalTests {
         ),
     ]
 
-    @Test("an unreadable record is refused with its reason", arguments: cases + fields)
-    func refused(item: Case) { #expect(Self.reason(item.key, item.value) == item.reason) }
+    @Test(arguments: cases + fields)
+    func `an unreadable record is refused with its reason`(item: Case) {
+        #expect(Self.reason(item.key, item.value) == item.reason)
+    }
 
-    @Test("every truncation of a key record is refused, and so is a byte more")
-    func truncations() {
+    @Test func `every truncation of a key record is refused, and so is a byte more`() {
         for count in 0..<Self.value.byteCount { #expect(Self.reason(Self.key, Self.prefix(count)) != nil) }
         #expect(Self.reason(Self.key, (Self.value ?? []) + [0]) != nil)
         #expect(Self.reason(Self.key, Self.value) == nil)
@@ -328,8 +328,7 @@ struct LedgerCodecRefusalTests {
 
     private static func prefix(_ count: Int) -> [UInt8] { Array((value ?? []).prefix(count)) }
 
-    @Test("a counter has 32 bits")
-    func counter() throws {
+    @Test func `a counter has 32 bits`() throws {
         let wide: [UInt8] = [0x02, 0x1B, 0, 0, 0, 1, 0, 0, 0, 0]
         let place = try #require((Self.value ?? []).firstRange(of: [0x02, 0x19, 0x01, 0x2C]))
         var value = Self.value ?? []
@@ -340,8 +339,8 @@ struct LedgerCodecRefusalTests {
         #expect(Self.reason(Self.key, value) == nil)
     }
 
-    @Test("no flipped bit and no random bytes trap", arguments: 1...20 as ClosedRange<UInt64>)
-    func hostile(seed: UInt64) {
+    @Test(arguments: 1...20 as ClosedRange<UInt64>)
+    func `no flipped bit and no random bytes trap`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         for _ in 0..<300 {
             var (key, value) = (Self.key, Self.value ?? [])

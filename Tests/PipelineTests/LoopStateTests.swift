@@ -15,8 +15,7 @@ struct LoopStateTests {
         return steps
     }
 
-    @Test("The loop's phase")
-    func phase() {
+    @Test func `The loop's phase`() {
         let drawn: Set = [
             "reading > ended", "ended > reading",
             "reading > aborting", "aborting > reading",
@@ -36,8 +35,7 @@ struct LoopStateTests {
         ]
     }
 
-    @Test("The loop's assignment: a change comes at any time, and forgets a restore first")
-    func assignment() {
+    @Test func `The loop's assignment: a change comes at any time, and forgets a restore first`() {
         var drawn: Set = [
             "taking > restoring", "restoring > settled", "revoking > settled", "losing > settled",
         ]
@@ -47,8 +45,7 @@ struct LoopStateTests {
         #expect(Self.steps(Self.assignments) == drawn)
     }
 
-    @Test("The polled records that are in no batch: pieces only become fewer")
-    func leftover() {
+    @Test func `The polled records that are in no batch: pieces only become fewer`() {
         let doubt = ClockDoubt(partition: 0, milliseconds: 1, isAhead: true)
         let pieces = {
             Leftover.pieces(Array(repeating: [], count: $0)[...], of: Generation(0))
@@ -63,8 +60,7 @@ struct LoopStateTests {
         #expect(Self.steps(states) == drawn)
     }
 
-    @Test("A step that is not drawn traps")
-    func traps() async {
+    @Test func `A step that is not drawn traps`() async {
         await #expect(processExitsWith: .failure) { LoopPhase.abandoned.check(.reading) }
         await #expect(processExitsWith: .failure) { AssignmentPhase.settled.check(.settled) }
         await #expect(processExitsWith: .failure) {

@@ -36,8 +36,7 @@ struct PartitionLedgerTests {
         #expect(ledger.keys[key]?.counter == 2, "a forgotten key starts over")
     }
 
-    @Test("an id is found until it is removed, and counted once")
-    func consumedIDs() {
+    @Test func `an id is found until it is removed, and counted once`() {
         var ids = ConsumedIDs()
         ids.insert(Self.digest(1), Self.consumed(100, by: 1))
         ids.insert(Self.digest(1), Self.consumed(100, by: 1))
@@ -52,8 +51,7 @@ struct PartitionLedgerTests {
         #expect(ids[Self.digest(2)] != nil)
     }
 
-    @Test("an id expires when its whole bucket does, never before its own expiry")
-    func expiry() {
+    @Test func `an id expires when its whole bucket does, never before its own expiry`() {
         var ids = ConsumedIDs()
         ids.insert(Self.digest(1), Self.consumed(9_999))
         ids.insert(Self.digest(2), Self.consumed(10_000))
@@ -68,8 +66,7 @@ struct PartitionLedgerTests {
         #expect(ids.expired(at: Self.time(20_000), limit: 10) == [Self.digest(2)])
     }
 
-    @Test("the oldest ids expire first: as many as the limit, and the rest of their bucket")
-    func limit() {
+    @Test func `the oldest ids expire first: as many as the limit, and the rest of their bucket`() {
         var ids = ConsumedIDs()
         for number in 0..<30 { ids.insert(Self.digest(number), Self.consumed(Int64(number / 10) * 10_000)) }
         #expect(Set(ids.expired(at: Self.time(.max), limit: 5)) == Set((0..<10).map(Self.digest)))
@@ -78,8 +75,7 @@ struct PartitionLedgerTests {
         #expect(ids.expired(at: Self.time(.max), limit: 0) == [])
     }
 
-    @Test("a removed key is unknown, and can be set again")
-    func removal() {
+    @Test func `a removed key is unknown, and can be set again`() {
         var keys = KeyLedger()
         let ids = (0..<3_000).map { KeyID(Self.digest($0)) }
         for (number, id) in ids.enumerated() { keys.set(id, Self.record(UInt32(number))) }
@@ -101,8 +97,7 @@ struct PartitionLedgerTests {
         #expect(keys.count == 1_001)
     }
 
-    @Test("the stream time never goes back, and the last mark counts")
-    func monotonic() {
+    @Test func `the stream time never goes back, and the last mark counts`() {
         var ledger = PartitionLedger()
         #expect(ledger.mark == nil && ledger.appliedOffset == 0)
         ledger.apply(.mark(PartitionMark(streamTime: Self.time(100), appliedOffset: 10)))
@@ -123,21 +118,22 @@ struct PartitionLedgerTests {
     }
 
     @Test(
-        "requests before the mark are skipped only if no transaction wrote it",
         arguments: [
             (PositionMark.Delivery?.none, Int64(7)), (.atLeastOnce, 7), (.atLeastOnceUncommitted, 7),
             (.transaction, 0),
         ]
     )
-    func skips(delivery: PositionMark.Delivery?, first: Int64) {
+    func `requests before the mark are skipped only if no transaction wrote it`(
+        delivery: PositionMark.Delivery?,
+        first: Int64
+    ) {
         var ledger = PartitionLedger()
         ledger.apply(.mark(PartitionMark(appliedOffset: 7, group: [0x67], delivery: delivery)))
         #expect(ledger.appliedOffset == first)
         #expect(PositionMark(group: [0x67], delivery: delivery).skipsBefore == 0)
     }
 
-    @Test("a ledger is empty until it has an entry besides its mark")
-    func emptiness() {
+    @Test func `a ledger is empty until it has an entry besides its mark`() {
         var marked = PartitionLedger()
         marked.apply(.mark(PartitionMark(streamTime: Self.time(1), appliedOffset: 7)))
         #expect(marked.isEmpty)
@@ -167,8 +163,7 @@ struct PartitionLedgerTests {
         return overlay
     }
 
-    @Test("the changes sent to the topic make the same ledger as the batch itself")
-    func sameByEitherWay() throws {
+    @Test func `the changes sent to the topic make the same ledger as the batch itself`() throws {
         var before = PartitionLedger()
         before.apply(.challenge(Self.digest(8), Self.consumed(10)))
         before.apply(.token(Self.digest(9), Self.consumed(10)))
@@ -194,8 +189,7 @@ struct PartitionLedgerTests {
         }
     }
 
-    @Test("the applied offset is written after every applied change")
-    func markStandsLast() {
+    @Test func `the applied offset is written after every applied change`() {
         let applied = PartitionMark(streamTime: Self.time(50_000), appliedOffset: 77, delivery: .atLeastOnce)
         let mark = LedgerChange.mark(applied)
         let changes = Self.overlay.changes().map(\.change)
@@ -241,8 +235,7 @@ struct PartitionLedgerTests {
         }
     }
 
-    @Test("a change can remove a sealing key")
-    func sealingKeys() {
+    @Test func `a change can remove a sealing key`() {
         var ledger = PartitionLedger()
         ledger.apply(.sealingKey(1, since: Self.time(1)))
         ledger.apply(.sealingKey(2, since: Self.time(2)))

@@ -13,8 +13,7 @@ struct WorkSlotTests {
         WorkItem(place: RecordPlace(partition: 3, offset: offset), timestamp: 7_000 + offset)
     }
 
-    @Test("Only the record in work is named, not the ones before it")
-    func exact() throws {
+    @Test func `Only the record in work is named, not the ones before it`() throws {
         let slot = WorkSlot()
         #expect(slot.look() == nil)
         let seen = slot.during(.decoding, alone: false) { () -> Work? in
@@ -27,8 +26,7 @@ struct WorkSlotTests {
         #expect(slot.look() == nil, "the work has ended")
     }
 
-    @Test("If records are processed together, all of the grain are named")
-    func together() throws {
+    @Test func `If records are processed together, all of the grain are named`() throws {
         let slot = WorkSlot()
         let seen = slot.during(.verifying, alone: true) { () -> Work? in
             for offset in 0..<3 { slot.note(record(Int64(offset))) }
@@ -40,8 +38,8 @@ struct WorkSlotTests {
         #expect(work.isAlone)
     }
 
-    @Test("Work longer than a grain names its latest record", arguments: [63, 64, 65, 1_000])
-    func long(count: Int) throws {
+    @Test(arguments: [63, 64, 65, 1_000])
+    func `Work longer than a grain names its latest record`(count: Int) throws {
         let slot = WorkSlot()
         let seen = slot.during(.admitting, alone: false) { () -> Work? in
             for offset in 0..<count { slot.note(record(Int64(offset))) }
@@ -50,8 +48,7 @@ struct WorkSlotTests {
         #expect(try #require(seen).items == [item(Int64(count - 1))])
     }
 
-    @Test("Each grain has its own number, and drops the records before it")
-    func numbers() throws {
+    @Test func `Each grain has its own number, and drops the records before it`() throws {
         let slot = WorkSlot()
         let first = slot.during(.decoding, alone: false) { () -> Work? in
             slot.note(record(1))
@@ -63,10 +60,9 @@ struct WorkSlotTests {
     }
 
     @Test(
-        "Words that no slot wrote name no record",
         arguments: [WorkSlot.Word.stage, WorkSlot.Word.count, WorkSlot.Word.current]
     )
-    func damaged(word damaged: Int) {
+    func `Words that no slot wrote name no record`(word damaged: Int) {
         func words(_ index: Int) -> Int64 { index == damaged ? 1_000_000 : index == WorkSlot.Word.current ? 0 : 1 }
         #expect(Work(words: words) == nil)
         #expect(Work { $0 == WorkSlot.Word.current ? 0 : 1 } != nil, "the same words, undamaged")

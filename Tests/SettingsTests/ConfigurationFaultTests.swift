@@ -4,7 +4,6 @@ import Testing
 
 @Suite struct ConfigurationFaultTests {
     @Test(
-        "A fault of worker.json names the key and the remedy",
         arguments: [
             (
                 #""topics":{"requets":"x"}"#,
@@ -68,14 +67,13 @@ import Testing
             (#""lanes":1,"lanes":1"#, "lanes: appears twice; keep one"), (#""lanes":1,"l\u0061nes":1"#, nil),
         ] as [(String, String?)]
     )
-    func workerFile(_ members: String, _ message: String?) throws {
+    func `A fault of worker.json names the key and the remedy`(_ members: String, _ message: String?) throws {
         let fault = try #require(try ConfigurationDirectory(worker: ConfigurationDirectory.worker(members)).fault())
         #expect(fault.hasPrefix("worker.json: "))
         if let message { #expect(fault == "worker.json: \(message).") }
     }
 
     @Test(
-        "Anchors are required, and their files must exist",
         arguments: [
             ("{}", "worker.json: anchors: is required: list the attestation roots' PEM files under attestation."),
             (#"{"anchors":{}}"#, nil), (#"{"anchors":{"attestation":[]}}"#, nil), (#"{"anchors":[]}"#, nil),
@@ -94,13 +92,12 @@ import Testing
             ),
         ] as [(String, String?)]
     )
-    func anchors(_ worker: String, _ message: String?) throws {
+    func `Anchors are required, and their files must exist`(_ worker: String, _ message: String?) throws {
         let fault = try #require(try ConfigurationDirectory(worker: worker).fault())
         if let message { #expect(fault == message) }
     }
 
-    @Test("An app cannot set a longer hash than worker.json's limit")
-    func hashLength() throws {
+    @Test func `An app cannot set a longer hash than worker.json's limit`() throws {
         func fault(_ bytes: String, limit: Int) throws -> String? {
             let app = #"{"appId":"a","clientDataHash":{"bytes":\#(bytes)}}"#
             return try ConfigurationDirectory(
@@ -118,7 +115,6 @@ import Testing
     }
 
     @Test(
-        "A fault of apps.json names the key and the remedy",
         arguments: [
             (#""appleAppId":"x""#, nil), (#""appleAppIds":"x""#, "appleAppIds: must be a list of strings"),
             (#""appleAppIds":[1]"#, "appleAppIds: must be a list of strings"), (#""oauthClientIds":[null]"#, nil),
@@ -160,14 +156,13 @@ import Testing
             (#""appId":"b""#, "appId: appears twice; keep one"),
         ] as [(String, String?)]
     )
-    func appsFile(_ members: String, _ message: String?) throws {
+    func `A fault of apps.json names the key and the remedy`(_ members: String, _ message: String?) throws {
         let fault = try #require(try ConfigurationDirectory(apps: ConfigurationDirectory.apps(members)).fault())
         #expect(fault.hasPrefix("apps.json: projects[0].apps[0]."))
         if let message { #expect(fault == "apps.json: projects[0].apps[0].\(message).") }
     }
 
     @Test(
-        "Projects and apps need unique names",
         arguments: [
             (#"{"projects":[{"apps":[]}]}"#, "apps.json: projects[0].number: is required."),
             (#"{"projects":[{"number":1}]}"#, "apps.json: projects[0].number: must be a string."),
@@ -185,12 +180,11 @@ import Testing
             (#"[]"#, "apps.json: must be an object."),
         ]
     )
-    func projects(_ text: String, _ message: String) throws {
+    func `Projects and apps need unique names`(_ text: String, _ message: String) throws {
         #expect(try ConfigurationDirectory(apps: text).fault() == message)
     }
 
-    @Test("Invalid JSON is reported with its line and column")
-    func noJSON() throws {
+    @Test func `Invalid JSON is reported with its line and column`() throws {
         #expect(
             try ConfigurationDirectory(worker: "{\n  \"lanes\": 1,\n}").fault()
                 == "worker.json: line 3, column 1: invalid JSON; fix it there."
@@ -202,8 +196,7 @@ import Testing
         #expect(try ConfigurationDirectory(worker: deep).fault()?.hasPrefix("worker.json: line 1, column 17:") == true)
     }
 
-    @Test("A file cut anywhere is refused, never trapped on")
-    func truncations() throws {
+    @Test func `A file cut anywhere is refused, never trapped on`() throws {
         let worker = Array(ConfigurationDirectory.worker(#""clock":{"maxAge":"96h"},"lanes":10"#).utf8)
         let apps = Array(ConfigurationDirectory.apps(#""rollout":{"percent":10.5,"seed":"s1"}"#).utf8)
         let directory = try ConfigurationDirectory()
@@ -217,8 +210,7 @@ import Testing
         }
     }
 
-    @Test("A missing file is named")
-    func missingFiles() throws {
+    @Test func `A missing file is named`() throws {
         #expect(
             try ConfigurationDirectory(worker: nil).fault()
                 == "cannot read DIR/worker.json: give the config directory a readable worker.json."
@@ -237,8 +229,7 @@ import Testing
 }
 
 @Suite struct ConfigurationPropertiesTests {
-    @Test("Properties are read in order, without comments and outer spaces")
-    func reads() throws {
+    @Test func `Properties are read in order, without comments and outer spaces`() throws {
         let text = "# a comment\n\n bootstrap.servers = a:1,b:2 \r\n\tsasl.password=x=y # z\nssl.ca.location=\n  #end"
         let properties = try ConfigurationDirectory(properties: text).load().kafkaProperties
         #expect(properties.map(\.name) == ["bootstrap.servers", "sasl.password", "ssl.ca.location"])
@@ -246,7 +237,6 @@ import Testing
     }
 
     @Test(
-        "A property that would break exactly-once is refused by name",
         arguments: [
             "enable.auto.commit", "enable.auto.offset.store", "isolation.level", "transactional.id",
             "group.instance.id",
@@ -254,7 +244,7 @@ import Testing
             "max.in.flight.requests.per.connection", "test.mock.num.brokers", "topic.auto.offset.reset", "topic.acks",
         ]
     )
-    func denied(_ name: String) throws {
+    func `A property that would break exactly-once is refused by name`(_ name: String) throws {
         let fault = try ConfigurationDirectory(properties: "group.id=g\n\(name)=x\n").fault()
         #expect(fault?.hasPrefix("kafka.properties: line 2: \(name): ") == true)
         #expect(fault?.contains("remove the line") == true)
@@ -262,19 +252,17 @@ import Testing
     }
 
     @Test(
-        "A line that is not a property is refused",
         arguments: [
             ("group.id", "kafka.properties: line 1: must be key=value or a comment that starts with #."),
             ("\n=x", "kafka.properties: line 2: must be key=value or a comment that starts with #."),
             ("a=1\nb=2\na=1", "kafka.properties: line 3: a appears twice; keep one."),
         ]
     )
-    func refused(_ text: String, _ message: String) throws {
+    func `A line that is not a property is refused`(_ text: String, _ message: String) throws {
         #expect(try ConfigurationDirectory(properties: text).fault() == message)
     }
 
-    @Test("Bytes that are no UTF-8 are refused")
-    func invalidUTF8() throws {
+    @Test func `Bytes that are no UTF-8 are refused`() throws {
         let directory = try ConfigurationDirectory()
         try directory.write("kafka.properties", [0x61, 0x3D, 0xFF])
         #expect(directory.fault() == "kafka.properties: has bytes that are not UTF-8; save it as UTF-8.")

@@ -13,8 +13,7 @@ private func decode(_ line: String) throws(KeysFile.Fault) -> ImportedKey { try 
 @Suite struct ConfigurationKeysFileTests {
     private let digest = Digest((0..<32).map { UInt8($0) })
 
-    @Test("A line with only the required members is read")
-    func minimal() throws {
+    @Test func `A line with only the required members is read`() throws {
         let key = try decode("{\(required)}")
         let keyID = try #require(digest.map { KeyID($0) })
         #expect(
@@ -30,8 +29,8 @@ private func decode(_ line: String) throws(KeysFile.Fault) -> ImportedKey { try 
         #expect(try decode(#"{\#(required),"app":null,"nonce":null,"lastRequest":null}"#) == key)
     }
 
-    @Test("Every field survives a round trip", arguments: [0, 1, UInt32.max])
-    func roundTrip(_ counter: UInt32) throws {
+    @Test(arguments: [0, 1, UInt32.max])
+    func `Every field survives a round trip`(_ counter: UInt32) throws {
         let digest = try #require(digest)
         var key = ImportedKey(
             keyID: KeyID(digest),
@@ -61,15 +60,13 @@ private func decode(_ line: String) throws(KeysFile.Fault) -> ImportedKey { try 
         #expect(output.count { $0 == 0x0A } == lines)
     }
 
-    @Test("A line is written in the documented order")
-    func written() throws {
+    @Test func `A line is written in the documented order`() throws {
         var output: [UInt8] = []
         KeysFile.encode(try decode("{\(required)}"), into: &output)
         #expect(String(decoding: output, as: UTF8.self) == "{\(required)}\n")
     }
 
     @Test(
-        "An unreadable line is reported with its reason",
         arguments: [
             ("", "invalid JSON at byte 0"), ("[]", "the line is not a JSON object"), ("{}", "keyId is missing"),
             ("{\(required)", "invalid JSON at byte 132"),
@@ -92,15 +89,14 @@ private func decode(_ line: String) throws(KeysFile.Fault) -> ImportedKey { try 
             ),
         ]
     )
-    func unreadable(_ line: String, _ reason: String) {
+    func `An unreadable line is reported with its reason`(_ line: String, _ reason: String) {
         #expect(throws: KeysFile.Fault(reason: reason)) { _ = try decode(line) }
     }
 
     @Test(
-        "A required member that is missing or of a wrong type is refused",
         arguments: ["keyId", "publicKey", "appleAppId", "environment", "counter"]
     )
-    func members(_ name: String) throws {
+    func `A required member that is missing or of a wrong type is refused`(_ name: String) throws {
         let all = [
             ("keyId", "\"\(key32)\""), ("publicKey", "\"BA==\""), ("appleAppId", "\"T.b\""),
             ("environment", "\"production\""), ("counter", "7"),
@@ -121,8 +117,7 @@ private func decode(_ line: String) throws(KeysFile.Fault) -> ImportedKey { try 
         }
     }
 
-    @Test("A file is read line by line, and a fault names its line")
-    func file() throws {
+    @Test func `A file is read line by line, and a fault names its line`() throws {
         let directory = try ConfigurationDirectory()
         try directory.write("KEYS", "{\(required)}\n\n{\(required),\"app\":\"x\"}\n")
         var keys: [ImportedKey] = []

@@ -9,8 +9,7 @@ import TestKit
 import Testing
 
 @Suite struct ConfigurationTests {
-    @Test("Every setting except the anchors has a default")
-    func defaults() throws {
+    @Test func `Every setting except the anchors has a default`() throws {
         let configuration = try ConfigurationDirectory(apps: "{}").load()
         #expect(configuration.registry.apps.isEmpty)
         #expect(configuration.topics.requests == "appattest.requests")
@@ -32,8 +31,7 @@ import Testing
         #expect(configuration.kafkaProperties.isEmpty)
     }
 
-    @Test("Every key of worker.json takes effect")
-    func wholeWorkerFile() throws {
+    @Test func `Every key of worker.json takes effect`() throws {
         let directory = try ConfigurationDirectory(worker: Self.whole)
         try directory.write("receipt.pem", [0xFF, 0x00])
         let configuration = try directory.load()
@@ -84,8 +82,7 @@ import Testing
          "metrics": {"port": 9100}, "embeddedBroker": true}
         """#
 
-    @Test("Every key of apps.json takes effect")
-    func wholeAppsFile() throws {
+    @Test func `Every key of apps.json takes effect`() throws {
         let text = #"""
             {"projects": [{"number": "123456789012", "id": "contract-test-1", "apps": [{
               "appId": "1:123456789012:ios:0123456789abcdef", "oauthClientIds": ["c1", "c2"],
@@ -119,8 +116,7 @@ import Testing
         #expect(registry.find(oauthClient: "c2") == 0)
     }
 
-    @Test("An app without settings accepts no App ID, both environments, and sets no limits")
-    func appDefaults() throws {
+    @Test func `An app without settings accepts no App ID, both environments, and sets no limits`() throws {
         let app = try ConfigurationDirectory().load().registry.apps[0]
         #expect(app.expectations.environments == [.production, .development])
         #expect(app.expectations.categories.allow == nil && app.expectations.bundleVersions.allow == nil)
@@ -132,8 +128,7 @@ import Testing
         #expect(app.unknownKeys == .restore && app.attestationsPerSecond == 0 && app.rollout.mode == .off)
     }
 
-    @Test("The shipped configuration loads, and its anchors are Apple's")
-    func shipped() throws {
+    @Test func `The shipped configuration loads, and its anchors are Apple's`() throws {
         let configuration = try Configuration.load(directory: ShippedConfiguration.path)
         #expect(configuration.registry.apps.count == 1)
         #expect(

@@ -9,7 +9,6 @@ struct KeyFileRightsTests {
     private static let process = KeyFileRights.Process(user: 1000, groups: [1000, 2000])
 
     @Test(
-        "A file may be readable by the process's group if root or the process owns it, and by no others",
         arguments: [
             (0o600, 1000, 9, nil), (0o400, 5, 9, nil), (0o700, 1000, 9, nil), (0o640, 1000, 1000, nil),
             (0o440, 0, 2000, nil), (0o040, 0, 2000, nil), (0o640, 1000, 3000, "this process is not in"),
@@ -20,20 +19,23 @@ struct KeyFileRightsTests {
             (0o644, 0, 2000, "open to others"), (0o602, 1000, 1000, "open to others"),
         ] as [(mode_t, uid_t, gid_t, String?)]
     )
-    func table(mode: mode_t, owner: uid_t, group: gid_t, problem: String?) {
+    func `A file may be readable by the process's group if root or the process owns it, and by no others`(
+        mode: mode_t,
+        owner: uid_t,
+        group: gid_t,
+        problem: String?
+    ) {
         let said = KeyFileRights(mode: mode, owner: owner, group: group).problem(for: Self.process, "k.pem")
         #expect((said == nil) == (problem == nil), "\(said ?? "")")
         if let problem { #expect(said?.contains(problem) == true && said?.contains("chmod 6") == true) }
     }
 
-    @Test("The system reports the process's own user and groups")
-    func current() {
+    @Test func `The system reports the process's own user and groups`() {
         #expect(KeyFileRights.Process.current.user == geteuid())
         #expect(KeyFileRights.Process.current.groups.contains(getegid()))
     }
 
-    @Test("A file that the process's own group may read is accepted, one of another group is not")
-    func file() throws {
+    @Test func `A file that the process's own group may read is accepted, one of another group is not`() throws {
         let directory = try KeyDirectory(#""sealingKeys":[{"id":"s1","file":"s.key"}]"#)
         try directory.write("s.key", KeyText.secret(1), mode: 0o640)
         #expect(directory.fault() == nil)

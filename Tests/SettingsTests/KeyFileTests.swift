@@ -13,8 +13,7 @@ struct KeyFileTests {
     private static let sealing = #""sealingKeys":[{"id":"s1","file":"s.key"}]"#
     private static let challenges = #""challenges":{"keys":[{"id":"c1","file":"c.key"}]}"#
 
-    @Test("Keys of every kind are read into rings; the first of a list is active")
-    func good() throws {
+    @Test func `Keys of every kind are read into rings; the first of a list is active`() throws {
         let directory = try KeyDirectory(
             """
             "signingKeys":[{"kid":"r","algorithm":"RS256","file":"r.pem","state":"published"},
@@ -41,15 +40,13 @@ struct KeyFileTests {
         #expect((0..<600_000).contains(age))
     }
 
-    @Test("A configuration without keys makes a worker that only verifies")
-    func none() throws {
+    @Test func `A configuration without keys makes a worker that only verifies`() throws {
         let loaded = try KeyDirectory().load()
         #expect(loaded.keys.rings.tokens.keys.isEmpty)
         #expect(loaded.warnings(now: 0) == [])
     }
 
     @Test(
-        "A signing key of the wrong kind is refused by name",
         arguments: [
             (signing, .p256, "is a P-256 key, but its algorithm is RS256; set ES256, or name another file"),
             (signingES, .rsa, "is an RSA key, but its algorithm is ES256; set RS256, or name another file"),
@@ -60,7 +57,8 @@ struct KeyFileTests {
             (signing, .empty, "is not an unencrypted private key in PEM"),
         ] as [(String, KeyContent, String)]
     )
-    func wrongSigningKey(list: String, content: KeyContent, problem: String) throws {
+    func `A signing key of the wrong kind is refused by name`(list: String, content: KeyContent, problem: String) throws
+    {
         let directory = try KeyDirectory(list)
         try directory.write("k.pem", content.text)
         let fault = try #require(directory.fault())
@@ -69,14 +67,16 @@ struct KeyFileTests {
     }
 
     @Test(
-        "A sealing or challenge key that is not base64 of 32 bytes is refused by name",
         arguments: [(sealing, "s.key", "sealing key s1"), (challenges, "c.key", "challenge key c1")],
         [
             (.empty, "has 0 bytes; a"), (.p256, "is PEM; a"), (.rsa1024, "is PEM; a"),
             (.raw, "is not base64; a"), (.blankLine, "is not base64; a"), (.twoSecrets, "is not base64; a"),
         ] as [(KeyContent, String)]
     )
-    func wrongSecret(list: (members: String, file: String, name: String), content: (KeyContent, String)) throws {
+    func `A sealing or challenge key that is not base64 of 32 bytes is refused by name`(
+        list: (members: String, file: String, name: String),
+        content: (KeyContent, String)
+    ) throws {
         let directory = try KeyDirectory(list.members)
         try directory.write(list.file, content.0.text)
         let fault = try #require(directory.fault())
@@ -84,8 +84,8 @@ struct KeyFileTests {
         #expect(fault.hasSuffix("a symmetric key is 32 random bytes as base64 text on one line."))
     }
 
-    @Test("A symmetric key has 32 bytes, no more and no fewer", arguments: [1, 16, 31, 32, 33, 64])
-    func size(count: Int) throws {
+    @Test(arguments: [1, 16, 31, 32, 33, 64])
+    func `A symmetric key has 32 bytes, no more and no fewer`(count: Int) throws {
         let directory = try KeyDirectory(Self.sealing)
         try directory.write("s.key", KeyText.secret(7, count: count))
         let expected =
@@ -95,11 +95,13 @@ struct KeyFileTests {
     }
 
     @Test(
-        "A key file that others may access is refused with its mode, one of its owner alone is not",
         arguments: [0o604, 0o644, 0o601, 0o602, 0o777],
         [(signing, "k.pem", "signing key k1"), (sealing, "s.key", "sealing key s1")]
     )
-    func open(mode: Int, list: (members: String, file: String, name: String)) throws {
+    func `A key file that others may access is refused with its mode, one of its owner alone is not`(
+        mode: Int,
+        list: (members: String, file: String, name: String)
+    ) throws {
         let directory = try KeyDirectory(list.members)
         let content = list.file == "k.pem" ? KeyText.rsa : KeyText.secret(1)
         try directory.write(list.file, content, mode: mode)
@@ -113,8 +115,7 @@ struct KeyFileTests {
         #expect(directory.fault() == nil)
     }
 
-    @Test("A missing key file, or one that is not a regular file, is refused by name")
-    func missing() throws {
+    @Test func `A missing key file, or one that is not a regular file, is refused by name`() throws {
         let directory = try KeyDirectory(Self.sealing)
         #expect(
             directory.fault()
@@ -129,8 +130,7 @@ struct KeyFileTests {
         #expect(directory.fault() == "worker.json: sealing key s1: DIR/s.key is not a regular file.")
     }
 
-    @Test("One key under two names is refused")
-    func twins() throws {
+    @Test func `One key under two names is refused`() throws {
         let seals = try KeyDirectory(#""sealingKeys":[{"id":"s1","file":"a"},{"id":"s2","file":"b"}]"#)
         try seals.write("a", KeyText.secret(1))
         try seals.write("b", KeyText.secret(1))
@@ -145,8 +145,7 @@ struct KeyFileTests {
         )
     }
 
-    @Test("If any key exists, a warning names each key that exchanges lack")
-    func warnings() throws {
+    @Test func `If any key exists, a warning names each key that exchanges lack`() throws {
         let directory = try KeyDirectory(Self.sealing, app: #""tokenAlgorithm":"ES256""#)
         try directory.write("s.key", KeyText.secret(1))
         #expect(

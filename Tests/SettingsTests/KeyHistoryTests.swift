@@ -30,7 +30,6 @@ struct KeyHistoryTests {
     }
 
     @Test(
-        "Removing a key that live tokens, artifacts or challenges need is refused by name",
         arguments: [
             (
                 #"{"kid": "a", "algorithm": "ES256", "file": "a.pem"},"#, "",
@@ -48,7 +47,11 @@ struct KeyHistoryTests {
             (#""file": "c2""#, #""file": "other""#, "challenge key c2 is now a different key"),
         ]
     )
-    func missed(old: String, new: String, problem: String) throws {
+    func `Removing a key that live tokens, artifacts or challenges need is refused by name`(
+        old: String,
+        new: String,
+        problem: String
+    ) throws {
         let directory = try directory()
         let running = try directory.load()
         try directory.files.write("worker.json", directory.text("worker.json").replacing(old, with: new))
@@ -60,7 +63,6 @@ struct KeyHistoryTests {
     }
 
     @Test(
-        "Keys that nothing needs may be removed, and lists may be reordered",
         arguments: [
             (#",{"kid": "p", "algorithm": "ES256", "file": "p.pem", "state": "published"}"#, ""),
             (#""file": "a.pem"},"#, #""file": "a.pem", "state": "revoked"},"#),
@@ -76,7 +78,7 @@ struct KeyHistoryTests {
             ),
         ]
     )
-    func free(old: String, new: String) throws {
+    func `Keys that nothing needs may be removed, and lists may be reordered`(old: String, new: String) throws {
         let directory = try directory()
         let running = try directory.load()
         let text = try directory.text("worker.json").replacing(old, with: new)
@@ -85,8 +87,7 @@ struct KeyHistoryTests {
         try KeyHistory.check(directory.load().keys, after: running.keys)
     }
 
-    @Test("An active key younger than 7 h causes a warning only if it replaced an older one")
-    func young() throws {
+    @Test func `An active key younger than 7 h causes a warning only if it replaced an older one`() throws {
         let directory = try directory()
         for (file, hours) in [("p.pem", 100.0), ("a.pem", 1)] { try directory.age(file, hours: hours) }
         let keys = try directory.load().keys
@@ -108,8 +109,8 @@ struct KeyHistoryTests {
         #expect(PublicationRule.warnings(try alone.load().keys, now: made) == [])
     }
 
-    @Test("A running worker knows which keys it has published, for how long, and which were active before")
-    func known() throws {
+    @Test func `A running worker knows which keys it has published, for how long, and which were active before`() throws
+    {
         let directory = try directory()
         try directory.age("p.pem", hours: 100)
         let keys = try directory.load().keys

@@ -30,8 +30,7 @@ struct BatchIndependenceTests {
         return (try run(64, 1), alone)
     }
 
-    @Test("a long client data hash of an unknown key, with an attestation beside it that is refused")
-    func longHashOfUnknownKey() throws {
+    @Test func `a long client data hash of an unknown key, with an attestation beside it that is refused`() throws {
         let device = LoopTests.device(900)
         let hash = [UInt8](repeating: 7, count: 1_500)
         var limits = RequestLimits()
@@ -51,8 +50,7 @@ struct BatchIndependenceTests {
         #expect(found.alone == [0: "nonce-mismatch", 1: "unknown-key"])
     }
 
-    @Test("a client data hash within the configured limit is verified, whatever the default is")
-    func longHash() throws {
+    @Test func `a client data hash within the configured limit is verified, whatever the default is`() throws {
         let device = LoopTests.device(901)
         let hash = [UInt8](repeating: 7, count: 1_500)
         var limits = RequestLimits()

@@ -58,8 +58,8 @@ struct CaptureLineTests {
         return (loop, lanes)
     }
 
-    @Test("the first bad line is reported, after all batches before it are done", arguments: LoopTests.seeds)
-    func first(seed: UInt64) throws {
+    @Test(arguments: LoopTests.seeds)
+    func `the first bad line is reported, after all batches before it are done`(seed: UInt64) throws {
         var lines = (0..<24 as Range<Int64>).map { Self.line($0) }
         lines[9] = Array("{}".utf8)
         lines[17] = Array("[]".utf8)
@@ -70,8 +70,7 @@ struct CaptureLineTests {
         #expect(log.unit.outputs.count == 8)
     }
 
-    @Test("a record at the largest possible offset is judged like others")
-    func lastOffset() throws {
+    @Test func `a record at the largest possible offset is judged like others`() throws {
         let log = LineLog([Self.line(.max - 1), Self.line(.max)])
         let (loop, lanes) = try Self.loop(log, seed: 1)
         #expect(try lanes.run(loop))

@@ -12,8 +12,8 @@ struct DeterminismTests {
         return 1...max(1, count)
     }()
 
-    @Test("random traffic gives the same bytes in every layout of batches and lanes", arguments: captures)
-    func layouts(seed: UInt64) throws {
+    @Test(arguments: captures)
+    func `random traffic gives the same bytes in every layout of batches and lanes`(seed: UInt64) throws {
         let capture = try RandomCapture(seed: seed)
         let expected = try CaptureRun(capture, CaptureLayout(batch: 1, lanes: 1))
         #expect(expected.outputs[.results].map(\.count) ?? 0 > 20)
@@ -26,8 +26,7 @@ struct DeterminismTests {
         }
     }
 
-    @Test("the oracle's traffic covers its intended cases")
-    func coverage() throws {
+    @Test func `the oracle's traffic covers its intended cases`() throws {
         var seen: [String: Int] = [:]
         for seed in Self.captures {
             let run = try CaptureRun(RandomCapture(seed: seed), CaptureLayout(batch: nil, lanes: 1))

@@ -31,8 +31,8 @@ struct FaultyLogTests {
 
     private static func place(_ output: OutboundRecord) -> String { "\(output.partition)/\(output.sourceOffset)" }
 
-    @Test("a fault of any call loses no request and changes no answer", arguments: seeds)
-    func everyCall(seed: UInt64) throws {
+    @Test(arguments: seeds)
+    func `a fault of any call loses no request and changes no answer`(seed: UInt64) throws {
         let records = SeededTrafficTests.traffic(seed: seed)
         let expected = try Self.expected(records)
         var chances = SimulatedLog.Chances()
@@ -45,8 +45,8 @@ struct FaultyLogTests {
         #expect(Set(run.outputs.map(Self.place)) == Set(expected.keys))
     }
 
-    @Test("if no commit is half done, every request is answered exactly once", arguments: seeds)
-    func exactlyOnce(seed: UInt64) throws {
+    @Test(arguments: seeds)
+    func `if no commit is half done, every request is answered exactly once`(seed: UInt64) throws {
         let records = SeededTrafficTests.traffic(seed: seed)
         var chances = SimulatedLog.Chances()
         chances.callFault = 0.1
@@ -59,8 +59,8 @@ struct FaultyLogTests {
         #expect(run.tally.requests == records.count)
     }
 
-    @Test("a commit that fails after the input's end is retried", arguments: seeds)
-    func failsAtTheEnd(seed: UInt64) throws {
+    @Test(arguments: seeds)
+    func `a commit that fails after the input's end is retried`(seed: UInt64) throws {
         let records = SeededTrafficTests.traffic(seed: seed)
         var chances = SimulatedLog.Chances()
         chances.commitFault = 0.4

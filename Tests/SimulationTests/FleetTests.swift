@@ -27,8 +27,9 @@ struct FleetTests {
         return asked.map { max(shards, usual * $0 / 1_000) } ?? usual
     }
 
-    @Test("exactly once: every request has one answer, the calm run's, and the ledger is what they say")
-    func exactlyOnce() async throws {
+    @Test func `exactly once: every request has one answer, the calm run's, and the ledger is what they say`()
+        async throws
+    {
         try await campaign(
             "exactlyOnce",
             try Self.imitated.get(),
@@ -38,13 +39,12 @@ struct FleetTests {
         )
     }
 
-    @Test("exactly once, with real signatures")
-    func realSignatures() async throws {
+    @Test func `exactly once, with real signatures`() async throws {
         try await campaign("realSignatures", try Self.real.get(), .exactlyOnce, 24, nil)
     }
 
-    @Test("at least once: no request is lost, no counter moves twice, applied requests are skipped")
-    func atLeastOnce() async throws {
+    @Test func `at least once: no request is lost, no counter moves twice, applied requests are skipped`() async throws
+    {
         try await campaign("atLeastOnce", try Self.imitated.get(), .atLeastOnce, Self.seeds(300), Self.onlyExactlyOnce)
     }
 
@@ -92,8 +92,8 @@ struct FleetTests {
         #expect(report.complaints.isEmpty, "\(report.complaints.joined(separator: "\n"))")
     }
 
-    @Test("a seed replays exactly: the same faults in the same order", arguments: [3, 17, 42] as [UInt64])
-    func replays(seed: UInt64) throws {
+    @Test(arguments: [3, 17, 42] as [UInt64])
+    func `a seed replays exactly: the same faults in the same order`(seed: UInt64) throws {
         func trace() throws -> [String]? {
             let campaign = try FleetCampaign(try Self.imitated.get())
             campaign.counts.trace = []
@@ -105,8 +105,7 @@ struct FleetTests {
         #expect(try trace() == first)
     }
 
-    @Test("the check complains about a missing, changed or duplicate answer")
-    func complaints() throws {
+    @Test func `the check complains about a missing, changed or duplicate answer`() throws {
         let traffic = try Self.imitated.get()
         let records = traffic.records(12, partitions: 1, seed: 5)
         func drained(_ records: [InboundRecord]) throws -> SimulatedFleet {

@@ -152,8 +152,8 @@ struct HostileInputTests {
         )
     }
 
-    @Test("each hostile record gets its own reason", arguments: cases)
-    func reasons(item: Case) throws {
+    @Test(arguments: cases)
+    func `each hostile record gets its own reason`(item: Case) throws {
         let run = try LoopRun(
             [Self.record(item, offset: 0)],
             settings: PipelineSettings(registry: try RequestRecords.registry()),
@@ -162,8 +162,8 @@ struct HostileInputTests {
         #expect(try run.outcomes() == [0: item.expected])
     }
 
-    @Test("hostile records do not affect the good ones between them", arguments: LoopTests.seeds)
-    func nothingIsLost(seed: UInt64) throws {
+    @Test(arguments: LoopTests.seeds)
+    func `hostile records do not affect the good ones between them`(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let device = LoopTests.device(100)
         var records = [
@@ -195,8 +195,7 @@ struct HostileInputTests {
         )
     }
 
-    @Test("unreadable headers do not count as absent")
-    func unreadableHeaders() throws {
+    @Test func `unreadable headers do not count as absent`() throws {
         var record = RequestRecords.record(Self.good, key: LoopTests.device().keyID.recordKey, offset: 0)
         record.hasReadableHeaders = false
         let settings = PipelineSettings(registry: try RequestRecords.registry())
@@ -204,18 +203,16 @@ struct HostileInputTests {
     }
 
     @Test(
-        "a time outside RFC 3339's range is omitted from the result",
         arguments: [-1, 253_402_300_800_000, Int64.max - 1]
     )
-    func unwritableTime(timestamp: Int64) throws {
+    func `a time outside RFC 3339's range is omitted from the result`(timestamp: Int64) throws {
         let record = RequestRecords.record(Self.good, key: nil, offset: 0, timestamp: timestamp)
         let settings = PipelineSettings(registry: try RequestRecords.registry())
         let result = try #require(try LoopRun([record], settings: settings, ca: LoopTests.ca).outputs.first?.value)
         #expect(try JSONDocument(parsing: result).root["evaluatedAt"]?.kind == .null)
     }
 
-    @Test("a dead letter keeps key, value and headers, and names its origin")
-    func deadLetter() throws {
+    @Test func `a dead letter keeps key, value and headers, and names its origin`() throws {
         let headers = [RecordHeader("traceparent", "00-1"), RecordHeader(name: [0xFF], value: nil)]
         let record = InboundRecord(
             topic: "t",
@@ -238,8 +235,7 @@ struct HostileInputTests {
         )
     }
 
-    @Test("a value too large for the broker is replaced by its digest in the dead letter")
-    func truncated() throws {
+    @Test func `a value too large for the broker is replaced by its digest in the dead letter`() throws {
         var settings = PipelineSettings(registry: try RequestRecords.registry())
         settings.maxRecordBytes = 70_000
         let record = RequestRecords.record([UInt8](repeating: 1, count: 80_000), key: nil, offset: 0)

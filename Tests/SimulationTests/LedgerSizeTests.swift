@@ -68,8 +68,7 @@ struct LedgerSizeTests {
         return ledger
     }
 
-    @Test("topic and memory stay bounded under endless new ids, restarts included")
-    func bounded() throws {
+    @Test func `topic and memory stay bounded under endless new ids, restarts included`() throws {
         var (ledger, log) = (PartitionLedger(), PartitionLog())
         // Those that live, and those that wait in their bucket and for the next batch.
         let most = Self.perBatch * (Int(Self.life / Self.pace) + 3)
@@ -93,8 +92,7 @@ struct LedgerSizeTests {
         #expect(ledger.consumedCount >= Self.perBatch * Int(Self.life / Self.pace))
     }
 
-    @Test("an id is remembered for its whole life, and a restored stream time is past a forgotten one")
-    func whole() throws {
+    @Test func `an id is remembered for its whole life, and a restored stream time is past a forgotten one`() throws {
         var (ledger, log) = (PartitionLedger(), PartitionLog())
         for batch in 0..<60 {
             let overlay = try Self.overlay(batch, ledger: ledger)

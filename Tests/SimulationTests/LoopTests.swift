@@ -51,8 +51,8 @@ struct LoopTests {
         return (0..<count).map { outcomes[Int64($0)] ?? "nothing" }
     }
 
-    @Test("an attestation and the assertions after it in one batch are accepted", arguments: seeds)
-    func together(seed: UInt64) throws {
+    @Test(arguments: seeds)
+    func `an attestation and the assertions after it in one batch are accepted`(seed: UInt64) throws {
         let device = Self.device()
         let key = device.keyID.recordKey
         let run = try Self.run(
@@ -74,8 +74,8 @@ struct LoopTests {
         #expect(run.ledgers[0]?.keys[device.keyID]?.counter == 6)
     }
 
-    @Test("an assertion after a refused attestation in its batch has an unknown key", arguments: seeds)
-    func riders(seed: UInt64) throws {
+    @Test(arguments: seeds)
+    func `an assertion after a refused attestation in its batch has an unknown key`(seed: UInt64) throws {
         let device = Self.device()
         let key = device.keyID.recordKey
         let run = try Self.run(
@@ -95,8 +95,8 @@ struct LoopTests {
         )
     }
 
-    @Test("a redelivered request gets its verdict again and moves nothing; another id does not", arguments: seeds)
-    func duplicates(seed: UInt64) throws {
+    @Test(arguments: seeds)
+    func `a redelivered request gets its verdict again and moves nothing; another id does not`(seed: UInt64) throws {
         let device = Self.device()
         let key = device.keyID.recordKey
         let attestation = RequestRecords.attestation(of: device)
@@ -121,8 +121,8 @@ struct LoopTests {
         #expect(run.tally.duplicates == 3)
     }
 
-    @Test("a key that attests again keeps its counter", arguments: seeds)
-    func attestsAgain(seed: UInt64) throws {
+    @Test(arguments: seeds)
+    func `a key that attests again keeps its counter`(seed: UInt64) throws {
         let device = Self.device()
         let key = device.keyID.recordKey
         let run = try Self.run(
@@ -142,8 +142,8 @@ struct LoopTests {
         )
     }
 
-    @Test("a key belongs to the app that it was attested for", arguments: seeds)
-    func bound(seed: UInt64) throws {
+    @Test(arguments: seeds)
+    func `a key belongs to the app that it was attested for`(seed: UInt64) throws {
         let one = try RequestRecords.registry()
         var other = one.apps[0]
         other.appID = "1:123456789012:ios:ffffffffffffffff"
@@ -179,8 +179,8 @@ struct LoopTests {
         )
     }
 
-    @Test("live mode refuses records that are too old or from the future, but repeats verdicts", arguments: seeds)
-    func clock(seed: UInt64) throws {
+    @Test(arguments: seeds)
+    func `live mode refuses records that are too old or from the future, but repeats verdicts`(seed: UInt64) throws {
         let device = Self.device()
         let key = device.keyID.recordKey
         let hour: Int64 = 3_600_000

@@ -55,8 +55,8 @@ struct OutputSizeTests {
         ),
     ]
 
-    @Test("every record becomes an output that the broker accepts", arguments: cases)
-    func fits(item: Case) throws {
+    @Test(arguments: cases)
+    func `every record becomes an output that the broker accepts`(item: Case) throws {
         var settings = PipelineSettings(registry: try RequestRecords.registry())
         settings.maxRecordBytes = Self.maxBytes
         let record = InboundRecord(

@@ -54,11 +54,13 @@ struct PoisonTests {
     }
 
     @Test(
-        "a record whose output is refused becomes the shortest dead letter, and its neighbours are answered",
         arguments: [[7], [0], [39], [7, 8, 9], [3, 20, 33]],
         [1, 5, 16, 40]
     )
-    func refused(indices: [Int], batch: Int) throws {
+    func `a record whose output is refused becomes the shortest dead letter, and its neighbours are answered`(
+        indices: [Int],
+        batch: Int
+    ) throws {
         let refused = try Self.places(indices)
         let without = try Self.letters(refused: [], seed: 3, batch: batch)
         let letters = try Self.letters(refused: refused, seed: 3, batch: batch)
@@ -72,8 +74,8 @@ struct PoisonTests {
         }
     }
 
-    @Test("other faults never make a dead letter, however frequent they are", arguments: 1...12 as ClosedRange<UInt64>)
-    func innocents(seed: UInt64) throws {
+    @Test(arguments: 1...12 as ClosedRange<UInt64>)
+    func `other faults never make a dead letter, however frequent they are`(seed: UInt64) throws {
         var call = FaultChances()
         call.retriable = 0.1
         call.abortable = 0.1
@@ -112,8 +114,7 @@ struct PoisonTests {
         let timeShare = 0.0
     }
 
-    @Test("a log that refuses even a dead letter ends the work, and the message names the record")
-    func hopeless() throws {
+    @Test func `a log that refuses even a dead letter ends the work, and the message names the record`() throws {
         let traffic = try Self.traffic.get()
         let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
         let log = RefusingLog(RequestRecords.record([1], key: nil, partition: 3, offset: 17))

@@ -62,11 +62,13 @@ struct PositionDeedTests {
     }
 
     @Test(
-        "a held partition answers nothing before a reset, the others answer all, and then it answers the rest",
         arguments: Deed.allCases.filter { !$0.isCounted },
         [SimulatedMember.Delivery.exactlyOnce, .atLeastOnce]
     )
-    func holds(deed: Deed, delivery: SimulatedMember.Delivery) throws {
+    func `a held partition answers nothing before a reset, the others answer all, and then it answers the rest`(
+        deed: Deed,
+        delivery: SimulatedMember.Delivery
+    ) throws {
         for seed in 1...8 as ClosedRange<UInt64> {
             let world = try World(seed, delivery)
             let (fleet, broker) = (world.fleet, world.fleet.broker)
@@ -124,11 +126,13 @@ struct PositionDeedTests {
     }
 
     @Test(
-        "requests skipped by retention or a moved offset are counted, and no partition is held",
         arguments: Deed.allCases.filter(\.isCounted),
         [SimulatedMember.Delivery.exactlyOnce, .atLeastOnce]
     )
-    func counts(deed: Deed, delivery: SimulatedMember.Delivery) throws {
+    func `requests skipped by retention or a moved offset are counted, and no partition is held`(
+        deed: Deed,
+        delivery: SimulatedMember.Delivery
+    ) throws {
         for seed in 1...8 as ClosedRange<UInt64> {
             let world = try World(seed, delivery)
             #expect(world.goOn(after: deed) && world.fleet.held.isEmpty, "seed \(seed)")
@@ -142,8 +146,7 @@ struct PositionDeedTests {
         }
     }
 
-    @Test("without rows of the table, requests are answered twice or lost")
-    func sabotage() throws {
+    @Test func `without rows of the table, requests are answered twice or lost`() throws {
         var (twice, started) = (0, 0)
         for deed in [Deed.offsetsExpired, .offsetMovedBack, .groupRenamed, .ledgerEmptied] {
             let world = try World(3, .exactlyOnce, leavesRowsOut: true)

@@ -141,18 +141,16 @@ struct RestoreTests {
         }
     }
 
-    @Test("a restarted restore keeps no ledger of the failed one")
-    func beginsAgain() throws {
+    @Test func `a restarted restore keeps no ledger of the failed one`() throws {
         let log = ScriptedLog(polls: [.change(.assigned([0]))], beginFaults: 2, topic: Self.topic)
         Self.expectWhole(try Self.run(log, seed: 1))
         #expect(log.kept == [[], [], []])
     }
 
     @Test(
-        "a lane's chunks of an interrupted restore do not enter the next one",
         arguments: 1...40 as ClosedRange<UInt64>
     )
-    func staleChunks(seed: UInt64) throws {
+    func `a lane's chunks of an interrupted restore do not enter the next one`(seed: UInt64) throws {
         let log = ScriptedLog(
             polls: [.change(.assigned([0])), .change(.assigned([0]))],
             restores: [nil, nil, nil, .change(.revoked([0]))],
@@ -162,8 +160,8 @@ struct RestoreTests {
         #expect(log.kept == [[], []], "a partial restore is not kept")
     }
 
-    @Test("the ledger of a revoked partition is kept, that of a lost one is dropped", arguments: [true, false])
-    func kept(isLost: Bool) throws {
+    @Test(arguments: [true, false])
+    func `the ledger of a revoked partition is kept, that of a lost one is dropped`(isLost: Bool) throws {
         let log = ScriptedLog(
             polls: [
                 .change(.assigned([0])), .change(isLost ? .lost([0]) : .revoked([0])), .change(.assigned([0])),
@@ -174,8 +172,8 @@ struct RestoreTests {
         #expect(log.kept == [[], isLost ? [] : [0]])
     }
 
-    @Test("a kept ledger ahead of the topic is dropped and restored from the topic", arguments: [true, false])
-    func truncated(isGivenAway: Bool) throws {
+    @Test(arguments: [true, false])
+    func `a kept ledger ahead of the topic is dropped and restored from the topic`(isGivenAway: Bool) throws {
         let log = ScriptedLog(
             polls: (isGivenAway ? [.assigned([0]), .revoked([0])] : [.assigned([0])]).map { .change($0) }
                 + [.change(.assigned([0]))],
@@ -189,10 +187,9 @@ struct RestoreTests {
     }
 
     @Test(
-        "what is read of a partition that has started does not take its counters back",
         arguments: 1...20 as ClosedRange<UInt64>
     )
-    func readFurther(seed: UInt64) throws {
+    func `what is read of a partition that has started does not take its counters back`(seed: UInt64) throws {
         let (key, value) = LedgerCodec.encode(.key(Self.key(6), Self.record(3)))
         let log = ScriptedLog(
             polls: [.change(.assigned([0, 1]))],
@@ -204,8 +201,8 @@ struct RestoreTests {
         Self.expectWhole(loop)
     }
 
-    @Test("an aborted restore starts over", arguments: 1...10 as ClosedRange<UInt64>)
-    func aborted(seed: UInt64) throws {
+    @Test(arguments: 1...10 as ClosedRange<UInt64>)
+    func `an aborted restore starts over`(seed: UInt64) throws {
         let log = ScriptedLog(
             polls: [.change(.assigned([0]))],
             restores: [nil, nil, .fault],
@@ -215,8 +212,7 @@ struct RestoreTests {
         #expect(log.kept == [[], []])
     }
 
-    @Test("an unreadable record holds its partition, and the message names the record and the remedy")
-    func unreadable() throws {
+    @Test func `an unreadable record holds its partition, and the message names the record and the remedy`() throws {
         let bad = StoredRecord(partition: 0, key: [4], value: [0xA1, 0, 2])
         let log = ScriptedLog(polls: [.change(.assigned([0, 1]))], topic: Self.topic + [bad])
         let loop = try Self.run(log, seed: 1)
@@ -229,8 +225,7 @@ struct RestoreTests {
         #expect(loop.ledgers[0] == nil, "nothing is judged by what is not whole")
     }
 
-    @Test("an unreadable ledger is read from its beginning when its partition is assigned again")
-    func unreadableAgain() throws {
+    @Test func `an unreadable ledger is read from its beginning when its partition is assigned again`() throws {
         let bad = StoredRecord(partition: 0, key: [4], value: [0xA1, 0, 2])
         let log = ScriptedLog(
             polls: [.change(.assigned([0])), .change(.revoked([0])), .change(.assigned([0]))],
@@ -241,10 +236,7 @@ struct RestoreTests {
         #expect(loop.held.keys.sorted() == [0])
     }
 
-    @Test(
-        "a ledger damaged on disk holds its partition, and everything read from it is discarded"
-    )
-    func damaged() throws {
+    @Test func `a ledger damaged on disk holds its partition, and everything read from it is discarded`() throws {
         let damage = PartitionDamage(partition: 0, cause: "CRC", isLedger: true)
         let log = ScriptedLog(
             polls: [.change(.assigned([0, 1]))],

@@ -56,8 +56,7 @@ struct RevocationTests {
         return (loop, lanes)
     }
 
-    @Test("the oldest batch is committed before its partition is released, newer ones are not")
-    func oldest() throws {
+    @Test func `the oldest batch is committed before its partition is released, newer ones are not`() throws {
         let (log, clock) = (RevokingLog(), Clock())
         let (loop, lanes) = try Self.revoked(log, clock)
         #expect(!log.isReleased && log.unit.commits.isEmpty)
@@ -68,8 +67,7 @@ struct RevocationTests {
         #expect(log.unit.commits == [[PartitionPosition(partition: 0, offset: 1)]])
     }
 
-    @Test("a batch that takes too long is abandoned, and its partition is released without a commit")
-    func late() throws {
+    @Test func `a batch that takes too long is abandoned, and its partition is released without a commit`() throws {
         let (log, clock) = (RevokingLog(), Clock())
         let (loop, lanes) = try Self.revoked(log, clock)
         clock.milliseconds += 1_999

@@ -22,26 +22,24 @@ import Testing
             return nil
         }
 
-        @Test("the simulation catches a bug of the loop", arguments: Sabotage.allCases)
-        func loop(sabotage: Sabotage) throws {
+        @Test(arguments: Sabotage.allCases)
+        func `the simulation catches a bug of the loop`(sabotage: Sabotage) throws {
             let seed = try Self.firstCatch { $0.sabotage = sabotage }
             #expect(seed != nil, "\(sabotage) went by for \(Self.most) seeds")
         }
 
-        @Test("the simulation catches a bug of the loop's units", arguments: LogSabotage.allCases)
-        func units(sabotage: LogSabotage) throws {
+        @Test(arguments: LogSabotage.allCases)
+        func `the simulation catches a bug of the loop's units`(sabotage: LogSabotage) throws {
             let seed = try Self.firstCatch { $0.logSabotage = sabotage }
             #expect(seed != nil, "\(sabotage) went by for \(Self.most) seeds")
         }
 
-        @Test("the simulation catches a producer that is kept after a hidden repeat")
-        func producer() throws {
+        @Test func `the simulation catches a producer that is kept after a hidden repeat`() throws {
             let seed = try Self.firstCatch { $0.keepsRepeatedProducer = true }
             #expect(seed != nil, "it went by for \(Self.most) seeds")
         }
 
-        @Test("the simulation catches a restore that stops at the LSO")
-        func restore() throws {
+        @Test func `the simulation catches a restore that stops at the LSO`() throws {
             let seed = try Self.firstCatch { $0.restoreStopsAtLastStable = true }
             #expect(seed != nil, "it went by for \(Self.most) seeds")
         }

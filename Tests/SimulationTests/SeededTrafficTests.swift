@@ -90,8 +90,8 @@ struct SeededTrafficTests {
         }
     }
 
-    @Test("neither batches nor the order of lanes change a byte of any result", arguments: seeds)
-    func batchesDoNotMatter(seed: UInt64) throws {
+    @Test(arguments: seeds)
+    func `neither batches nor the order of lanes change a byte of any result`(seed: UInt64) throws {
         let records = Self.traffic(seed: seed)
         let single = try Self.run(records, seed: 1, batch: 1)
         let batched = try Self.run(records, seed: seed, batch: 64)
@@ -101,8 +101,8 @@ struct SeededTrafficTests {
         #expect(Self.states(batched) == Self.states(single))
     }
 
-    @Test("results of one partition are written in the order of their requests", arguments: seeds)
-    func order(seed: UInt64) throws {
+    @Test(arguments: seeds)
+    func `results of one partition are written in the order of their requests`(seed: UInt64) throws {
         let run = try Self.run(Self.traffic(seed: seed), seed: seed, batch: 32)
         for (_, outputs) in Dictionary(grouping: run.outputs, by: \.partition) {
             let offsets = outputs.map(\.sourceOffset)
@@ -110,8 +110,8 @@ struct SeededTrafficTests {
         }
     }
 
-    @Test("failed commits lose no request, change no verdict and move no counter twice", arguments: seeds)
-    func failedCommits(seed: UInt64) throws {
+    @Test(arguments: seeds)
+    func `failed commits lose no request, change no verdict and move no counter twice`(seed: UInt64) throws {
         let records = Self.traffic(seed: seed)
         let calm = try Self.run(records, seed: seed, batch: 16)
         var chances = SimulatedLog.Chances()

@@ -75,10 +75,10 @@ struct ServingTests {
     }
 
     @Test(
-        "revoked partitions are released while lanes hang, the breaker is open or ledgers are read",
         arguments: Wait.allCases
     )
-    func waits(wait: Wait) throws {
+    func `revoked partitions are released while lanes hang, the breaker is open or ledgers are read`(wait: Wait) throws
+    {
         let (log, clock) = (QuietLog(wait), Clock())
         let (loop, lanes) = try Self.loop(LogRoles(source: log, unit: log.unit, ledgers: log), clock)
         if wait == .breakerOpen {
@@ -124,8 +124,7 @@ struct ServingTests {
         }
     }
 
-    @Test("a partition with a complete ledger is judged while another's is still being read")
-    func halfRestored() throws {
+    @Test func `a partition with a complete ledger is judged while another's is still being read`() throws {
         let log = HalfRestoredLog()
         let (loop, lanes) = try Self.loop(LogRoles(source: log, unit: log.unit, ledgers: log), Clock())
         for _ in 0..<50 {

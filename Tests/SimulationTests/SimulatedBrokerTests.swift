@@ -40,8 +40,7 @@ struct SimulatedBrokerTests {
         (broker.logs[ledger]?.visible ?? []).map { String(decoding: $0.value ?? [], as: UTF8.self) }
     }
 
-    @Test("an open transaction is invisible and holds back the records after it, until it is aborted")
-    func visibility() throws {
+    @Test func `an open transaction is invisible and holds back the records after it, until it is aborted`() throws {
         let broker = Self.broker()
         let (one, two) = (broker.initProducer("one"), broker.initProducer("two"))
         try broker.produce("one", epoch: one, Self.output("a"))
@@ -55,8 +54,7 @@ struct SimulatedBrokerTests {
         #expect(broker.logs[Self.ledger]?.abortedCount == 1)
     }
 
-    @Test("an init with the same id aborts its predecessor's transaction and fences it")
-    func initFences() throws {
+    @Test func `an init with the same id aborts its predecessor's transaction and fences it`() throws {
         let broker = Self.broker()
         let old = broker.initProducer("one")
         try broker.produce("one", epoch: old, Self.output("a"))
@@ -70,8 +68,7 @@ struct SimulatedBrokerTests {
         #expect(Self.texts(broker) == ["c"])
     }
 
-    @Test("a transaction past its timeout is aborted, and its producer is fenced")
-    func transactionTimeout() throws {
+    @Test func `a transaction past its timeout is aborted, and its producer is fenced`() throws {
         let broker = Self.broker()
         let epoch = broker.initProducer("one")
         try broker.produce("one", epoch: epoch, Self.output("a"))
@@ -85,10 +82,9 @@ struct SimulatedBrokerTests {
     }
 
     @Test(
-        "a late EndTxn ends its own epoch's transaction, and none of a later epoch",
         arguments: [true, false]
     )
-    func delayedEnd(renews: Bool) throws {
+    func `a late EndTxn ends its own epoch's transaction, and none of a later epoch`(renews: Bool) throws {
         let broker = Self.broker()
         var epoch = broker.initProducer("one")
         broker.endLater("one", epoch: epoch, after: 100)
@@ -98,8 +94,7 @@ struct SimulatedBrokerTests {
         #expect(Self.texts(broker) == (renews ? [] : ["a"]))
     }
 
-    @Test("offsets of a transaction are not reported before its marker is written")
-    func stableOffsets() throws {
+    @Test func `offsets of a transaction are not reported before its marker is written`() throws {
         let broker = Self.broker()
         let member = broker.group.join(name: "one", instance: nil, at: 0)
         let stamp = SimulatedGroup.Stamp(member: member, generation: broker.group.generation)
@@ -114,8 +109,7 @@ struct SimulatedBrokerTests {
         #expect(broker.violations.count == 1, "positions that go back are noticed")
     }
 
-    @Test("while markers are being written, offsets may be reported before the ledger's end is stable")
-    func slowMarkers() throws {
+    @Test func `while markers are being written, offsets may be reported before the ledger's end is stable`() throws {
         let broker = Self.broker(slowMarkers: 1)
         let member = broker.group.join(name: "one", instance: nil, at: 0)
         let stamp = SimulatedGroup.Stamp(member: member, generation: broker.group.generation)
@@ -135,8 +129,7 @@ struct SimulatedBrokerTests {
         #expect(isSeen)
     }
 
-    @Test("a commit under an old generation is refused, from any member")
-    func generations() throws {
+    @Test func `a commit under an old generation is refused, from any member`() throws {
         let broker = Self.broker()
         let one = broker.group.join(name: "one", instance: nil, at: 0)
         let old = SimulatedGroup.Stamp(member: one, generation: broker.group.generation)
@@ -152,8 +145,8 @@ struct SimulatedBrokerTests {
         }
     }
 
-    @Test("a returning static member keeps its partitions without a rebalance, and fences the holder of its name")
-    func staticMembership() {
+    @Test func `a returning static member keeps its partitions without a rebalance, and fences the holder of its name`()
+    {
         var group = SimulatedGroup(partitions: [0, 1], sessionTimeout: 10_000, rebalanceTimeout: 30_000)
         let old = group.join(name: "one", instance: "one", at: 0)
         let generation = group.generation
@@ -169,8 +162,7 @@ struct SimulatedBrokerTests {
         #expect(group.expired == 1)
     }
 
-    @Test("a rebalance waits for its members, and completes without those that do not join in time")
-    func rebalanceTimeout() {
+    @Test func `a rebalance waits for its members, and completes without those that do not join in time`() {
         var group = SimulatedGroup(partitions: [0, 1, 2], sessionTimeout: 60_000, rebalanceTimeout: 30_000)
         let one = group.join(name: "one", instance: nil, at: 0)
         let two = group.join(name: "two", instance: nil, at: 0)
@@ -181,8 +173,8 @@ struct SimulatedBrokerTests {
         #expect(group.status(two) == .stable(generation: 2, partitions: [0, 1, 2]))
     }
 
-    @Test("compaction keeps each key's last value and everything after the LSO, and drops tombstones on request")
-    func compaction() {
+    @Test func `compaction keeps each key's last value and everything after the LSO, and drops tombstones on request`()
+    {
         var log = PartitionLog()
         var gone = Self.output("b")
         gone.value = nil

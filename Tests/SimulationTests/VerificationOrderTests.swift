@@ -58,8 +58,8 @@ struct VerificationOrderTests {
         )
     }
 
-    @Test("an exchange with a wrong challenge MAC costs no signature check", arguments: [false, true])
-    func challenges(isForged: Bool) throws {
+    @Test(arguments: [false, true])
+    func `an exchange with a wrong challenge MAC costs no signature check`(isForged: Bool) throws {
         var device = FakeDevice(ExchangeKit.model, seed: 70)
         var challenge = try Self.challenge()
         if isForged { challenge[challenge.count - 1] ^= 1 }
@@ -71,8 +71,7 @@ struct VerificationOrderTests {
         #expect(asserted == (isForged ? ("challenge-invalid", 0) : ("accepted", 1)))
     }
 
-    @Test("an exchange whose artifact does not open costs no signature check")
-    func artifacts() throws {
+    @Test func `an exchange whose artifact does not open costs no signature check`() throws {
         var device = FakeDevice(ExchangeKit.model, seed: 71)
         var artifact = try Self.artifact(of: device)
         artifact[artifact.count - 1] ^= 1
@@ -81,13 +80,16 @@ struct VerificationOrderTests {
     }
 
     @Test(
-        "a receipt is verified only after the leaf's signature and content",
         arguments: [
             (AttestationFault?.none, "accepted", 2), (.leafSignatureFlipped, "chain", 1),
             (.nonceOfOtherClientData, "nonce-mismatch", 1),
         ]
     )
-    func receipts(fault: AttestationFault?, answer: String, checks: Int) throws {
+    func `a receipt is verified only after the leaf's signature and content`(
+        fault: AttestationFault?,
+        answer: String,
+        checks: Int
+    ) throws {
         let device = FakeDevice(ExchangeKit.model, seed: 72)
         let challenge = try Self.challenge()
         #expect(try Self.run(.attestation(of: device, challenge: challenge, fault: fault)) == (answer, checks))

@@ -48,10 +48,10 @@ struct WrongClockTests {
         return (loop.tally, loop)
     }
 
-    @Test(
-        "A worker whose clock is behind refuses nothing: it logs that once, waits, and judges all after the fix"
-    )
-    func waits() throws {
+    @Test
+    func `A worker whose clock is behind refuses nothing: it logs that once, waits, and judges all after the fix`()
+        throws
+    {
         let right = try Self.run(Clock(behind: 0, wrongFor: 0), logAppend: true).0
         let clock = Clock(behind: 86_400_000, wrongFor: 500)
         let (tally, loop) = try Self.run(clock, logAppend: true)
@@ -61,8 +61,7 @@ struct WrongClockTests {
         #expect(loop.clockDoubt == nil)
     }
 
-    @Test("With producer timestamps a record from the future is refused, and the worker does not wait")
-    func createTime() throws {
+    @Test func `With producer timestamps a record from the future is refused, and the worker does not wait`() throws {
         let clock = Clock(behind: 86_400_000, wrongFor: .max)
         let (tally, _) = try Self.run(clock, logAppend: false)
         #expect(tally.refused["from-future"] ?? 0 > 20)

@@ -13,8 +13,7 @@ struct BrokerSuiteTests {
         }
     }
 
-    @Test("broker_suites lists each of these suites, and no other")
-    func names() throws {
+    @Test func `broker_suites lists each of these suites, and no other`() throws {
         let script = try #require(SourceTree.text(".ci/run"))
         let lines = script.split(separator: "\n").filter { $0.hasPrefix("broker_suites") }
         let listed = lines.flatMap { line in

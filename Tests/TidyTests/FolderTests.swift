@@ -8,8 +8,8 @@ struct FolderTests {
 
     static let modules = Set(sources.map(\.folder)).sorted()
 
-    @Test("No folder uses one that uses it", arguments: modules)
-    func straight(module: String) {
+    @Test(arguments: modules)
+    func `No folder uses one that uses it`(module: String) {
         let uses = FolderUses(Self.sources.filter { $0.folder == module })
         for circle in uses.circles {
             let reasons = uses.reasons(among: circle).joined(separator: "\n")
@@ -17,8 +17,7 @@ struct FolderTests {
         }
     }
 
-    @Test("A circle of two folders, and one of three, is found; a chain is none")
-    func finds() {
+    @Test func `A circle of two folders, and one of three, is found; a chain is none`() {
         func file(_ path: String, _ text: String) -> SourceFile { SourceFile(path: "Sources/M/\(path)", text: text) }
         let a = file("A/One.swift", "struct One { let two: Two }")
         let b = file("B/Two.swift", "struct Two { let three: Three }")

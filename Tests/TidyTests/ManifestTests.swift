@@ -27,16 +27,15 @@ struct ManifestTests {
 
     private func manifest() throws -> Manifest { Manifest(text: try #require(SourceTree.text("Package.swift"))) }
 
-    @Test("Every module depends only on what lies below it", arguments: house.keys.sorted())
-    func direction(module: String) throws {
+    @Test(arguments: house.keys.sorted())
+    func `Every module depends only on what lies below it`(module: String) throws {
         let declared = try #require(try manifest().dependencies(of: module))
         let allowed = try #require(Self.house[module])
         #expect(Set(declared).subtracting(allowed) == [])
         #expect(Set(declared).count == declared.count)
     }
 
-    @Test("Every folder of Sources is a known module, and declared")
-    func folders() throws {
+    @Test func `Every folder of Sources is a known module, and declared`() throws {
         let declared = Set(try manifest().targets.map(\.name))
         for folder in Set(SourceTree.files.map(\.folder).filter { $0.hasPrefix("Sources/") }) {
             let name = String(folder.dropFirst("Sources/".count))
@@ -45,8 +44,7 @@ struct ManifestTests {
         }
     }
 
-    @Test("Every Swift target has the strict settings")
-    func strict() throws {
+    @Test func `Every Swift target has the strict settings`() throws {
         let text = try #require(SourceTree.text("Package.swift"))
         for setting in [".strictMemorySafety()", ".treatAllWarnings(as: .error)"] { #expect(text.contains(setting)) }
         for target in try manifest().targets where target.kind != "systemLibrary" && !target.name.hasPrefix("C") {
@@ -55,8 +53,7 @@ struct ManifestTests {
         }
     }
 
-    @Test("A manifest's targets are read with kind, name and dependencies")
-    func reading() {
+    @Test func `A manifest's targets are read with kind, name and dependencies`() {
         let text = """
             let a: [Target] = [
                 .systemLibrary(name: "CX", pkgConfig: "x", providers: [.apt(["libx-dev"])]),

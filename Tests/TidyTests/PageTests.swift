@@ -8,8 +8,7 @@ internal import Worker
 struct PageTests {
     private static let readable: [String] = Page.names.filter { Page($0) != nil }
 
-    @Test("Every page is there, and the root page lists it")
-    func pages() throws {
+    @Test func `Every page is there, and the root page lists it`() throws {
         let folder = SourceTree.root.appending(path: Page.folder).path
         let files = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".md") }
         #expect(files.sorted() == Page.names.map { $0 + ".md" }.sorted())
@@ -18,8 +17,7 @@ struct PageTests {
         for name in Page.names.dropFirst() { #expect(root.text.contains("- <doc:\(name)>"), "\(name)") }
     }
 
-    @Test("Reasons lists each reason that a result or dead letter can have, and no other")
-    func reasons() throws {
+    @Test func `Reasons lists each reason that a result or dead letter can have, and no other`() throws {
         let page = try #require(Page("Reasons"))
         let codes = try Self.codes(in: "AppAttest/Evidence/Refusal") + Self.codes(in: "AppCheck/Answer/Reason")
         let roles = Refusal.CertificateRole.allCases.map { Refusal.expiredOrNotYetValid($0).code }
@@ -41,8 +39,7 @@ struct PageTests {
         }
     }
 
-    @Test("CommandLine lists each command with each of its options, and no other")
-    func commands() throws {
+    @Test func `CommandLine lists each command with each of its options, and no other`() throws {
         let page = try #require(Page("CommandLine"))
         let notCommands = ["Overview", "Exit codes"]
         let sections = page.sections.filter { !notCommands.contains($0.heading) }
@@ -54,8 +51,7 @@ struct PageTests {
         }
     }
 
-    @Test("Records lists exactly the events that are written")
-    func events() throws {
+    @Test func `Records lists exactly the events that are written`() throws {
         let page = try #require(Page("Records"))
         let encoder = try #require(SourceTree.text("Sources/Pipeline/Encode/EventEncoder.swift"))
         let written = Set(encoder.matches(of: /"(AppAttest[A-Za-z]+)"/).map { String($0.1) })
@@ -63,17 +59,16 @@ struct PageTests {
         #expect(page.terms.filter { $0.hasPrefix("AppAttest") }.sorted() == written.sorted())
     }
 
-    @Test("A command line in a page uses only its command's options", arguments: PageTests.readable)
-    func commandLines(name: String) throws {
+    @Test(arguments: PageTests.readable)
+    func `A command line in a page uses only its command's options`(name: String) throws {
         let page = try #require(Page(name))
         #expect(ReadmeTests.mistakes(in: page.text, commands: AttestWorker.commands) == [])
     }
 
     @Test(
-        "Pages and README have lines of 140 characters at most, and plain words",
         arguments: PageTests.readable + ["README"]
     )
-    func words(name: String) throws {
+    func `Pages and README have lines of 140 characters at most, and plain words`(name: String) throws {
         let readme = SourceTree.text("README.md").map { Page(name, text: $0) }
         let page = try #require(name == "README" ? readme : Page(name))
         // A command that is to be copied stays whole.
@@ -85,8 +80,7 @@ struct PageTests {
         }
     }
 
-    @Test("The README is short, and its links have targets")
-    func readme() throws {
+    @Test func `The README is short, and its links have targets`() throws {
         let text = try #require(SourceTree.text("README.md"))
         #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count <= 121)
         let links = text.matches(of: /\]\(([^)]+)\)/).map { String($0.1) }

@@ -11,14 +11,12 @@ struct RuleTests {
         return "struct S {\n    package static func f(\n        a: Int\n    ) -> Int {\n\(body)\n    }\n}\n"
     }
 
-    @Test("A file of 501 lines is too long, one of 500 is not")
-    func files() {
+    @Test func `A file of 501 lines is too long, one of 500 is not`() {
         #expect(Rules.longFile(file(String(repeating: "\n", count: 501))).count == 1)
         #expect(Rules.longFile(file(String(repeating: "\n", count: 500))) == [])
     }
 
-    @Test("A function over 70 lines, signature included, is too long, whatever declares it")
-    func functions() {
+    @Test func `A function over 70 lines, signature included, is too long, whatever declares it`() {
         #expect(Rules.longFunctions(file(function(lines: 71))).map(\.line) == [2])
         #expect(Rules.longFunctions(file(function(lines: 70))) == [])
         let body = String(repeating: "    work();\n", count: 70)
@@ -29,7 +27,6 @@ struct RuleTests {
     }
 
     @Test(
-        "Imports out of place are found",
         arguments: [
             ("internal import COpenSSL", "Sources/AppAttest/A.swift", false),
             ("internal import COpenSSL", "Sources/Crypto/A.swift", true),
@@ -44,13 +41,12 @@ struct RuleTests {
             ("import AppAttest", "Sources/Pipeline/A.swift", false),
         ]
     )
-    func imports(text: String, path: String, allowed: Bool) {
+    func `Imports out of place are found`(text: String, path: String, allowed: Bool) {
         let sample = file(text, at: path)
         #expect((Rules.foreignImports(sample) + Rules.bareImports(sample)).isEmpty == allowed)
     }
 
     @Test(
-        "Banned words are found in code, not in comments, strings or other names",
         arguments: [
             ("public struct S {}", false), ("let a = try! f()", false), ("let m = Mutex(1)", false),
             ("// public is a word", true), ("let a = \"public\"", true), ("let publicKey = 1", true),
@@ -59,12 +55,11 @@ struct RuleTests {
             ("let a = \"\\\"\"; public", false), ("let a = 1 / 2; public", false),
         ]
     )
-    func words(text: String, allowed: Bool) {
+    func `Banned words are found in code, not in comments, strings or other names`(text: String, allowed: Bool) {
         #expect(Rules.bannedCode(file(text)).isEmpty == allowed)
     }
 
     @Test(
-        "Clocks and random sources are found below the worker only",
         arguments: [
             ("let now = Date()", false), ("let t = ContinuousClock.now", false), ("Int.random(in: 0..<3)", false),
             ("Int.random(in: 0..<3, using: &random)", true), ("Date(timeIntervalSince1970: 0)", true),
@@ -72,7 +67,7 @@ struct RuleTests {
             ("let a = SecureRandom.bytes(1)", false), ("let a = try SigningKey.generate(.p256)", false),
         ]
     )
-    func ambient(text: String, allowed: Bool) {
+    func `Clocks and random sources are found below the worker only`(text: String, allowed: Bool) {
         #expect(Rules.ambientSources(file(text)).isEmpty == allowed)
         #expect(Rules.ambientSources(file(text, at: "Sources/Worker/A.swift")).isEmpty)
         #expect(Rules.ambientSources(file(text, at: "Sources/Settings/A.swift")).isEmpty)
@@ -80,16 +75,14 @@ struct RuleTests {
     }
 
     @Test(
-        "A call of exit is found, one of _exit or of a member is not",
         arguments: [("exit(0)", 1), ("_exit(0)", 0), ("return .exit(0)", 0), ("// exit(0)", 0)]
     )
-    func exitHandlers(text: String, count: Int) {
+    func `A call of exit is found, one of _exit or of a member is not`(text: String, count: Int) {
         #expect(Rules.exitHandlers(file(text, at: "Sources/Worker/A.swift")).count == count)
         #expect(Rules.exitHandlers(file(text, at: "Tests/A.swift")) == [])
     }
 
     @Test(
-        "A String made from a record's bytes is found, wherever it is made",
         arguments: [
             ("let a = String(decoding: bytes, as: UTF8.self)", 1), ("let a = String(validating: b, as: UTF8.self)", 1),
             ("guard let kid = header[a]?.string else { return }", 1), ("let a = nodes.map(\\.string)", 1),
@@ -97,15 +90,14 @@ struct RuleTests {
             ("if kind == .string { return }", 0), ("// String(decoding: bytes)", 0), ("let a = ExactText(bytes)", 0),
         ]
     )
-    func texts(text: String, count: Int) {
+    func `A String made from a record's bytes is found, wherever it is made`(text: String, count: Int) {
         for module in ["JSON", "CBOR", "AppAttest", "AppCheck", "Log", "Pipeline"] {
             #expect(Rules.textsOfRecords(file(text, at: "Sources/\(module)/A.swift")).count == count)
         }
         #expect(Rules.textsOfRecords(file(text, at: "Sources/Worker/A.swift")) == [])
     }
 
-    @Test("Promises of later work are found in comments, and unsafe code in files where none is allowed")
-    func rest() {
+    @Test func `Promises of later work are found in comments, and unsafe code in files where none is allowed`() {
         #expect(Rules.promises(file("// TO" + "DO: more")).count == 1)
         #expect(Rules.promises(file("// done")) == [])
         #expect(Rules.strayUnsafe(file("let a = unsafe f()")).count == 1)

@@ -2,54 +2,45 @@ internal import Testing
 
 @Suite("The sources keep the house rules")
 struct TidyTests {
-    @Test("There are sources to check", arguments: ["Sources/Crypto", "Sources/Worker", "Tests/TidyTests"])
-    func found(folder: String) {
+    @Test(arguments: ["Sources/Crypto", "Sources/Worker", "Tests/TidyTests"])
+    func `There are sources to check`(folder: String) {
         #expect(SourceTree.files.contains { $0.folder == folder })
     }
 
-    @Test("No file is longer than 500 lines")
-    func fileLength() {
+    @Test func `No file is longer than 500 lines`() {
         expectNone(SourceTree.files.flatMap(Rules.longFile))
     }
 
-    @Test("No function is longer than 70 lines")
-    func functionLength() {
+    @Test func `No function is longer than 70 lines`() {
         expectNone(SourceTree.files.flatMap(Rules.longFunctions))
     }
 
-    @Test("Each library is imported only where it belongs")
-    func imports() {
+    @Test func `Each library is imported only where it belongs`() {
         expectNone(SourceTree.swiftFiles.flatMap(Rules.foreignImports))
         expectNone(SourceTree.swiftFiles.flatMap(Rules.bareImports))
     }
 
-    @Test("Nothing is public, force-tried, force-cast, a stub or guarded by a Mutex")
-    func words() {
+    @Test func `Nothing is visible beyond the package, force-tried, force-cast, a stub or locked by hand`() {
         expectNone(SourceTree.swiftFiles.flatMap(Rules.bannedCode))
     }
 
-    @Test("No module below the worker reads a clock or a random source")
-    func ambient() {
+    @Test func `No module below the worker reads a clock or a random source`() {
         expectNone(SourceTree.swiftFiles.flatMap(Rules.ambientSources))
     }
 
-    @Test("Unsafe code stays with the owners of C handles, the lanes and the byte scans")
-    func unsafety() {
+    @Test func `Unsafe code stays with the owners of C handles, the lanes and the byte scans`() {
         expectNone(SourceTree.swiftFiles.flatMap(Rules.strayUnsafe))
     }
 
-    @Test("A record's text never becomes a String")
-    func texts() {
+    @Test func `A record's text never becomes a String`() {
         expectNone(SourceTree.swiftFiles.flatMap(Rules.textsOfRecords))
     }
 
-    @Test("The program ends without running exit handlers")
-    func exitHandlers() {
+    @Test func `The program ends without running exit handlers`() {
         expectNone(SourceTree.swiftFiles.flatMap(Rules.exitHandlers))
     }
 
-    @Test("The code has no promises of later work")
-    func promises() {
+    @Test func `The code has no promises of later work`() {
         expectNone(SourceTree.files.flatMap(Rules.promises))
     }
 

@@ -56,8 +56,7 @@ struct AbsentKeyTests {
         return outcomes
     }
 
-    @Test("Verbs that need no keys give the same bytes without them; minting needs every key")
-    func plain() throws {
+    @Test func `Verbs that need no keys give the same bytes without them; minting needs every key`() throws {
         let folder = try folder(["verifyAttestation", "verifyAssertion"])
         #expect(replay(folder, "with").code == 0)
         try removeKeys(folder, "")
@@ -69,8 +68,7 @@ struct AbsentKeyTests {
         #expect(minting.code == 2 && minting.error.contains("is missing"))
     }
 
-    @Test("Exchanges are judged without the signing key: only checks of its tokens are deferred")
-    func signing() throws {
+    @Test func `Exchanges are judged without the signing key: only checks of its tokens are deferred`() throws {
         let folder = try folder(Self.exchange)
         #expect(replay(folder, "with").code == 0)
         try removeKeys(folder, "signing")
@@ -87,8 +85,7 @@ struct AbsentKeyTests {
         #expect(without.values.contains { $0.verb == "exchangeAppAttestAssertion" && $0.outcome == "accepted" })
     }
 
-    @Test("A summary counts refusals by app, verb and reason")
-    func summary() throws {
+    @Test func `A summary counts refusals by app, verb and reason`() throws {
         let folder = try folder(Self.exchange)
         #expect(replay(folder, "out", "--summary", folder.path + "/summary").code == 0)
         let root = try JSONDocument(parsing: folder.bytes("summary")).root
@@ -99,8 +96,10 @@ struct AbsentKeyTests {
         #expect(lines.contains { $0["verb"]?.string == "exchangeAppAttestAssertion" })
     }
 
-    @Test("Files with tokens, artifacts, challenges or keys are readable by their owner alone, new or overwritten")
-    func rights() throws {
+    @Test
+    func `Files with tokens, artifacts, challenges or keys are readable by their owner alone, new or overwritten`()
+        throws
+    {
         let folder = try folder(Self.exchange)
         func mode(_ name: String) throws -> Int? {
             try FileManager.default.attributesOfItem(atPath: folder.path + "/" + name)[.posixPermissions] as? Int

@@ -61,16 +61,14 @@ struct CommandLineTests {
         return (code, transcript)
     }
 
-    @Test("A successful command exits 0 and writes nothing to standard error")
-    func done() {
+    @Test func `A successful command exits 0 and writes nothing to standard error`() {
         let (code, transcript) = run("sample", "--config", "x", "--count=3", "--app-id", "a", "--app-id=b", "file")
         #expect(code == 0)
         #expect(transcript.output == "ran\n")
         #expect(transcript.error.isEmpty)
     }
 
-    @Test("Both spellings of an option give its value, and a repeatable option keeps its order")
-    func spellings() throws {
+    @Test func `Both spellings of an option give its value, and a repeatable option keeps its order`() throws {
         let parser = OptionParser(command: Self.sample)
         let parsed = try parser.parse(["--config", "d", "--app-id", "a", "--app-id=b=c", "--json", "--", "--count"])
         #expect(parsed.string("--config") == "d")
@@ -79,13 +77,11 @@ struct CommandLineTests {
         #expect(parsed.operands == ["--count"])
     }
 
-    @Test("A lone dash is an operand")
-    func dash() throws {
+    @Test func `A lone dash is an operand`() throws {
         #expect(try OptionParser(command: Self.sample).parse(["--config", "d", "-"]).operands == ["-"])
     }
 
     @Test(
-        "Wrong usage ends with one line that says what is wrong, and exit code 2",
         arguments: [
             ([], "no command given"),
             (["smaple"], "unknown command 'smaple': did you mean sample?"),
@@ -107,7 +103,10 @@ struct CommandLineTests {
             (["sample", "--config", "a", "--seed", "-1"], "--seed must be a whole number"),
         ]
     )
-    func usage(arguments: [String], expected: String) {
+    func `Wrong usage ends with one line that says what is wrong, and exit code 2`(
+        arguments: [String],
+        expected: String
+    ) {
         let transcript = Transcript()
         let code = AttestWorker.main(arguments, commands: [Self.sample], console: transcript.console)
         #expect(code == 2)
@@ -117,25 +116,22 @@ struct CommandLineTests {
         #expect(transcript.error.filter(\.isNewline).count == 1)
     }
 
-    @Test("An environment fault ends with one line and exit code 1")
-    func fault() {
+    @Test func `An environment fault ends with one line and exit code 1`() {
         let (code, transcript) = run("sample", "--config", "x", "--json")
         #expect(code == 1)
         #expect(transcript.error == "attest-worker: the broker is down: start it.\n")
     }
 
-    @Test("Control characters in arguments never reach the terminal")
-    func controlCharacters() {
+    @Test func `Control characters in arguments never reach the terminal`() {
         let (code, transcript) = run("sample", "--con\u{1B}[2J")
         #expect(code == 2)
         #expect(!transcript.error.contains("\u{1B}"))
     }
 
     @Test(
-        "Help lists every option on standard output, with exit code 0",
         arguments: [["sample", "--help"], ["help", "sample"]]
     )
-    func help(arguments: [String]) {
+    func `Help lists every option on standard output, with exit code 0`(arguments: [String]) {
         let transcript = Transcript()
         #expect(AttestWorker.main(arguments, commands: [Self.sample], console: transcript.console) == 0)
         for option in Self.sample.options { #expect(transcript.output.contains(option.usage)) }
@@ -143,16 +139,14 @@ struct CommandLineTests {
         #expect(transcript.error.isEmpty)
     }
 
-    @Test("The overview lists every command; the version is printed alone")
-    func overview() {
+    @Test func `The overview lists every command; the version is printed alone`() {
         let (code, transcript) = run("--help")
         #expect(code == 0)
         #expect(transcript.output.contains("sample"))
         #expect(run("--version").transcript.output == "attest-worker \(AttestWorker.version)\n")
     }
 
-    @Test("The program's own commands have distinct names, options with dashes, and summaries of one line")
-    func table() {
+    @Test func `The program's own commands have distinct names, options with dashes, and summaries of one line`() {
         let commands = AttestWorker.commands
         #expect(Set(commands.map(\.name)).count == commands.count)
         for command in commands {
@@ -166,7 +160,6 @@ struct CommandLineTests {
 @Suite("Times on the command line")
 struct TimeTextTests {
     @Test(
-        "RFC 3339 and milliseconds are read",
         arguments: [
             ("1970-01-01T00:00:00Z", 0),
             ("2026-11-20T12:00:00Z", 1_795_176_000_000),
@@ -176,23 +169,22 @@ struct TimeTextTests {
             ("1795176000123", 1_795_176_000_123),
         ] as [(String, Int64)]
     )
-    func reads(text: String, milliseconds: Int64) {
+    func `RFC 3339 and milliseconds are read`(text: String, milliseconds: Int64) {
         #expect(TimeText.milliseconds(text) == milliseconds)
     }
 
     @Test(
-        "Any other text is not a time",
         arguments: [
             "", "now", "2026-11-20", "2026-11-20T12:00:00", "2026-13-20T12:00:00Z", "-1", "1e9",
             "2026-11-20T12:00:00.Z",
         ]
     )
-    func refuses(text: String) {
+    func `Any other text is not a time`(text: String) {
         #expect(TimeText.milliseconds(text) == nil)
     }
 
-    @Test("A time is shown in UTC with milliseconds and reads back", arguments: [0, 1_795_176_000_123] as [Int64])
-    func shows(milliseconds: Int64) {
+    @Test(arguments: [0, 1_795_176_000_123] as [Int64])
+    func `A time is shown in UTC with milliseconds and reads back`(milliseconds: Int64) {
         let text = TimeText.rfc3339(milliseconds)
         #expect(text.hasSuffix("Z"))
         #expect(TimeText.milliseconds(text) == milliseconds)
@@ -201,8 +193,7 @@ struct TimeTextTests {
 
 @Suite("Progress and tables")
 struct ConsoleTests {
-    @Test("Off a terminal, progress is a plain line every five seconds")
-    func lines() {
+    @Test func `Off a terminal, progress is a plain line every five seconds`() {
         let transcript = Transcript()
         var now = Duration.zero
         var meter = ProgressMeter(
@@ -223,8 +214,7 @@ struct ConsoleTests {
         #expect(transcript.output.isEmpty)
     }
 
-    @Test("On a terminal, progress is one line that is redrawn and cleared")
-    func bar() {
+    @Test func `On a terminal, progress is one line that is redrawn and cleared`() {
         let transcript = Transcript(isTerminal: true)
         var meter = ProgressMeter(
             "work",
@@ -242,8 +232,7 @@ struct ConsoleTests {
         #expect(!transcript.error.contains("\n"))
     }
 
-    @Test("A table's columns line up, numbers to the right")
-    func table() {
+    @Test func `A table's columns line up, numbers to the right`() {
         var table = TextTable([.left, .right])
         table.add("a", "1", "x")
         table.add("bcd", "100", "yz")
@@ -251,10 +240,9 @@ struct ConsoleTests {
     }
 
     @Test(
-        "Large numbers are grouped",
         arguments: zip([0, 999, 1000, -1_234_567], ["0", "999", "1,000", "-1,234,567"])
     )
-    func grouping(number: Int, text: String) {
+    func `Large numbers are grouped`(number: Int, text: String) {
         #expect(number.grouped == text)
     }
 }

@@ -69,15 +69,13 @@ private final class WatchBench {
 struct ConfigurationWatchTests {
     private static let gone = "the configuration is not reloaded, the old one stays in use: "
 
-    @Test("Unchanged files cause no reload")
-    func quiet() throws {
+    @Test func `Unchanged files cause no reload`() throws {
         let bench = try WatchBench(KeyDirectory.complete())
         for _ in 0..<5 { bench.look() }
         #expect(bench.lines.isEmpty && bench.applied.isEmpty)
     }
 
-    @Test("A changed apps.json is reloaded once it is the same in two looks")
-    func apps() throws {
+    @Test func `A changed apps.json is reloaded once it is the same in two looks`() throws {
         let bench = try WatchBench(KeyDirectory.complete())
         try bench.directory.files.write("apps.json", ConfigurationDirectory.apps(#""tokenTtl":"2h""#))
         bench.look()
@@ -92,8 +90,10 @@ struct ConfigurationWatchTests {
         #expect(bench.applied.count == 1)
     }
 
-    @Test("A configuration that the loop refuses is not reported as reloaded, and the running one stays the reference")
-    func refused() throws {
+    @Test
+    func `A configuration that the loop refuses is not reported as reloaded, and the running one stays the reference`()
+        throws
+    {
         let directory = try KeyDirectory.complete()
         let bench = try WatchBench(directory)
         let worker = try directory.text("worker.json")
@@ -112,8 +112,7 @@ struct ConfigurationWatchTests {
         #expect(bench.lines.count == 2 && bench.lines[1].contains("is reloaded: 1 app, 1 signing key, 1 sealing key"))
     }
 
-    @Test("A reload is logged when the loop has taken it, and the next change waits for it")
-    func waits() throws {
+    @Test func `A reload is logged when the loop has taken it, and the next change waits for it`() throws {
         let bench = try WatchBench(KeyDirectory.complete())
         bench.answers = false
         try bench.directory.files.write("apps.json", ConfigurationDirectory.apps(#""tokenTtl":"2h""#))
@@ -128,8 +127,7 @@ struct ConfigurationWatchTests {
         #expect(bench.applied.map { $0.0.registry.apps[0].tokens.ttlMilliseconds } == [7_200_000, 39_600_000])
     }
 
-    @Test("A change between the load and the watch, during the wait for the broker, is reloaded")
-    func meanwhile() throws {
+    @Test func `A change between the load and the watch, during the wait for the broker, is reloaded`() throws {
         let directory = try KeyDirectory.complete()
         let bench = try WatchBench(directory) {
             try directory.files.write("apps.json", ConfigurationDirectory.apps(#""tokenTtl":"2h""#))
@@ -138,8 +136,7 @@ struct ConfigurationWatchTests {
         #expect(bench.applied.first?.0.registry.apps[0].tokens.ttlMilliseconds == 7_200_000)
     }
 
-    @Test("A change during the load is reloaded too")
-    func duringLoad() throws {
+    @Test func `A change during the load is reloaded too`() throws {
         let directory = try KeyDirectory.complete()
         let (path, root) = (directory.path, directory.path + "/root.pem")
         let worker = try directory.text("worker.json")
@@ -160,8 +157,7 @@ struct ConfigurationWatchTests {
         #expect(bench.applied.count == 1)
     }
 
-    @Test("SIGHUP is answered at once, whether a file has changed or not")
-    func hangup() throws {
+    @Test func `SIGHUP is answered at once, whether a file has changed or not`() throws {
         let bench = try WatchBench(KeyDirectory.complete())
         bench.isAsked = true
         bench.pollAtOnce()
@@ -171,7 +167,6 @@ struct ConfigurationWatchTests {
     }
 
     @Test(
-        "If a changed file is invalid, the worker keeps the old configuration and logs why; a fix is reloaded",
         arguments: [
             ("apps.json", "{", "apps.json: line 1, column 2: invalid JSON; fix it there."),
             (
@@ -186,7 +181,11 @@ struct ConfigurationWatchTests {
             ("worker.json", nil, "cannot read DIR/worker.json"),
         ]
     )
-    func bad(file: String, content: String?, complaint: String) throws {
+    func `If a changed file is invalid, the worker keeps the old configuration and logs why; a fix is reloaded`(
+        file: String,
+        content: String?,
+        complaint: String
+    ) throws {
         let directory = try KeyDirectory.complete()
         let good = try directory.text(file)
         let bench = try WatchBench(directory)
@@ -204,8 +203,7 @@ struct ConfigurationWatchTests {
         #expect(bench.applied.count == 1 && bench.lines.count == 2)
     }
 
-    @Test("A missing key file is watched: creating it is enough for the reload")
-    func keyFileComes() throws {
+    @Test func `A missing key file is watched: creating it is enough for the reload`() throws {
         let directory = try KeyDirectory.complete()
         let bench = try WatchBench(directory)
         let worker = try directory.text("worker.json")
@@ -219,8 +217,7 @@ struct ConfigurationWatchTests {
         #expect(bench.applied.first?.1.sealing.keys.count == 2)
     }
 
-    @Test("A key file that becomes readable by others is logged, and the keys stay")
-    func rights() throws {
+    @Test func `A key file that becomes readable by others is logged, and the keys stay`() throws {
         let directory = try KeyDirectory.complete()
         let bench = try WatchBench(directory)
         let file = try #require(try directory.load().configuration.sealingKeys.first?.file)
@@ -230,8 +227,7 @@ struct ConfigurationWatchTests {
         #expect(bench.lines[0].contains("is open to others (mode 644)"))
     }
 
-    @Test("Settings that need a restart are named, and all others are reloaded")
-    func restart() throws {
+    @Test func `Settings that need a restart are named, and all others are reloaded`() throws {
         let directory = try KeyDirectory.complete()
         let bench = try WatchBench(directory)
         let worker = try directory.text("worker.json")
@@ -255,8 +251,7 @@ struct ConfigurationWatchTests {
         #expect(next.registry.apps[0].unknownKeys == .restore, "the default that goes with the mode that runs")
     }
 
-    @Test("A rotation with new-keys is reloaded step by step, and all keys stay known")
-    func rotation() throws {
+    @Test func `A rotation with new-keys is reloaded step by step, and all keys stay known`() throws {
         let directory = try KeyDirectory.complete()
         let bench = try WatchBench(directory)
         let old = try directory.load()

@@ -61,8 +61,7 @@ struct CrashMarksTests {
             sleep(30)
         }
 
-        @Test("A crash counts against the record of the crashed thread, and no other")
-        func blame() async throws {
+        @Test func `A crash counts against the record of the crashed thread, and no other`() async throws {
             for signal in [SIGILL, SIGSEGV, SIGABRT, SIGTRAP, SIGBUS, 0] {
                 let path = try Self.folder()
                 defer { try? FileManager.default.removeItem(atPath: path) }
@@ -75,8 +74,7 @@ struct CrashMarksTests {
             }
         }
 
-        @Test("A signal from outside counts against no record")
-        func killed() async throws {
+        @Test func `A signal from outside counts against no record`() async throws {
             for signal in [SIGKILL, SIGSEGV, SIGABRT, SIGILL] {
                 let path = try Self.folder()
                 defer { try? FileManager.default.removeItem(atPath: path) }
@@ -97,8 +95,7 @@ struct CrashMarksTests {
         }
     #endif
 
-    @Test("Counts add up over processes, and end once the record is committed")
-    func counts() throws {
+    @Test func `Counts add up over processes, and end once the record is committed`() throws {
         let path = try Self.folder()
         defer { try? FileManager.default.removeItem(atPath: path) }
         var file = CrashFile(slots: 2)
@@ -111,8 +108,8 @@ struct CrashMarksTests {
         #expect(try #require(CrashFile.past(in: passed)).suspects.isEmpty)
     }
 
-    @Test("A file in another format, or a truncated one, yields nothing", arguments: [0, 1, 7, 8, 100])
-    func damaged(count: Int) throws {
+    @Test(arguments: [0, 1, 7, 8, 100])
+    func `A file in another format, or a truncated one, yields nothing`(count: Int) throws {
         let words = CrashFile(slots: 2).written().words
         #expect(CrashFile.past(in: Array(words.prefix(count))) == nil)
         var other = words
@@ -120,8 +117,7 @@ struct CrashMarksTests {
         #expect(CrashFile.past(in: other) == nil && CrashFile.past(in: words) != nil)
     }
 
-    @Test("A folder that others may write, or a link, is refused, and the next candidate is used")
-    func places() throws {
+    @Test func `A folder that others may write, or a link, is refused, and the next candidate is used`() throws {
         let path = try Self.folder()
         defer { try? FileManager.default.removeItem(atPath: path) }
         let (open, own) = (path + "/open", path + "/own")

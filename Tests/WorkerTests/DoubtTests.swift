@@ -11,7 +11,6 @@ internal import Testing
 @Suite("Warnings about a configuration")
 struct DoubtTests {
     @Test(
-        "A warning names the place of an empty list that accepts nothing, not of an absent or full one",
         arguments: [
             (#""appleAppIds":[]"#, "apps.json: projects[0].apps[0].appleAppIds is empty: no device is accepted"),
             (
@@ -26,26 +25,27 @@ struct DoubtTests {
             (#""appleAppIds":["T.b"],"oauthClientIds":[]"#, nil),
         ] as [(String, String?)]
     )
-    func lists(app: String, warning: String?) throws {
+    func `A warning names the place of an empty list that accepts nothing, not of an absent or full one`(
+        app: String,
+        warning: String?
+    ) throws {
         let warnings = try KeyDirectory(app: app).load().warnings(now: 0)
         #expect(warnings.count == (warning == nil ? 0 : 1))
         if let warning { #expect(warnings[0].hasPrefix(warning), "\(warnings)") }
     }
 
     @Test(
-        "A project without apps and a file without projects cause warnings",
         arguments: [
             (#"{"projects":[]}"#, ["projects"]),
             (#"{"projects":[{"number":"1","apps":[]},{"number":"2","apps":[{"appId":"a"}]}]}"#, ["projects[0].apps"]),
             (#"{"projects":[{"number":"2","apps":[{"appId":"a"}]}]}"#, []),
         ]
     )
-    func projects(apps: String, places: [String]) throws {
+    func `A project without apps and a file without projects cause warnings`(apps: String, places: [String]) throws {
         #expect(try ConfigurationDirectory(apps: apps).load().emptyLists == places)
     }
 
-    @Test("A warning names the list of a lab authority's root, and no other root")
-    func labAnchors() {
+    @Test func `A warning names the list of a lab authority's root, and no other root`() {
         let lab = LabCA(seed: 7)
         func file(_ pem: [UInt8]) -> AnchorSettings.File { AnchorSettings.File(path: "a.pem", pem: pem) }
         let apple = file(Array(AppleRoots.attestationPEM.utf8))
@@ -59,8 +59,7 @@ struct DoubtTests {
         #expect(LabAnchors.warnings(AnchorSettings(attestation: [apple])) == [])
     }
 
-    @Test("Session tokens are accepted, or refused if apps.json says so; other words are faults")
-    func sessionTokens() throws {
+    @Test func `Session tokens are accepted, or refused if apps.json says so; other words are faults`() throws {
         func policy(_ members: String) throws -> Bool? {
             try KeyDirectory(app: members).load().configuration.registry.apps.first?.tokens.consumesSessionTokens
         }
@@ -75,8 +74,7 @@ struct DoubtTests {
         )
     }
 
-    @Test("The limit of remembered tokens is one of the configured limits")
-    func limit() throws {
+    @Test func `The limit of remembered tokens is one of the configured limits`() throws {
         #expect(try KeyDirectory().load().configuration.limits.sessionTokens == 1_000_000)
         #expect(try KeyDirectory(#""limits":{"sessionTokens":5}"#).load().configuration.limits.sessionTokens == 5)
         #expect(try KeyDirectory(#""limits":{"sessionTokens":-1}"#).fault()?.contains("limits.sessionTokens") == true)

@@ -78,10 +78,9 @@ struct InspectTests {
     }
 
     @Test(
-        "With all arguments, every check of an honest object passes",
         arguments: [DeviceShape.ios14_0, .ios18_5CDHash, .ios27_0_1, .macos27_0]
     )
-    func honest(shape: DeviceShape) throws {
+    func `With all arguments, every check of an honest object passes`(shape: DeviceShape) throws {
         let bench = try Bench(shape)
         let attestation = bench.device.attest(clientDataHash: Self.hash, at: Self.time)
         #expect(Set(try bench.results(attestation, bench.all).values) == ["passed"])
@@ -93,8 +92,7 @@ struct InspectTests {
         #expect(results.filter { $0.value != "passed" }.keys.sorted() == ["missing", "too-old", "type"])
     }
 
-    @Test("Without arguments a check lists the options that it needs")
-    func needs() throws {
+    @Test func `Without arguments a check lists the options that it needs`() throws {
         let bench = try Bench()
         let attestation = bench.device.attest(clientDataHash: Self.hash, at: Self.time)
         let transcript = try bench.run(attestation, bench.config)
@@ -112,7 +110,6 @@ struct InspectTests {
     }
 
     @Test(
-        "A faulty attestation shows its reason at its check, and which checks were not reached",
         arguments: [
             (AttestationFault.leafExpired, "dates", "expired-or-not-yet-valid:leaf"),
             (.leafByOtherKey, "chain", "chain"), (.nonceFlipped, "nonce", "nonce-mismatch"),
@@ -120,7 +117,11 @@ struct InspectTests {
             (.coseKeyFlipped, "COSE key", "cose-key-mismatch"), (.truncated, "object", "malformed-attestation"),
         ]
     )
-    func faulty(fault: AttestationFault, check: String, reason: String) throws {
+    func `A faulty attestation shows its reason at its check, and which checks were not reached`(
+        fault: AttestationFault,
+        check: String,
+        reason: String
+    ) throws {
         let bench = try Bench()
         let object = bench.device.attest(clientDataHash: Self.hash, at: Self.time, fault: fault)
         let results = try bench.results(object, bench.all)
@@ -135,8 +136,7 @@ struct InspectTests {
         return root["fields"]?.members.first { $0.name == Array(name.utf8) }?.value.string
     }
 
-    @Test("A report shows whether the extension map counts, and why")
-    func extensions() throws {
+    @Test func `A report shows whether the extension map counts, and why`() throws {
         for (shape, announced) in [(DeviceShape.ios27_0_1, true), (.ios27_0, false)] {
             let bench = try Bench(shape)
             func trust(_ object: [UInt8], _ arguments: [String]) throws -> String? {
@@ -163,8 +163,7 @@ struct InspectTests {
         #expect(try Self.field("extensions", bench.run(attestation, bench.all + ["--json"])) == nil)
     }
 
-    @Test("A hash whose length the app refuses is reported")
-    func hashLength() throws {
+    @Test func `A hash whose length the app refuses is reported`() throws {
         let bench = try Bench()
         let hash = [UInt8](repeating: 7, count: 21)
         let assertion = bench.device.assertion(clientDataHash: hash, counter: 7)
@@ -176,8 +175,7 @@ struct InspectTests {
         #expect(try note(Self.hash) == nil)
     }
 
-    @Test("Wrong arguments fail their checks")
-    func wrongArguments() throws {
+    @Test func `Wrong arguments fail their checks`() throws {
         let (bench, other) = (try Bench(), try Bench(.ios26_1))
         let attestation = bench.device.attest(clientDataHash: Self.hash, at: Self.time)
         let assertion = bench.device.assertion(clientDataHash: Self.hash, counter: 7)
@@ -194,8 +192,7 @@ struct InspectTests {
         #expect(try bench.results(assertion, hash + key)["signature"] == "signature-invalid")
     }
 
-    @Test("The object may be base64 on the command line or in a file; client data may be a file")
-    func inputs() throws {
+    @Test func `The object may be base64 on the command line or in a file; client data may be a file`() throws {
         let bench = try Bench()
         let assertion = bench.device.assertion(clientDataHash: Self.hash, counter: 7)
         let plain = try bench.run(assertion, bench.config).output
@@ -209,7 +206,6 @@ struct InspectTests {
     }
 
     @Test(
-        "An object that cannot be inspected ends with one line and exit code 2",
         arguments: [
             (["AAAA"], "neither an attestation, an assertion, a receipt nor an artifact"),
             (["no such file"], "is neither a file nor base64"), (["omlz", "omlz"], "unexpected argument"),
@@ -220,7 +216,8 @@ struct InspectTests {
             (["--config", "/nonexistent", "omlz"], "cannot read /nonexistent/worker.json"),
         ]
     )
-    func refused(arguments: [String], expected: String) {
+    func `An object that cannot be inspected ends with one line and exit code 2`(arguments: [String], expected: String)
+    {
         let (code, transcript) = Transcript.run(["inspect"] + arguments)
         #expect(code == 2)
         #expect(transcript.error.contains(expected))
@@ -228,10 +225,9 @@ struct InspectTests {
     }
 
     @Test(
-        "Truncated and damaged objects are explained as far as they can be read",
         arguments: [DeviceShape.ios14_0, .ios27_0_1]
     )
-    func damaged(shape: DeviceShape) throws {
+    func `Truncated and damaged objects are explained as far as they can be read`(shape: DeviceShape) throws {
         let bench = try Bench(shape)
         let objects = [
             bench.device.attest(clientDataHash: Self.hash, at: Self.time),
@@ -300,8 +296,7 @@ struct InspectTests {
         #expect(transcript.error.hasSuffix("/empty holds neither an object nor base64.\n"))
     }
 
-    @Test("The built-in roots are those in Config")
-    func roots() throws {
+    @Test func `The built-in roots are those in Config`() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
         func shipped(_ name: String) throws -> String {

@@ -28,8 +28,7 @@ struct LaneWatchTests {
         RequestRecords.record(Array("{}".utf8), key: nil, offset: offset)
     }
 
-    @Test("a lane that stays on one grain past the limit is found, with its records' places")
-    func hangs() throws {
+    @Test func `a lane that stays on one grain past the limit is found, with its records' places`() throws {
         let (idle, slot) = (WorkSlot(), WorkSlot())
         var watch = LaneWatch([idle, slot], limit: .seconds(3), at: Self.start)
         let found = slot.during(.verifying, alone: false) {
@@ -44,8 +43,7 @@ struct LaneWatchTests {
         #expect(sentence.contains("requests/0/7, requests/0/8, requests/0/9;"), "\(sentence)")
     }
 
-    @Test("a grain of single records names the current one, a grain of many names only some")
-    func names() throws {
+    @Test func `a grain of single records names the current one, a grain of many names only some`() throws {
         let slot = WorkSlot()
         var watch = LaneWatch([slot], limit: .seconds(1), at: Self.start)
         let one = slot.during(.decoding, alone: false) {
@@ -63,8 +61,7 @@ struct LaneWatchTests {
         #expect(try #require(many).hung.sentence(topic: "r").contains("r/0/7 and 12 more;"))
     }
 
-    @Test("a lane that moves from grain to grain, or is idle, does not hang")
-    func works() {
+    @Test func `a lane that moves from grain to grain, or is idle, does not hang`() {
         let slot = WorkSlot()
         var watch = LaneWatch([slot], limit: .seconds(2), at: Self.start)
         #expect(Self.look(&watch, seconds: 5) == nil)
@@ -74,8 +71,7 @@ struct LaneWatchTests {
         #expect(hung == nil)
     }
 
-    @Test("time without a look, as in a stopped process, counts as one second")
-    func stopped() {
+    @Test func `time without a look, as in a stopped process, counts as one second`() {
         let slot = WorkSlot()
         var watch = LaneWatch([slot], limit: .seconds(60), at: Self.start)
         slot.during(.verifying, alone: false) {

@@ -23,7 +23,6 @@ struct LedgerCommandTests {
     }
 
     @Test(
-        "Wrong usage ends with one line and exit code 2",
         arguments: [
             (["import-keys"], "--config DIR, --input KEYS are required"),
             (["import-keys", "--config", "DIR"], "--input KEYS is required"),
@@ -37,7 +36,7 @@ struct LedgerCommandTests {
             (["reset", "--config", "/absent"], "worker.json"),
         ]
     )
-    func usage(arguments: [String], expected: String) throws {
+    func `Wrong usage ends with one line and exit code 2`(arguments: [String], expected: String) throws {
         let (code, transcript) = try run(arguments)
         #expect(code == 2)
         #expect(transcript.output.isEmpty)
@@ -50,8 +49,8 @@ struct LedgerCommandTests {
         ["export-keys", "--config", "DIR"],
     ]
 
-    @Test("Without a permanent broker, or with a wrong property, the exit code is 2", arguments: commands)
-    func configuration(_ arguments: [String]) throws {
+    @Test(arguments: commands)
+    func `Without a permanent broker, or with a wrong property, the exit code is 2`(_ arguments: [String]) throws {
         let embedded = try run(arguments, worker: #""embeddedBroker":true"#)
         #expect(embedded.code == 2 && embedded.transcript.error.contains("embeddedBroker"))
         let property = try run(arguments, properties: Self.broker + "no.such.property=1\n")
@@ -77,14 +76,13 @@ struct LedgerCommandTests {
         }
     }
 
-    @Test("Without the group's name a command changes nothing", arguments: commands.dropLast())
-    func group(_ arguments: [String]) throws {
+    @Test(arguments: commands.dropLast())
+    func `Without the group's name a command changes nothing`(_ arguments: [String]) throws {
         let (code, transcript) = try run(arguments, properties: "bootstrap.servers=127.0.0.1:1\n")
         #expect(code == 2 && transcript.error.contains("group.id is missing"), "\(transcript.error)")
     }
 
-    @Test("An unchecked partitioner is refused by import-keys, the others are not")
-    func unchecked() throws {
+    @Test func `An unchecked partitioner is refused by import-keys, the others are not`() throws {
         let arguments = Self.commands[0]
         let (code, transcript) = try run(arguments, worker: #""partitioner":"unchecked""#, keys: "{")
         #expect(code == 2 && transcript.error.contains("partitioner is unchecked"))
@@ -94,8 +92,7 @@ struct LedgerCommandTests {
         }
     }
 
-    @Test("An unreadable line is named before a broker is contacted")
-    func lines() throws {
+    @Test func `An unreadable line is named before a broker is contacted`() throws {
         let good = KeySamples.file([KeySamples.key(1)])
         let long = good.dropLast(2) + #","app":"\#(String(repeating: "x", count: 65_536))"}"# + "\n"
         for (line, reason) in [("{}", "keyId is missing"), (long, "it is longer than 65536 bytes")] {

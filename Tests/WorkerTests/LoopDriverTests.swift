@@ -28,15 +28,15 @@ struct LoopDriverTests {
         )
     }
 
-    @Test("a stop before the loop runs takes effect", .timeLimit(.minutes(20)))
-    func stopsBefore() throws {
+    @Test(.timeLimit(.minutes(20)))
+    func `a stop before the loop runs takes effect`() throws {
         let driver = LoopDriver(idleWaitMilliseconds: 1)
         driver.stop()
         try driver.run(Self.loop(driver)) { _, _ in }
     }
 
-    @Test("a stop ends an idle loop", .timeLimit(.minutes(20)))
-    func stopsIdle() throws {
+    @Test(.timeLimit(.minutes(20)))
+    func `a stop ends an idle loop`() throws {
         let driver = LoopDriver(idleWaitMilliseconds: 1)
         var reports = 0
         try driver.run(Self.loop(driver)) { _, _ in

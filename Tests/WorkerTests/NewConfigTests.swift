@@ -36,8 +36,7 @@ struct NewConfigTests {
         )
     }
 
-    @Test("The configuration is complete, loads without warnings, and every file is listed")
-    func complete() throws {
+    @Test func `The configuration is complete, loads without warnings, and every file is listed`() throws {
         let folder = try SimulationFolder()
         let output = try newConfig(folder)
         let prefix = "wrote \(folder.path)/"
@@ -53,8 +52,7 @@ struct NewConfigTests {
         }
     }
 
-    @Test("simulate uses the configuration, and replay accepts its records")
-    func use() throws {
+    @Test func `simulate uses the configuration, and replay accepts its records`() throws {
         let folder = try SimulationFolder()
         _ = try newConfig(folder)
         _ = try folder.capture("--devices", "2", "--records", "20")
@@ -62,8 +60,7 @@ struct NewConfigTests {
         #expect(outcomes.count == 20 && outcomes.values.allSatisfy { $0 == "accepted" })
     }
 
-    @Test("simulate --new-config writes the same files, except for secrets")
-    func same() throws {
+    @Test func `simulate --new-config writes the same files, except for secrets`() throws {
         let (folder, other) = (try SimulationFolder(), try SimulationFolder())
         _ = try newConfig(folder)
         _ = try other.capture("--new-config", "--devices", "1", "--records", "1")
@@ -74,8 +71,7 @@ struct NewConfigTests {
         #expect(try folder.bytes("config/lab-authority.json") != other.bytes("config/lab-authority.json"))
     }
 
-    @Test("The printed commands exist, with their options")
-    func nextCommands() throws {
+    @Test func `The printed commands exist, with their options`() throws {
         let folder = try SimulationFolder()
         let lines = try newConfig(folder).split(separator: "\n").filter { $0.hasPrefix("  attest-worker ") }
         #expect(lines.count == 6)
@@ -87,8 +83,8 @@ struct NewConfigTests {
         }
     }
 
-    @Test("An existing file is never overwritten, and nothing else is written", arguments: files)
-    func existing(file: String) throws {
+    @Test(arguments: files)
+    func `An existing file is never overwritten, and nothing else is written`(file: String) throws {
         let folder = try SimulationFolder()
         let anchors = folder.path + "/config/anchors"
         try FileManager.default.createDirectory(atPath: anchors, withIntermediateDirectories: true)
@@ -103,7 +99,6 @@ struct NewConfigTests {
     }
 
     @Test(
-        "Wrong usage ends with one line and exit code 2",
         arguments: [
             ([], "new-config: --config DIR is required."),
             (["--config"], "new-config: --config needs a value: --config DIR."),
@@ -112,7 +107,7 @@ struct NewConfigTests {
             (["--config", "DIR", "more"], "new-config: unexpected argument 'more'."),
         ]
     )
-    func usage(arguments: [String], expected: String) throws {
+    func `Wrong usage ends with one line and exit code 2`(arguments: [String], expected: String) throws {
         let folder = try SimulationFolder()
         let given = arguments.map { $0 == "DIR" ? folder.path + "/config" : $0 }
         let (code, transcript) = run(["new-config"] + given)
@@ -122,8 +117,7 @@ struct NewConfigTests {
         #expect(try contents(of: folder).isEmpty)
     }
 
-    @Test("A directory that cannot be made ends with one line and exit code 1")
-    func unwritable() throws {
+    @Test func `A directory that cannot be made ends with one line and exit code 1`() throws {
         let folder = try SimulationFolder()
         try folder.write("", to: "file")
         let (code, transcript) = run(["new-config", "--config", folder.path + "/file/config"])

@@ -15,8 +15,7 @@ struct NewKeysTests {
         try FileManager.default.contentsOfDirectory(atPath: "\(directory.path)/keys").sorted()
     }
 
-    @Test("Each key gets a file that only its owner may read, and worker.json does not change")
-    func writes() throws {
+    @Test func `Each key gets a file that only its owner may read, and worker.json does not change`() throws {
         let directory = try KeyDirectory()
         let before = try directory.text("worker.json")
         let (code, output, error) = directory.run("new-keys")
@@ -33,8 +32,7 @@ struct NewKeysTests {
         #expect(output.contains("after 7 h, active"))
     }
 
-    @Test("The printed lists load when pasted into worker.json")
-    func pasted() throws {
+    @Test func `The printed lists load when pasted into worker.json`() throws {
         let directory = try KeyDirectory()
         let output = directory.run("new-keys").output
         func entry(_ list: String) throws -> Substring {
@@ -50,8 +48,8 @@ struct NewKeysTests {
         #expect(keys.rings.tokens.keys.count == 1 && keys.sealing.count == 1 && keys.challenges.count == 1)
     }
 
-    @Test("A kid is the first four bytes of the key's RFC 7638 thumbprint", arguments: ["RS256", "ES256"])
-    func kid(algorithm: String) throws {
+    @Test(arguments: ["RS256", "ES256"])
+    func `A kid is the first four bytes of the key's RFC 7638 thumbprint`(algorithm: String) throws {
         let directory = try KeyDirectory()
         #expect(directory.run("new-keys", "--add", "--only", "signing", "--algorithm", algorithm).code == 0)
         let key = try #require(try directory.load().keys.rings.tokens.keys.first)
@@ -67,8 +65,7 @@ struct NewKeysTests {
         #expect(key.kid.count == 6 && !key.kid.hasPrefix("-"))
     }
 
-    @Test("--add lists the keys and keeps everything else; a second key is published and last")
-    func adds() throws {
+    @Test func `--add lists the keys and keeps everything else; a second key is published and last`() throws {
         let directory = try KeyDirectory(#""lanes":3,"clock":{"maxAge":"12h"},"challenges":{"ttl":"60s"}"#)
         #expect(directory.run("new-keys", "--add").code == 0)
         let first = try directory.load()
@@ -87,8 +84,7 @@ struct NewKeysTests {
         #expect(Set(ids).count == 4)
     }
 
-    @Test("Signing keys are made for the apps' algorithms, unless an option names others")
-    func algorithms() throws {
+    @Test func `Signing keys are made for the apps' algorithms, unless an option names others`() throws {
         let directory = try KeyDirectory.complete(app: #""tokenAlgorithm":"ES256""#)
         #expect(try directory.load().configuration.signingKeys.map(\.algorithm) == [.es256])
         #expect(directory.run("new-keys", "--add", "--only", "signing", "--algorithm", "RS256").code == 0)
@@ -97,8 +93,8 @@ struct NewKeysTests {
         #expect(signing.map(\.state) == [.active, .active], "each is the only one of its algorithm")
     }
 
-    @Test("RSA keys have 2048 bits, or more on request", arguments: [nil, 2048, 3072] as [Int?])
-    func rsaBits(bits: Int?) throws {
+    @Test(arguments: [nil, 2048, 3072] as [Int?])
+    func `RSA keys have 2048 bits, or more on request`(bits: Int?) throws {
         let directory = try KeyDirectory()
         let asked = bits.map { ["--rsa-bits=\($0)"] } ?? []
         let arguments = ["new-keys", "--config", directory.path, "--add", "--only", "signing"] + asked
@@ -107,8 +103,7 @@ struct NewKeysTests {
         #expect(key.key.signatureBytes == (bits ?? 2048) / 8)
     }
 
-    @Test("A revoked key cannot be activated, and stays revoked when another is activated")
-    func revoked() throws {
+    @Test func `A revoked key cannot be activated, and stays revoked when another is activated`() throws {
         let directory = try KeyDirectory.complete()
         #expect(directory.run("new-keys", "--add", "--only", "signing").code == 0)
         let before = try directory.load().configuration.signingKeys
@@ -127,15 +122,13 @@ struct NewKeysTests {
         #expect(try directory.load().configuration.signingKeys.map(\.state) == [.revoked, .revoked, .active])
     }
 
-    @Test("If the gateway makes the challenges, no challenge key is made")
-    func external() throws {
+    @Test func `If the gateway makes the challenges, no challenge key is made`() throws {
         let directory = try KeyDirectory(#""challenges":{"mode":"external"}"#)
         #expect(directory.run("new-keys", "--add").code == 0)
         #expect(try directory.load().configuration.challengeKeys.isEmpty)
     }
 
-    @Test("--activate moves a sealing or challenge key to the head of its list, and removes none")
-    func activatesSecrets() throws {
+    @Test func `--activate moves a sealing or challenge key to the head of its list, and removes none`() throws {
         let directory = try KeyDirectory.complete()
         #expect(directory.run("new-keys", "--add", "--only", "sealing,challenge").code == 0)
         let before = try directory.load().configuration
@@ -147,8 +140,10 @@ struct NewKeysTests {
         #expect(after.signingKeys == before.signingKeys)
     }
 
-    @Test("--activate makes a signing key active after 7 h, or sooner if forced; the previous one stays published")
-    func activatesSigning() throws {
+    @Test
+    func `--activate makes a signing key active after 7 h, or sooner if forced; the previous one stays published`()
+        throws
+    {
         let directory = try KeyDirectory.complete()
         #expect(directory.run("new-keys", "--add", "--only", "signing").code == 0)
         let before = try directory.load().configuration.signingKeys
@@ -168,7 +163,6 @@ struct NewKeysTests {
     }
 
     @Test(
-        "Wrong usage is refused and changes nothing",
         arguments: [
             (["--only", "signing,keys"], "'keys' is not signing, sealing or challenge"),
             (["--algorithm", "HS256"], "--algorithm must be RS256 or ES256, not 'HS256'"),
@@ -181,7 +175,7 @@ struct NewKeysTests {
             (["--activate", "x", "--rsa-bits", "3072"], "--activate makes no key"),
         ]
     )
-    func usage(arguments: [String], expected: String) throws {
+    func `Wrong usage is refused and changes nothing`(arguments: [String], expected: String) throws {
         let directory = try KeyDirectory()
         let before = try directory.text("worker.json")
         let (code, transcript) = Transcript.run(["new-keys", "--config", directory.path] + arguments)
@@ -191,8 +185,7 @@ struct NewKeysTests {
         #expect(!FileManager.default.fileExists(atPath: "\(directory.path)/keys"))
     }
 
-    @Test("An existing file is never overwritten, and then no other key is left behind")
-    func noOverwrite() throws {
+    @Test func `An existing file is never overwritten, and then no other key is left behind`() throws {
         let directory = try KeyDirectory()
         let fresh = try FreshKeys(algorithms: [.es256], beside: nil)
         let last = try #require(fresh.files.last)
@@ -213,8 +206,7 @@ struct NewKeysTests {
         #expect(!FileManager.default.fileExists(atPath: "\(directory.path)/elsewhere"))
     }
 
-    @Test("The mode is 600 whatever the process's umask is")
-    func mask() throws {
+    @Test func `The mode is 600 whatever the process's umask is`() throws {
         let directory = try KeyDirectory()
         try NewFile.create("\(directory.path)/a", [1])
         #expect(try directory.mode("a") == 0o600)
@@ -222,8 +214,7 @@ struct NewKeysTests {
         #expect(try directory.mode("b") == 0o666, "no mask takes anything away")
     }
 
-    @Test("Replacing a file keeps its mode and leaves nothing else behind")
-    func replaces() throws {
+    @Test func `Replacing a file keeps its mode and leaves nothing else behind`() throws {
         let directory = try KeyDirectory()
         try directory.write("target", "old", mode: 0o640)
         let count = try FileManager.default.contentsOfDirectory(atPath: directory.path).count
@@ -234,8 +225,7 @@ struct NewKeysTests {
         #expect(throws: CommandFault.self) { try NewFile.replace("\(directory.path)/none/target", []) }
     }
 
-    @Test("A rewritten worker.json is the same JSON, whatever its content")
-    func tree() throws {
+    @Test func `A rewritten worker.json is the same JSON, whatever its content`() throws {
         let texts = [
             #"{"a":[],"b":{},"c":[1,-2.50,1e3,true,false,null,"x\"\\\u0001/ü"],"long":{"k":["#
                 + (0..<40).map { "\"\($0)\"" }.joined(separator: ",") + "]}}",
@@ -252,8 +242,9 @@ struct NewKeysTests {
 
 @Suite("simulate --new-config makes keys")
 struct NewConfigurationKeyTests {
-    @Test("A new configuration has one fresh key of each kind, RS256, and another configuration has other keys")
-    func fresh() throws {
+    @Test func `A new configuration has one fresh key of each kind, RS256, and another configuration has other keys`()
+        throws
+    {
         let (folder, other) = (try SimulationFolder(), try SimulationFolder())
         let load = ["--new-config", "--devices", "1", "--records", "1"]
         for folder in [folder, other] { _ = try folder.capture(load) }

@@ -34,8 +34,8 @@ struct OutputFileTests {
         return status.st_mode
     }
 
-    @Test("a regular file has the written bytes, and no temporary file is left", arguments: [false, true])
-    func regular(whole: Bool) throws {
+    @Test(arguments: [false, true])
+    func `a regular file has the written bytes, and no temporary file is left`(whole: Bool) throws {
         try write("old and longer", whole ? .whole : .inPlace)
         try write("new", whole ? .whole : .inPlace)
         #expect(try content(of: path) == "new")
@@ -43,8 +43,7 @@ struct OutputFileTests {
         #expect(!names.contains { $0.hasSuffix(".new") })
     }
 
-    @Test("a whole file keeps its old bytes until the new one is closed, and keeps them if it never is")
-    func abandoned() throws {
+    @Test func `a whole file keeps its old bytes until the new one is closed, and keeps them if it never is`() throws {
         try write("old", .whole)
         do {
             let file = try OutputFile(path, .whole)
@@ -59,8 +58,8 @@ struct OutputFileTests {
         )
     }
 
-    @Test("a link stays a link, and its target gets the bytes", arguments: [false, true], [false, true])
-    func link(whole: Bool, exists: Bool) throws {
+    @Test(arguments: [false, true], [false, true])
+    func `a link stays a link, and its target gets the bytes`(whole: Bool, exists: Bool) throws {
         let target = directory.path + "/target"
         if exists { try Data("old and longer".utf8).write(to: URL(filePath: target)) }
         try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target)
@@ -69,8 +68,8 @@ struct OutputFileTests {
         #expect(try content(of: target) == "new")
     }
 
-    @Test("a FIFO stays a FIFO, and its reader gets the bytes", arguments: [false, true])
-    func fifo(whole: Bool) throws {
+    @Test(arguments: [false, true])
+    func `a FIFO stays a FIFO, and its reader gets the bytes`(whole: Bool) throws {
         try #require(unsafe mkfifo(path, 0o600) == 0)
         // Opened for both ways, so that neither end waits for the other.
         let reader = unsafe open(path, O_RDWR | O_NONBLOCK)
@@ -82,8 +81,8 @@ struct OutputFileTests {
         #expect(Array(bytes.prefix(max(0, count))) == Array("new".utf8))
     }
 
-    @Test("a device stays a device", arguments: [false, true])
-    func device(whole: Bool) throws {
+    @Test(arguments: [false, true])
+    func `a device stays a device`(whole: Bool) throws {
         let before = try mode(of: "/dev/null")
         let file = try OutputFile("/dev/null", whole ? .whole : .inPlace, holds: .secret)
         try file.write([1, 2, 3])
@@ -92,16 +91,15 @@ struct OutputFileTests {
         #expect(before & S_IFMT == S_IFCHR)
     }
 
-    @Test("secrets are readable by their owner only, even if the file was open to others", arguments: [false, true])
-    func secret(whole: Bool) throws {
+    @Test(arguments: [false, true])
+    func `secrets are readable by their owner only, even if the file was open to others`(whole: Bool) throws {
         try Data("old".utf8).write(to: URL(filePath: path))
         try #require(unsafe chmod(path, 0o644) == 0)
         try write("new", whole ? .whole : .inPlace, holds: .secret)
         #expect(try mode(of: path) & 0o777 == 0o600)
     }
 
-    @Test("a full disk and a missing folder are reported in one line with the system's reason")
-    func faults() throws {
+    @Test func `a full disk and a missing folder are reported in one line with the system's reason`() throws {
         let full = try OutputFile("/dev/full")
         #expect(throws: CommandFault("cannot write /dev/full: No space left on device.")) { try full.write([1]) }
         let missing = directory.path + "/none/out"
@@ -151,8 +149,8 @@ struct StandardOutputTests {
         return (process.terminationStatus, text)
     }
 
-    @Test("a full disk behind standard output ends with one line and exit code 1", .enabled(if: isBuilt))
-    func fullDisk() throws {
+    @Test(.enabled(if: isBuilt))
+    func `a full disk behind standard output ends with one line and exit code 1`() throws {
         let folder = try folder()
         for command in Self.commands {
             #expect(try run(command, in: folder, into: "> /dev/null").code == 0, "\(command)")
@@ -165,8 +163,8 @@ struct StandardOutputTests {
         }
     }
 
-    @Test("a reader that closes the pipe causes no message", .enabled(if: isBuilt))
-    func brokenPipe() throws {
+    @Test(.enabled(if: isBuilt))
+    func `a reader that closes the pipe causes no message`() throws {
         let folder = try folder()
         for command in Self.commands {
             #expect(try run(command, in: folder, into: "| true").error.contains("cannot") == false, "\(command)")

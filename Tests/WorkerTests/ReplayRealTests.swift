@@ -42,8 +42,7 @@ struct ReplayRealTests {
         )
     }
 
-    @Test("attestations and their receipts have their verdicts")
-    func attestations() throws {
+    @Test func `attestations and their receipts have their verdicts`() throws {
         let vectors = Vectors.real(.attestation).filter { $0.appID != nil }
         let fixture = try Self.fixture(vectors)
         try fixture.write(
@@ -68,8 +67,7 @@ struct ReplayRealTests {
         #expect(vectors.count == 46)
     }
 
-    @Test("assertions have their verdicts, with their keys from a file")
-    func assertions() throws {
+    @Test func `assertions have their verdicts, with their keys from a file`() throws {
         let vectors = Vectors.real(.assertion).filter { $0.appID != nil }
         let fixture = try Self.fixture(vectors)
         var capture: [InboundRecord] = []

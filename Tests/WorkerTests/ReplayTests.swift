@@ -59,8 +59,7 @@ struct ReplayTests {
         )
     }
 
-    @Test("a fleet's capture is judged record by record as planned")
-    func fleetCapture() throws {
+    @Test func `a fleet's capture is judged record by record as planned`() throws {
         let fixture = try Self.fixture()
         let fleet = Self.fleet()
         let records = Self.records(fleet)
@@ -86,8 +85,7 @@ struct ReplayTests {
         #expect(run.out.contains("accepted"))
     }
 
-    @Test("the same capture gives the same bytes, with one lane and with three")
-    func sameBytes() throws {
+    @Test func `the same capture gives the same bytes, with one lane and with three`() throws {
         let fixture = try Self.fixture()
         try fixture.write(capture: Self.records(Self.fleet()))
         #expect(fixture.replay(["--lanes", "1"], output: "one").code == 0)
@@ -98,8 +96,7 @@ struct ReplayTests {
         #expect(try !fixture.bytes("one/results.ndjson").isEmpty)
     }
 
-    @Test("keys from a file are known before the first record, unusable points included")
-    func keys() throws {
+    @Test func `keys from a file are known before the first record, unusable points included`() throws {
         let fixture = try Self.fixture()
         let ca = LabCA(seed: 21)
         let devices = (1...4 as ClosedRange<UInt64>).map { FakeDevice(ca: ca, appID: Self.appleAppID, seed: $0) }
@@ -136,10 +133,9 @@ struct ReplayTests {
     }
 
     @Test(
-        "a line that is not a record ends the replay, and its number is named",
         arguments: ["{\n", "[]", "{\"payload\":\"x\"}", "{}\n"]
     )
-    func badLine(line: String) throws {
+    func `a line that is not a record ends the replay, and its number is named`(line: String) throws {
         let fixture = try Self.fixture()
         try fixture.write(capture: Array(Self.records(Self.fleet(records: 14)).prefix(2)))
         var bytes = try fixture.bytes("capture.ndjson")
@@ -187,8 +183,7 @@ struct ReplayTests {
         #expect(folder.code == 1 && folder.error.hasSuffix(": Is a directory.\n"), "\(folder.error)")
     }
 
-    @Test("a missing capture, directory or keys file is one clear line")
-    func missing() throws {
+    @Test func `a missing capture, directory or keys file is one clear line`() throws {
         let fixture = try Self.fixture()
         let run = fixture.replay(capture: "absent.ndjson")
         #expect(run.code == 1 && run.error.contains("absent.ndjson") && run.error.split(separator: "\n").count == 1)
@@ -210,8 +205,8 @@ struct ReplayTests {
         try fixture.directory.write("capture.ndjson", lines.flatMap(\.self))
     }
 
-    @Test("a truncated last line is skipped with a warning", arguments: [1, 40, 300, -2])
-    func cutLine(bytes: Int) throws {
+    @Test(arguments: [1, 40, 300, -2])
+    func `a truncated last line is skipped with a warning`(bytes: Int) throws {
         let fixture = try Self.fixture()
         try Self.write(to: fixture) { $0[4] = Array($0[4].prefix(bytes < 0 ? $0[4].count + bytes : bytes)) }
         let run = fixture.replay()
@@ -220,8 +215,7 @@ struct ReplayTests {
         #expect(try fixture.outcomes().count == 4)
     }
 
-    @Test("a complete last line without a newline counts")
-    func lastLineWithoutNewline() throws {
+    @Test func `a complete last line without a newline counts`() throws {
         let fixture = try Self.fixture()
         try Self.write(to: fixture) { $0[4].removeLast() }
         let run = fixture.replay()
@@ -230,8 +224,7 @@ struct ReplayTests {
         #expect(try fixture.outcomes().count == 5)
     }
 
-    @Test("a bad line in the middle ends the replay, unless the option skips and counts bad lines")
-    func badLine() throws {
+    @Test func `a bad line in the middle ends the replay, unless the option skips and counts bad lines`() throws {
         let fixture = try Self.fixture()
         try Self.write(to: fixture) {
             $0.insert(Array("{\"key\": 1}\n".utf8), at: 2)
@@ -249,8 +242,7 @@ struct ReplayTests {
         #expect(summary["requests"]?.integer == 5)
     }
 
-    @Test("an unwritable summary is reported before the work starts")
-    func summaryFirst() throws {
+    @Test func `an unwritable summary is reported before the work starts`() throws {
         let fixture = try Self.fixture()
         try Self.write(to: fixture) { _ in }
         let run = fixture.replay(["--summary", fixture.directory.path + "/none/summary.json"])
@@ -259,8 +251,7 @@ struct ReplayTests {
         #expect(!FileManager.default.fileExists(atPath: fixture.directory.path + "/out"))
     }
 
-    @Test("standard input is read once")
-    func standardInputTwice() throws {
+    @Test func `standard input is read once`() throws {
         let fixture = try Self.fixture()
         let transcript = Transcript()
         let code = AttestWorker.main(

@@ -7,8 +7,7 @@ import Testing
 struct RetryPauseTests {
     private static let now = ContinuousClock.now
 
-    @Test("a pause doubles with each consecutive failure, from 200 ms to 5 s, and a success resets it")
-    func grows() {
+    @Test func `a pause doubles with each consecutive failure, from 200 ms to 5 s, and a success resets it`() {
         var pause = RetryPause()
         #expect(pause.left(at: Self.now) == 0)
         var lengths: [Int] = []
@@ -23,8 +22,7 @@ struct RetryPauseTests {
         #expect(pause.left(at: Self.now) - 1 == 200)
     }
 
-    @Test("a pause ends when its time has passed, not before")
-    func ends() {
+    @Test func `a pause ends when its time has passed, not before`() {
         var pause = RetryPause()
         pause.fail(at: Self.now)
         #expect(pause.left(at: Self.now + .milliseconds(199)) > 0)

@@ -15,8 +15,7 @@ struct RevokedKeyFileTests {
 
     private static func list(_ entries: String...) -> String { #""signingKeys":[\#(entries.joined(separator: ","))]"# }
 
-    @Test("A revoked key is in no ring and no key set, and its file is not needed")
-    func ring() throws {
+    @Test func `A revoked key is in no ring and no key set, and its file is not needed`() throws {
         let directory = try KeyDirectory(
             Self.list(Self.entry("old", "revoked", file: "gone.pem"), Self.entry("new", "active"))
         )
@@ -27,16 +26,14 @@ struct RevokedKeyFileTests {
         #expect(set?.elements.map { $0["kid"]?.string } == ["new"])
     }
 
-    @Test("With every key revoked the key set is empty; without any key there is no key set")
-    func empty() throws {
+    @Test func `With every key revoked the key set is empty; without any key there is no key set`() throws {
         let directory = try KeyDirectory(Self.list(Self.entry("old", "revoked")))
         let (code, output, _) = directory.run("jwks")
         #expect(code == 0 && output == "{\"keys\":[]}\n")
         #expect(try KeyDirectory().run("jwks").code == 2)
     }
 
-    @Test("A revoked key under another kid is refused")
-    func twin() throws {
+    @Test func `A revoked key under another kid is refused`() throws {
         let directory = try KeyDirectory(Self.list(Self.entry("old", "revoked"), Self.entry("new", "active")))
         try directory.write("k.pem", KeyText.p256)
         #expect(
@@ -45,8 +42,7 @@ struct RevokedKeyFileTests {
         )
     }
 
-    @Test("Removing an active key from its list is refused, and the message names the remedy")
-    func history() throws {
+    @Test func `Removing an active key from its list is refused, and the message names the remedy`() throws {
         let directory = try KeyDirectory(Self.list(Self.entry("a", "active")))
         try directory.write("k.pem", KeyText.p256)
         let running = try directory.load()

@@ -106,8 +106,9 @@ struct RolloutTests {
         return directory
     }
 
-    @Test("Successes, failures by reason, not admitted and rates are counted per app, under any of its names")
-    func numbers() throws {
+    @Test func `Successes, failures by reason, not admitted and rates are counted per app, under any of its names`()
+        throws
+    {
         let root = try report(directory())
         #expect(root["events"]?.integer == 1391 && root["unreadable"]?.integer == 0)
         let app = try #require(root["apps"]?.elements.first)
@@ -126,8 +127,9 @@ struct RolloutTests {
         #expect(app["why"]?.string == "0.67 % of 300 attestations failed")
     }
 
-    @Test("A device that is refused repeatedly counts as one failure, whatever the reasons and their order")
-    func devices() throws {
+    @Test func `A device that is refused repeatedly counts as one failure, whatever the reasons and their order`()
+        throws
+    {
         func failure(_ reason: String, _ device: String?) -> MadeEvent {
             MadeEvent(event: "AppAttestFailure", reason: reason, device: device)
         }
@@ -145,18 +147,16 @@ struct RolloutTests {
     }
 
     @Test(
-        "The options set the bounds",
         arguments: [
             ("--min", "301", false), ("--min", "300", true), ("--max-failure-rate", "0.66", false),
             ("--max-failure-rate", "0.67", true),
         ]
     )
-    func options(name: String, value: String, mayGrow: Bool) throws {
+    func `The options set the bounds`(name: String, value: String, mayGrow: Bool) throws {
         #expect(try report(directory(), name, value)["apps"]?.elements[0]["mayGrow"]?.bool == mayGrow)
     }
 
-    @Test("The table shows the report's figures")
-    func table() throws {
+    @Test func `The table shows the report's figures`() throws {
         let directory = try directory()
         let (code, output, error) = directory.run("rollout", "--input", "\(directory.path)/events")
         #expect(code == 0 && error.isEmpty)
@@ -171,7 +171,6 @@ struct RolloutTests {
     }
 
     @Test(
-        "A share may grow after 200 attestations with at most 1 % failures, and only behind a gate",
         arguments: [
             ("on", 10_000_000, 200, 2, true, "1.00 % of 200 attestations failed"),
             ("shadow", 100_000_000, 200, 0, true, "0.00 % of 200 attestations failed"),
@@ -182,7 +181,14 @@ struct RolloutTests {
             ("off", 10_000_000, 1000, 0, false, "rollout is off: all devices are admitted"),
         ] as [(String, Int64, Int, Int, Bool, String)]
     )
-    func rule(mode: String, parts: Int64, decided: Int, failed: Int, mayGrow: Bool, why: String) throws {
+    func `A share may grow after 200 attestations with at most 1 % failures, and only behind a gate`(
+        mode: String,
+        parts: Int64,
+        decided: Int,
+        failed: Int,
+        mayGrow: Bool,
+        why: String
+    ) throws {
         var tally = RolloutTally()
         (tally.attested, tally.attestationsFailed) = (decided, failed)
         let rollout = Rollout(mode: try #require(Rollout.Mode(rawValue: mode)), parts: parts)
@@ -191,14 +197,12 @@ struct RolloutTests {
         #expect(judged.why == why)
     }
 
-    @Test("Events from before the gate count, since every device was admitted then")
-    func ungated() throws {
+    @Test func `Events from before the gate count, since every device was admitted then`() throws {
         let root = try report(directory(Self.apps, Array(repeating: MadeEvent(percent: nil), count: 200)))
         #expect(root["apps"]?.elements[0]["mayGrow"]?.bool == true)
     }
 
-    @Test("A removed app is listed last, and records that are not events are counted in a warning")
-    func strangers() throws {
+    @Test func `A removed app is listed last, and records that are not events are counted in a warning`() throws {
         let directory = try directory(
             Self.apps,
             [MadeEvent(app: "projects/9/apps/z"), MadeEvent(event: "SomethingElse")]
@@ -212,8 +216,7 @@ struct RolloutTests {
         #expect(apps[1]["successes"]?.integer == 1)
     }
 
-    @Test("A line that is not a capture's record is named; the embedded broker has no events to read")
-    func faults() throws {
+    @Test func `A line that is not a capture's record is named; the embedded broker has no events to read`() throws {
         let directory = try directory()
         try directory.write("events", MadeEvent.capture([MadeEvent()]) + Array("no JSON\n".utf8))
         let (code, output, error) = directory.run("rollout", "--input", "\(directory.path)/events")

@@ -5,16 +5,14 @@ import Testing
 
 @Suite("run's last line")
 struct RunAccountTests {
-    @Test("an empty tally is printed as zeros")
-    func empty() {
+    @Test func `an empty tally is printed as zeros`() {
         #expect(
             RunAccount.line(LoopTally())
                 == "0 requests: 0 accepted, 0 refused, 0 deferred, 0 dead letters; 0 commits, 0 aborts"
         )
     }
 
-    @Test("the line has duplicates, deferred requests and every reason, the most frequent first")
-    func full() {
+    @Test func `the line has duplicates, deferred requests and every reason, the most frequent first`() {
         var tally = LoopTally()
         (tally.requests, tally.accepted, tally.duplicates, tally.deferred) = (3_010, 3_000, 2, 1)
         tally.refused = ["unknown-key": 1, "counter-not-greater": 5, "chain": 1]

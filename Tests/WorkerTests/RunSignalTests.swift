@@ -30,8 +30,8 @@ struct RunSignalTests {
         func acceptOne() { _ = accept(listener.fileDescriptor, nil, nil) }
     }
 
-    @Test("a signal during the wait for the first answer ends run cleanly", arguments: [SIGTERM, SIGINT])
-    func signalBeforeTheFirstAnswer(number: Int32) throws {
+    @Test(arguments: [SIGTERM, SIGINT])
+    func `a signal during the wait for the first answer ends run cleanly`(number: Int32) throws {
         let folder = try SimulationFolder.configured()
         let listener = try SilentListener()
         try folder.write(
@@ -47,8 +47,7 @@ struct RunSignalTests {
         #expect(!worker.error.contains("without the last commit"))
     }
 
-    @Test("run with an embedded broker prints the broker's address")
-    func embeddedAddress() throws {
+    @Test func `run with an embedded broker prints the broker's address`() throws {
         let folder = try SimulationFolder.configured()
         let settings = String(decoding: try folder.bytes("config/worker.json"), as: UTF8.self)
         try folder.write(

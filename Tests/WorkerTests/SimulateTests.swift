@@ -69,8 +69,7 @@ final class SimulationFolder: FileFolder {
 struct SimulateTests {
     private static let start = "2026-11-20T12:00:00Z"
 
-    @Test("The same directory, seed and start give the same bytes; another seed gives other bytes")
-    func deterministic() throws {
+    @Test func `The same directory, seed and start give the same bytes; another seed gives other bytes`() throws {
         let folder = try SimulationFolder()
         let load = ["--devices", "20", "--records", "300", "--faults", "0.3", "--start", Self.start]
         func bytes(_ more: String...) throws -> [UInt8] {
@@ -83,8 +82,9 @@ struct SimulateTests {
         #expect(try bytes("--seed", "2") != first)
     }
 
-    @Test("Records have unique ids, canonical keys on their murmur2 partitions, consecutive offsets, and times")
-    func records() throws {
+    @Test func `Records have unique ids, canonical keys on their murmur2 partitions, consecutive offsets, and times`()
+        throws
+    {
         let folder = try SimulationFolder()
         let records = try folder.capture([
             "--new-config", "--devices", "10", "--records", "200", "--start", Self.start, "--rate", "4",
@@ -105,8 +105,8 @@ struct SimulateTests {
         #expect(next.count > 1)
     }
 
-    @Test("Without faults every record is accepted, and each device attests first", arguments: [1, 7, 100])
-    func accepted(devices: Int) throws {
+    @Test(arguments: [1, 7, 100])
+    func `Without faults every record is accepted, and each device attests first`(devices: Int) throws {
         let folder = try SimulationFolder()
         let records = try folder.capture("--new-config", "--devices", "\(devices)", "--records", "100")
         let outcomes = try folder.outcomes()
@@ -121,8 +121,7 @@ struct SimulateTests {
         #expect(attested.count == devices)
     }
 
-    @Test("The last record's time is now, unless a start is given")
-    func now() throws {
+    @Test func `The last record's time is now, unless a start is given`() throws {
         let before = Int64(Date.now.timeIntervalSince1970 * 1000)
         let records = try SimulationFolder().capture("--new-config", "--devices", "2", "--records", "50")
         let after = Int64(Date.now.timeIntervalSince1970 * 1000)
@@ -132,10 +131,9 @@ struct SimulateTests {
     }
 
     @Test(
-        "Each faulty record is refused with its own reason, all others are accepted",
         arguments: ["verifyAttestation,verifyAssertion", "verifyAssertion", "verifyAttestation"]
     )
-    func faults(verbs: String) throws {
+    func `Each faulty record is refused with its own reason, all others are accepted`(verbs: String) throws {
         let folder = try SimulationFolder()
         let (devices, records) = (30, verbs == "verifyAttestation" ? 400 : 1500)
         _ = try folder.capture([
@@ -148,8 +146,7 @@ struct SimulateTests {
         try expect(folder, settings, apps: 1)
     }
 
-    @Test("Devices follow their app's rules, and their faults are refused")
-    func policies() throws {
+    @Test func `Devices follow their app's rules, and their faults are refused`() throws {
         let folder = try SimulationFolder.configured()
         let rules = [
             #""environments":["development"],"categories":{"allow":[3],"whenMissing":"refuse"}"#,
@@ -186,8 +183,7 @@ struct SimulateTests {
         #expect(faulty > settings.records / 10)
     }
 
-    @Test("A new configuration is complete, and never overwrites an existing one")
-    func newConfiguration() throws {
+    @Test func `A new configuration is complete, and never overwrites an existing one`() throws {
         let folder = try SimulationFolder()
         let load = ["--devices", "1", "--records", "1", "--output", "/dev/null"]
         func run(_ more: String...) -> (Int32, String) {
@@ -215,7 +211,6 @@ struct SimulateTests {
     }
 
     @Test(
-        "Options that cannot be simulated end with one line and exit code 2",
         arguments: [
             (["--devices", "2", "--records", "1", "--output", "x"], "--records must be at least --devices (2)"),
             (["--devices", "0", "--records", "1", "--output", "x"], "--devices must be a whole number"),
@@ -246,15 +241,14 @@ struct SimulateTests {
             (["--devices", "1", "--records", "1", "--output", "x", "--rate", "0"], "--rate must be a number"),
         ]
     )
-    func refused(arguments: [String], expected: String) {
+    func `Options that cannot be simulated end with one line and exit code 2`(arguments: [String], expected: String) {
         let (code, transcript) = Transcript.run(["simulate", "--config", "/nonexistent"] + arguments)
         #expect(code == 2)
         #expect(transcript.error.contains(expected))
         #expect(transcript.error.filter(\.isNewline).count == 1)
     }
 
-    @Test("An unwritable capture ends with exit code 1")
-    func unwritable() throws {
+    @Test func `An unwritable capture ends with exit code 1`() throws {
         let folder = try SimulationFolder()
         let (code, transcript) = folder.simulate([
             "--new-config", "--devices", "1", "--records", "1", "--output", folder.path + "/no/such/folder/x",
@@ -263,8 +257,7 @@ struct SimulateTests {
         #expect(transcript.error.contains("cannot write"))
     }
 
-    @Test("An app whose rules no fake device can meet is named")
-    func unpleasable() throws {
+    @Test func `An app whose rules no fake device can meet is named`() throws {
         let folder = try SimulationFolder.configured()
         try folder.write(
             #"{"projects":[{"number":"1","apps":[{"appId":"odd","appleAppIds":[]}]}]}"#,
@@ -278,8 +271,8 @@ struct SimulateTests {
 
 @Suite("simulate --publish", .serialized)
 struct SimulatePublishTests {
-    @Test("Published records are the plan's, dated with the wall clock's time", arguments: [nil, "400"])
-    func publishes(rate: String?) throws {
+    @Test(arguments: [nil, "400"])
+    func `Published records are the plan's, dated with the wall clock's time`(rate: String?) throws {
         let cluster = try MockCluster()
         try cluster.createTopic("appattest.requests", partitions: 6)
         let folder = try SimulationFolder.configured()

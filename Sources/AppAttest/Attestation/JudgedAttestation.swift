@@ -25,7 +25,7 @@ struct JudgedAttestation: Sendable {
             waiting = (entries, expectations)
         } else {
             waiting = nil
-            try self.evidence.take(entries, counts: trust == .counts, expectations)
+            try self.evidence.add(entries, counts: trust == .counts, expectations)
         }
     }
 
@@ -34,7 +34,7 @@ struct JudgedAttestation: Sendable {
         var evidence = evidence
         evidence.receipt = receipt
         if let (entries, expectations) = waiting {
-            try evidence.take(entries, counts: receipt?.vouchesForHash ?? false, expectations)
+            try evidence.add(entries, counts: receipt?.vouchesForHash ?? false, expectations)
         }
         // Apple says that another hash was attested: whatever the policy on receipts, the parts do not belong together.
         if receipt?.refusal == .clientHash { throw .receipt(.clientHash) }
@@ -46,7 +46,7 @@ struct JudgedAttestation: Sendable {
 }
 
 extension AttestationEvidence {
-    fileprivate mutating func take(
+    fileprivate mutating func add(
         _ found: ExtensionEntries,
         counts: Bool,
         _ expectations: Expectations

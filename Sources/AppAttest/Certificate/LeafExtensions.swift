@@ -27,13 +27,13 @@ struct LeafExtensions: Sendable {
                 throw DERFault(offset: start)
             }
             seen.append(identifier)
-            let isKnown = try take(identifier, value, bytes)
+            let isKnown = try parse(identifier, value, bytes)
             guard isKnown || !isCritical else { throw DERFault(offset: start) }
         } while !reader.isAtEnd
     }
 
     /// - Returns: whether the extension is one that this verifier understands.
-    private mutating func take(
+    private mutating func parse(
         _ identifier: Range<Int>,
         _ value: Range<Int>,
         _ bytes: Span<UInt8>

@@ -63,7 +63,7 @@ struct AssignedPartitions {
     ///
     /// - Throws: a ``KafkaFault`` that asks for an abort when offsets go back, as they may after a topic was recreated:
     ///   the partition is then taken over again.
-    mutating func take(_ partition: Int32, _ offset: Int64) throws(KafkaFault) {
+    mutating func noteHandedOut(_ partition: Int32, _ offset: Int64) throws(KafkaFault) {
         guard let next = progress[partition].map({ $0.next ?? 0 }) else {
             throw .stale("a record came from partition \(partition), which is not assigned")
         }

@@ -49,7 +49,7 @@ extension KafkaRecordLog {
     /// The partitions are assigned at their beginnings and paused, and assigned again once their starts are known.
     ///
     /// Not at their ends: the library may look that offset up late and go on from it, silently skipping the requests
-    /// before it. Records read again from the beginning are noticed (``AssignedPartitions/take(_:_:)``).
+    /// before it. Records read again from the beginning are noticed (``AssignedPartitions/noteHandedOut(_:_:)``).
     func answer(_ assigned: [Int32]) {
         shelf.dropRecords()
         (restore, decisions, isRewindPending) = (nil, [:], false)

@@ -44,7 +44,9 @@ extension KafkaRecordLog {
             isRewindPending = true
             return .endOfPartition(PartitionOffset(partition: record.partition, offset: record.offset))
         }
-        do throws(KafkaFault) { try partitions.take(record.partition, record.offset) } catch { return .notice(error) }
+        do throws(KafkaFault) { try partitions.noteHandedOut(record.partition, record.offset) } catch {
+            return .notice(error)
+        }
         return event
     }
 

@@ -80,7 +80,7 @@ final class AtLeastOnceUnit: BrokerUnit {
         ledger = []
         knownLedgerEnds.merge(ownEnds, uniquingKeysWith: max)
         cutLedgers = cut(producer.firstDeliveredOffsets)
-        if !cutLedgers.isEmpty { try takeMarksBack() }
+        if !cutLedgers.isEmpty { try revertMarks() }
         try requireWhole(cutLedgers)
         ownEnds.merge(producer.deliveredOffsets.mapValues { $0 + 1 }, uniquingKeysWith: max)
         try consumer.commit(PartitionOffset.own(positions), timeoutMilliseconds: progress.patience.all() ?? 1) {
@@ -91,7 +91,7 @@ final class AtLeastOnceUnit: BrokerUnit {
     }
 
     /// The marks that were just written would make a ledger look whole that has lost its facts.
-    private func takeMarksBack() throws {
+    private func revertMarks() throws {
         let (key, value) = LedgerCodec.encode(.markForgotten)
         try send(
             cutLedgers.sorted().map { partition in

@@ -106,7 +106,7 @@ package final class TopicReader {
             defer { unsafe rd_kafka_message_destroy(message) }
             timeout = 0
             guard unsafe message.pointee.err != RD_KAFKA_RESP_ERR_NO_ERROR else {
-                if let record = unsafe taken(message) { records.append(record) }
+                if let record = unsafe record(of: message) { records.append(record) }
                 continue
             }
             guard let fault = unsafe fault(in: message) else { continue }
@@ -117,7 +117,7 @@ package final class TopicReader {
         return records
     }
 
-    private func taken(_ message: UnsafeMutablePointer<rd_kafka_message_t>) -> TopicRecord? {
+    private func record(of message: UnsafeMutablePointer<rd_kafka_message_t>) -> TopicRecord? {
         let partition = unsafe message.pointee.partition
         // A message of a partition that is no longer read may still lie in the queue.
         guard reading.contains(partition) else { return nil }

@@ -36,13 +36,13 @@ extension BatchLoop {
             // The log may fail and be asked again: no state changes before it has begun.
             try log.ledgers?.beginRestore(partitions, kept: Set(partitions.filter(isKnown)))
             release(partitions, becauseGone: false)
-            for partition in partitions { take(partition) }
+            for partition in partitions { openLedger(of: partition) }
             let restoration = Restoration(partitions: partitions)
             if log.ledgers == nil { restoration.noteGiven(partitions) }
             assignment = .restoring(restoration)
             restorations += 1
         case .revoking(let partitions, _):
-            for partition in partitions { give(partition) }
+            for partition in partitions { keepLedger(of: partition) }
             try giveBack(partitions)
         case .losing(let partitions):
             // Another worker moves these counters now: the counters remembered here would let old assertions back in.
@@ -66,7 +66,7 @@ extension BatchLoop {
         return ledgers[number] != nil || kept.has(number, at: uptime())
     }
 
-    private func take(_ partition: Int32) {
+    private func openLedger(of partition: Int32) {
         let number = settings.ledgerPartition(partition)
         guard ledgers[number] == nil else { return }
         ledgers[number] = kept.take(number) ?? PartitionLedger()
@@ -79,7 +79,7 @@ extension BatchLoop {
         kept.drop(number)
     }
 
-    private func give(_ partition: Int32) {
+    private func keepLedger(of partition: Int32) {
         let number = settings.ledgerPartition(partition)
         guard let ledger = ledgers.removeValue(forKey: number), held[partition] == nil else { return }
         kept.keep(number, ledger, at: uptime())
@@ -114,7 +114,7 @@ extension BatchLoop {
         restoration.remaining = round.remaining
         for partition in round.dropped {
             forget(partition)
-            take(partition)
+            openLedger(of: partition)
         }
         if !round.records.isEmpty { decode(round.records, of: restoration) }
         restoration.noteGiven(round.damaged.map(\.partition))

@@ -172,7 +172,7 @@ package final class BatchLoop: @unchecked Sendable {
         limitRevocation()
         kept.sweep(at: uptime())
         // Not while ledgers are half read: only whole ledgers show which sealing keys are in use.
-        if inFlight.isEmpty, assignment.restoration == nil, let next = nextSettings { moved = take(next) || moved }
+        if inFlight.isEmpty, assignment.restoration == nil, let next = nextSettings { moved = adopt(next) || moved }
         if inFlight.isEmpty { moved = try finishChange() || moved }
         if isDone { return .finished }
         let wait = inFlight.isEmpty && !moved ? waitMilliseconds : 0
@@ -187,7 +187,7 @@ package final class BatchLoop: @unchecked Sendable {
         case .doubted(let round, _):
             guard clockAgrees(with: round) else { return try serve() || moved ? .worked : .backOff }
             leftover = .none
-            moved = take(round) || moved
+            moved = startBatch(of: round) || moved
             return moved ? .worked : .waiting
         }
         guard mayPoll else { return try serve() || moved ? .worked : .waiting }
@@ -224,10 +224,10 @@ package final class BatchLoop: @unchecked Sendable {
         // Records of a held partition may have been on their way.
         if !held.isEmpty { round.records.removeAll { isHeld($0) } }
         guard !round.records.isEmpty else { return round.change != nil || round.ended || round.damaged != nil }
-        return clockAgrees(with: round) ? take(round) : true
+        return clockAgrees(with: round) ? startBatch(of: round) : true
     }
 
-    private func take(_ round: PollRound) -> Bool {
+    private func startBatch(of round: PollRound) -> Bool {
         if let pieces = suspects.split(round.records) {
             leftover = .pieces(pieces[...], of: round.generation)
             return startPiece()
@@ -277,7 +277,7 @@ extension BatchLoop {
         nextSettings = NextSettings(settings: settings, taken: taken)
     }
 
-    private func take(_ next: NextSettings) -> Bool {
+    private func adopt(_ next: NextSettings) -> Bool {
         nextSettings = nil
         let missing = missingSealingKeys(in: next.settings)
         if missing == nil {

@@ -23,14 +23,14 @@ package struct OptionParser {
                 parsed.operands.append(argument)
                 continue
             }
-            try take(argument, &rest, into: &parsed)
+            try parseOption(argument, &rest, into: &parsed)
         }
         try checkRequired(parsed)
         try checkOperands(parsed)
         return parsed
     }
 
-    private func take(
+    private func parseOption(
         _ argument: String,
         _ rest: inout ArraySlice<String>,
         into parsed: inout Arguments

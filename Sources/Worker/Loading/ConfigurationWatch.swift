@@ -68,7 +68,7 @@ package final class ConfigurationWatch {
 
     /// Checks for changes: cheap, to be called several times a second.
     package func poll() {
-        takeAnswer()
+        checkAnswer()
         // One at a time: the next one is judged by the configuration that the loop has then.
         guard handed == nil else { return }
         let isAsked = isAsked()
@@ -106,21 +106,21 @@ package final class ConfigurationWatch {
         apply(reload.loaded.configuration, reload.loaded.keys.rings) { refusal in
             answer.withLock { $0 = refusal.map { .refused($0) } ?? .taken }
         }
-        takeAnswer()
+        checkAnswer()
     }
 
-    private func takeAnswer() {
+    private func checkAnswer() {
         guard let (reload, answer) = handed, let answer = answer.withLock({ $0 }) else { return }
         handed = nil
         switch answer {
-        case .taken: take(reload)
+        case .taken: adopt(reload)
         case .refused(let reason): say(Self.refusal + reason)
         }
     }
 
     private static let refusal = "the configuration is not reloaded, the old one stays in use: "
 
-    private func take(_ reload: Reload) {
+    private func adopt(_ reload: Reload) {
         let now = wallClock()
         let keys = reload.loaded.keys
         let active = running.keys.rings.tokens.keys.filter { $0.state == .active }.map(\.kid)

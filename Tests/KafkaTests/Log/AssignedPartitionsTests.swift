@@ -31,8 +31,8 @@ struct AssignedPartitionsTests {
 
     @Test func `records that were handed out may be committed, with gaps between offsets`() throws {
         var partitions = assigned()
-        for offset in [5, 6, 9] as [Int64] { try partitions.take(0, offset) }
-        try partitions.take(1, 40)
+        for offset in [5, 6, 9] as [Int64] { try partitions.noteHandedOut(0, offset) }
+        try partitions.noteHandedOut(1, 40)
         try partitions.check([position(0, 10), position(1, 41)])
         try partitions.check([position(0, 7)])
         try partitions.check([])
@@ -43,14 +43,14 @@ struct AssignedPartitionsTests {
     @Test(arguments: stale)
     func `a position of another assignment requires an abort`(partition: Int32, offset: Int64) throws {
         var partitions = assigned()
-        for offset in 5..<10 as Range<Int64> { try partitions.take(0, offset) }
+        for offset in 5..<10 as Range<Int64> { try partitions.noteHandedOut(0, offset) }
         let fault = #expect(throws: KafkaFault.self) { try partitions.check([position(partition, offset)]) }
         #expect(fault?.isRecoverable == true)
     }
 
     @Test func `nothing may be committed after the partitions were released`() throws {
         var partitions = assigned()
-        try partitions.take(0, 5)
+        try partitions.noteHandedOut(0, 5)
         partitions.clear()
         #expect(throws: KafkaFault.self) { try partitions.check([position(0, 6)]) }
         #expect(partitions.isEmpty)
@@ -58,32 +58,32 @@ struct AssignedPartitionsTests {
 
     @Test func `a rewind goes back to the committed offset, and the same records are read again`() throws {
         var partitions = assigned()
-        for offset in 5..<8 as Range<Int64> { try partitions.take(0, offset) }
+        for offset in 5..<8 as Range<Int64> { try partitions.noteHandedOut(0, offset) }
         partitions.noteCommitted([position(0, 7)])
-        try partitions.take(1, 0)
+        try partitions.noteHandedOut(1, 0)
         partitions.rewind()
         #expect(partitions.starts.map(\.offset) == [7, PartitionOffset.beginning])
         #expect(throws: KafkaFault.self) { try partitions.check([position(0, 8)]) }
-        try partitions.take(0, 7)
-        try partitions.take(1, 0)
+        try partitions.noteHandedOut(0, 7)
+        try partitions.noteHandedOut(1, 0)
         try partitions.check([position(0, 8), position(1, 1)])
     }
 
     @Test func `reading continues after the last record that was handed out`() throws {
         var partitions = assigned()
-        try partitions.take(0, 5)
-        try partitions.take(1, 0)
+        try partitions.noteHandedOut(0, 5)
+        try partitions.noteHandedOut(1, 0)
         #expect(partitions.starts.map(\.offset) == [6, 1])
     }
 
     @Test func `offsets that go back require an abort and a new assignment of the partition`() throws {
         var partitions = assigned()
-        try partitions.take(0, 8)
+        try partitions.noteHandedOut(0, 8)
         for offset in [8, 5, 0, -1] as [Int64] {
-            let fault = #expect(throws: KafkaFault.self) { try partitions.take(0, offset) }
+            let fault = #expect(throws: KafkaFault.self) { try partitions.noteHandedOut(0, offset) }
             #expect(fault?.isFatal == false && fault?.requiresAbort == true && fault?.isOffsetGone == true)
         }
-        #expect(throws: KafkaFault.self) { try partitions.take(0, .max) }
+        #expect(throws: KafkaFault.self) { try partitions.noteHandedOut(0, .max) }
     }
 
     @Test func `a committed offset is known with its owner`() {
@@ -99,7 +99,7 @@ struct AssignedPartitionsTests {
         #expect(!moved)
         let isMoved = partitions.begin(0, at: 9)
         #expect(isMoved)
-        try partitions.take(0, 9)
+        try partitions.noteHandedOut(0, 9)
         partitions.rewind()
         #expect(partitions.starts.map(\.offset) == [9, PartitionOffset.beginning])
         #expect(throws: KafkaFault.self) { try partitions.check([position(0, 8)]) }
@@ -111,7 +111,7 @@ struct AssignedPartitionsTests {
 
     @Test func `a record of an unassigned partition is refused`() {
         var partitions = assigned()
-        let fault = #expect(throws: KafkaFault.self) { try partitions.take(3, 0) }
+        let fault = #expect(throws: KafkaFault.self) { try partitions.noteHandedOut(3, 0) }
         #expect(fault?.isFatal == false)
     }
 }

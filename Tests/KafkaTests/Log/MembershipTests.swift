@@ -36,8 +36,7 @@ struct MembershipTests {
         ]
     }
 
-    @Test("The membership")
-    func membership() throws {
+    @Test func `The membership`() throws {
         try Self.withMember { member in
             let drawn: Set = [
                 "waiting > arriving", "arriving > owning", "owning > arriving",
@@ -52,8 +51,7 @@ struct MembershipTests {
         }
     }
 
-    @Test("Partitions may go in every state, and batches are committed under the membership before")
-    func leaving() throws {
+    @Test func `Partitions may go in every state, and batches are committed under the membership before`() throws {
         try Self.withMember { member in
             for (name, state) in Self.states(member) {
                 #expect(state.mayBecome(state.leaving) && state.leaving.isLeaving, "\(name)")
@@ -63,8 +61,7 @@ struct MembershipTests {
         }
     }
 
-    @Test("An assignment's questions come in their order, and each may be asked again")
-    func arrival() {
+    @Test func `An assignment's questions come in their order, and each may be asked again`() {
         let states: [(name: String, state: Arrival.Step)] = [
             ("answering", .answering), ("checking", .checking(nil)), ("preparing", .preparing(since: .now)),
             ("asking", .asking(nil)),
@@ -83,8 +80,7 @@ struct MembershipTests {
         }
     }
 
-    @Test("A step that is not drawn traps")
-    func traps() async {
+    @Test func `A step that is not drawn traps`() async {
         await #expect(processExitsWith: .failure) { Membership.waiting.check(.waiting) }
         await #expect(processExitsWith: .failure) { Membership.expelled.check(.arriving(Arrival([0]), nil)) }
         await #expect(processExitsWith: .failure) { Arrival([0]).step = .asking(nil) }
