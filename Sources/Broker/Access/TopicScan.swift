@@ -63,7 +63,7 @@ package final class TopicScan {
             let records = try reader.poll(maxRecords: Self.roundRecords, timeoutMilliseconds: Self.waitMilliseconds)
             for record in records { try body(record) }
             let (now, present) = (ContinuousClock.now, open.map(place))
-            if !records.isEmpty || present != places { (movedAt, askedAt) = (now, now) }
+            if present != places { (movedAt, askedAt) = (now, now) }
             places = present
             if let doubt, now - askedAt >= doubt {
                 _ = try BrokerRetry.ask { () throws(KafkaFault) in try end(first) }

@@ -7,12 +7,19 @@ struct EndAnswers: Sendable {
     private(set) var fault: KafkaFault?
 
     /// Asks all at once; if that fails, asks for each alone, since one absent leader would hold up all.
-    init(_ asker: PartitionEnds, _ topics: (ledger: String, requests: String), _ partitions: [Int32]) {
+    ///
+    /// - Parameter again: asked with the others, never alone: questions of other assignments wait behind this one.
+    init(
+        _ asker: PartitionEnds,
+        _ topics: (ledger: String, requests: String),
+        _ partitions: [Int32],
+        _ again: [Int32]
+    ) {
         do throws(KafkaFault) {
-            try ask(asker, topics, partitions, Questions.lookupMilliseconds)
+            try ask(asker, topics, partitions + again, Questions.lookupMilliseconds)
         } catch {
             fault = error
-            guard error.isRetriable || error.isMissingTopic, partitions.count > 1 else { return }
+            guard error.isRetriable || error.isMissingTopic, partitions.count + again.count > 1 else { return }
             for partition in partitions { try? ask(asker, topics, [partition], Self.aloneMilliseconds) }
         }
     }

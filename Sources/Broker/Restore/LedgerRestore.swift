@@ -17,6 +17,8 @@ final class LedgerRestore {
     private let properties: KafkaProperties
     private var damages = Damages()
     private var question: Question<EndAnswers>?
+    /// Whether the question is about partitions that are being read, too.
+    private var asksAgain = false
     private var pause = RetryPause()
     private var trouble: KafkaFault?
     private var requestEnds: [Int32: Watermarks] = [:]
@@ -25,7 +27,7 @@ final class LedgerRestore {
     private var targets: [Int32: Int64] = [:]
     /// The next offset of each partition that has not reached its target yet.
     private var positions: [Int32: Int64] = [:]
-    /// When a position last moved, or the ends were last asked for.
+    /// When a position last moved, or the ends of partitions that are being read were last asked for.
     private var moved = ContinuousClock.now
 
     /// - Parameter known: offsets up to which a partition's ledger is known; the others are read from the beginning.
@@ -120,7 +122,7 @@ final class LedgerRestore {
         self.question = question
         guard let answers = try question.answer(min(wait, Self.sliceMilliseconds)) else { return }
         self.question = nil
-        moved = .now
+        if asksAgain { moved = .now }
         trouble = answers.fault
         if answers.fault != nil { pause.fail() } else { pause.succeed() }
         requestEnds = answers.requests
@@ -131,8 +133,10 @@ final class LedgerRestore {
     private func ask() -> Question<EndAnswers> {
         nonisolated(unsafe) let asker = asker
         let topics = (ledger: topic, requests: requests)
-        let partitions = unasked + (isStill ? positions.keys.sorted() : [])
-        return questions.ask { () throws(KafkaFault) in unsafe EndAnswers(asker, topics, partitions) }
+        let unasked = unasked
+        asksAgain = isStill
+        let again = asksAgain ? positions.keys.sorted() : []
+        return questions.ask { () throws(KafkaFault) in unsafe EndAnswers(asker, topics, unasked, again) }
     }
 
     private func begin(_ ends: [Int32: Watermarks], _ round: inout RestoreRound) throws(KafkaFault) {

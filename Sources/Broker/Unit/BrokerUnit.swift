@@ -48,13 +48,15 @@ enum UnitEnd {
 
 extension BrokerUnit {
     func commit(_ positions: [PartitionPosition], of generation: Generation) throws {
-        guard let owner else { throw KafkaFault.stale("the log is closed") }
+        guard let owner else { throw KafkaFault.fatal("the log is closed") }
         try owner.commit(positions, of: generation)
     }
 
     func abort() throws {
         let end = try drop()
-        owner?.rewind(after: end)
+        // A source that is not taken back would skip the records that were dropped.
+        guard let owner else { throw KafkaFault.fatal("the log is closed") }
+        owner.rewind(after: end)
     }
 
     func serveGroup() { owner?.keepServing() }

@@ -96,4 +96,30 @@ struct DeskTests {
             #expect(fault?.partition == 1)
         }
     }
+
+    @Test func `records of a partition that is read to its end do not keep a scan waiting for another`() throws {
+        try withMock(partitions: 2) { fixture in
+            let producer = try fixture.producer()
+            func write() throws {
+                try producer.produce(topic: MockFixture.topic, partition: 0, key: [1], value: [1])
+                try producer.flush(timeoutMilliseconds: 20_000)
+            }
+            try write()
+            let scan = try TopicScan(
+                KafkaProperties(fixture.properties()),
+                topic: MockFixture.topic,
+                partitions: 2,
+                patience: .seconds(1)
+            )
+            let ends = [Watermarks(low: 0, high: 1), Watermarks(low: 0, high: 5)]
+            let deadline = ContinuousClock.now + .seconds(20)
+            let fault = #expect(throws: TopicScan.Standstill.self) {
+                try scan.read(upTo: ends) { _ in
+                    guard ContinuousClock.now < deadline else { throw CommandFault("it still waits") }
+                    try write()
+                }
+            }
+            #expect(fault?.partition == 1)
+        }
+    }
 }

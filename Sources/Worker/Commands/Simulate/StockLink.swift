@@ -57,8 +57,8 @@ final class StockLink {
 
     /// Topics that were just created have no leader yet.
     private static func end(of partition: Int32, _ consumer: Consumer) throws -> Int64 {
-        try BrokerRetry.ask { () throws(KafkaFault) in
-            try consumer.watermarks(of: partition, timeoutMilliseconds: 30_000).high
+        try BrokerRetry.ask(for: .seconds(60)) { () throws(KafkaFault) in
+            try consumer.watermarks(of: partition, timeoutMilliseconds: 10_000).high
         }
     }
 
