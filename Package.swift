@@ -48,11 +48,17 @@ let modules: [Target] = [
         dependencies: ["Kafka", "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto"],
         swiftSettings: strict
     ),
+    // What fake devices and stock clients send; it knows no broker.
+    .target(
+        name: "Traffic",
+        dependencies: ["DeviceLab", "Log", "AppCheck", "AppAttest", "Crypto", "JSON"],
+        swiftSettings: strict
+    ),
     .target(
         name: "Worker",
         dependencies: [
-            "Broker", "Settings", "Kafka", "Pipeline", "Log", "DeviceLab", "AppCheck", "AppAttest", "Crypto", "JSON",
-            "CCrashMark",
+            "Broker", "Traffic", "Settings", "Kafka", "Pipeline", "Log", "DeviceLab", "AppCheck", "AppAttest", "Crypto",
+            "JSON", "CCrashMark",
         ],
         swiftSettings: strict
     ),
@@ -118,6 +124,11 @@ let tests: [Target] = [
         swiftSettings: strict
     ),
     .testTarget(
+        name: "TrafficTests",
+        dependencies: ["Traffic", "Log", "AppCheck", "AppAttest", "JSON", "DeviceLab"],
+        swiftSettings: strict
+    ),
+    .testTarget(
         name: "KafkaTests",
         // The executable is built beside the tests, which start it.
         dependencies: [
@@ -137,9 +148,8 @@ let tests: [Target] = [
         name: "WorkerTests",
         // The executable is built beside the tests, which start it.
         dependencies: [
-            "attest-worker", "Worker", "Broker", "Settings", "Kafka", "Pipeline", "Log", "AppCheck", "AppAttest",
-            "Crypto",
-            "JSON", "DeviceLab", "TestKit", "SimulationKit", "BrokerKit",
+            "attest-worker", "Worker", "Broker", "Traffic", "Settings", "Kafka", "Pipeline", "Log", "AppCheck",
+            "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit", "SimulationKit", "BrokerKit",
         ],
         // A script, read by path.
         exclude: ["verify_tokens.py"],

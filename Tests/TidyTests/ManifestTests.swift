@@ -6,11 +6,11 @@ struct ManifestTests {
     private static let house: [String: Set<String>] = [
         "attest-worker": ["Worker"],
         "Worker": [
-            "Broker", "Settings", "Kafka", "Pipeline", "Log", "DeviceLab", "AppCheck", "AppAttest", "Crypto", "CBOR",
-            "JSON",
-            "CCrashMark",
+            "Broker", "Traffic", "Settings", "Kafka", "Pipeline", "Log", "DeviceLab", "AppCheck", "AppAttest", "Crypto",
+            "CBOR", "JSON", "CCrashMark",
         ],
         "Broker": ["Kafka", "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto"],
+        "Traffic": ["DeviceLab", "Log", "AppCheck", "AppAttest", "Crypto", "JSON"],
         "Settings": ["Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON"],
         "Pipeline": ["Log", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON"],
         "AppCheck": ["AppAttest", "Crypto", "JSON"],

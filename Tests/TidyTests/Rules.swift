@@ -37,7 +37,7 @@ enum Rules {
         "Foundation": shell + ["Sources/DeviceLab/"],
         "FoundationEssentials": shell + ["Sources/DeviceLab/"],
         "Glibc": shell + ["Sources/Pipeline/Lanes", "Sources/Kafka/"],
-        "Dispatch": shell + ["Sources/Pipeline/Lanes"],
+        "Dispatch": shell + ["Sources/Pipeline/Lanes", "Sources/Traffic/Simulated/"],
         "Testing": ["Tests/"],
     ]
     private static let shell = [

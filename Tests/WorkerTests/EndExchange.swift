@@ -8,6 +8,7 @@ import Kafka
 import Pipeline
 import Settings
 import Testing
+import Traffic
 
 @testable import Worker
 
@@ -30,7 +31,7 @@ extension EndToEndTests {
             seed: 7,
             wishes: wishes
         )
-        let link = try StockLink(
+        let link = try KafkaStockLink(
             properties: workplace.properties.pairs.map { ($0.name, $0.value) },
             topics: configuration.topics,
             partitions: workplace.partitions

@@ -5,6 +5,7 @@ import Log
 import Pipeline
 import Settings
 import Testing
+import Traffic
 
 @testable import Worker
 
@@ -46,7 +47,7 @@ struct ExchangeSimulateTests {
             configuration.challenges.mode == .sealed ? configuration.challenges.ttlMilliseconds : nil
         let ca = try NewConfiguration.authority(of: folder.path + "/config")
         let apps = configuration.registry.apps.compactMap(SimulatedApp.init)
-        return (capture, SimulatedTraffic.plans(apps, ca, settings))
+        return (capture, SimulationPlan.plans(apps, ca, settings))
     }
 
     @Test(arguments: mixes)

@@ -9,6 +9,7 @@ internal import Log
 internal import Pipeline
 internal import Settings
 internal import Testing
+internal import Traffic
 
 @testable internal import Worker
 
@@ -170,7 +171,7 @@ struct SimulateTests {
         let simulated = configuration.registry.apps.compactMap(SimulatedApp.init)
         #expect(simulated.count == apps)
         let ca = try NewConfiguration.authority(of: folder.path + "/config")
-        let plans = SimulatedTraffic.plans(simulated, ca, settings)
+        let plans = SimulationPlan.plans(simulated, ca, settings)
         let outcomes = try folder.outcomes()
         #expect(outcomes.count == settings.records)
         var faulty = 0

@@ -6,6 +6,7 @@ internal import Kafka
 internal import Log
 internal import Pipeline
 internal import Settings
+internal import Traffic
 
 /// The whole path of a record without any set-up: an embedded broker, fake devices, the real worker loop, an account.
 struct Demo {
@@ -32,7 +33,7 @@ struct Demo {
             ca: try NewConfiguration.authority(of: directory),
             app: configuration.registry.apps[0],
             start: start,
-            partitions: partitions
+            topic: RequestTopic(murmur2: configuration.topics.requests, partitions: partitions)
         )
         try publish(traffic, access, configuration)
         let fleet = try stockFleet(directory, configuration, access, partitions)
@@ -57,7 +58,7 @@ struct Demo {
         _ access: BrokerAccess,
         _ partitions: Int32
     ) throws -> StockFleet {
-        let link = try StockLink(
+        let link = try KafkaStockLink(
             properties: readerProperties(access),
             topics: configuration.topics,
             partitions: partitions
@@ -81,7 +82,11 @@ struct Demo {
             options: options
         )
         var rest = traffic.items.map(\.record)[...]
-        let report = try publisher.publish { rest.popFirst() }
+        let report = try publisher.publish {
+            rest.popFirst().map {
+                PublishRecord(key: $0.key, value: $0.value, headers: $0.headers, partition: $0.partition)
+            }
+        }
         guard report.isComplete else {
             throw CommandFault(
                 "the embedded broker did not take the records: \(report.firstFailure ?? "no reason given")."

@@ -1,6 +1,8 @@
 internal import Broker
+internal import Log
 internal import Pipeline
 internal import Settings
+internal import Traffic
 
 /// The account of a demo: the input, the output, and whether each outcome is the expected one.
 struct DemoAccount {
@@ -32,15 +34,11 @@ struct DemoAccount {
         return verdict(found, console)
     }
 
-    /// Each item with its output. Places are known from the publishing: in order, per partition.
+    /// Each item with its output: the broker keeps the order of each partition, so the items' places are its own.
     private var matched: [(item: DemoTraffic.Item, output: DemoReader.Output?)] {
         let byPlace = Dictionary(outputs.map { ($0.place, $0) }, uniquingKeysWith: { first, _ in first })
-        var next: [Int32: Int64] = [:]
         return traffic.items.map { item in
-            let partition = item.record.partition ?? 0
-            let offset = next[partition, default: 0]
-            next[partition] = offset + 1
-            return (item, byPlace[DemoReader.Place(partition: partition, offset: offset)])
+            (item, byPlace[DemoReader.Place(partition: item.record.partition, offset: item.record.offset)])
         }
     }
 

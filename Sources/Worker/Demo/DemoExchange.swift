@@ -2,6 +2,7 @@ internal import AppCheck
 internal import Crypto
 internal import JSON
 internal import Settings
+internal import Traffic
 
 /// The account of the exchange: the tokens of the stock clients, and whether they verify.
 struct DemoExchange {

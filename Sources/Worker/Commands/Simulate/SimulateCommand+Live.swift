@@ -4,6 +4,7 @@ internal import DeviceLab
 internal import Foundation
 internal import Kafka
 internal import Settings
+internal import Traffic
 
 extension SimulateCommand {
     /// `--live`: stock clients that wait for the answers of a running worker.
@@ -29,12 +30,14 @@ extension SimulateCommand {
             let properties = try configuration.brokerProperties()
             let topic = configuration.topics.requests
             let partitions = try PartitionCounts(Admin(KafkaProperties(properties))).count(of: topic)
-            let fleet = StockFleet(
-                StockFleet.members(apps, ca: ca, devices: devices, seed: seed, wishes: wishes),
-                link: try StockLink(properties: properties, topics: configuration.topics, partitions: partitions),
-                prefix: "stock-\(seed)-\(UUID().uuidString)",
+            let members = StockFleet.members(apps, ca: ca, devices: devices, seed: seed, wishes: wishes)
+            let link = try KafkaStockLink(
+                properties: properties,
+                topics: configuration.topics,
+                partitions: partitions,
                 rate: rate
             )
+            let fleet = StockFleet(members, link: link, prefix: "stock-\(seed)-\(UUID().uuidString)")
             fleet.limit = records
             try serve(fleet, &meter)
             try fleet.close()

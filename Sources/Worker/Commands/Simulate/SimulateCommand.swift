@@ -7,6 +7,7 @@ internal import Kafka
 internal import Log
 internal import Pipeline
 internal import Settings
+internal import Traffic
 
 extension Command {
     static let simulate = Command(
@@ -90,8 +91,11 @@ struct SimulateCommand {
             ca: ca,
             settings: settings,
             seals: isPlain ? nil : try ExchangeSeals(configuration, verbs: settings.verbs, apps: apps),
-            topic: configuration.topics.requests,
-            partitions: SimulationSettings.capturePartitions
+            topic: RequestTopic(
+                murmur2: configuration.topics.requests,
+                partitions: SimulationSettings.capturePartitions
+            ),
+            lanes: ProcessInfo.processInfo.activeProcessorCount
         )
         switch target {
         case .capture(let path): try write(traffic, to: path)
@@ -160,7 +164,7 @@ struct SimulateCommand {
         let file = try CaptureWriter(path: path, holds: isPlain ? .plain : .secret)
         var meter = ProgressMeter("simulate", unit: "records", total: settings.records, console: console)
         while true {
-            let records = traffic.take()
+            let records = traffic.make()
             guard !records.isEmpty else { break }
             try file.write(records)
             meter.update(traffic.made)
@@ -218,7 +222,7 @@ struct SimulateCommand {
         var ready: ArraySlice<InboundRecord> = []
         let report = try publisher.publish {
             if ready.isEmpty {
-                ready = traffic.take(limit, clock: EvaluationTime(milliseconds: Self.now))[...]
+                ready = traffic.make(limit, clock: EvaluationTime(milliseconds: Self.now))[...]
                 meter.update(traffic.made)
             }
             return ready.popFirst().map { PublishRecord(key: $0.key, value: $0.value, headers: $0.headers) }

@@ -1,24 +1,24 @@
 /// The outcome of a fleet's wishes.
-struct StockTally {
+package struct StockTally {
     /// Records sent.
-    var calls = 0
-    var sessions = 0
-    var refreshed = 0
-    var limitedUse = 0
+    package var calls = 0
+    package var sessions = 0
+    package var refreshed = 0
+    package var limitedUse = 0
     /// Answers to verifyAppCheckToken.
-    var checks = 0
+    package var checks = 0
     /// Tokens whose second use was reported as such.
-    var consumed = 0
+    package var consumed = 0
     /// By reason.
-    var refused: [String: Int] = [:]
+    package var refused: [String: Int] = [:]
     /// Calls that got no answer for as long as an app waits.
-    var lost = 0
+    package var lost = 0
     /// Answers that no stock client can use.
-    var faults: [String] = []
+    package var faults: [String] = []
     /// Tokens that the clients were given.
-    var minted = 0
+    package var minted = 0
     /// The last of them.
-    private(set) var tokens: [String] = []
+    package private(set) var tokens: [String] = []
 
     private static let mostTokens = 256
 

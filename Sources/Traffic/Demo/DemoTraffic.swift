@@ -1,32 +1,30 @@
-internal import AppAttest
-internal import AppCheck
-internal import Broker
-internal import DeviceLab
+package import AppAttest
+package import AppCheck
+package import DeviceLab
 internal import JSON
-internal import Kafka
-internal import Log
+package import Log
 
 /// The demo's input: honest devices of every shape, devices with single faults, and records that are no requests.
-struct DemoTraffic {
-    struct Item {
-        var record: PublishRecord
+package struct DemoTraffic {
+    package struct Item {
+        package var record: InboundRecord
         /// The item's kind, for the account.
-        var kind: String
+        package var kind: String
         /// The expected outcome: `accepted`, a reason, or a dead letter's reason in brackets.
-        var expected: String
+        package var expected: String
     }
 
     private static let devices = 40
     private static let records = 600
     private static let faultShare = 0.2
 
-    let items: [Item]
+    package let items: [Item]
 
     /// - Parameters:
     ///   - app: the path's app, as the configuration names it.
     ///   - start: the devices' clock.
-    ///   - partitions: of the requests topic.
-    init(ca: LabCA, app: RegisteredApp, start: EvaluationTime, partitions: Int32) {
+    ///   - topic: where no record is placed yet: each item's place is known beforehand.
+    package init(ca: LabCA, app: RegisteredApp, start: EvaluationTime, topic: RequestTopic) {
         var plan = FleetPlan(
             ca: ca,
             seed: 1,
@@ -44,12 +42,9 @@ struct DemoTraffic {
         for (index, junk) in Self.junk(app, key: lane.device(0).keyID).enumerated() {
             items.insert(junk, at: Self.devices + (index + 1) * 20)
         }
-        // Uses the keys' own partitions, so that each record's place is known beforehand.
-        self.items = items.map { item in
-            var item = item
-            item.record.partition = Partitioner.murmur2.partition(of: item.record.key ?? [], count: partitions)
-            return item
-        }
+        var topic = topic
+        for index in items.indices { topic.place(&items[index].record) }
+        self.items = items
     }
 
     private static func item(_ index: Int, _ record: FleetRecord, _ app: RegisteredApp) -> Item {
@@ -63,7 +58,7 @@ struct DemoTraffic {
         )
         let kind = isAttestation ? "attestation" : "assertion"
         return Item(
-            record: PublishRecord(
+            record: .unplaced(
                 key: record.keyID.recordKey,
                 value: value,
                 headers: [RecordHeader("request-id", "demo-\(index)")]
@@ -109,9 +104,9 @@ struct DemoTraffic {
             ("3,000 nested arrays of CBOR", call(path, assertion: nested), "malformed-assertion"),
         ]
         let items = values.map { kind, value, expected in
-            Item(record: PublishRecord(key: key.recordKey, value: value), kind: kind, expected: expected)
+            Item(record: .unplaced(key: key.recordKey, value: value), kind: kind, expected: expected)
         }
-        let foreign = PublishRecord(key: Array("somebody else".utf8), value: call(path))
+        let foreign = InboundRecord.unplaced(key: Array("somebody else".utf8), value: call(path))
         return items + [Item(record: foreign, kind: "a record with another key", expected: "key-mismatch")]
     }
 }

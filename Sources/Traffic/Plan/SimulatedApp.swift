@@ -1,21 +1,21 @@
-internal import AppAttest
-internal import AppCheck
-internal import DeviceLab
+package import AppAttest
+package import AppCheck
+package import DeviceLab
 
 /// An app of the configuration, with the device shapes that it accepts.
-struct SimulatedApp: Sendable {
-    let registered: RegisteredApp
-    let appleAppIDs: [String]
-    let environment: Environment
-    let shapes: [DeviceShape]
-    let category: UInt32?
-    let bundleVersion: String?
+package struct SimulatedApp: Sendable {
+    package let registered: RegisteredApp
+    package let appleAppIDs: [String]
+    package let environment: Environment
+    package let shapes: [DeviceShape]
+    package let category: UInt32?
+    package let bundleVersion: String?
 
     /// `projects/{number}/apps/{app id}`.
-    var name: String { registered.name }
+    package var name: String { registered.name }
 
     /// - Returns: nil where the app accepts no fake device: it has no App ID, or asks for what no shape has.
-    init?(_ app: RegisteredApp) {
+    package init?(_ app: RegisteredApp) {
         let expectations = app.expectations
         let shapes = DeviceShape.allCases.filter { Self.pleases($0, expectations) }
         let environments: [Environment] = [.production, .development]

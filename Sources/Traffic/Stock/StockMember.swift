@@ -1,13 +1,13 @@
 internal import AppAttest
-internal import AppCheck
-internal import DeviceLab
+package import AppCheck
+package import DeviceLab
 internal import JSON
-internal import Log
+package import Log
 
 /// One installation with the stock SDK, and the app's backend, which uses limited-use tokens up.
-struct StockMember {
+package struct StockMember {
     /// A token that the app asks its SDK for.
-    enum Wish: CaseIterable {
+    package enum Wish: CaseIterable {
         case session
         /// A session token in place of one that is nearly over.
         case refresh
@@ -16,25 +16,25 @@ struct StockMember {
     }
 
     /// A record for the requests topic, and which side waits for its answer.
-    struct Call {
-        enum Asker { case sdk, backend(uses: Int) }
+    package struct Call {
+        package enum Asker { case sdk, backend(uses: Int) }
 
-        let key: [UInt8]?
-        let value: [UInt8]
-        let headers: [RecordHeader]
-        let asker: Asker
+        package let key: [UInt8]?
+        package let value: [UInt8]
+        package let headers: [RecordHeader]
+        package let asker: Asker
 
-        /// Whether the answer comes on the tokens topic.
-        var hasToken: Bool { if case .sdk = asker { true } else { false } }
+        /// Whether a 200 comes with a record on the tokens topic.
+        package var hasToken: Bool { if case .sdk = asker { true } else { false } }
     }
 
     /// How far before its end a token is nearly expired, in milliseconds: less than the SDK's own bound.
     private static let nearEnd: Int64 = 60_000
 
-    var client: StockClient
+    package private(set) var client: StockClient
     let app: RegisteredApp
     /// Wishes not fulfilled yet.
-    var wishes: [Wish]
+    private(set) var wishes: [Wish]
     private(set) var current: Wish?
     private(set) var session: StockToken?
     /// No wish before this time: the SDK backs off.
@@ -42,7 +42,7 @@ struct StockMember {
     /// The limited-use token that the backend has.
     private var presented: [UInt8] = []
 
-    init(client: StockClient, app: RegisteredApp, wishes: [Wish]) {
+    package init(client: StockClient, app: RegisteredApp, wishes: [Wish]) {
         (self.client, self.app, self.wishes) = (client, app, wishes)
     }
 
@@ -55,12 +55,12 @@ struct StockMember {
             // The SDK is asked as if the token had nearly expired.
             clock = EvaluationTime(milliseconds: max(time.milliseconds, session.expiresAt.milliseconds - Self.nearEnd))
         }
-        return take(client.want(limitedUse: current == .limitedUse, at: clock), at: time, &tally)
+        return handle(client.want(limitedUse: current == .limitedUse, at: clock), at: time, &tally)
     }
 
     /// Goes on after an answer. - Returns: the next call, if any.
     mutating func answer(
-        _ answer: StockLink.Answer,
+        _ answer: LinkAnswer,
         to call: Call,
         at time: EvaluationTime,
         _ tally: inout StockTally
@@ -70,7 +70,7 @@ struct StockMember {
         if let reason = answer.reason { tally.refused[reason, default: 0] += 1 }
         switch call.asker {
         case .sdk:
-            return take(client.answer(status: answer.status, body: answer.body, at: time), at: time, &tally)
+            return handle(client.answer(status: answer.status, body: answer.body, at: time), at: time, &tally)
         case .backend(let uses):
             let isConsumed = answer.body == Array(#"{"alreadyConsumed":true}"#.utf8)
             tally.checks += 1
@@ -95,10 +95,11 @@ struct StockMember {
             current = nil
             return nil
         }
-        return take(client.disconnect(at: time), at: time, &tally)
+        return handle(client.disconnect(at: time), at: time, &tally)
     }
 
-    private mutating func take(_ reply: StockReply, at time: EvaluationTime, _ tally: inout StockTally) -> Call? {
+    /// - Returns: the next call, if any.
+    private mutating func handle(_ reply: StockReply, at time: EvaluationTime, _ tally: inout StockTally) -> Call? {
         var next = reply.call.map { call in
             Call(
                 key: call.keyID?.recordKey,

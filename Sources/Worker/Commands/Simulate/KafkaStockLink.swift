@@ -2,23 +2,12 @@ internal import Broker
 internal import JSON
 internal import Kafka
 internal import Log
-internal import Pipeline
 internal import Settings
+internal import Traffic
 
 /// A gateway's part: calls go onto the requests topic, answers come from the results and tokens topics, by readers
 /// without a group that start at the topics' ends.
-final class StockLink {
-    /// The answer to one call.
-    struct Answer {
-        let id: String
-        /// As the result has it.
-        let status: Int
-        /// Of a refusal.
-        let reason: String?
-        /// The REST answer; empty for a refusal.
-        let body: [UInt8]
-    }
-
+final class KafkaStockLink: StockLink {
     private struct Open {
         /// Whether the answer comes on the tokens topic, not in the result.
         let hasToken: Bool
@@ -29,6 +18,7 @@ final class StockLink {
 
     private let topics: TopicNames
     private let partitions: Int32
+    private var pacer: Pacer
     private let producer: Producer
     private let results: Consumer
     private let tokens: Consumer
@@ -38,7 +28,8 @@ final class StockLink {
     /// - Parameters:
     ///   - properties: librdkafka's; `group.id` is needed and not joined.
     ///   - partitions: of every topic.
-    init(properties: [(String, String)], topics: TopicNames, partitions: Int32) throws {
+    ///   - rate: records per second; nil = as the answers come.
+    init(properties: [(String, String)], topics: TopicNames, partitions: Int32, rate: Double? = nil) throws {
         (self.topics, self.partitions) = (topics, partitions)
         producer = try Producer(KafkaProperties(properties))
         func reader(_ stream: OutputTopic) throws -> Consumer {
@@ -53,6 +44,7 @@ final class StockLink {
         }
         results = try reader(.results)
         tokens = try reader(.tokens)
+        pacer = Pacer(recordsPerSecond: rate)
     }
 
     /// Topics that were just created have no leader yet.
@@ -62,20 +54,19 @@ final class StockLink {
         }
     }
 
-    /// - Parameters:
-    ///   - id: the request-id, of this call alone.
-    ///   - key: the record's key; nil = none.
-    ///   - hasToken: whether a 200 comes with a record on the tokens topic.
-    func send(id: String, key: [UInt8]?, value: [UInt8], headers: [RecordHeader], hasToken: Bool) throws {
-        open[id] = Open(hasToken: hasToken)
+    var isReady: Bool { pacer.millisecondsToWait() == nil }
+
+    func send(_ call: StockMember.Call, id: String) throws {
+        pacer.count()
+        open[id] = Open(hasToken: call.hasToken)
         keyless = (keyless + 1) % partitions
-        let all = [RecordHeader("request-id", id)] + headers
+        let all = [RecordHeader("request-id", id)] + call.headers
         producer.poll(timeoutMilliseconds: 0)
         try producer.produce(
             topic: topics.requests,
-            partition: key.map { Partitioner.murmur2.partition(of: $0, count: partitions) } ?? keyless,
-            key: key,
-            value: value,
+            partition: call.key.map { Partitioner.murmur2.partition(of: $0, count: partitions) } ?? keyless,
+            key: call.key,
+            value: call.value,
             headers: all.map { KafkaHeader(name: $0.name, value: $0.value) }
         )
     }
@@ -87,28 +78,26 @@ final class StockLink {
         try tokens.close()
     }
 
-    /// No client waits for this answer any more.
     func forget(_ id: String) { open[id] = nil }
 
-    /// The answers that have come, waiting a little for the first.
-    func poll(milliseconds: Int) throws -> [Answer] {
-        var answers: [Answer] = []
-        try drain(results, milliseconds) { take(result: $0, into: &answers) }
-        try drain(tokens, 0) { take(token: $0, into: &answers) }
+    func poll(milliseconds: Int) throws -> [LinkAnswer] {
+        var answers: [LinkAnswer] = []
+        try drain(results, milliseconds) { note(result: $0, in: &answers) }
+        try drain(tokens, 0) { note(token: $0, in: &answers) }
         return answers
     }
 
-    private func drain(_ consumer: Consumer, _ milliseconds: Int, _ take: (KafkaRecord) -> Void) throws {
+    private func drain(_ consumer: Consumer, _ milliseconds: Int, _ note: (KafkaRecord) -> Void) throws {
         var wait = milliseconds
         for _ in 0..<1000 {
             guard let event = try consumer.poll(timeoutMilliseconds: wait) else { return }
             wait = 0
             // Notices are about connections, from which the library recovers.
-            if case .record(let record) = event { take(record) }
+            if case .record(let record) = event { note(record) }
         }
     }
 
-    private func take(result record: KafkaRecord, into answers: inout [Answer]) {
+    private func note(result record: KafkaRecord, in answers: inout [LinkAnswer]) {
         guard let root = try? JSONDocument(parsing: record.value ?? []).root, let id = root["requestId"]?.string,
             var call = open[id], let status = root["status"]?["code"]?.integer
         else { return }
@@ -121,7 +110,7 @@ final class StockLink {
         finish(id, call, &answers)
     }
 
-    private func take(token record: KafkaRecord, into answers: inout [Answer]) {
+    private func note(token record: KafkaRecord, in answers: inout [LinkAnswer]) {
         let header = record.headers.last { $0.name == Array("request-id".utf8) }?.value
         guard let id = header.map({ String(decoding: $0, as: UTF8.self) }), var call = open[id] else { return }
         call.body = record.value
@@ -129,10 +118,10 @@ final class StockLink {
     }
 
     /// The two halves of an answer come in any order.
-    private func finish(_ id: String, _ call: Open, _ answers: inout [Answer]) {
+    private func finish(_ id: String, _ call: Open, _ answers: inout [LinkAnswer]) {
         open[id] = call
         guard let status = call.status, status != 200 || call.body != nil else { return }
         open[id] = nil
-        answers.append(Answer(id: id, status: status, reason: call.reason, body: call.body ?? []))
+        answers.append(LinkAnswer(id: id, status: status, reason: call.reason, body: call.body ?? []))
     }
 }

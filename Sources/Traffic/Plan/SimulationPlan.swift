@@ -1,14 +1,14 @@
-internal import AppAttest
+package import AppAttest
 internal import AppCheck
-internal import DeviceLab
+package import DeviceLab
 
 /// The verb and fault of each record of a fleet: a pure function of the settings and its index.
-struct SimulationPlan: Sendable {
-    let app: SimulatedApp
-    let fleet: FakeFleet
+package struct SimulationPlan: Sendable {
+    package let app: SimulatedApp
+    package let fleet: FakeFleet
     let verbs: Set<Method>
     /// The life of the worker's own challenges, in milliseconds; nil = the gateway makes them.
-    let challengeLife: Int64?
+    package let challengeLife: Int64?
     /// The verbs that devices attest with; never empty.
     private let attesting: [Method]
     /// The verbs after the attestation; none where devices attest again.
@@ -31,7 +31,7 @@ struct SimulationPlan: Sendable {
     var isPlain: Bool { verbs.isSubset(of: SimulationSettings.plainVerbs) }
 
     /// - Parameter time: the device's clock; nil = the plan's time.
-    func step(_ index: Int, at time: EvaluationTime? = nil) -> SimulatedStep {
+    package func step(_ index: Int, at time: EvaluationTime? = nil) -> SimulatedStep {
         let step = fleet.step(index, at: time)
         guard !isPlain else {
             let verb: Method = step.method == .attestation ? .verifyAttestation : .verifyAssertion
@@ -47,7 +47,7 @@ struct SimulationPlan: Sendable {
     }
 
     /// The expected outcome of a worker: `accepted`, or the reason.
-    func expected(_ index: Int) -> String {
+    package func expected(_ index: Int) -> String {
         let simulated = step(index)
         switch simulated.fault {
         case nil: return "accepted"
@@ -56,7 +56,7 @@ struct SimulationPlan: Sendable {
             guard fault == .replay, simulated.verb == .exchangeAppAttestAssertion, let life = challengeLife,
                 let earlier = simulated.repeats
             else { return fault.expectedReason }
-            let issued = ExchangeRecord.issueTime(at: fleet.step(earlier).time)
+            let issued = ExchangeTimes.issue(at: fleet.step(earlier).time)
             let isOver = simulated.step.time.milliseconds >= issued.milliseconds + life
             return (isOver ? Reason.challengeExpired : .challengeConsumed).code
         }
@@ -64,8 +64,8 @@ struct SimulationPlan: Sendable {
 
     enum Purpose: UInt64 { case verb = 1, fault, repetition, limitedUse, resource, challenge, order }
 
-    /// A random number that depends only on the plan, the purpose and the number.
-    func random(_ purpose: Purpose, _ number: Int) -> SeededRandom {
+    /// Random numbers that depend only on the plan, the purpose and the number.
+    func generator(_ purpose: Purpose, _ number: Int) -> SeededRandom {
         var mixed = SeededRandom(seed: fleet.plan.seed ^ purpose.rawValue &* 0xA076_1D64_78BD_642F)
         mixed = SeededRandom(seed: mixed.next() ^ UInt64(number))
         return SeededRandom(seed: mixed.next())
@@ -85,7 +85,7 @@ extension SimulationPlan {
 
     private func pick<Choice>(_ choices: [Choice], _ purpose: Purpose, _ number: Int) -> Choice {
         precondition(!choices.isEmpty, "devices have something to do")
-        var random = random(purpose, number)
+        var random = generator(purpose, number)
         return choices[Int(random.next() % UInt64(choices.count))]
     }
 
@@ -105,13 +105,13 @@ extension SimulationPlan {
 
     /// Whether the token of a record is alive at a time.
     private func lives(_ index: Int, at time: EvaluationTime) -> Bool {
-        ExchangeRecord.tokenTimes(at: fleet.step(index).time).expiresAt > time.milliseconds / 1000
+        ExchangeTimes.token(at: fleet.step(index).time).expiresAt > time.milliseconds / 1000
     }
 
     private func faulty(_ step: FleetStep, _ verb: Method) -> SimulatedStep {
         let hasObject = verb != .generateAppAttestChallenge && verb != .verifyAppCheckToken
         let pool = ExchangeFault.pool(verb, judgesChallenges: challengeLife != nil)
-        var random = random(.fault, step.index)
+        var random = generator(.fault, step.index)
         if pool.isEmpty || (hasObject && random.next() % 3 > 0), let fault = step.fault {
             return made(step, verb, .object(fault), counter: step.counter)
         }

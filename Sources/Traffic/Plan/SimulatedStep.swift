@@ -1,20 +1,20 @@
-internal import AppCheck
-internal import DeviceLab
+package import AppCheck
+package import DeviceLab
 
 /// One record of a simulation without its bytes.
-struct SimulatedStep {
+package struct SimulatedStep: Sendable {
     /// The fleet's step: device, time, and the kind of its object.
-    let step: FleetStep
-    let verb: Method
-    let fault: SimulatedFault?
+    package let step: FleetStep
+    package let verb: Method
+    package let fault: SimulatedFault?
     /// The counter in an assertion.
-    let counter: UInt32
+    package let counter: UInt32
     /// The earlier record that this one repeats: an assertion again, or a token's second use.
-    let repeats: Int?
+    package let repeats: Int?
 }
 
 /// The fault of a simulated record.
-enum SimulatedFault: Hashable {
+package enum SimulatedFault: Hashable, Sendable {
     /// In the device's object, or a replay.
     case object(FleetFault)
     /// Around the object.
@@ -22,7 +22,7 @@ enum SimulatedFault: Hashable {
 }
 
 /// Faults of an exchange whose device object is right.
-enum ExchangeFault: String, CaseIterable {
+package enum ExchangeFault: String, CaseIterable, Sendable {
     case challengeAltered, challengeExpired, challengeOfOtherApp
     case artifactAltered, artifactOfOtherApp
     case tokenAltered, tokenExpired, tokenOfOddLife, tokenOfOtherProject

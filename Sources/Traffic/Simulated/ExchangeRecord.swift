@@ -11,8 +11,6 @@ struct ExchangeRecord {
     let simulated: SimulatedStep
     let device: FakeDevice
 
-    /// From a challenge's issue to the request that uses it, in milliseconds.
-    private static let leadMilliseconds: Int64 = 200
     /// An app of no configuration.
     private static let otherApp = "projects/0/apps/another"
 
@@ -21,16 +19,6 @@ struct ExchangeRecord {
     /// The record whose challenge, token or hash this one repeats, else its own index.
     private var origin: Int { simulated.repeats ?? step.index }
     private var originTime: EvaluationTime { simulated.repeats.map { plan.fleet.step($0).time } ?? step.time }
-
-    /// When the challenge of a request at a time was issued.
-    static func issueTime(at time: EvaluationTime) -> EvaluationTime {
-        EvaluationTime(milliseconds: time.milliseconds - leadMilliseconds)
-    }
-
-    /// The times of a limited-use token minted at a time.
-    static func tokenTimes(at time: EvaluationTime) -> TokenTimes {
-        TokenTimes(at: time, limitedUse: true, settings: TokenSettings())
-    }
 
     /// The record's key, nil for a challenge call, and its value.
     func request() -> (key: [UInt8]?, value: [UInt8]) {
@@ -98,7 +86,7 @@ extension ExchangeRecord {
     }
 
     private func call(_ resource: String, version: String = "v1", body: StockBody?) -> [UInt8] {
-        var random = plan.random(.order, origin)
+        var random = plan.generator(.order, origin)
         var json = JSONWriter(capacity: 2048)
         json.beginObject()
         json.key("path")
@@ -120,13 +108,13 @@ extension ExchangeRecord {
     }
 
     private func random(_ purpose: SimulationPlan.Purpose, _ count: Int) -> [UInt8] {
-        var random = plan.random(purpose, origin)
+        var random = plan.generator(purpose, origin)
         return random.bytes(count)
     }
 
     /// Devices belong to the app itself or to one of its OAuth clients, as Google Sign-In's do.
     private var oauthClientID: String? {
-        var random = plan.random(.resource, step.device)
+        var random = plan.generator(.resource, step.device)
         let choice = Int(random.next() % UInt64(app.oauthClientIDs.count + 1))
         return choice == 0 ? nil : app.oauthClientIDs[choice - 1]
     }
@@ -146,13 +134,13 @@ extension ExchangeRecord {
 
     /// One in four, and all of Google Sign-In's.
     private var isLimitedUse: Bool {
-        var random = plan.random(.limitedUse, origin)
+        var random = plan.generator(.limitedUse, origin)
         return oauthClientID != nil || random.next() % 4 == 0
     }
 
     private func challenge() -> [UInt8] {
         let age = has == .challengeExpired ? plan.challengeLife ?? 0 : 0
-        let issuedAt = EvaluationTime(milliseconds: Self.issueTime(at: originTime).milliseconds - age)
+        let issuedAt = EvaluationTime(milliseconds: ExchangeTimes.issue(at: originTime).milliseconds - age)
         let owner = has == .challengeOfOtherApp ? Self.otherApp : app.name
         let bytes = random(.challenge, ChallengeKey.randomBytes)
         let challenge = seals.challenge(app: owner, issuedAt: issuedAt, random: bytes)
@@ -184,7 +172,7 @@ extension ExchangeRecord {
             keyID: device.keyID
         )
         let id = String(decoding: derived.text, as: UTF8.self)
-        var times = Self.tokenTimes(at: originTime)
+        var times = ExchangeTimes.token(at: originTime)
         let life = times.expiresAt - times.issuedAt
         if has == .tokenExpired { times = TokenTimes(issuedAt: times.issuedAt - life, expiresAt: times.issuedAt) }
         // No token of the worker has this life.

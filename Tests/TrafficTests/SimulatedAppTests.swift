@@ -3,7 +3,7 @@ import AppCheck
 import DeviceLab
 import Testing
 
-@testable import Worker
+@testable import Traffic
 
 @Suite("Fake devices match their app's rules")
 struct SimulatedAppTests {

@@ -1,0 +1,27 @@
+/// The way of stock clients' calls to a worker, and of its answers back.
+package protocol StockLink: AnyObject {
+    /// Whether the next call may go now.
+    var isReady: Bool { get }
+    /// - Parameter id: the request-id, of this call alone.
+    func send(_ call: StockMember.Call, id: String) throws
+    /// The answers that have come, after a little waiting for the first.
+    func poll(milliseconds: Int) throws -> [LinkAnswer]
+    /// No client waits for this answer any more.
+    func forget(_ id: String)
+    func close() throws
+}
+
+/// The answer to one call.
+package struct LinkAnswer {
+    let id: String
+    /// As the result has it.
+    let status: Int
+    /// Of a refusal.
+    let reason: String?
+    /// The REST answer; empty for a refusal.
+    let body: [UInt8]
+
+    package init(id: String, status: Int, reason: String?, body: [UInt8]) {
+        (self.id, self.status, self.reason, self.body) = (id, status, reason, body)
+    }
+}
