@@ -1,6 +1,7 @@
 import Foundation
 import Log
 import Pipeline
+import TestKit
 import Testing
 
 @testable import Worker
@@ -33,7 +34,7 @@ extension WorkSlot {
 }
 
 /// Crashes of real processes, and the marks that the next process reads.
-@Suite("Crash marks")
+@Suite("Crash marks", .waiting)
 struct CrashMarksTests {
     private static func folder() throws -> String {
         let path = FileManager.default.temporaryDirectory.path + "/crash-" + UUID().uuidString

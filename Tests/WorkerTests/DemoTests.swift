@@ -1,10 +1,12 @@
 import BrokerKit
 import Foundation
+import TestKit
 import Testing
 
 /// The program without any broker.
 @Suite(
     "The program alone",
+    .waiting,
     .enabled(if: WorkerBinary.url != nil, "the program is not built"),
     .timeLimit(.minutes(20))
 )

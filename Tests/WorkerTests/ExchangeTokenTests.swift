@@ -3,6 +3,7 @@ import Foundation
 import JSON
 import Log
 import Pipeline
+import TestKit
 import Testing
 
 @testable import Worker
@@ -83,7 +84,7 @@ struct MintedTokens {
     }
 }
 
-@Suite("Tokens checked by other libraries")
+@Suite("Tokens checked by other libraries", .waiting)
 struct ExchangeTokenTests {
     /// Each record's path in another spelling: version, project by number or id, with and without its first slash.
     private static func respell(_ index: Int, _ record: inout InboundRecord) {

@@ -109,7 +109,7 @@ struct OutputFileTests {
     }
 }
 
-@Suite("standard output")
+@Suite("standard output", .waiting)
 struct StandardOutputTests {
     private static let isBuilt = WorkerBinary.url != nil
 

@@ -1,8 +1,9 @@
 import BrokerKit
 import Foundation
+import TestKit
 import Testing
 
-@Suite("run while its broker does not answer", .enabled(if: WorkerBinary.url != nil))
+@Suite("run while its broker does not answer", .waiting, .enabled(if: WorkerBinary.url != nil))
 struct RunSignalTests {
     /// Accepts connections and never answers.
     private final class SilentListener {

@@ -8,7 +8,8 @@ internal import Kafka
 internal import Log
 internal import Pipeline
 internal import Settings
-internal import Testing
+internal import TestKit
+import Testing
 internal import Traffic
 
 @testable internal import Worker
@@ -270,7 +271,7 @@ struct SimulateTests {
     }
 }
 
-@Suite("simulate --publish", .serialized)
+@Suite("simulate --publish", .waiting, .serialized)
 struct SimulatePublishTests {
     @Test(arguments: [nil, "400"])
     func `Published records are the plan's, dated with the wall clock's time`(rate: String?) throws {

@@ -1,4 +1,4 @@
-import Dispatch
+internal import TestKit
 package import Testing
 
 /// Lets few suites with brokers of their own run at a time: thirty brokers on a small machine leave no deadline its time.
@@ -20,7 +20,7 @@ package struct BrokerTurn: SuiteTrait, TestScoping {
         await BrokerTurns.shared.enter(weight)
         let result: Result<Void, any Error>
         do {
-            try await withTaskExecutorPreference(BlockingExecutor.shared) { try await function() }
+            try await withTaskExecutorPreference(BlockingExecutor.many) { try await function() }
             result = .success(())
         } catch {
             result = .failure(error)
@@ -57,16 +57,5 @@ private actor BrokerTurns {
             free -= waiting[next].weight
             waiting.remove(at: next).continuation.resume()
         }
-    }
-}
-
-private final class BlockingExecutor: TaskExecutor {
-    static let shared = BlockingExecutor()
-
-    private let queue = DispatchQueue(label: "broker-tests", attributes: .concurrent)
-
-    func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        queue.async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 }

@@ -1,9 +1,10 @@
 import Broker
 import Kafka
 import Pipeline
+import TestKit
 import Testing
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.waiting, .timeLimit(.minutes(20)))
 struct CapturePublisherTests {
     private func publish(
         _ records: [PublishRecord],

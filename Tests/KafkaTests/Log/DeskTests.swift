@@ -1,10 +1,11 @@
 import Broker
 import Kafka
 import Settings
+import TestKit
 import Testing
 
 /// What the commands ask a broker.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.waiting, .timeLimit(.minutes(5)))
 struct DeskTests {
     @Test func `a question is repeated while its fault may pass`() throws {
         var left = 2

@@ -3,10 +3,11 @@ import Glibc
 import Kafka
 import Log
 import Settings
+import TestKit
 import Testing
 
 /// A member serves its group whatever it waits for, and loses nothing that comes meanwhile.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.waiting, .timeLimit(.minutes(20)))
 struct LivenessTests {
     private func withTopics(_ body: (MockCluster, BrokerSettings) throws -> Void) throws {
         let fixture = try MockFixture()

@@ -3,9 +3,10 @@ import Glibc
 import Kafka
 import Log
 import Settings
+import TestKit
 import Testing
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.waiting, .timeLimit(.minutes(20)))
 struct MockLogTests {
     private func withTopics(_ body: (MockCluster, BrokerSettings) throws -> Void) throws {
         let fixture = try MockFixture()

@@ -4,10 +4,11 @@ import Kafka
 import Log
 import Pipeline
 import Settings
+import TestKit
 import Testing
 
 /// How a batch's outputs, ledger records and offsets become one unit, on a broker whose answers are made up.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.waiting, .timeLimit(.minutes(20)))
 struct UnitTests {
     /// Kafka's protocol numbers.
     private static let (produce, offsetCommit, initProducerID): (Int16, Int16, Int16) = (0, 8, 22)

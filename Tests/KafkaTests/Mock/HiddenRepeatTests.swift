@@ -1,8 +1,9 @@
 import Kafka
+import TestKit
 import Testing
 
 /// Requests that librdkafka repeats inside a call that succeeds: the first copy may still lie in the network.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.waiting, .timeLimit(.minutes(20)))
 struct HiddenRepeatTests {
     /// Their numbers in Kafka's protocol.
     enum Request: Int16, CaseIterable, Sendable {

@@ -1,9 +1,10 @@
 import Kafka
+import TestKit
 import Testing
 
 /// librdkafka reports a batch as delivered when a later one of its partition was acknowledged, even if a broker has
 /// refused the first: a broker takes any first sequence number of a producer that it does not know.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.waiting, .timeLimit(.minutes(5)))
 struct ImplicitAckTests {
     private static let produce: Int16 = 0
     private static let unknownTopic: Int32 = 3

@@ -1,7 +1,8 @@
 import Kafka
+import TestKit
 import Testing
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.waiting, .timeLimit(.minutes(20)))
 struct ProduceConsumeTests {
     struct Shape: Sendable {
         var key: [UInt8]?

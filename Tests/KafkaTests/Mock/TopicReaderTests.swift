@@ -1,7 +1,8 @@
 import Kafka
+import TestKit
 import Testing
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.waiting, .timeLimit(.minutes(20)))
 struct TopicReaderTests {
     private func filled(_ fixture: MockFixture, perPartition: Int, partitions: Int32) throws {
         let producer = try fixture.producer()

@@ -1,8 +1,9 @@
 import Kafka
+import TestKit
 import Testing
 
 /// Transactions on the mock, which never hides an aborted record and keeps no offsets sent in one.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.waiting, .timeLimit(.minutes(20)))
 struct TransactionTests {
     @Test func `records of a transaction are acknowledged, and their last offsets known`() throws {
         try withMock { fixture in

@@ -1,5 +1,6 @@
 import BrokerKit
 import Foundation
+import TestKit
 import Testing
 
 /// A network before one imitated broker.
@@ -19,7 +20,7 @@ private struct Wire {
     func keys() -> [APIKey] { broker.received.map(\.key) }
 }
 
-@Suite("The network of the tests")
+@Suite("The network of the tests", .waiting)
 struct NetworkProxyTests {
     @Test(arguments: [(0, false), (2, false), (3, true)] as [(Int16, Bool)])
     func `a request header is read in every version`(version: Int16, isCommit: Bool) throws {

@@ -1,0 +1,36 @@
+internal import Foundation
+package import Testing
+
+/// Runs a suite whose tests mostly wait, for a mock cluster or another process, on threads of its own: the pool has one
+/// thread for each core, which is for tests that compute.
+package struct WaitingTests: SuiteTrait, TestScoping {
+    package func provideScope(
+        for test: Test,
+        testCase: Test.Case?,
+        performing function: @Sendable () async throws -> Void
+    ) async throws {
+        try await withTaskExecutorPreference(BlockingExecutor.few) { try await function() }
+    }
+}
+
+extension Trait where Self == WaitingTests {
+    /// For a suite whose tests mostly wait.
+    package static var waiting: Self { WaitingTests() }
+}
+
+/// Threads on which tests may block.
+package final class BlockingExecutor: TaskExecutor {
+    /// More tests at a time would leave no deadline its time on a small machine.
+    static let few = BlockingExecutor(threads: 4)
+    /// For what limits itself.
+    package static let many = BlockingExecutor(threads: 64)
+
+    private let queue = OperationQueue()
+
+    private init(threads: Int) { queue.maxConcurrentOperationCount = threads }
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.addOperation { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+}
