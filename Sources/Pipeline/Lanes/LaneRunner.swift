@@ -1,20 +1,3 @@
-package import AppAttest
-package import Crypto
-
-/// A lane's private tools: the verifier with its caches, the signature engine with its scratch.
-package final class LaneScratch {
-    package let verifier: ObjectVerifier
-    package let engine: any SignatureEngine
-    /// The records that the lane works on.
-    package let work: WorkSlot
-
-    package init(verifier: ObjectVerifier, engine: any SignatureEngine, work: WorkSlot = WorkSlot()) {
-        self.verifier = verifier
-        self.engine = engine
-        self.work = work
-    }
-}
-
 /// Short stages go before long ones, so that the oldest batch leaves before the next ones are verified.
 package enum LanePriority: Sendable { case high, normal }
 

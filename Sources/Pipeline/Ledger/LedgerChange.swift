@@ -18,27 +18,3 @@ package enum LedgerChange: Sendable, Equatable {
     case sealingKeyForgotten(UInt32)
     case markForgotten
 }
-
-/// An id that may be used once, and was: of a challenge with a key, or of a token.
-package struct ConsumedID: Hashable, Sendable {
-    /// When it would expire and be refused anyway.
-    package var expiresAt: EvaluationTime
-    /// The request that used it, so that its redelivery gets the same answer.
-    package var request: Digest
-
-    package init(expiresAt: EvaluationTime, request: Digest) {
-        self.expiresAt = expiresAt
-        self.request = request
-    }
-}
-
-/// An app's admitted attestations since `start`, on one partition.
-package struct RateCount: Hashable, Sendable {
-    package var start: EvaluationTime
-    package var count: UInt64
-
-    package init(start: EvaluationTime, count: UInt64) {
-        self.start = start
-        self.count = count
-    }
-}

@@ -67,27 +67,6 @@ package enum GroupMembership: String, Sendable, CaseIterable {
     case dynamic
 }
 
-/// How outputs and offsets are committed.
-package enum Delivery: String, Sendable, CaseIterable {
-    case exactlyOnce = "exactly-once"
-    case atLeastOnce = "at-least-once"
-}
-
-/// A secret's file by its id; `file` is resolved against the config directory.
-package struct KeyEntry: Sendable, Equatable {
-    package var id = ""
-    package var file = ""
-}
-
-/// A key that signs tokens, is published only, or was revoked: then its tokens are refused and its file is not needed.
-package struct SigningKeyEntry: Sendable, Equatable {
-    package enum State: String, Sendable, CaseIterable { case active, published, revoked }
-    package var kid = ""
-    package var algorithm = TokenSettings.Algorithm.rs256
-    package var file = ""
-    package var state = State.active
-}
-
 extension ChallengeSettings.Mode {
     /// An app's policy on unknown keys if apps.json does not set one.
     var unknownKeys: UnknownKeyPolicy { self == .sealed ? .restore : .refuse }

@@ -1,0 +1,5 @@
+/// The work that a thread does on a record.
+package enum WorkStage: Int64, Sendable {
+    case decoding = 1
+    case resolving, verifying, admitting, encoding
+}
