@@ -50,10 +50,10 @@ struct AttestationInputs {
                 tally.mistake("receipt \(fault.rawValue): \(refusal.code), not \(expected.code)")
             }
         case .success(let evidence):
-            let told = evidence.receipt?.refusal ?? (evidence.receipt == nil ? .missing : nil)
-            tally.count(told.map { Refusal.receipt($0).code } ?? "accepted")
-            if isRequired || told != fault.expected {
-                tally.mistake("receipt \(fault.rawValue): \(told?.rawValue ?? "accepted"), not \(expected.code)")
+            let found = evidence.receipt?.refusal ?? (evidence.receipt == nil ? .missing : nil)
+            tally.count(found.map { Refusal.receipt($0).code } ?? "accepted")
+            if isRequired || found != fault.expected {
+                tally.mistake("receipt \(fault.rawValue): \(found?.rawValue ?? "accepted"), not \(expected.code)")
             }
         }
     }

@@ -11,7 +11,7 @@ struct ReceiptInputs {
         let circumstances = Circumstances(device, &random)
         let result = verdict(receipt(type, nil, circumstances, way), type, circumstances, way)
         tally.count(Self.code(result))
-        guard case .success(let told) = result, told.refusal == nil, told.type == type else {
+        guard case .success(let found) = result, found.refusal == nil, found.type == type else {
             return tally.mistake("\(device.shape.rawValue): a valid \(type.rawValue) receipt: \(result)")
         }
     }
@@ -37,10 +37,10 @@ struct ReceiptInputs {
         let damaged = Mutation.damage(object, &random)
         let result = verdict(damaged, type, circumstances, way)
         tally.count(Self.code(result))
-        guard case .success(let told) = result, told.refusal == nil, damaged != object else { return }
+        guard case .success(let found) = result, found.refusal == nil, damaged != object else { return }
         tally.countHarmless()
-        if verdict(object, type, circumstances, way) != .success(told) {
-            tally.mistake("\(device.shape.rawValue): a damaged receipt says something else: \(told)")
+        if verdict(object, type, circumstances, way) != .success(found) {
+            tally.mistake("\(device.shape.rawValue): a damaged receipt says something else: \(found)")
         }
     }
 
@@ -66,7 +66,7 @@ struct ReceiptInputs {
 
     private static func code(_ result: Result<ReceiptVerdict, Refusal>) -> String {
         switch result {
-        case .success(let told): told.refusal.map { Refusal.receipt($0).code } ?? "accepted"
+        case .success(let found): found.refusal.map { Refusal.receipt($0).code } ?? "accepted"
         case .failure(let refusal): refusal.code
         }
     }

@@ -162,6 +162,6 @@ final class AtLeastOnceUnit: BrokerUnit {
     private func mendable(_ fault: KafkaFault) -> KafkaFault {
         let mends = (fault.isRetriable || fault.isRecordFault || producer.fatalFault != nil) && !fault.isRefusal
         let judged = rights.explained(fault).judged(isFatal: !mends, requiresAbort: mends)
-        return progress.told(judged, producer.deliveries)
+        return progress.added(to: judged, producer.deliveries)
     }
 }

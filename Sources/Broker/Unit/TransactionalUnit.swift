@@ -236,11 +236,11 @@ final class TransactionalUnit: BrokerUnit {
                 producer?.poll(timeoutMilliseconds: 20)
             }
         }
-        throw told(.timedOut("the transaction was not committed in time", requiresAbort: true))
+        throw withProgress(.timedOut("the transaction was not committed in time", requiresAbort: true))
     }
 
-    private func told(_ fault: KafkaFault) -> KafkaFault {
-        progress?.told(fault, producer?.deliveries ?? DeliveryCounts()) ?? fault
+    private func withProgress(_ fault: KafkaFault) -> KafkaFault {
+        progress?.added(to: fault, producer?.deliveries ?? DeliveryCounts()) ?? fault
     }
 
     private func call(_ body: (TransactionalProducer) throws(KafkaFault) -> Void) throws {
@@ -256,7 +256,7 @@ final class TransactionalUnit: BrokerUnit {
         if fault.isFenced { try noteFencing(fault) }
         // Neither abortable nor retriable: the library's header asks to treat it as fatal.
         if fault.isFatal || !fault.requiresAbort { isInDoubt = true }
-        return told(fault.judged(isFatal: false, requiresAbort: true))
+        return withProgress(fault.judged(isFatal: false, requiresAbort: true))
     }
 
     /// A pause longer than the transaction's time-out looks, once, the same as another process with this name.

@@ -15,7 +15,7 @@ struct UnitProgress {
     mutating func append(_ count: Int) { appended += count }
 
     /// Adds to a time-out the share of the unit that was acknowledged in time.
-    func told(_ fault: KafkaFault, _ deliveries: DeliveryCounts) -> KafkaFault {
+    func added(to fault: KafkaFault, _ deliveries: DeliveryCounts) -> KafkaFault {
         guard fault.isTimeout || fault.isExpiry, appended > 0 else { return fault }
         let acknowledged = max(0, deliveries.acknowledged - acknowledgedBefore)
         return fault.afterAcknowledging(min(1, Double(acknowledged) / Double(appended)))

@@ -155,8 +155,8 @@ package final class TopicReader {
         let list = TopicPartitionList(topic: topic, partitions: [partition])
         // The library fills the list in and does not keep it.
         let code = unsafe list.withPointer { unsafe rd_kafka_position(handle.pointer, $0) }
-        let told = code == RD_KAFKA_RESP_ERR_NO_ERROR ? list.offsets().first?.offset ?? -1 : -1
-        let position = max(told, seen[partition] ?? -1)
+        let reported = code == RD_KAFKA_RESP_ERR_NO_ERROR ? list.offsets().first?.offset ?? -1 : -1
+        let position = max(reported, seen[partition] ?? -1)
         return position >= 0 ? position : nil
     }
 

@@ -88,7 +88,7 @@ extension SettingKind<String> {
         SettingKind("string", problem: "must be a string", text: { $0.isEmpty ? "`\"\"`" : "`\($0)`" }) { $0.string }
     }
 
-    /// - Parameter problem: what a string is told for which `isValid` is false.
+    /// - Parameter problem: the message for a string for which `isValid` is false.
     static func string(range: String, problem: String, _ isValid: @escaping @Sendable (String) -> Bool) -> Self {
         SettingKind(type: "string", range: range, text: string.text) { value throws(ConfigurationFault) in
             let text = try string.read(value)

@@ -13,7 +13,7 @@ struct RestoreMeter {
     private let now: () -> ContinuousClock.Instant
     private var last: RestoreProgress?
     /// Records of all restores that were reported.
-    private var told = 0
+    private var reported = 0
     private var started: ContinuousClock.Instant
     private var printed: ContinuousClock.Instant
     /// When the restore last moved; nil once the standstill was reported.
@@ -32,9 +32,9 @@ struct RestoreMeter {
         if progress != nil, last == nil { (started, printed) = (now, now) }
         if progress != last { moved = now }
         if let progress { tell(progress, now) }
-        if progress == nil, total > told {
-            let records = total - told
-            told = total
+        if progress == nil, total > reported {
+            let records = total - reported
+            reported = total
             let rate = Double(records) / max(0.001, (now - started) / .seconds(1))
             let speed = last == nil ? "" : ", \(Int(rate).grouped) records/s"
             console.print("the ledger is restored: \(records.grouped) records\(speed)")

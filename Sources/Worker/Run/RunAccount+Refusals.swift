@@ -24,7 +24,7 @@ extension RunAccount {
 struct SessionTokenMeter {
     private let console: Console
     private let limit: Int
-    private var told = false
+    private var isReported = false
 
     init(console: Console, limits: RequestLimits) {
         self.console = console
@@ -32,8 +32,8 @@ struct SessionTokenMeter {
     }
 
     mutating func update(_ tally: LoopTally) {
-        guard !told, tally.sessionTokensOverLimit > 0 else { return }
-        told = true
+        guard !isReported, tally.sessionTokensOverLimit > 0 else { return }
+        isReported = true
         console.printError(
             "warning: session tokens are refused: a partition remembers \(limit.grouped) used tokens already; raise "
                 + "limits.sessionTokens in worker.json, shorten tokenTtl, or use limited-use tokens"

@@ -226,7 +226,7 @@ final class WorkerSession {
     ///
     /// - Returns: false when a signal came first.
     private func waitForBroker(_ stopped: StopFlag) throws -> Bool {
-        var told = false
+        var isReported = false
         // Short at first: a user soon sees that the broker is absent, and a signal does not wait long.
         var patience = Self.firstPatience
         let newsLimit = ContinuousClock.now + Self.newsTime
@@ -240,8 +240,8 @@ final class WorkerSession {
                 try report(findings) { $0.severity == .problem && $0.endsRun }
                 return !stopped.isSet
             } catch let fault as KafkaFault where fault.isRecoverable {
-                if !told { console.printError("\(AttestWorker.name): waiting for the broker: \(fault.message)") }
-                told = true
+                if !isReported { console.printError("\(AttestWorker.name): waiting for the broker: \(fault.message)") }
+                isReported = true
                 patience = min(patience * 2, Self.lastPatience)
                 Thread.sleep(forTimeInterval: Self.retryPause)
             }

@@ -51,7 +51,7 @@ struct RealKafkaTests {
 
     /// As when a broker has just come back and does not know all of its partitions yet.
     @Test func `a client asks again for a partition that did not exist before`() throws {
-        let fixture = try RealFixture("anew")
+        let fixture = try RealFixture("again")
         let broker = try #require(RealClusterTrait.cluster)
         let topic = fixture.names.requests
         let properties = KafkaProperties(fixture.properties)
@@ -184,7 +184,7 @@ struct RealKafkaTests {
                 }
             }
         }
-        let end = try #require(ends.first, "they fence each other for ever: \(drivers.map(\.faults))")
+        let end = try #require(ends.first, "they fence each other without end: \(drivers.map(\.faults))")
         #expect(end.message.contains("fenced-same") && end.message.contains("--instance"), "\(end)")
         for driver in drivers { try? driver.log.close() }
         // A moment with two owners doubled no result.
