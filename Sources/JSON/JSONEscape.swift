@@ -45,8 +45,8 @@ enum JSONEscape {
         return count == name.count
     }
 
-    /// The index behind the escape that starts at `text[start]`, a backslash; nil if it is none that RFC 8259 knows,
-    /// or a surrogate without its partner.
+    /// The index behind the escape that starts at `text[start]`, a backslash; nil for an escape that RFC 8259
+    /// does not define, or an unpaired surrogate.
     static func check(_ text: Span<UInt8>, at start: Int) -> Int? {
         guard start + 1 < text.count else { return nil }
         let kind = text[start + 1]

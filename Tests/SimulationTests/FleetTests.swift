@@ -31,7 +31,6 @@ struct FleetTests {
         async throws
     {
         try await campaign(
-            "exactlyOnce",
             try Self.imitated.get(),
             .exactlyOnce,
             Self.seeds(1_000),
@@ -40,17 +39,16 @@ struct FleetTests {
     }
 
     @Test func `exactly once, with real signatures`() async throws {
-        try await campaign("realSignatures", try Self.real.get(), .exactlyOnce, 24, nil)
+        try await campaign(try Self.real.get(), .exactlyOnce, 24, nil)
     }
 
     @Test func `at least once: no request is lost, no counter moves twice, applied requests are skipped`() async throws
     {
-        try await campaign("atLeastOnce", try Self.imitated.get(), .atLeastOnce, Self.seeds(300), Self.onlyExactlyOnce)
+        try await campaign(try Self.imitated.get(), .atLeastOnce, Self.seeds(300), Self.onlyExactlyOnce)
     }
 
     /// Runs seeds on a few threads and expects that they met everything but `unmet`; nil = whatever they met.
     private func campaign(
-        _ test: String,
         _ traffic: FleetTraffic,
         _ delivery: SimulatedMember.Delivery,
         _ seeds: UInt64,
@@ -65,7 +63,7 @@ struct FleetTests {
                     for seed in stride(from: shard, through: seeds, by: Int(Self.shards)) {
                         let complaints = try campaign.run(seed).complaints
                         guard !complaints.isEmpty else { continue }
-                        let again = "SIM_SEED=\(seed) swift test --filter FleetTests/\(test)"
+                        let again = "SIM_SEED=\(seed) swift test --filter SimulationTests.FleetTests"
                         Issue.record("seed \(seed): \(complaints.prefix(5).joined(separator: "; ")); again: \(again)")
                     }
                     return campaign.counts.counts
@@ -74,7 +72,7 @@ struct FleetTests {
             for try await met in group { counts.add(met) }
         }
         let summary = FaultKind.allCases.map { "\($0.rawValue) \(counts.counts[$0] ?? 0)" }.joined(separator: ", ")
-        print("\(test): \(seeds) seeds; \(summary)")
+        print("\(delivery): \(seeds) seeds; \(summary)")
         guard let unmet else { return }
         for kind in FaultKind.allCases {
             #expect(

@@ -1,9 +1,12 @@
 internal import Foundation
 package import Testing
 
-/// Runs a suite whose tests mostly wait, for a mock cluster or another process, on threads of its own: the pool has one
-/// thread for each core, which is for tests that compute.
-package struct WaitingTests: SuiteTrait, TestScoping {
+/// Runs tests that mostly wait, for a mock cluster or another process, outside of the pool: it has one thread for each
+/// core, which is for tests that compute.
+package struct WaitingTests: SuiteTrait, TestTrait, TestScoping {
+    /// For each test alone: the runner's own work stays in the pool.
+    package var isRecursive: Bool { true }
+
     package func provideScope(
         for test: Test,
         testCase: Test.Case?,

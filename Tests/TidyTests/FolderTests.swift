@@ -28,6 +28,8 @@ struct FolderTests {
         let back = file("B/Back.swift", "// One\nenum Back { static func make() -> One { One() } }")
         #expect(FolderUses([a, b, back]).circles == [["A", "B"]])
         #expect(FolderUses([a, b, file("B/Note.swift", "// One\nlet text = \"One\"")]).circles.isEmpty)
+        let inText = file("B/Note.swift", "let text = \"of \\(One.name(of: \"x\")) or Four\"")
+        #expect(FolderUses([a, b, inText, file("D/Four.swift", "struct Four {}")]).circles == [["A", "B"]])
         #expect(FolderUses([file("A/P.swift", "private struct Two {}\nstruct P { let q: Q }"), b]).circles.isEmpty)
     }
 }

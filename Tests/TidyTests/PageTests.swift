@@ -27,6 +27,20 @@ struct PageTests {
         #expect(page.terms.sorted() == all.sorted())
     }
 
+    @Test func `Reasons has the status of each reason`() throws {
+        let page = try #require(Page("Reasons"))
+        let own: [Reason] = [
+            .malformedRequest, .unknownMethod, .unknownApp, .keyMismatch, .tooOld, .fromFuture, .unknownKey,
+            .keyAlreadyBound, .counterNotGreater, .artifactInvalid, .challengeInvalid, .challengeExpired,
+            .challengeConsumed, .tokenInvalid, .sessionToken, .rolloutNotAdmitted, .attestationRate, .noActiveKey,
+        ]
+        #expect(own.map(\.code).sorted() == (try Self.codes(in: "AppCheck/Answer/Reason")).sorted())
+        for reason in own + ReceiptRefusal.allCases.map({ .object(.receipt($0)) }) {
+            let status = reason.status(appID: nil).code
+            #expect(page.text.contains("| `\(reason.code)` | \(status) |"), "\(reason.code): \(status)")
+        }
+    }
+
     /// The names that a `code` property gives without any part of a case's value.
     private static func codes(in file: String) throws -> [String] {
         let text = try #require(SourceTree.text("Sources/\(file).swift"))

@@ -66,10 +66,18 @@ enum CodeStripper {
         var kept: [UInt8] = []
         var inString = false
         var escaped = false
+        // Open parentheses of each interpolation that is being read.
+        var depths: [Int] = []
         for byte in line.utf8 {
             if inString {
                 if escaped {
                     escaped = false
+                    // An interpolation is code: it is kept up to its end, where the string goes on.
+                    if byte == UInt8(ascii: "(") {
+                        depths.append(1)
+                        inString = false
+                        kept.append(UInt8(ascii: " "))
+                    }
                 } else if byte == UInt8(ascii: "\\") {
                     escaped = true
                 } else if byte == UInt8(ascii: "\"") {
@@ -81,6 +89,16 @@ enum CodeStripper {
             if byte == UInt8(ascii: "/"), kept.last == byte {
                 kept.removeLast()
                 break
+            }
+            if !depths.isEmpty {
+                if byte == UInt8(ascii: "(") { depths[depths.count - 1] += 1 }
+                if byte == UInt8(ascii: ")") { depths[depths.count - 1] -= 1 }
+                if depths.last == 0 {
+                    depths.removeLast()
+                    kept.append(UInt8(ascii: " "))
+                    inString = true
+                    continue
+                }
             }
             inString = byte == UInt8(ascii: "\"")
             kept.append(byte)

@@ -29,8 +29,8 @@ struct AuthenticatorData: Sendable {
 
     var announcesMap: Bool { flags & Self.extensionData != 0 }
 
-    /// Whether ED announces a map and there is no byte where it would begin: a sender cut it off, or moved it into the
-    /// hash that follows.
+    /// Whether the ED flag is set but the data ends where the map should start: a sender cut the map off, or moved it
+    /// into the hash that follows.
     ///
     /// - Parameter end: where the fixed part ends, counted from the start of `range`.
     static func lacksAnnouncedMap(_ range: Range<Int>, after end: Int, _ bytes: Span<UInt8>) -> Bool {

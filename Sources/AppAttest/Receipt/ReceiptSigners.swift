@@ -17,8 +17,8 @@ struct ReceiptSigner: Sendable {
 
 /// The certificates verified so far against the configured roots, each by SHA-256 of its DER.
 ///
-/// Keeps only what chained, certificate by certificate: a list in another order, or with its root beside it, adds
-/// nothing new, so that neither junk nor permutations evict anything.
+/// Caches single certificates, and only those that chain to a root. A list in another order, or with its root, makes no
+/// new entries, so a sender cannot evict any.
 struct ReceiptSigners {
     /// Marks the certificate as a signer of receipts: other services' certificates chain to the same root.
     static let marker = "1.2.840.113635.100.12.15"

@@ -9,6 +9,9 @@ package enum Method: String, Sendable, CaseIterable {
     case verifyAttestation
     case verifyAssertion
 
+    /// Whether an app gets a token for an object: what events are about.
+    package var isExchange: Bool { self == .exchangeAppAttestAttestation || self == .exchangeAppAttestAssertion }
+
     /// nil for a verb that is not served, however long or strange.
     init?(verb: ExactText) {
         guard let method = Self.allCases.first(where: { verb.utf8.elementsEqual($0.rawValue.utf8) }) else {

@@ -6,10 +6,10 @@ internal import Settings
 /// `reset`: moves the group's offsets to the end (or the beginning) of the requests and forgets everything in the
 /// ledger; or, with `--offsets-only`, sets offsets and marks to one place and keeps the rest of the ledger.
 ///
-/// Offsets go first. A crash after them leaves a group that reads on at the new place with all or some of its ledger:
-/// requests judged before lie behind it, or are read again and refused by the counters that still stand. In the other
-/// order, requests in flight would meet a ledger that has forgotten which of them it accepted. Either way the same
-/// command finishes the work.
+/// Offsets go first. After a crash in between, the group resumes at the new offsets with all or part of its ledger:
+/// requests that were judged are skipped, or read again and refused by the remaining counters. In the other order,
+/// requests in flight would meet a ledger that has forgotten which of them it accepted. Either way the same command
+/// finishes the work.
 package struct LedgerReset {
     package struct Row: Equatable {
         package var offsets: RequestOffsets

@@ -15,8 +15,8 @@ package struct LedgerRecord: Equatable {
 /// Writes to the ledger topic in transactions while no worker writes to it.
 ///
 /// Before each commit the group must be empty and the partitions' ends must be where our own records put them. The
-/// records are in the topic by then, so a worker that joins later restores up to their end and sees their outcome; one
-/// that came and went since the ledger was read has moved an end. Either way no record is overwritten unseen.
+/// records are in the topic by then, so a worker that joins later restores up to their end and sees their outcome. The
+/// records of a worker that joined and left since the ledger was read show in the ends. No record is overwritten unseen.
 package final class LedgerWriter {
     private static let callMilliseconds = 10_000
     /// How long a call may be repeated while the broker gives no final answer.

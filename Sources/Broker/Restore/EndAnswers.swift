@@ -8,7 +8,8 @@ struct EndAnswers: Sendable {
 
     /// Asks all at once; if that fails, asks for each alone, since one absent leader would hold up all.
     ///
-    /// - Parameter again: asked with the others, never alone: questions of other assignments wait behind this one.
+    /// - Parameter again: asked with the others; of these only the first alone, since questions of other assignments
+    ///   wait behind this one.
     init(
         _ asker: PartitionEnds,
         _ topics: (ledger: String, requests: String),
@@ -20,7 +21,9 @@ struct EndAnswers: Sendable {
         } catch {
             fault = error
             guard error.isRetriable || error.isMissingTopic, partitions.count + again.count > 1 else { return }
-            for partition in partitions { try? ask(asker, topics, [partition], Self.aloneMilliseconds) }
+            for partition in partitions + again.prefix(1) {
+                try? ask(asker, topics, [partition], Self.aloneMilliseconds)
+            }
         }
     }
 

@@ -135,7 +135,7 @@ final class LedgerRestore {
         let topics = (ledger: topic, requests: requests)
         let unasked = unasked
         asksAgain = isStill
-        let again = asksAgain ? positions.keys.sorted() : []
+        let again = asksAgain ? positions.keys.shuffled() : []
         return questions.ask { () throws(KafkaFault) in unsafe EndAnswers(asker, topics, unasked, again) }
     }
 
@@ -161,6 +161,7 @@ final class LedgerRestore {
                 round.completed.append(partition)
             }
         }
+        if !starts.isEmpty { moved = .now }
         unasked.removeAll { ends[$0] != nil }
         try reader.start(starts)
     }

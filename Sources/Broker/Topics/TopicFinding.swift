@@ -12,6 +12,6 @@ package struct TopicFinding: Sendable, Equatable {
     /// Whether it keeps a worker from starting. What may lose data some day fails the check, but `run` only warns of
     /// it: an upgrade must not stop a fleet that has run with it.
     package var endsRun = true
-    /// A broker that has just come up, or to which the news of a new topic has not come yet, says the same.
+    /// Whether a broker that just started, or has not heard of a new topic yet, gives the same answer.
     package var mayPass = false
 }

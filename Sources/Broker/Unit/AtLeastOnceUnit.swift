@@ -125,7 +125,7 @@ final class AtLeastOnceUnit: BrokerUnit {
             do throws(KafkaFault) {
                 return try body(timeout ?? 0)
             } catch {
-                guard mayRepeat(error), producer.fatalFault == nil, timeout != nil else { throw mendable(error) }
+                guard mayRepeat(error), producer.fatalFault == nil, timeout != nil else { throw judged(error) }
                 serveGroup()
             }
         }
@@ -159,9 +159,9 @@ final class AtLeastOnceUnit: BrokerUnit {
 
     /// ``drop()`` replaces a broken producer, and bisection searches for a record that is not taken. A refusal by the
     /// broker stays fatal.
-    private func mendable(_ fault: KafkaFault) -> KafkaFault {
-        let mends = (fault.isRetriable || fault.isRecordFault || producer.fatalFault != nil) && !fault.isRefusal
-        let judged = rights.explained(fault).judged(isFatal: !mends, requiresAbort: mends)
+    private func judged(_ fault: KafkaFault) -> KafkaFault {
+        let mayPass = (fault.isRetriable || fault.isRecordFault || producer.fatalFault != nil) && !fault.isRefusal
+        let judged = rights.explained(fault).judged(isFatal: !mayPass, requiresAbort: mayPass)
         return progress.added(to: judged, producer.deliveries)
     }
 }

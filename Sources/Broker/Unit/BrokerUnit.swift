@@ -66,8 +66,8 @@ extension BrokerUnit {
         Set(first.filter { $0.value < knownLedgerEnds[$0.key] ?? 0 }.keys)
     }
 
-    /// - Throws: a ``KafkaFault`` that asks for an abort where a partition was cut: its facts are gone, so verdicts
-    ///   that rest on them must not be committed before an operator has looked.
+    /// - Throws: a ``KafkaFault`` that asks for an abort if a ledger partition was truncated: verdicts based on the
+    ///   lost records must not be committed.
     func requireWhole(_ cut: Set<Int32>) throws(KafkaFault) {
         guard let partition = cut.min() else { return }
         throw .stale(

@@ -1,7 +1,7 @@
 /// How many deliveries have ended since the producer was made.
 package struct DeliveryCounts: Sendable, Equatable {
     package var acknowledged: Int
-    /// Records that did not arrive, and those of which that is not certain.
+    /// Records that failed, or may have failed.
     package var failed: Int
 
     package init(acknowledged: Int = 0, failed: Int = 0) {

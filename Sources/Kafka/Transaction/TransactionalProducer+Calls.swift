@@ -80,8 +80,8 @@ extension TransactionalProducer {
     /// producer (the broker does not know yet that a transaction has begun).
     ///
     /// A transaction that is not settled then is not aborted but given up: its producer must be discarded, and the next
-    /// owner of the id aborts it. Once an abort is done, 2.0.2 takes the end of a request that adds to the transaction,
-    /// also by the client's own end, for a bug and ends the process (`Assertion rk->rk_eos.txn_req_cnt > 0`).
+    /// owner of the id aborts it. If a request that adds to the transaction ends after the abort, even because the
+    /// client is closed, 2.0.2 fails an assertion and kills the process (`rk->rk_eos.txn_req_cnt > 0`).
     ///
     /// - Throws: a ``KafkaFault``; while it is retriable the same call goes on. A fatal one is an ordinary way out.
     ///

@@ -1,7 +1,7 @@
 /// News of the group: which partitions are ours.
 package enum AssignmentChange: Sendable, Equatable {
-    /// Ours from here on; also sent again, for partitions that are ours already, after an abort that leaves open what
-    /// was committed. Answered with ``LedgerSource/beginRestore(_:kept:)``; no record of a partition comes before
+    /// These partitions are assigned. Sent again for partitions that we own if an abort leaves it unknown what was
+    /// committed. Answered with ``LedgerSource/beginRestore(_:kept:)``; no record of a partition comes before
     /// ``GroupMember/start(_:mark:ledgerIsEmpty:)``.
     case assigned([Int32])
     /// Revoked in order: complete work may still be committed before ``GroupMember/releaseRevoked()``.

@@ -7,8 +7,8 @@ package enum PartitionStart: Sendable, Equatable {
         package var note: String?
         /// The group has an offset of the partition that a worker committed; if not, at-least-once delivery marks that.
         package var hasCommitted = true
-        /// The start lies after the group's offset, and everything before it is answered: the log commits it before
-        /// anything is read, since no other request may ever come to commit it with.
+        /// The start lies after the group's offset, and everything before it is answered. The log commits it before it
+        /// reads, because no later request may arrive whose batch would commit it.
         package var isUncommitted = false
 
         package init() {}

@@ -99,8 +99,3 @@ struct EventEncoder {
         }
     }
 }
-
-extension Method {
-    fileprivate static let exchanges: [Method] = [.exchangeAppAttestAttestation, .exchangeAppAttestAssertion]
-    fileprivate var isExchange: Bool { Self.exchanges.contains(self) }
-}

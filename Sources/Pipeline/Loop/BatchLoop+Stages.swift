@@ -95,6 +95,8 @@ extension BatchLoop {
     private func noteCommitted(_ batch: Batch) {
         batch.enter(.committed)
         apply(batch.overlay)
+        // Applied once: what is left of the batch changes nothing any more.
+        batch.overlay = LedgerOverlay()
         tally.add(batch.tally)
         bisection.committed(batch.positions)
         let passed = suspects.passed(batch.positions)

@@ -7,8 +7,8 @@ internal import Log
 /// - The broker cannot have appended a record in the future: if it seems so, one of the two clocks is wrong. It is the
 ///   broker's if other partitions agree with ours at the same time, else ours is as likely.
 /// - An old record may come from an old backlog, which the record itself does not show. But if our clock agreed with a
-///   broker's before, and has since been set forward by more than the time that has passed, records that are too old
-///   only by the new time prove nothing. A worker that starts with its clock ahead cannot know, and refuses.
+///   broker's and was then set forward by more than the time that has passed, records that are too old only by the new
+///   time do not count as old. A worker that starts with its clock ahead cannot know, and refuses.
 struct ClockWatch: Sendable {
     /// A record this young was appended, near enough, just now.
     private static let fresh: Int64 = 5 * 60_000

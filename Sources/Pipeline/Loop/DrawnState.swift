@@ -1,5 +1,5 @@
 /// A state whose steps are drawn in its type's comment; a variable of it checks every assignment. A step that is not
-/// drawn is a bug of ours, whatever the input or the broker does.
+/// drawn is a bug in this program: neither input nor broker can cause one.
 package protocol DrawnState {
     func mayBecome(_ next: Self) -> Bool
 }

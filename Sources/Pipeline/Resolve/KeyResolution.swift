@@ -1,7 +1,4 @@
-package import AppAttest
-internal import AppCheck
 package import Crypto
-internal import Log
 
 /// The key for checking a request's signature, found before the lanes verify it.
 package enum KeyResolution: Sendable, Equatable {
@@ -13,65 +10,4 @@ package enum KeyResolution: Sendable, Equatable {
     /// From the ledger, or from an attestation or artifact that is not admitted yet. A key ID is its key's digest, so
     /// all are the same key. Includes every key that Admit may find in the ledger; Admit judges whether it is there.
     case key(P256PublicKey)
-}
-
-/// Keys that attestations of batches in flight claim, and keys that artifacts in them may restore: not in the ledger
-/// yet, perhaps never.
-package struct CandidateKeys: Sendable {
-    private var keys: [KeyID: P256PublicKey] = [:]
-
-    package init() {}
-
-    package mutating func add(_ records: [DecodedRecord]) {
-        for record in records {
-            guard let key = record.claimedKey, case .request(let request) = record.shape,
-                let keyID = request.keyID
-            else { continue }
-            keys[keyID] = key
-        }
-    }
-
-    mutating func add(_ key: P256PublicKey, of keyID: KeyID) { keys[keyID] = key }
-
-    package subscript(key: KeyID) -> P256PublicKey? { keys[key] }
-}
-
-/// Resolve (loop): the stored key of each request, or a candidate's.
-package enum ResolveStage {
-    /// - Parameters:
-    ///   - ledger: the committed keys of a partition.
-    ///   - candidates: claimed keys of this batch; those that its artifacts may restore are added.
-    ///   - earlier: the same of the batches before it that have not committed.
-    ///   - work: notes each record before it is looked at.
-    ///   - sealed: the key in a genuine artifact, where the ledger may restore it.
-    package static func resolve(
-        _ records: [DecodedRecord],
-        ledger: (Int32) -> PartitionLedger?,
-        candidates: inout CandidateKeys,
-        earlier: [CandidateKeys],
-        work: WorkSlot? = nil,
-        sealed: (_ artifact: [UInt8]) -> P256PublicKey?
-    ) -> [KeyResolution] {
-        var run = LedgerRun()
-        return records.map { record in
-            work?.note(record.record)
-            guard case .request(let request) = record.shape, request.assertion != nil, let keyID = request.keyID
-            else { return .notNeeded }
-            run.move(to: record.record.partition, ledger)
-            let lookup = run.ledger?.keys.lookup(keyID) ?? .unknown
-            if case .key(let key) = lookup { return .key(key) }
-            // A lost key: the records after this one may find it in the ledger again. It is noted with this batch even
-            // if an earlier one has it: that one's record may be refused, and leaves before the next is resolved.
-            if lookup == .unknown, candidates[keyID] == nil,
-                let artifact = request.exchange?.artifact, let key = sealed(artifact)
-            {
-                candidates.add(key, of: keyID)
-            }
-            if let key = candidates[keyID] { return .key(key) }
-            for batch in earlier {
-                if let key = batch[keyID] { return .key(key) }
-            }
-            return lookup == .unknown ? .unknown : .unusable
-        }
-    }
 }

@@ -4,6 +4,10 @@ internal import Settings
 
 /// Anchors of a lab authority in a configuration that serves real devices.
 enum LabAnchors {
+    /// The lab authority's file beside a configuration for fake devices: with it anyone can make devices that are
+    /// accepted there.
+    static let authorityFile = "lab-authority.json"
+
     /// One line for each list that holds such an anchor.
     static func warnings(_ anchors: AnchorSettings) -> [String] {
         let lists = [("anchors.attestation", anchors.attestation), ("anchors.receipt", anchors.receipt)]
@@ -11,7 +15,7 @@ enum LabAnchors {
             guard let file = files.first(where: isLab) else { return nil }
             return
                 "worker.json: \(name): \(file.path) is a lab authority's root: every holder of its "
-                + "\(NewConfiguration.authorityFile) can make devices that are accepted; for real devices use Apple's roots "
+                + "\(authorityFile) can make devices that are accepted; for real devices use Apple's roots "
                 + "from Config/anchors"
         }
     }

@@ -15,8 +15,7 @@ extension RunAccount {
     }
 
     private static func hasEvent(_ key: RefusalCounts.Key) -> Bool {
-        let isExchange = key.verb == .exchangeAppAttestAttestation || key.verb == .exchangeAppAttestAssertion
-        return isExchange && key.app != nil && key.reason.status(appID: nil).code != 503
+        key.verb?.isExchange == true && key.app != nil && key.reason.status(appID: nil).code != 503
     }
 }
 

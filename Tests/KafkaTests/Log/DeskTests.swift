@@ -112,7 +112,7 @@ struct DeskTests {
                 partitions: 2,
                 patience: .seconds(1)
             )
-            let ends = [Watermarks(low: 0, high: 1), Watermarks(low: 0, high: 5)]
+            let ends = [Watermarks(low: 0, high: 0), Watermarks(low: 0, high: 5)]
             let deadline = ContinuousClock.now + .seconds(20)
             let fault = #expect(throws: TopicScan.Standstill.self) {
                 try scan.read(upTo: ends) { _ in

@@ -7,7 +7,7 @@ extension Command {
         options: [.value("--config", "DIR", "the directory to make", .required)],
         notes: """
             DIR gets worker.json, apps.json and kafka.properties, a lab authority whose roots are the anchors, one project
-            with one app, and a fresh key of each kind. No file is overwritten. With DIR/\(NewConfiguration.authorityFile)
+            with one app, and a fresh key of each kind. No file is overwritten. With DIR/\(LabAnchors.authorityFile)
             anyone can make devices that this configuration accepts: use it for trials only.
             """
     ) { arguments, console in

@@ -7,9 +7,6 @@ internal import Settings
 /// A config directory for fake devices: a lab authority whose root is the anchor, one project with one app, and a fresh
 /// key of each kind.
 enum NewConfiguration {
-    /// The lab authority's file: with it anyone can make devices that this configuration accepts.
-    static let authorityFile = "lab-authority.json"
-
     /// Makes the directory and its files.
     ///
     /// - Parameter remedy: the advice if a configuration exists.
@@ -34,7 +31,7 @@ enum NewConfiguration {
             for (name, content) in files {
                 let path = "\(directory)/\(name)"
                 // With the authority's secret anyone can make devices that are accepted here.
-                guard name != authorityFile else {
+                guard name != LabAnchors.authorityFile else {
                     try NewFile.create(path, content)
                     continue
                 }
@@ -50,7 +47,7 @@ enum NewConfiguration {
 
     /// The authority of a directory that `write` has made.
     static func authority(of directory: String) throws -> LabCA {
-        let path = "\(directory)/\(authorityFile)"
+        let path = "\(directory)/\(LabAnchors.authorityFile)"
         guard let data = FileManager.default.contents(atPath: path) else {
             throw UsageFault("cannot read \(path): fake devices need it; make a directory with \(remake).")
         }
@@ -68,7 +65,7 @@ enum NewConfiguration {
             ("worker.json", worker),
             ("apps.json", Array(apps.utf8)),
             ("kafka.properties", Array(kafka.utf8)),
-            (authorityFile, ca.exported),
+            (LabAnchors.authorityFile, ca.exported),
             ("anchors/lab-attestation-root.pem", ca.attestationAnchorPEM),
             ("anchors/lab-receipt-root.pem", ca.receiptAnchorPEM),
         ]
