@@ -1,13 +1,13 @@
-package import Foundation
+internal import Foundation
 
 /// Files that are written completely or not at all.
 package enum NewFile {
     /// Makes a file that only its owner may read.
     ///
     /// - Throws: ``CommandFault``, also where a file of that name exists: none is ever overwritten.
-    package static func create(_ path: String, _ bytes: [UInt8], mode: mode_t = 0o600) throws(CommandFault) {
+    package static func create(_ path: String, _ bytes: [UInt8], mode: UInt32 = 0o600) throws(CommandFault) {
         // The path is copied for the call.
-        let file = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
+        let file = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_t(mode))
         guard file >= 0 else {
             throw errno == EEXIST
                 ? CommandFault("\(path) already exists and is not overwritten.")
@@ -16,7 +16,7 @@ package enum NewFile {
         let handle = FileHandle(fileDescriptor: file, closeOnDealloc: false)
         do {
             // Sets the mode whatever the process's umask removes or a folder's default adds.
-            guard fchmod(file, mode) == 0 else { throw POSIXError(.EPERM) }
+            guard fchmod(file, mode_t(mode)) == 0 else { throw POSIXError(.EPERM) }
             try handle.write(contentsOf: Data(bytes))
             try handle.synchronize()
             try handle.close()
@@ -31,13 +31,13 @@ package enum NewFile {
     /// Replaces a file at once: a reader sees the old bytes or the new ones.
     ///
     /// - Parameter mode: for a new file; an existing one keeps its mode. A link's target is replaced.
-    package static func replace(_ path: String, _ bytes: [UInt8], mode: mode_t = 0o644) throws(CommandFault) {
+    package static func replace(_ path: String, _ bytes: [UInt8], mode: UInt32 = 0o644) throws(CommandFault) {
         let target = URL(filePath: path).resolvingSymlinksInPath().path(percentEncoded: false)
         var status = stat()
         // The path is copied for the call, which fills the status in.
         let isThere = unsafe stat(target, &status) == 0
         let temporary = "\(target).\(getpid()).new"
-        try create(temporary, bytes, mode: isThere ? status.st_mode & 0o777 : mode)
+        try create(temporary, bytes, mode: isThere ? UInt32(status.st_mode & 0o777) : mode)
         // Both paths are copied for the calls.
         guard unsafe rename(temporary, target) == 0 else {
             let code = errno
