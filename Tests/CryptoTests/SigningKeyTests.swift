@@ -44,10 +44,10 @@ struct Pem: Sendable, CustomTestStringConvertible {
     }
 
     @Test(arguments: [
-        (Pem(KeyFixtures.rsa1024), SigningKeyFault.rsaTooSmall(bits: 1024)),
-        (Pem(KeyFixtures.p384), .wrongKind),
+        (Pem(UnfitKeys.rsa1024), SigningKeyFault.rsaTooSmall(bits: 1024)),
+        (Pem(UnfitKeys.p384), .wrongKind),
         (Pem(KeyFixtures.ed25519), .wrongKind),
-        (Pem(KeyFixtures.encrypted), .unreadable),
+        (Pem(UnfitKeys.encrypted), .unreadable),
         (Pem(""), .unreadable),
         (Pem("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"), .unreadable),
     ])

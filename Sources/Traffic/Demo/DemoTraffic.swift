@@ -106,7 +106,7 @@ package struct DemoTraffic {
         let items = values.map { kind, value, expected in
             Item(record: .unplaced(key: key.recordKey, value: value), kind: kind, expected: expected)
         }
-        let foreign = InboundRecord.unplaced(key: Array("somebody else".utf8), value: call(path))
+        let foreign = InboundRecord.unplaced(key: Array("another key".utf8), value: call(path))
         return items + [Item(record: foreign, kind: "a record with another key", expected: "key-mismatch")]
     }
 }

@@ -1,7 +1,7 @@
 /// Keys made with the openssl command that no worker signs with; they guard nothing.
-enum UnfitKeys {
+package enum UnfitKeys {
     /// RSA of 1024 bits.
-    static let rsa1024 = """
+    package static let rsa1024 = """
         -----BEGIN PRIVATE KEY-----
         MIICdQIBADANBgkqhkiG9w0BAQEFAASCAl8wggJbAgEAAoGBAK+GtG5nUcQUshBK
         HdvyCWwcmXlY9jnLFBZXIAPNIiqPuZwrBZV2ihpsqnUp0wqEQxXrCMpsx01AxEoU
@@ -20,7 +20,7 @@ enum UnfitKeys {
         -----END PRIVATE KEY-----
         """
     /// On P-384.
-    static let p384 = """
+    package static let p384 = """
         -----BEGIN EC PRIVATE KEY-----
         MIGkAgEBBDAv8c/S9c+ZiUfJ/le0/xEWPiUBHB1meSVOVGpbirdAZTzuH29iGLCW
         ZN/tbBnProOgBwYFK4EEACKhZANiAAQOzpNL98EgtV6YKM7AShNesLPMupAwfhdf
@@ -28,8 +28,8 @@ enum UnfitKeys {
         4g8mMrn0cgrURfHgL5pyIb1ckkTgxKg=
         -----END EC PRIVATE KEY-----
         """
-    /// P-256 under a passphrase.
-    static let encrypted = """
+    /// P-256, encrypted with the passphrase `secret`.
+    package static let encrypted = """
         -----BEGIN ENCRYPTED PRIVATE KEY-----
         MIHsMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAgAuM2L2UM6QwICCAAw
         DAYIKoZIhvcNAgkFADAdBglghkgBZQMEASoEEERzOIgk+UaKLzCbHJQ48jAEgZAR
