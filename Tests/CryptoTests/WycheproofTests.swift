@@ -6,25 +6,46 @@ import Testing
 /// Every case must come out as Wycheproof says; `acceptable` counts as invalid, since the reader is strict.
 @Suite(.enabled(if: WycheproofVectors.arePresent, Comment(rawValue: WycheproofVectors.absence)))
 struct WycheproofTests {
-    @Test func `P-256 with SHA-256 accepts the valid signatures and nothing else`() throws {
-        let engine = OpenSSLEngine()
+    enum Engine: String, CaseIterable {
+        case openSSL, portable, lanes
+
+        static let usable = allCases.filter { $0 != .lanes || BatchArithmetic.featureMissingForLanes == nil }
+
+        func make() -> any SignatureEngine {
+            let watch = EngineWatch(crossCheck: 0, key: 0) { Issue.record("\($0)") }
+            switch self {
+            case .openSSL: return OpenSSLEngine()
+            case .portable: return BatchEngine(.portable, watch: watch)
+            case .lanes: return BatchEngine(.lanes, watch: watch)
+            }
+        }
+    }
+
+    /// Beside every case stands a signature that fills the lanes.
+    @Test(arguments: Engine.usable)
+    func `P-256 with SHA-256 accepts the valid signatures and nothing else`(kind: Engine) throws {
+        let (engine, neighbour) = (kind.make(), SignatureCases(seed: 12).valid(0))
         try check("ecdsa_secp256r1_sha256_test") { key, digest, der in
             guard let key = P256PublicKey(x963: key) else { return nil }
             guard let signature = P256Signature(strictDER: der) else { return false }
-            return engine.isValid(.p256(key: key, digest: digest, signature: signature))
+            let answers = engine.verify([.p256(key: key, digest: digest, signature: signature), neighbour])
+            #expect(answers[1])
+            return answers[0]
         }
     }
 
-    @Test func `P-384 with SHA-256 accepts the valid signatures and nothing else`() throws {
-        let engine = OpenSSLEngine()
+    @Test(arguments: Engine.usable)
+    func `P-384 with SHA-256 accepts the valid signatures and nothing else`(kind: Engine) throws {
+        let engine = kind.make()
         try check("ecdsa_secp384r1_sha256_test") { key, digest, der in
             guard let key = P384PublicKey(x963: key) else { return nil }
-            return engine.isValid(.p384(key: key, digest: digest, signature: der))
+            return engine.verify([.p384(key: key, digest: digest, signature: der)]) == [true]
         }
     }
 
-    @Test func `a group of checks gives the same answers as its checks one by one`() throws {
-        let engine = OpenSSLEngine()
+    @Test(arguments: Engine.usable)
+    func `a group of checks gives the same answers as its checks one by one`(kind: Engine) throws {
+        let engine = kind.make()
         let file = try WycheproofVectors.file("ecdsa_secp256r1_sha256_test")
         var checks: [SignatureCheck] = []
         for group in file.testGroups {

@@ -3,6 +3,7 @@ import AppCheck
 import Crypto
 import Log
 import Pipeline
+import Settings
 import SimulationKit
 import TestKit
 import Testing
@@ -18,11 +19,17 @@ struct LoopDriverTests {
     }
 
     private static func loop(_ driver: LoopDriver) throws -> BatchLoop {
-        let anchors = try TrustAnchors(attestationPEM: [], receiptPEM: [])
+        let factory = LaneFactory(
+            lanes: 1,
+            engine: try EngineChoice(EngineSettings()),
+            anchors: try TrustAnchors(attestationPEM: [], receiptPEM: []),
+            limits: ObjectLimits(),
+            alarm: { Issue.record(Comment(rawValue: $0)) }
+        )
         return BatchLoop(
             log: LogRoles(source: SilentSource(), unit: MemoryUnit()),
             settings: PipelineSettings(registry: try RequestRecords.registry()),
-            lanes: LaneFactory(lanes: 1, anchors: anchors, limits: ObjectLimits()).lanes,
+            lanes: factory.lanes,
             post: driver.post,
             wallClock: { nil }
         )

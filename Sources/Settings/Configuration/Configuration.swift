@@ -21,6 +21,7 @@ package struct Configuration: Sendable {
     package var batch = BatchLimits()
     /// 0 = one per core.
     package var lanes = 0
+    package var engine = EngineSettings()
     /// 0 = no metrics.
     package var metricsPort = 0
     package var embeddedBroker = false

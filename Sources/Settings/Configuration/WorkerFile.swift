@@ -57,7 +57,14 @@ enum WorkerFile {
         Setting("batch.milliseconds", \.batch.milliseconds, .integer(1...60_000))
             .means("How long a batch waits for more records after its first one, and how long an idle poll waits."),
         Setting("lanes", \.lanes, .integer(0...1024)).means("Lanes that verify in parallel. 0 is one per active core."),
-        Setting(reserved: "engine").means("Reserved."),
+        Setting("engine.use", \.engine.use, .choice).means(
+            "What verifies signatures; all give the same answers. `auto`: the fastest that the machine can run. `ifma`: AVX-512 "
+                + "lanes, eight signatures at once. `portable`: the same for any processor, one at a time. `openssl`: OpenSSL alone."
+        ),
+        Setting("engine.crossCheck", \.engine.crossCheck, .integer(0...1_000_000)).means(
+            "One answer in so many, accepted or refused, is compared with OpenSSL's. If one differs, OpenSSL judges from then "
+                + "on and the worker raises an alarm. 0 is never."
+        ),
         Setting("metrics.port", \.metricsPort, .integer(0...65_535))
             .means("Reserved: this version serves no metrics, and any other value than 0 gives a warning."),
     ]

@@ -19,6 +19,7 @@ extension Command {
             ),
             .value("--output", "DIR", "where results.ndjson and the other files are written", .required),
             .value("--lanes", "N", "lanes to verify on instead of the configured number"),
+            .engine,
             .flag("--mint", "make tokens, artifacts and challenges too, as of the records' own times"),
             .value("--summary", "FILE", "write the counts as JSON as well; - for standard output"),
             .flag("--skip-bad-lines", "skip and count lines that are not records"),
@@ -39,6 +40,7 @@ extension Command {
         if let line = loaded.keys.absenceWarning { console.printError("warning: \(line)") }
         var configuration = loaded.configuration
         if let lanes = try arguments.integer("--lanes", in: 1...1024) { configuration.lanes = lanes }
+        if let engine = try arguments.engine() { configuration.engine.use = engine }
         var options = ReplaySession.Options(
             input: try arguments.required("--input"),
             output: try arguments.required("--output"),

@@ -7,6 +7,7 @@ extension Command {
         options: [
             .value("--config", "DIR", "the configuration directory", .required),
             .value("--instance", "NAME", "stable over restarts and unique in the group; the host's name where absent"),
+            .engine,
             .flag("--check", "validate configuration, broker and topics, then exit"),
         ],
         notes: "SIGTERM or SIGINT: commit the oldest batch in flight, exit 0. A second signal exits at once. "
@@ -15,6 +16,7 @@ extension Command {
         let session = try WorkerSession(
             directory: try arguments.required("--config"),
             instance: arguments.string("--instance"),
+            engine: try arguments.engine(),
             console: console
         )
         if arguments.has("--check") { try session.check() } else { try session.run() }

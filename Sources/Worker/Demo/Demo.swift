@@ -105,9 +105,9 @@ struct Demo {
         -> LoopTally
     {
         let configuration = loaded.configuration
-        let factory = try LaneFactory(configuration)
-        let driver = LoopDriver(idleWaitMilliseconds: 50)
         let notices = NoticeBoard()
+        let factory = try LaneFactory(configuration) { notices.post($0) }
+        let driver = LoopDriver(idleWaitMilliseconds: 50)
         let log = try KafkaRecordLog(exactlyOnce: access.settings)
         let loop = BatchLoop(
             log: log.roles,

@@ -7,36 +7,48 @@ internal import Settings
 
 /// Makes the lanes: one verifier and one engine each, a meter for all.
 struct LaneFactory {
-    /// The name of the engine in summaries.
-    static let engineName = "openssl"
-
     let count: Int
+    let engine: EngineChoice
+    /// The sample of answers that OpenSSL judges too.
+    let watch: EngineWatch
     let meter = TimedEngine.Meter()
     let lanes: DispatchLanes
     /// The records that each lane works on.
     let works: [WorkSlot]
 
-    /// - Throws: ``ConfigurationFault`` naming the anchor that is no certificate.
-    init(_ configuration: Configuration) throws(ConfigurationFault) {
+    /// - Parameter alarm: called on a lane, with a sentence, if OpenSSL disagrees with the engine.
+    /// - Throws: ``ConfigurationFault`` naming the anchor that is no certificate; ``UsageFault`` where this machine lacks
+    ///   what the engine needs.
+    init(_ configuration: Configuration, alarm: @escaping EngineWatch.Alarm) throws {
         self.init(
             lanes: configuration.lanes,
+            engine: try EngineChoice(configuration.engine),
             anchors: try configuration.trustAnchors(),
-            limits: configuration.pipelineSettings(KeyRings()).objectLimits
+            limits: configuration.pipelineSettings(KeyRings()).objectLimits,
+            alarm: alarm
         )
     }
 
     /// - Parameters:
     ///   - lanes: as configured; 0 = one per core.
     ///   - limits: the pipeline's own, so that Decode and Verify agree on which lengths are too long.
-    init(lanes configured: Int, anchors: TrustAnchors, limits: ObjectLimits) {
+    init(
+        lanes configured: Int,
+        engine: EngineChoice,
+        anchors: TrustAnchors,
+        limits: ObjectLimits,
+        alarm: @escaping EngineWatch.Alarm
+    ) {
         count = configured > 0 ? configured : max(1, ProcessInfo.processInfo.activeProcessorCount)
-        let meter = meter
+        let (meter, watch) = (meter, engine.watch(alarm: alarm))
+        self.engine = engine
+        self.watch = watch
         works = (0..<count).map { _ in WorkSlot() }
         lanes = DispatchLanes(
             scratches: works.map { work in
                 LaneScratch(
                     verifier: ObjectVerifier(anchors: anchors, limits: limits),
-                    engine: TimedEngine(OpenSSLEngine(), meter: meter),
+                    engine: TimedEngine(engine.make(watch), meter: meter),
                     work: work
                 )
             }

@@ -37,7 +37,8 @@ struct ReplaySession {
 
     /// - Parameter report: called with the finished requests and, if known, the share of the capture that was read.
     func run(report: (_ requests: Int, _ share: Double?) -> Void) throws -> ReplaySummary {
-        let factory = try LaneFactory(configuration)
+        let alarms = Locked<[String]>([])
+        let factory = try LaneFactory(configuration) { alarm in alarms.withLock { $0.append(alarm) } }
         let ledger = try options.keys.map(KeyTable.read) ?? KeyLedger()
         var settings = configuration.pipelineSettings(keys)
         settings.sharesLedger = true
@@ -70,10 +71,11 @@ struct ReplaySession {
         let elapsed = ContinuousClock.now - start
         return ReplaySummary(
             tally: loop.tally,
-            warnings: LeftOutLines(cutLine: log.cutLine, count: loop.tally.skippedLines).warnings(of: options.input),
+            warnings: alarms.withLock { $0 }
+                + LeftOutLines(cutLine: log.cutLine, count: loop.tally.skippedLines).warnings(of: options.input),
             seconds: elapsed / .seconds(1),
             lanes: factory.count,
-            engine: LaneFactory.engineName,
+            engine: factory.engine.name,
             signatures: factory.meter.total,
             microsecondsPerSignature: factory.meter.microsecondsPerSignature
         )

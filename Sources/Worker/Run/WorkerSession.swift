@@ -26,15 +26,20 @@ final class WorkerSession {
     private let console: Console
     private let access: BrokerAccess
     private let anchors: TrustAnchors
+    private let engine: EngineChoice
 
     private var configuration: Configuration { loaded.configuration }
 
-    init(directory: String, instance: String?, console: Console) throws {
+    /// - Parameter engine: instead of worker.json's `engine.use`.
+    init(directory: String, instance: String?, engine: EngineUse? = nil, console: Console) throws {
         self.directory = directory
         self.console = console
         loaded = try LoadedConfiguration.load(directory: directory)
         let configuration = loaded.configuration
         anchors = try configuration.trustAnchors()
+        var engineSettings = configuration.engine
+        if let engine { engineSettings.use = engine }
+        self.engine = try EngineChoice(engineSettings)
         access = try BrokerAccess(configuration, instance: instance)
     }
 
@@ -75,13 +80,16 @@ final class WorkerSession {
         begun.set()
         printMode()
         printDoubts()
-        let factory = LaneFactory(
-            lanes: configuration.lanes,
-            anchors: anchors,
-            limits: configuration.pipelineSettings(loaded.keys.rings).objectLimits
-        )
         let partitions = try access.partitionCount()
         let notices = NoticeBoard()
+        let factory = LaneFactory(
+            lanes: configuration.lanes,
+            engine: engine,
+            anchors: anchors,
+            limits: configuration.pipelineSettings(loaded.keys.rings).objectLimits,
+            alarm: { notices.post("ALARM: \($0)") }
+        )
+        console.print("signatures are verified by \(engine.text), on \(factory.count) lanes")
         access.settings.isStopping = { stopped.isSet }
         let restored = RestoreCount()
         var options = options

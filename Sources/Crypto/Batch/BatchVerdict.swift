@@ -1,0 +1,16 @@
+internal import CBatchVerify
+
+/// What the batch code says about a signature.
+enum BatchVerdict: Equatable {
+    case refused, valid
+    /// An addition met one of its exceptions: OpenSSL decides.
+    case undecided
+
+    init(_ byte: UInt8) {
+        switch Int(byte) {
+        case CBV_VALID: self = .valid
+        case CBV_REFUSED: self = .refused
+        default: self = .undecided
+        }
+    }
+}

@@ -1,0 +1,33 @@
+/// Verifies groups of signatures: the interface for a faster engine.
+///
+/// An engine belongs to one lane; it may keep scratch and is never called by two threads at once.
+package protocol SignatureEngine: AnyObject {
+    /// - Returns: one answer per check, in order; false for anything but a valid signature.
+    func verify(_ checks: [SignatureCheck]) -> [Bool]
+    /// The same, and the second points that it had to compute. What `answers` held before is forgotten.
+    func verify(_ checks: [SignatureCheck], into answers: inout SignatureAnswers)
+}
+
+extension SignatureEngine {
+    package func verify(_ checks: [SignatureCheck], into answers: inout SignatureAnswers) {
+        answers.begin(count: 0)
+        answers.isValid = verify(checks)
+    }
+}
+
+/// What an engine answers to a group of checks.
+package struct SignatureAnswers {
+    /// For each check in order; false for anything but a valid signature.
+    package var isValid: [Bool] = []
+    /// Second points that were computed, with the place of the check that lacked its own.
+    package var seconds: [(place: Int, second: P256SecondPoint)] = []
+
+    package init() {}
+
+    /// Forgets everything, but keeps the memory for the next group: `count` answers that refuse.
+    mutating func begin(count: Int) {
+        isValid.removeAll(keepingCapacity: true)
+        seconds.removeAll(keepingCapacity: true)
+        for _ in 0..<count { isValid.append(false) }
+    }
+}

@@ -1,0 +1,149 @@
+import Crypto
+import TestKit
+import Testing
+
+/// What this machine can run.
+private let usable = BatchArithmetic.allCases.filter {
+    $0 != .lanes || BatchArithmetic.featureMissingForLanes == nil
+}
+
+/// The engines of our own against OpenSSL, over edges and single faults.
+struct BatchEngineTests {
+    static func engine(_ arithmetic: BatchArithmetic, crossCheck: Int = 0) -> BatchEngine {
+        BatchEngine(arithmetic, watch: watch(crossCheck))
+    }
+
+    static func watch(_ crossCheck: Int) -> EngineWatch {
+        EngineWatch(crossCheck: crossCheck, key: 7) { Issue.record("\($0)") }
+    }
+
+    @Test(arguments: usable)
+    func `the self-test passes`(arithmetic: BatchArithmetic) {
+        #expect(EngineTest.failure(of: Self.engine(arithmetic)) == nil)
+    }
+
+    @Test(arguments: usable)
+    func `every place of every group size has its own answer`(arithmetic: BatchArithmetic) {
+        let (engine, cases) = (Self.engine(arithmetic), SignatureCases(seed: 1))
+        let valid = (0..<70).map { cases.valid($0) }
+        for count in [1, 2, 7, 8, 9, 63, 64, 65, 70] {
+            let bad = count / 2
+            var checks = Array(valid.prefix(count))
+            checks[bad] = cases.altered(checks[bad], bit: 8 * count)
+            #expect(engine.verify(checks) == (0..<count).map { $0 != bad }, "\(count) signatures")
+        }
+    }
+
+    @Test(arguments: usable)
+    func `a check with its second point has the same answer as one without`(arithmetic: BatchArithmetic) {
+        let (engine, cases) = (Self.engine(arithmetic), SignatureCases(seed: 2))
+        var checks = (0..<12).map { cases.valid($0) }
+        checks[5] = cases.altered(checks[5], bit: 77)
+        var answers = SignatureAnswers()
+        engine.verify(checks, into: &answers)
+        #expect(answers.seconds.map(\.place) == Array(0..<12))
+        let expected = (0..<12).map { $0 != 5 }
+        #expect(answers.isValid == expected)
+        let known = zip(checks, answers.seconds).map { cases.with($1.second, $0) }
+        engine.verify(known, into: &answers)
+        #expect(answers.isValid == expected)
+        #expect(answers.seconds.isEmpty)
+    }
+
+    @Test func `all arithmetics compute the same second points`() {
+        let cases = SignatureCases(seed: 3)
+        let checks = (0..<9).map { cases.valid($0) }
+        let seconds = usable.map { arithmetic in
+            var answers = SignatureAnswers()
+            Self.engine(arithmetic).verify(checks, into: &answers)
+            return answers.seconds.map(\.second)
+        }
+        #expect(seconds.allSatisfy { $0 == seconds[0] && $0.count == 9 })
+        #expect(Set(seconds[0]).count == 9)
+    }
+
+    @Test(arguments: usable)
+    func `edges and single faults have OpenSSL's answers`(arithmetic: BatchArithmetic) throws {
+        let (engine, openSSL) = (Self.engine(arithmetic), OpenSSLEngine())
+        let checks = try SignatureCases(seed: 4).edges()
+        let expected = openSSL.verify(checks)
+        #expect(expected.contains(true) && expected.contains(false))
+        #expect(engine.verify(checks) == expected)
+        for (place, check) in checks.enumerated() {
+            #expect(engine.verify([check]) == [expected[place]], "case \(place) alone")
+        }
+        #expect(engine.verify(checks.reversed()) == expected.reversed())
+    }
+
+    @Test(arguments: usable)
+    func `any bit of r, s, digest or key that changes refuses the signature, and no other`(
+        arithmetic: BatchArithmetic
+    ) {
+        let (engine, cases) = (Self.engine(arithmetic), SignatureCases(seed: 5))
+        let valid = cases.valid(0)
+        for start in stride(from: 0, to: 1280, by: 160) {
+            let checks = stride(from: start, to: start + 160, by: 5).map { cases.altered(valid, bit: $0) } + [valid]
+            #expect(engine.verify(checks) == checks.indices.map { $0 == checks.count - 1 })
+        }
+    }
+
+    @Test(arguments: usable)
+    func `a P-384 signature has OpenSSL's answer, whatever stands beside it`(arithmetic: BatchArithmetic) {
+        let (engine, cases) = (Self.engine(arithmetic), SignatureCases(seed: 6))
+        let issuers = (0..<3).map { LabKey(.p384, seed: [UInt8($0)]) }
+        var checks: [SignatureCheck] = []
+        for index in 0..<24 {
+            checks.append(cases.leaf(index, of: issuers[index % 3], isValid: index % 5 != 0))
+            if index % 4 == 0 { checks.append(cases.valid(index)) }
+        }
+        #expect(engine.verify(checks) == OpenSSLEngine().verify(checks))
+    }
+}
+
+/// The sample of answers that OpenSSL judges too.
+struct CrossCheckTests {
+    private final class Alarms: @unchecked Sendable {
+        // Called by the test's own thread.
+        var sentences: [String] = []
+    }
+
+    @Test(arguments: usable)
+    func `an answer that is not OpenSSL's stops the engine, and OpenSSL judges the group again`(
+        arithmetic: BatchArithmetic
+    ) throws {
+        let (alarms, cases) = (Alarms(), SignatureCases(seed: 8))
+        let watch = EngineWatch(crossCheck: 1, key: 1) { alarms.sentences.append($0) }
+        let engine = BatchEngine(arithmetic, watch: watch)
+        var answers = SignatureAnswers()
+        let checks = (0..<4).map { cases.valid($0) }
+        engine.verify(checks, into: &answers)
+        #expect(alarms.sentences.isEmpty && !watch.isStopped)
+        // Another key's second point makes the engine refuse a valid signature.
+        let wrong = answers.seconds[0].second
+        let misled = checks.map { cases.with(wrong, $0) }
+        #expect(engine.verify(misled) == [true, true, true, true])
+        #expect(watch.isStopped)
+        #expect(alarms.sentences.count == 1)
+        #expect(alarms.sentences.first?.contains("refused a P-256 signature") == true)
+        #expect(engine.verify(misled + [cases.altered(checks[0], bit: 3)]) == [true, true, true, true, false])
+        #expect(alarms.sentences.count == 1)
+    }
+
+    @Test func `without a cross-check nothing is compared, with one in ten about a tenth`() throws {
+        let cases = SignatureCases(seed: 9)
+        let checks = (0..<40).map { cases.valid($0) }
+        for (share, range) in [(0, 0...0), (1, 400...400), (10, 5...110)] {
+            let watch = BatchEngineTests.watch(share)
+            let engine = BatchEngine(.portable, watch: watch)
+            for turn in 0..<10 { _ = engine.verify(checks.map { cases.altered($0, bit: turn) }) }
+            #expect(range.contains(watch.comparedCount), "one in \(share): \(watch.comparedCount)")
+        }
+    }
+
+    @Test func `accepted and refused answers are compared alike`() throws {
+        let (watch, cases) = (BatchEngineTests.watch(1), SignatureCases(seed: 10))
+        let valid = cases.valid(0)
+        #expect(BatchEngine(.portable, watch: watch).verify([valid, cases.altered(valid, bit: 1)]) == [true, false])
+        #expect(watch.comparedCount == 2)
+    }
+}
