@@ -10,10 +10,12 @@ extension ObjectVerifier {
     ///   - clientDataHash: 1 byte up to the verifier's limit.
     ///   - key: the attested key that the assertion must be signed with. One that is no point on the curve is
     ///     `key-invalid`.
+    ///   - second: the key's second point, if it is known.
     package func prepareAssertion(
         _ object: [UInt8],
         clientDataHash: [UInt8],
         key: P256PublicKey,
+        second: P256SecondPoint? = nil,
         expectations: Expectations
     ) -> Prepared<AssertionEvidence> {
         guard let parts = AssertionParts(object, clientDataHash: clientDataHash, limits: limits) else {
@@ -25,9 +27,12 @@ extension ObjectVerifier {
         }
         let nonce = SHA256.hash(bytes.extracting(parts.object.authenticatorData), clientDataHash.span)
         // The nonce is the message that ECDSA signs, so ECDSA sees its digest.
-        let check = SignatureCheck.p256(key: key, digest: SHA256.hash(nonce), signature: signature)
+        let check = SignatureCheck.p256(key: key, digest: SHA256.hash(nonce), signature: signature, second: second)
         let content = Result { () throws(Refusal) in try Self.judge(parts.data, parts.entries, expectations) }
-        return Prepared(checks: [check]) { $0[0] ? content : .failure(Self.signatureRefusal(key)) }
+        return Prepared(check: check, content: content) { check in
+            guard case .p256(let key, _, _, _) = check else { return .signatureInvalid }
+            return Self.signatureRefusal(key)
+        }
     }
 
     /// If no signature can match a stored key, that is the store's fault, not the device's.

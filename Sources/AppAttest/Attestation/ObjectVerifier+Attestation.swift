@@ -50,9 +50,9 @@ extension ObjectVerifier {
     private func prepare(_ content: AttestationContent, leafCheck: SignatureCheck) -> Prepared<AttestationEvidence> {
         let judged = Result { () throws(Refusal) in try content.judged() }
         return Prepared(
-            checks: [leafCheck],
-            next: { answers in
-                guard answers[0] else { return .concluded(.failure(.chain)) }
+            check: leafCheck,
+            next: { isValid in
+                guard isValid else { return .concluded(.failure(.chain)) }
                 switch judged {
                 case .failure(let refusal): return .concluded(.failure(refusal))
                 case .success(let judged): return self.withReceipt(of: content, judged)
@@ -70,11 +70,11 @@ extension ObjectVerifier {
         guard let receipt = prepareReceipt(of: content, judged.evidence) else {
             return .concluded(Result { () throws(Refusal) in try judged.concluded(with: nil) })
         }
-        let rest = Prepared<AttestationEvidence>(checks: receipt.checks) { answers in
-            let verdict = receipt.receiptVerdict(answers)
+        let rest = Prepared<AttestationEvidence>(check: receipt.check) { isValid in
+            let verdict = receipt.receiptVerdict(isValid: isValid)
             return Result { () throws(Refusal) in try judged.concluded(with: verdict) }
         }
-        return rest.checks.isEmpty ? rest.advance([]) : .open(rest)
+        return rest.check == nil ? rest.advance(isValid: true) : .open(rest)
     }
 
     /// Five minutes, Apple's rule for a receipt that arrives with its attestation.

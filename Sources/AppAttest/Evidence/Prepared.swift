@@ -1,34 +1,72 @@
 package import Crypto
 
-/// A verification whose signatures are still open. `checks` may be empty: the next step is then already known.
+/// A verification whose signature is still open; none may be, and then the next step is already known.
 ///
-/// It may take more than one round: expensive parts are prepared only when the signatures before them hold.
+/// It may take more than one round: expensive parts are prepared only when the signature before them holds.
 package struct Prepared<Evidence: Sendable> {
     package enum Step {
         case concluded(Result<Evidence, Refusal>)
         case open(Prepared)
     }
 
-    package let checks: [SignatureCheck]
-    private let next: ([Bool]) -> Step
-
-    package init(checks: [SignatureCheck], next: @escaping ([Bool]) -> Step) {
-        self.checks = checks
-        self.next = next
+    /// What follows the signature's answer. Most verifications need no closure, which would be an allocation each.
+    private enum Sequel {
+        case result(Result<Evidence, Refusal>)
+        /// The result if the signature holds, and why the object is refused if not.
+        case signed(Result<Evidence, Refusal>, otherwise: @Sendable (SignatureCheck) -> Refusal)
+        case next((Bool) -> Step)
     }
 
-    package init(checks: [SignatureCheck], conclusion: @escaping ([Bool]) -> Result<Evidence, Refusal>) {
-        self.init(checks: checks, next: { .concluded(conclusion($0)) })
+    /// nil = the next step needs no signature.
+    package let check: SignatureCheck?
+    private let sequel: Sequel
+
+    private init(check: SignatureCheck?, sequel: Sequel) {
+        self.check = check
+        self.sequel = sequel
     }
 
-    package init(refused refusal: Refusal) {
-        self.init(checks: []) { _ in .failure(refusal) }
+    /// - Parameter next: given whether the signature is valid; true where there is none.
+    package init(check: SignatureCheck?, next: @escaping (Bool) -> Step) {
+        self.init(check: check, sequel: .next(next))
     }
 
-    /// The next step, given one answer per check in order.
+    package init(check: SignatureCheck?, conclusion: @escaping (Bool) -> Result<Evidence, Refusal>) {
+        self.init(check: check, next: { .concluded(conclusion($0)) })
+    }
+
+    /// - Parameters:
+    ///   - content: the result if the signature holds.
+    ///   - otherwise: why a signature is refused that does not hold; without captures.
+    init(
+        check: SignatureCheck,
+        content: Result<Evidence, Refusal>,
+        otherwise: @escaping @Sendable (SignatureCheck) -> Refusal
+    ) {
+        self.init(check: check, sequel: .signed(content, otherwise: otherwise))
+    }
+
+    package init(concluded result: Result<Evidence, Refusal>) { self.init(check: nil, sequel: .result(result)) }
+
+    package init(refused refusal: Refusal) { self.init(concluded: .failure(refusal)) }
+
+    /// The open signature as a list of one or none.
+    package var checks: [SignatureCheck] { check.map { [$0] } ?? [] }
+
+    /// The next step, given whether the signature is valid.
+    package func advance(isValid: Bool) -> Step {
+        switch sequel {
+        case .result(let result): .concluded(result)
+        case .signed(let content, let otherwise):
+            .concluded(isValid ? content : check.map { .failure(otherwise($0)) } ?? content)
+        case .next(let next): next(isValid)
+        }
+    }
+
+    /// The next step, given one answer per check.
     package func advance(_ answers: [Bool]) -> Step {
         precondition(answers.count == checks.count, "one answer per check")
-        return next(answers)
+        return advance(isValid: answers.first ?? true)
     }
 
     /// The verdict, given one answer per check in order.
@@ -43,7 +81,7 @@ package struct Prepared<Evidence: Sendable> {
     package func verified(by engine: any SignatureEngine) -> Result<Evidence, Refusal> {
         var prepared = self
         while true {
-            switch prepared.advance(prepared.checks.isEmpty ? [] : engine.verify(prepared.checks)) {
+            switch prepared.advance(prepared.check.map { engine.verify([$0]) } ?? []) {
             case .concluded(let result): return result
             case .open(let rest): prepared = rest
             }

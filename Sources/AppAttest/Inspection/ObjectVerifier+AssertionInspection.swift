@@ -63,7 +63,7 @@ extension ObjectVerifier {
             expectations.appIDs = FieldList.appID(ofReceipt: object).map { [$0] } ?? []
         }
         let prepared = prepareReceipt(object, expectations: expectations, at: time)
-        let verdict = prepared.receiptVerdict(prepared.checks.isEmpty ? [] : engine.verify(prepared.checks))
+        let verdict = prepared.receiptVerdict(by: engine)
         if expectations.type == nil { notJudged.insert(ReceiptRefusal.type.rawValue) }
         if expectations.publicKey == nil && expectations.leaf == nil {
             notJudged.insert(ReceiptRefusal.keyMismatch.rawValue)

@@ -70,9 +70,7 @@ extension ObjectVerifier {
             try content.judgeDates()
             let judged = try content.judgedFields(nonce: SHA256.hash([]))
             let receipt = prepareReceipt(of: content, judged.evidence)
-            return try judged.concluded(
-                with: receipt.map { $0.receiptVerdict($0.checks.isEmpty ? [] : engine.verify($0.checks)) }
-            )
+            return try judged.concluded(with: receipt.map { $0.receiptVerdict(by: engine) })
         }
         return try prepareAttestation(
             object,

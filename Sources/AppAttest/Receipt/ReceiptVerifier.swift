@@ -64,16 +64,16 @@ final class ReceiptVerifier {
             return Self.concluded(verdict)
         }
         guard let signature = P256Signature(strictDER: bytes.extracting(container.signature)) else { throw .signature }
-        let check = SignatureCheck.p256(key: signer.key, digest: SHA256.hash(container.content), signature: signature)
-        return Prepared(checks: [check]) { [verdict] answers in
+        let check = SignatureCheck.p256(key: signer.key, digest: SHA256.hash(container.content), signature: signature, second: signer.second)
+        return Prepared(check: check) { [verdict] isValid in
             var verdict = verdict
-            verdict.refusal = answers[0] ? judged : .signature
+            verdict.refusal = isValid ? judged : .signature
             return .success(verdict)
         }
     }
 
     private static func concluded(_ verdict: ReceiptVerdict) -> Prepared<ReceiptVerdict> {
-        Prepared(checks: []) { _ in .success(verdict) }
+        Prepared(concluded: .success(verdict))
     }
 
     /// The fault of the content itself, judged in the order of ``ReceiptRefusal``.

@@ -7,10 +7,20 @@ package final class LaneScratch {
     package let engine: any SignatureEngine
     /// The records that the lane works on.
     package let work: WorkSlot
+    /// The open signatures of a round, where their records stand in the grain, and the answers. Kept from one round to
+    /// the next for their memory only.
+    var checks: [SignatureCheck] = []
+    var places: [Int] = []
+    var answers = SignatureAnswers()
 
     package init(verifier: ObjectVerifier, engine: any SignatureEngine, work: WorkSlot = WorkSlot()) {
         self.verifier = verifier
         self.engine = engine
         self.work = work
+    }
+
+    func beginRound() {
+        checks.removeAll(keepingCapacity: true)
+        places.removeAll(keepingCapacity: true)
     }
 }

@@ -21,6 +21,8 @@ final class Batch {
     var records: [DecodedRecord] = []
     var candidates = CandidateKeys()
     var findings: [Finding] = []
+    /// For the ledger's memory, once the batch is committed.
+    var seconds: [ComputedSecond] = []
     var overlay = LedgerOverlay()
     var outputs: [EncodedGrain] = []
     /// The batch's part of the loop's tally, and the positions that it commits: known from Admit on.
@@ -50,6 +52,15 @@ final class Batch {
         }
         candidates.add(records)
         enter(.decoded)
+    }
+
+    func add(_ grains: [VerifiedGrain]) {
+        findings.reserveCapacity(records.count)
+        for grain in grains {
+            findings += grain.findings
+            seconds += grain.seconds
+        }
+        enter(.verified)
     }
 
     /// Hands the records on: from Admit on only lanes need them, and the last lane frees them.

@@ -3,6 +3,9 @@ internal import AppCheck
 package import Log
 
 extension BatchLoop {
+    /// Records of a batch that came with more behind it.
+    private static let backlog = 1024
+
     func decode(_ polled: [PolledRecord], of batch: Batch) {
         let (stage, now) = (stages.decode, batch.now)
         let poison = Poison(refused: bisection.poison, crashing: suspects.convicted)
@@ -29,11 +32,12 @@ extension BatchLoop {
         }
         let (stage, records) = (stages.verify, batch.records)
         batch.enter(.verifying)
-        hand(batch, .verifying, count: records.count, grain: 32, priority: .normal) { range, lane in
-            stage.verify(records[range], keys: keys[range], on: lane)
-        } then: { batch, findings in
-            batch.findings = findings
-            batch.enter(.verified)
+        // Signatures are verified in groups of a grain. A backlog fills larger ones.
+        let grain = records.count < Self.backlog ? 32 : 64
+        hand(batch, .verifying, count: records.count, grain: grain, priority: .normal) { range, lane in
+            [stage.verify(records[range], keys: keys[range], on: lane)]
+        } then: { batch, grains in
+            batch.add(grains)
         }
     }
 
@@ -95,6 +99,7 @@ extension BatchLoop {
     private func noteCommitted(_ batch: Batch) {
         batch.enter(.committed)
         apply(batch.overlay)
+        keep(batch.seconds)
         // Applied once: what is left of the batch changes nothing any more.
         batch.overlay = LedgerOverlay()
         tally.add(batch.tally)
@@ -112,6 +117,14 @@ extension BatchLoop {
     func apply(_ overlay: LedgerOverlay) {
         for partition in overlay.partitions {
             ledgers[partition, default: PartitionLedger()].apply(overlay[partition])
+        }
+    }
+
+    /// Notes second points beside their keys.
+    private func keep(_ seconds: [ComputedSecond]) {
+        for computed in seconds {
+            let partition = settings.ledgerPartition(computed.partition)
+            ledgers[partition]?.keys.setSecond(computed.second, of: computed.keyID, computed.key)
         }
     }
 

@@ -25,7 +25,7 @@ package enum ResolveStage {
             else { return .notNeeded }
             run.move(to: record.record.partition, ledger)
             let lookup = run.ledger?.keys.lookup(keyID) ?? .unknown
-            if case .key(let key) = lookup { return .key(key) }
+            if case .key(let key, _) = lookup { return .key(key, second: run.ledger?.keys.second(of: keyID)) }
             // A lost key: the records after this one may find it in the ledger again. It is noted with this batch even
             // if an earlier one has it: that one's record may be refused, and leaves before the next is resolved.
             if lookup == .unknown, candidates[keyID] == nil,

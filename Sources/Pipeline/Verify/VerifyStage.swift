@@ -18,30 +18,30 @@ package struct VerifyStage: Sendable {
         case attestation(Prepared<AttestationEvidence>, Seals?)
         case assertion(Prepared<AssertionEvidence>, Seals?)
 
-        var checks: [SignatureCheck] {
+        var check: SignatureCheck? {
             switch self {
-            case .done: []
-            case .attestation(let prepared, _): prepared.checks
-            case .assertion(let prepared, _): prepared.checks
+            case .done: nil
+            case .attestation(let prepared, _): prepared.check
+            case .assertion(let prepared, _): prepared.check
             }
         }
 
-        /// nil while signatures are open.
+        /// nil while a signature is open.
         var finding: Finding? {
             if case .done(let finding) = self { return finding }
             return nil
         }
 
-        func advance(_ answers: [Bool]) -> Open {
+        func advance(isValid: Bool) -> Open {
             switch self {
             case .done: self
             case .attestation(let prepared, let seals):
-                switch prepared.advance(answers) {
+                switch prepared.advance(isValid: isValid) {
                 case .concluded(let result): .done(Self.with(seals, .attestation(result)))
                 case .open(let rest): .attestation(rest, seals)
                 }
             case .assertion(let prepared, let seals):
-                switch prepared.advance(answers) {
+                switch prepared.advance(isValid: isValid) {
                 case .concluded(let result): .done(Self.with(seals, .assertion(result)))
                 case .open(let rest): .assertion(rest, seals)
                 }
@@ -57,7 +57,7 @@ package struct VerifyStage: Sendable {
         _ records: ArraySlice<DecodedRecord>,
         keys: ArraySlice<KeyResolution>,
         on lane: LaneScratch
-    ) -> [Finding] {
+    ) -> VerifiedGrain {
         var open: [Open] = []
         open.reserveCapacity(records.count)
         // Copied only when the app changes: a copy touches counts that all lanes share.
@@ -72,34 +72,37 @@ package struct VerifyStage: Sendable {
             open.append(prepare(records[index], key: keys[index], expectations, verifier: lane.verifier))
         }
         lane.work.noteAll()
+        var grain = VerifiedGrain()
         // Two rounds at most: receipts are read once their leaf's signature holds.
         var unfinished = open.indices.filter { open[$0].finding == nil }
         while !unfinished.isEmpty {
-            Self.round(&open, unfinished, lane.engine)
+            Self.round(&open, unfinished, lane)
+            for (index, second) in lane.answers.seconds {
+                grain.add(second, of: lane.checks[index], in: records[records.startIndex + lane.places[index]])
+            }
             unfinished = unfinished.filter { open[$0].finding == nil }
         }
-        return open.compactMap(\.finding)
+        grain.findings = open.compactMap(\.finding)
+        return grain
     }
 
     /// Verifies what is open at `places` in one call.
-    private static func round(_ open: inout [Open], _ places: [Int], _ engine: any SignatureEngine) {
-        var checks: [SignatureCheck] = []
-        checks.reserveCapacity(places.count)
-        for place in places { checks += open[place].checks }
-        let answers = checks.isEmpty ? [] : engine.verify(checks)
-        precondition(answers.count == checks.count, "an engine answers every check")
-        var next = 0
+    private static func round(_ open: inout [Open], _ places: [Int], _ lane: LaneScratch) {
+        lane.beginRound()
         for place in places {
-            let count = open[place].checks.count
-            // Most records have one signature: its answer needs no array of its own.
-            let own = count == 1 ? (answers[next] ? valid : invalid) : Array(answers[next..<(next + count)])
-            open[place] = open[place].advance(own)
-            next += count
+            guard let check = open[place].check else {
+                open[place] = open[place].advance(isValid: true)
+                continue
+            }
+            lane.places.append(place)
+            lane.checks.append(check)
+        }
+        lane.engine.verify(lane.checks, into: &lane.answers)
+        precondition(lane.answers.isValid.count == lane.checks.count, "an engine answers every check")
+        for (place, isValid) in zip(lane.places, lane.answers.isValid) {
+            open[place] = open[place].advance(isValid: isValid)
         }
     }
-
-    private static let valid = [true]
-    private static let invalid = [false]
 
     private func prepare(
         _ record: DecodedRecord,
@@ -122,13 +125,14 @@ package struct VerifyStage: Sendable {
             return .attestation(prepared, seals)
         }
         func assertion(_ object: [UInt8], _ hash: [UInt8], _ key: KeyResolution, _ seals: Seals?) -> Open {
-            guard case .key(let key) = key else {
+            guard case .key(let key, let second) = key else {
                 return .done(Open.with(seals, .withoutKey(verifier.assertionShape(object, clientDataHash: hash))))
             }
             let prepared = verifier.prepareAssertion(
                 object,
                 clientDataHash: hash,
                 key: key,
+                second: second,
                 expectations: expectations
             )
             return .assertion(prepared, seals)

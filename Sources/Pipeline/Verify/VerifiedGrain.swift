@@ -1,0 +1,29 @@
+package import AppAttest
+package import Crypto
+
+/// What Verify found in a grain.
+package struct VerifiedGrain: Sendable {
+    /// One for each record.
+    package var findings: [Finding] = []
+    /// Second points that were computed on the way.
+    package var seconds: [ComputedSecond] = []
+
+    package init() {}
+
+    /// Notes the second point of a request's key.
+    mutating func add(_ second: P256SecondPoint, of check: SignatureCheck, in record: DecodedRecord) {
+        guard case .request(let request) = record.shape, let keyID = request.keyID, request.assertion != nil,
+            case .p256(let key, _, _, _) = check
+        else { return }
+        let partition = record.record.partition
+        seconds.append(ComputedSecond(partition: partition, keyID: keyID, key: key, second: second))
+    }
+}
+
+/// A second point that the ledger may keep beside its key.
+package struct ComputedSecond: Sendable {
+    package let partition: Int32
+    package let keyID: KeyID
+    package let key: P256PublicKey
+    package let second: P256SecondPoint
+}
