@@ -23,20 +23,23 @@ struct BatchState {
 
     /// The highest evaluation time of a partition so far, the present record's included.
     mutating func streamTime(of partition: Int32) -> EvaluationTime {
-        let known = views.ledgers[home(partition)].streamTime
+        let place = home(partition)
+        let known = views.ledgers[place].streamTime
         return max(known, clock.time(of: partition) ?? known)
     }
 
     /// The offset before which everything was applied already.
     mutating func appliedOffset(of partition: Int32) -> Int64 {
-        views.ledgers[home(partition)].appliedOffset
+        let place = home(partition)
+        return views.ledgers[place].appliedOffset
     }
 
     /// The key's record as a request with a value of this digest needs it: see ``KeyLedger/record(_:forRequestOf:)``.
     mutating func key(_ id: KeyID, on partition: Int32, forRequestOf digest: Digest) -> KeyRecord? {
         let number = settings.ledgerPartition(partition)
         if let changed = overlay[number, id] { return changed }
-        return views.ledgers[views.place(of: number, ledger)].keys.record(id, forRequestOf: digest)
+        let place = views.place(of: number, ledger)
+        return views.ledgers[place].keys.record(id, forRequestOf: digest)
     }
 
     mutating func set(_ key: consuming KeyRecord, of id: KeyID, on partition: Int32) {
@@ -44,7 +47,8 @@ struct BatchState {
     }
 
     mutating func challenge(_ id: Digest, on partition: Int32) -> ConsumedID? {
-        overlay[partition].challenges[id] ?? views.ledgers[home(partition)].challenges[id]
+        let place = home(partition)
+        return overlay[partition].challenges[id] ?? views.ledgers[place].challenges[id]
     }
 
     mutating func consume(challenge id: Digest, _ consumed: ConsumedID, on partition: Int32) {
@@ -52,7 +56,8 @@ struct BatchState {
     }
 
     mutating func token(_ id: Digest, on partition: Int32) -> ConsumedID? {
-        overlay[partition].tokens[id] ?? views.ledgers[home(partition)].tokens[id]
+        let place = home(partition)
+        return overlay[partition].tokens[id] ?? views.ledgers[place].tokens[id]
     }
 
     mutating func consume(token id: Digest, _ consumed: ConsumedID, on partition: Int32) {
@@ -67,13 +72,15 @@ struct BatchState {
         let end = ConsumedIDs.bucketEnd(time)
         if let known = remembered[partition], known.end == end { return known.count }
         let own = overlay[partition].tokens.values.count { ConsumedIDs.bucketEnd($0.expiresAt) > time.milliseconds }
-        let count = own + views.ledgers[home(partition)].tokens.count(after: time)
+        let place = home(partition)
+        let count = own + views.ledgers[place].tokens.count(after: time)
         remembered[partition] = (end, count)
         return count
     }
 
     mutating func rate(_ name: String, on partition: Int32) -> RateCount? {
-        overlay[partition].rates[name] ?? views.ledgers[home(partition)].rates[name]
+        let place = home(partition)
+        return overlay[partition].rates[name] ?? views.ledgers[place].rates[name]
     }
 
     mutating func set(rate: RateCount, of name: String, on partition: Int32) {
@@ -82,11 +89,13 @@ struct BatchState {
 
     /// Notes a key that sealed artifacts: from then on the configuration must not lack it.
     mutating func note(sealingKey id: UInt32, at time: EvaluationTime, on partition: Int32) {
-        let known = views.ledgers[home(partition)].sealingKeys[id]
+        let place = home(partition)
+        let known = views.ledgers[place].sealingKeys[id]
         guard overlay[partition].sealingKeys[id] == nil, known == nil else { return }
         overlay[partition].sealingKeys[id] = time
     }
 
+    /// Asked for before the array is read: it may grow.
     private mutating func home(_ partition: Int32) -> Int { views.place(of: partition, ledger) }
 
     /// The overlay with the stream times and the expired ids.
