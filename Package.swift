@@ -165,11 +165,14 @@ let tests: [Target] = [
 ]
 
 let benchmarks: [Target] = [
+    // Counts what a thread allocates; only the benchmarks link it.
+    .target(name: "CMallocCounter", path: "Benchmarks/MallocCounter"),
     .executableTarget(
         name: "Benchmarks",
         // OpenSSL itself, as the baseline.
         dependencies: [
             "Worker", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON", "DeviceLab", "COpenSSL",
+            "CMallocCounter",
         ],
         path: "Benchmarks/Suite",
         swiftSettings: strict

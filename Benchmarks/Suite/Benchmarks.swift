@@ -5,12 +5,37 @@ internal import Worker
 @main
 struct Benchmarks {
     static func main() throws {
-        let arguments = Set(CommandLine.arguments.dropFirst())
-        guard arguments.isSubset(of: ["--tiny"]) else {
-            print("Usage: Benchmarks [--tiny]")
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        switch (arguments.first, arguments.count) {
+        case (nil, _): try all(isTiny: false)
+        case ("--tiny", 1): try all(isTiny: true)
+        case ("--allocations", 1): print(try stages(rounds: 11).table(rounded))
+        case ("--check", 2): try check(arguments[1])
+        default:
+            print("Usage: Benchmarks [--tiny | --allocations | --check THRESHOLDS]")
             exit(2)
         }
-        let isTiny = arguments.contains("--tiny")
+    }
+
+    /// All but signatures, by stage.
+    private static func stages(rounds: Int) throws -> StageReport {
+        StageReport(try Fixtures(count: 512), perDevice: rounds > 1 ? 10 : 4, rounds: rounds)
+    }
+
+    /// Ends with 1 where a record allocates more than the file allows.
+    private static func check(_ path: String) throws {
+        let report = try stages(rounds: 1)
+        print(report.table(rounded))
+        guard StageReport.counts else { return print("SKIPPED: this build does not count allocations") }
+        let breaches: [String]
+        do { breaches = try Thresholds(path: path).breaches(report) } catch let fault as Thresholds.Fault {
+            breaches = [fault.sentence]
+        }
+        for breach in breaches { print(breach) }
+        if !breaches.isEmpty { exit(1) }
+    }
+
+    private static func all(isTiny: Bool) throws {
         let fixtures = try Fixtures(count: isTiny ? 16 : 256)
         let harness = Harness(rounds: isTiny ? 1 : 11)
         let objects = ObjectCandidates(fixtures, scale: isTiny ? 4 : 64)

@@ -64,7 +64,7 @@ struct Fixtures {
         return RequestDecoder(registry: try Registry(apps: [app]), limits: RequestLimits())
     }
 
-    private static func value(_ assertion: [UInt8], of device: FakeDevice, _ hash: [UInt8]) -> [UInt8] {
+    static func value(_ assertion: [UInt8], of device: FakeDevice, _ hash: [UInt8]) -> [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()
         writer.key("path")

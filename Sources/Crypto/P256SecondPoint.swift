@@ -14,7 +14,8 @@ package struct P256SecondPoint: Hashable, Sendable {
     /// - Parameter key: on the curve. Of any other point zeros are computed, which no engine accepts.
     package init(of key: P256PublicKey) {
         BatchArithmetic.prepareP256()
-        let (numbers, scratch) = (Numbers(count: 16), AlignedMemory(byteCount: cbv_p256_scratch_bytes()))
+        let numbers = Numbers(count: 16)
+        let scratch = AlignedMemory(byteCount: cbv_p256_scratch_bytes())
         numbers[0] = key.x
         numbers[4] = key.y
         // x, y and the result are 4, 4 and 8 of the 16 words.

@@ -5,44 +5,68 @@ package enum Base64 {
     package static func decode(_ text: [UInt8]) -> [UInt8]? { decode(text.span) }
 
     package static func decode(_ text: Span<UInt8>) -> [UInt8]? {
+        guard let count = decodedCount(text) else { return nil }
+        var isCanonical = false
+        // The room that ``decode(_:into:)`` asks for, all of which it writes.
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { target, initialized in
+            isCanonical = unsafe decode(text, into: target)
+            initialized = count
+        }
+        return isCanonical ? bytes : nil
+    }
+
+    /// Decodes a text whose bytes fill `target` exactly.
+    ///
+    /// - Returns: false for a text of another length, or one that is not canonical base64; `target` is then garbage.
+    package static func decode(_ text: Span<UInt8>, filling target: inout MutableSpan<UInt8>) -> Bool {
+        guard decodedCount(text) == target.count else { return false }
+        // Its room is the decoded text's.
+        return unsafe target.withUnsafeMutableBufferPointer { unsafe decode(text, into: $0) }
+    }
+
+    /// The number of bytes that a text of this length and padding stands for; nil where there is none.
+    private static func decodedCount(_ text: Span<UInt8>) -> Int? {
         guard let count = significantCount(text) else { return nil }
         let rest = count & 3
-        guard rest != 1 else { return nil }
-        let fullCount = count &- rest
-        // The two highest bits of all table entries so far, and the bits that padding must leave zero.
-        var seen: UInt8 = 0
-        var spill: UInt32 = 0
-        // Reads `count` characters (that many exist), and writes 3/4 as many bytes (that much room was requested).
-        let bytes = unsafe ByteScan.array(fullCount / 4 &* 3 &+ 2) { target in
-            var written = 0
-            unsafe text.withUnsafeBufferPointer { source in
-                unsafe decoding.withUnsafeBufferPointer { table in
-                    func value(_ index: Int) -> UInt32 {
-                        let entry = unsafe table[Int(source[index])]
-                        seen |= entry
-                        return UInt32(entry & 0x3F)
-                    }
-                    var index = 0
-                    while index < fullCount {
-                        let group =
-                            value(index) << 18 | value(index &+ 1) << 12 | value(index &+ 2) << 6 | value(index &+ 3)
-                        unsafe target[written] = UInt8(truncatingIfNeeded: group >> 16)
-                        unsafe target[written &+ 1] = UInt8(truncatingIfNeeded: group >> 8)
-                        unsafe target[written &+ 2] = UInt8(truncatingIfNeeded: group)
-                        written &+= 3
-                        index &+= 4
-                    }
-                    guard rest >= 2 else { return }
-                    let group = value(index) << 18 | value(index &+ 1) << 12 | (rest == 3 ? value(index &+ 2) << 6 : 0)
-                    unsafe target[written] = UInt8(truncatingIfNeeded: group >> 16)
-                    if rest == 3 { unsafe target[written &+ 1] = UInt8(truncatingIfNeeded: group >> 8) }
-                    written &+= rest &- 1
-                    spill = group & (rest == 3 ? 0xFF : 0xFFFF)
+        return rest == 1 ? nil : count / 4 &* 3 &+ max(0, rest &- 1)
+    }
+
+    /// Writes every byte of `target`, whatever the text is.
+    ///
+    /// - Precondition: `target` has ``decodedCount(_:)`` bytes.
+    private static func decode(_ text: Span<UInt8>, into target: UnsafeMutableBufferPointer<UInt8>) -> Bool {
+        // The marks of all table entries so far, and the bits that padding must leave zero.
+        var seen: UInt32 = 0
+        let written = target.count
+        // Reads the groups that the target's length stands for, which the text has, and writes inside the target.
+        unsafe text.withUnsafeBufferPointer { source in
+            unsafe decoding.withUnsafeBufferPointer { table in
+                @inline(__always)
+                func value(_ index: Int) -> UInt32 { unsafe table[Int(source[index])] }
+                var (read, place) = (0, 0)
+                while place &+ 3 <= written {
+                    let (first, second) = (value(read), value(read &+ 1))
+                    let (third, fourth) = (value(read &+ 2), value(read &+ 3))
+                    seen |= first | second | third | fourth
+                    let group = first << 18 | second << 12 | third << 6 | fourth
+                    unsafe target[place] = UInt8(truncatingIfNeeded: group >> 16)
+                    unsafe target[place &+ 1] = UInt8(truncatingIfNeeded: group >> 8)
+                    unsafe target[place &+ 2] = UInt8(truncatingIfNeeded: group)
+                    read &+= 4
+                    place &+= 3
                 }
+                guard place < written else { return }
+                let hasTwo = written &- place == 2
+                let third = hasTwo ? value(read &+ 2) : 0
+                let (first, second) = (value(read), value(read &+ 1))
+                let group = (first & 0x3F) << 18 | (second & 0x3F) << 12 | (third & 0x3F) << 6
+                seen |= first | second | third
+                unsafe target[place] = UInt8(truncatingIfNeeded: group >> 16)
+                if hasTwo { unsafe target[place &+ 1] = UInt8(truncatingIfNeeded: group >> 8) }
+                if group & (hasTwo ? 0xFF : 0xFFFF) != 0 { seen |= foreign }
             }
-            return written
         }
-        return seen & 0xC0 != 0xC0 && spill == 0 ? bytes : nil
+        return seen & foreign != foreign
     }
 
     /// The standard alphabet, padded.
@@ -121,15 +145,18 @@ package enum Base64 {
     static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     private static let urlAlphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-    /// A character's value in the low six bits. 0x40: only in the standard alphabet; 0x80: only in the URL-safe one;
+    /// A character's value in the low six bits. Bit 30: only in the standard alphabet; bit 31: only in the URL-safe one;
     /// both: in none. So the or-ed entries of a text have both bits exactly when it is foreign or mixed.
-    private static let decoding: [UInt8] = {
-        var table = [UInt8](repeating: 0xC0, count: 256)
-        for (value, character) in alphabet.enumerated() { table[Int(character)] = UInt8(value) }
-        table[Int(UInt8(ascii: "+"))] = 0x40 | 62
-        table[Int(UInt8(ascii: "/"))] = 0x40 | 63
-        table[Int(UInt8(ascii: "-"))] = 0x80 | 62
-        table[Int(UInt8(ascii: "_"))] = 0x80 | 63
+    private static let decoding: [UInt32] = {
+        let (standard, urlSafe): (UInt32, UInt32) = (1 << 30, 1 << 31)
+        var table = [UInt32](repeating: foreign, count: 256)
+        for (value, character) in alphabet.enumerated() { table[Int(character)] = UInt32(value) }
+        table[Int(UInt8(ascii: "+"))] = standard | 62
+        table[Int(UInt8(ascii: "/"))] = standard | 63
+        table[Int(UInt8(ascii: "-"))] = urlSafe | 62
+        table[Int(UInt8(ascii: "_"))] = urlSafe | 63
         return table
     }()
+
+    private static let foreign: UInt32 = 3 << 30
 }

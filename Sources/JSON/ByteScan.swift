@@ -196,6 +196,41 @@ enum ByteScan {
         return done
     }
 
+    /// Copies a string's content up to its closing quote, two-character escapes resolved; returns how many bytes.
+    ///
+    /// - Precondition: `target` has room for `text.count - start` bytes.
+    /// - Parameter stop: where the closing quote is; stays nil where there is none, or another escape or a control
+    ///   character comes before it.
+    static func unescapeString(
+        _ text: Span<UInt8>,
+        from start: Int,
+        into target: UnsafeMutableBufferPointer<UInt8>,
+        stop: inout Int?
+    ) -> Int {
+        guard let base = UnsafeMutableRawPointer(target.baseAddress) else { return 0 }
+        var (index, count) = (start, 0)
+        unsafe text.withUnsafeBytes { source in
+            while true {
+                let run = unsafe copyRun(source, from: index, to: base + count, escaping: true)
+                index &+= run
+                count &+= run
+                guard index < source.count else { return }
+                if unsafe source[index] == UInt8(ascii: "\"") {
+                    stop = index
+                    return
+                }
+                // Two characters are looked at only where two are left.
+                guard unsafe source[index] == UInt8(ascii: "\\"), index &+ 1 < source.count,
+                    let byte = unsafe JSONEscape.short(source[index &+ 1])
+                else { return }
+                unsafe base.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
+                index &+= 2
+                count &+= 1
+            }
+        }
+        return count
+    }
+
     /// The bytes of the string whose text stands in `range` of `document`, its escapes resolved.
     ///
     /// - Precondition: the parser has accepted it: each backslash starts a whole escape, surrogates come in pairs.
@@ -222,6 +257,36 @@ enum ByteScan {
         }
     }
 
+    @inline(__always)
+    private static func isUnescaped(_ byte: UInt8) -> Bool { byte >= 0x20 && byte != 0x22 && byte != 0x5C }
+
+    /// Writes the eight bytes from `index` on, quotes and backslashes escaped.
+    ///
+    /// - Precondition: eight bytes are there, and room for twice as many.
+    /// - Returns: false, and nothing is written, where one needs another escape or none needs any.
+    @inline(__always)
+    private static func copyQuoted(
+        _ source: UnsafeRawBufferPointer,
+        _ index: Int,
+        to target: UnsafeMutableRawPointer,
+        _ count: inout Int
+    ) -> Bool {
+        let word = unsafe UInt64(littleEndian: source.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+        let quotes = firstZero(word ^ (ones &* 0x22)) | firstZero(word ^ (ones &* 0x5C))
+        guard quotes & highBits != 0, (word &- ones &* 0x20) & ~word & highBits == 0 else { return false }
+        var rest = word
+        for _ in 0..<8 {
+            let byte = UInt8(truncatingIfNeeded: rest)
+            rest >>= 8
+            // Overwritten by the byte itself if that needs no escape.
+            unsafe target.storeBytes(of: 0x5C, toByteOffset: count, as: UInt8.self)
+            count &+= byte == 0x22 || byte == 0x5C ? 1 : 0
+            unsafe target.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
+            count &+= 1
+        }
+        return true
+    }
+
     /// Writes `text` as it stands between the quotes of a JSON string; returns how many bytes that are.
     ///
     /// - Precondition: `target` has six bytes of room for each byte of `text`.
@@ -233,7 +298,10 @@ enum ByteScan {
                 let run = unsafe copyRun(source, from: index, to: base + count, escaping: true)
                 index &+= run
                 count &+= run
+                // Quotes come in clusters: the bytes around one are written without looking for the next.
+                while index &+ 8 <= source.count, unsafe copyQuoted(source, index, to: base, &count) { index &+= 8 }
                 guard index < source.count else { return }
+                guard unsafe !isUnescaped(source[index]) else { continue }
                 let escape = unsafe JSONEscape.written(for: source[index])
                 index &+= 1
                 for shift in 0..<escape.count {

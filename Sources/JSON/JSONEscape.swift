@@ -62,7 +62,7 @@ enum JSONEscape {
 
     /// The byte that a two-character escape stands for.
     @inline(__always)
-    private static func short(_ kind: UInt8) -> UInt8? {
+    static func short(_ kind: UInt8) -> UInt8? {
         switch kind {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): kind
         case UInt8(ascii: "n"): 0x0A

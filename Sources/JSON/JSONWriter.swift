@@ -23,6 +23,9 @@ package struct JSONWriter: Sendable {
     /// What was written so far, as a copy.
     package var bytes: [UInt8] { Array(storage[..<count]) }
 
+    /// Forgets what was written and keeps the room.
+    package mutating func restart() { (count, needsComma) = (0, false) }
+
     /// What was written, handed over without a copy; the writer is empty afterwards.
     package mutating func takeBytes() -> [UInt8] {
         var taken: [UInt8] = []
@@ -55,6 +58,20 @@ package struct JSONWriter: Sendable {
         needsComma = false
     }
 
+    /// Text of the syntax as it stands, commas and names included: fewer and larger pieces than member by member.
+    ///
+    /// - Parameter endsValue: whether the next key or value needs a comma.
+    package mutating func syntax(_ text: StaticString, endsValue: Bool = false) {
+        // A static string's buffer is never freed.
+        text.withUTF8Buffer { text in
+            unsafe write(text.count) { target in
+                _ = unsafe target.update(fromContentsOf: text)
+                return text.count
+            }
+        }
+        needsComma = endsValue
+    }
+
     package mutating func key(named name: String) {
         separate()
         appendQuoted(name.utf8Span.span, isValid: true)
@@ -66,6 +83,18 @@ package struct JSONWriter: Sendable {
         separate()
         guard let small = Int64(exactly: integer), small >= 0 else { return append(Array(String(integer).utf8).span) }
         appendDecimal(UInt64(small))
+    }
+
+    // The common types need no generic code at run time.
+    package mutating func value(_ integer: Int) { value(number: Int64(integer)) }
+    package mutating func value(_ integer: Int32) { value(number: Int64(integer)) }
+    package mutating func value(_ integer: UInt32) { value(number: Int64(integer)) }
+    package mutating func value(_ integer: Int64) { value(number: integer) }
+
+    private mutating func value(number: Int64) {
+        separate()
+        guard number >= 0 else { return append(Array(String(number).utf8).span) }
+        appendDecimal(UInt64(number))
     }
 
     package mutating func value(_ flag: Bool) {
@@ -84,9 +113,11 @@ package struct JSONWriter: Sendable {
     }
 
     /// `utf8` is valid UTF-8, as the caller has checked.
-    package mutating func string(validUTF8 utf8: [UInt8]) {
+    package mutating func string(validUTF8 utf8: [UInt8]) { string(validUTF8: utf8.span) }
+
+    package mutating func string(validUTF8 utf8: Span<UInt8>) {
         separate()
-        appendQuoted(utf8.span, isValid: true)
+        appendQuoted(utf8, isValid: true)
     }
 
     /// `utf8` must be valid UTF-8; bytes that are not are replaced by U+FFFD.
@@ -192,6 +223,16 @@ extension JSONWriter {
         if !isValid, !UTF8Text.isValid(text) {
             let repaired = UTF8Text.repairing(text)
             return appendQuoted(repaired.utf8Span.span, isValid: true)
+        }
+        guard text.count > Self.windowBytes else {
+            // A byte takes six at most, and there are two quotes.
+            return unsafe write(6 * text.count + 2) { target in
+                unsafe target[0] = UInt8(ascii: "\"")
+                let room = unsafe UnsafeMutableBufferPointer(rebasing: target[1...])
+                let count = unsafe ByteScan.writeEscaped(text, into: room)
+                unsafe target[count + 1] = UInt8(ascii: "\"")
+                return count + 2
+            }
         }
         append(UInt8(ascii: "\""))
         var start = 0

@@ -152,7 +152,7 @@ struct PartitionLedgerTests {
     /// Everything that one batch may change.
     private static var overlay: LedgerOverlay {
         var overlay = LedgerOverlay()
-        overlay[3].keys[KeyID(digest(1))] = record(4)
+        overlay[3].keys.set(KeyID(digest(1)), record(4))
         overlay[3].challenges[digest(2)] = consumed(1_000)
         overlay[3].tokens[digest(3)] = consumed(2_000)
         overlay[3].rates["a"] = RateCount(start: time(1), count: 2)

@@ -6,8 +6,7 @@ struct AssertionObject: Sendable {
     let authenticatorData: Range<Int>
 
     init(_ bytes: Span<UInt8>, limits: ObjectLimits) throws(Refusal) {
-        guard bytes.count <= limits.assertionBytes,
-            case .map(let members)? = try? CBORReader.read(bytes, in: 0..<bytes.count),
+        guard bytes.count <= limits.assertionBytes, let members = DeviceMap(bytes, in: 0..<bytes.count),
             case .bytes(let signature)? = members.value(of: "signature", bytes),
             case .bytes(let authenticatorData)? = members.value(of: "authenticatorData", bytes)
         else { throw .malformedAssertion }

@@ -38,7 +38,7 @@ struct AttestationContent {
         }
         guard data.counter == 0 else { throw .counterNotZero }
         guard let environment = credential.environment else { throw .aaguidUnknown }
-        guard expectations.environments.contains(environment) else { throw .environmentMismatch }
+        guard expectations.accepts(environment) else { throw .environmentMismatch }
         try judge(credential, key)
         let entries = try readEntries(device)
         let evidence = AttestationEvidence(

@@ -24,7 +24,7 @@ struct ExtensionEntries: Sendable, Equatable {
     /// - Parameter range: what follows the fixed part of the authenticator data; empty = no entries.
     init(_ range: Range<Int>, _ bytes: Span<UInt8>) throws(Fault) {
         guard !range.isEmpty else { return }
-        guard case .map(let entries)? = try? CBORReader.read(bytes, in: range) else { throw Fault() }
+        guard let entries = DeviceMap(bytes, in: range) else { throw Fault() }
         isPresent = true
         for name in Self.categoryNames.reversed() {
             if let value = entries.value(of: name, bytes) {

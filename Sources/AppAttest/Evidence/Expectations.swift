@@ -8,12 +8,14 @@ package enum ExtensionTrust: String, Sendable, CaseIterable { case flagged, any 
 /// The rules of one app: the arguments of a verification that come from its configuration.
 package struct Expectations: Sendable {
     package var appIDs: [AppID]
-    package var environments: Set<Environment>
+    package var environments: Set<Environment> { didSet { accepted = Accepted(environments) } }
     package var categories: EntryPolicy<UInt32>
     package var bundleVersions: EntryPolicy<ExactText>
     package var macACL: MacACLPolicy
     package var receipt: ReceiptPolicy
     package var extensionTrust: ExtensionTrust
+    /// The same as ``environments``: hashing costs more than a look.
+    private var accepted: Accepted
 
     package init(
         appIDs: [AppID],
@@ -26,10 +28,23 @@ package struct Expectations: Sendable {
     ) {
         self.appIDs = appIDs
         self.environments = environments
+        accepted = Accepted(environments)
         self.categories = categories
         self.bundleVersions = bundleVersions
         self.macACL = macACL
         self.receipt = receipt
         self.extensionTrust = extensionTrust
+    }
+    package func accepts(_ environment: Environment) -> Bool {
+        environment == .production ? accepted.production : accepted.development
+    }
+
+    private struct Accepted {
+        let production: Bool
+        let development: Bool
+
+        init(_ environments: Set<Environment>) {
+            (production, development) = (environments.contains(.production), environments.contains(.development))
+        }
     }
 }

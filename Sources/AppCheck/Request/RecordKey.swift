@@ -8,11 +8,16 @@ extension KeyID {
 
     /// - Returns: nil unless `recordKey` is exactly the text of ``recordKey``: any other spelling of the same bytes
     ///   would be on another partition.
-    package init?(recordKey: [UInt8]) {
-        guard recordKey.count == 44, recordKey.last == UInt8(ascii: "="),
-            !recordKey.contains(where: { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }),
-            let bytes = Base64.decode(recordKey)
-        else { return nil }
+    package init?(recordKey: [UInt8]) { self.init(recordKey: recordKey.span) }
+
+    init?(recordKey: Span<UInt8>) {
+        guard recordKey.count == 44, recordKey[43] == UInt8(ascii: "=") else { return nil }
+        for index in recordKey.indices {
+            if recordKey[index] == UInt8(ascii: "-") || recordKey[index] == UInt8(ascii: "_") { return nil }
+        }
+        var bytes = InlineArray<32, UInt8>(repeating: 0)
+        var target = bytes.mutableSpan
+        guard Base64.decode(recordKey, filling: &target) else { return nil }
         self.init(bytes.span)
     }
 }

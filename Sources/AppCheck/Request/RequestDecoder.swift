@@ -4,82 +4,66 @@ internal import JSON
 /// Reads requests: the first check of a record, before anything is verified.
 package struct RequestDecoder: Sendable {
     private let registry: Registry
-    private let limits: RequestLimits
+    let limits: RequestLimits
 
     package init(registry: Registry, limits: RequestLimits) {
         self.registry = registry
         self.limits = limits
     }
 
-    /// The path read last (empty: too long to be one) and its meaning: most records of a batch share theirs. For one
-    /// decoder only.
-    package struct LastPath {
-        fileprivate var bytes: [UInt8] = []
-        /// The part that may be echoed.
-        fileprivate var echo: ExactText = ""
-        fileprivate var appID: ExactText?
-        fileprivate var target: Result<Target, Reason> = .failure(.malformedRequest)
-
-        package init() {}
-    }
-
-    fileprivate struct Target {
-        let method: Method
-        let resource: Request.Resource
-        let isBeta: Bool
-    }
-
     package func decode(_ value: [UInt8]) -> RequestDecoding {
-        var path = LastPath()
-        return decode(value, lastPath: &path)
+        var paths = RequestPaths()
+        return decode(value, paths: &paths)
     }
 
     /// A pure function of the value's bytes: the size limit, strict UTF-8 JSON, `path`, verb, app, body, judged in
     /// this order.
-    package func decode(_ value: [UInt8], lastPath: inout LastPath) -> RequestDecoding {
+    package func decode(_ value: [UInt8], paths: inout RequestPaths) -> RequestDecoding {
         guard value.count <= limits.valueBytes else { return .deadLetter(.tooLarge) }
         let root: JSONNode
         var beginning: JSONBeginning?
         do throws(JSONFault) {
             root = try JSONDocument(parsing: value, .record, beginning: &beginning).root
         } catch {
-            return error.isLimit ? tooMuch(beginning, &lastPath) : .deadLetter(.notJSON)
+            return error.isLimit ? tooMuch(beginning, &paths) : .deadLetter(.notJSON)
         }
-        if root["path"]?.holds(lastPath.bytes.span) != true {
-            guard let path = Self.path(of: root) else { return .deadLetter(.noPath) }
-            lastPath = read(path)
-        }
+        guard let path = Self.path(of: root) else { return .deadLetter(.noPath) }
+        return paths.with(path.span, self) { decode(root, $0) }
+    }
+
+    private func decode(_ root: JSONNode, _ path: RequestPaths.Path) -> RequestDecoding {
         do throws(Reason) {
             guard !root.hasDuplicateMembers else { throw .malformedRequest }
-            return .request(try request(path: lastPath.echo, target: lastPath.target.get(), body: root["body"]))
+            return .request(try request(path: path.echo, target: path.target.get(), body: root["body"]))
         } catch {
-            let status = error.status(appID: lastPath.appID)
-            let keyID = Self.readableKeyID(root, method: try? lastPath.target.get().method)
-            return .refused(error, path: lastPath.echo, keyID: keyID, status: status)
+            let status = error.status(appID: path.appID)
+            let keyID = Self.readableKeyID(root, method: try? path.target.get().method)
+            return .refused(error, path: path.echo, keyID: keyID, status: status)
         }
     }
 
     /// A value that is JSON as far as it was read, but exceeds every request: refused if its path is known.
-    private func tooMuch(_ beginning: JSONBeginning?, _ lastPath: inout LastPath) -> RequestDecoding {
+    private func tooMuch(_ beginning: JSONBeginning?, _ paths: inout RequestPaths) -> RequestDecoding {
         guard let path = beginning?.string("path") else { return .deadLetter(.noPath) }
-        lastPath = read(path)
-        let status = Reason.malformedRequest.status(appID: lastPath.appID)
-        return .refused(.malformedRequest, path: lastPath.echo, keyID: nil, status: status)
+        return paths.with(path.span, self) { path in
+            let status = Reason.malformedRequest.status(appID: path.appID)
+            return .refused(.malformedRequest, path: path.echo, keyID: nil, status: status)
+        }
     }
 
-    private func read(_ bytes: [UInt8]) -> LastPath {
+    func read(_ bytes: [UInt8]) -> RequestPaths.Path {
         // A path that is too long is not echoed.
         let bytes = bytes.count > RequestPath.maxBytes ? [] : bytes
         let echoLength = RequestPath.echoLength(bytes)
         let parsed = echoLength == bytes.count ? RequestPath(bytes) : nil
-        var path = LastPath()
+        var path = RequestPaths.Path()
         path.bytes = bytes
         path.echo = ExactText(validating: Array(bytes[..<echoLength])) ?? ""
         path.appID = parsed?.appID
         path.target = Result { () throws(Reason) in
             guard let parsed else { throw .malformedRequest }
             let method = try method(parsed)
-            return Target(method: method, resource: try resource(parsed), isBeta: parsed.isBeta)
+            return RequestTarget(method: method, resource: try resource(parsed), isBeta: parsed.isBeta)
         }
         return path
     }
@@ -104,7 +88,7 @@ package struct RequestDecoder: Sendable {
         }
     }
 
-    private func request(path: ExactText, target: Target, body: JSONNode?) throws(Reason) -> Request {
+    private func request(path: ExactText, target: RequestTarget, body: JSONNode?) throws(Reason) -> Request {
         let content: RequestContent
         switch target.method {
         case .generateAppAttestChallenge:
@@ -129,7 +113,7 @@ package struct RequestDecoder: Sendable {
         )
     }
 
-    private func hashLength(_ target: Target) -> ClientDataHashLength {
+    func hashLength(_ target: RequestTarget) -> ClientDataHashLength {
         switch target.resource {
         case .app(let index, _), .oauthClient(let index, _): registry.apps[index].clientDataHash
         case .project: .standard

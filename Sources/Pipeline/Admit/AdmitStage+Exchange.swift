@@ -11,7 +11,7 @@ extension AdmitStage {
         _ state: inout BatchState,
         _ verdict: inout Verdict
     ) throws(Reason) {
-        guard let keyID = item.request.keyID else { throw .malformedRequest }
+        guard let keyID = item.record.keyID else { throw .malformedRequest }
         // Keys in the ledger always pass the gates, which are for new devices only.
         let isNew = key == nil
         if isNew {
@@ -45,11 +45,11 @@ extension AdmitStage {
         if case .outOfTime(let reason) = item.finding.object { throw reason }
         // Without a key a genuine artifact looks like a forged one: the device is not to blame.
         guard settings.exchange.keys.sealing.active != nil else { throw .noActiveKey }
-        guard let keyID = item.request.keyID, let opened = item.finding.seals?.artifact
+        guard let keyID = item.record.keyID, let opened = item.finding.seals?.artifact
         else { throw .artifactInvalid }
         let artifact = try opened.get()
-        let app = settings.registry.apps[item.request.app]
-        guard artifact.app == app.name, app.expectations.environments.contains(artifact.environment)
+        let app = settings.registry.apps[item.app]
+        guard artifact.app == app.name, app.expectations.accepts(artifact.environment)
         else { throw .artifactInvalid }
         let times = try times(item, limitedUse: exchange.limitedUse)
         let consumed = try open(exchange.challenge, keyID, item, &state)
@@ -103,7 +103,7 @@ extension AdmitStage {
     /// In at-least-once delivery a crash may come between a key's record and its challenge's: the challenge that a
     /// duplicate's first delivery used up is noted again. Does nothing where it is noted already or has expired.
     func note(_ exchange: Request.Exchange, of item: Admission, _ state: inout BatchState) {
-        guard let keyID = item.request.keyID, let use = try? open(exchange.challenge, keyID, item, &state) else {
+        guard let keyID = item.record.keyID, let use = try? open(exchange.challenge, keyID, item, &state) else {
             return
         }
         state.consume(challenge: use.id, ConsumedID(expiresAt: use.expiry, request: item.digest), on: item.partition)
@@ -134,7 +134,7 @@ extension AdmitStage {
     // MARK: Gates
 
     private func rollout(_ item: Admission, id: ExactText) -> RolloutDecision? {
-        settings.registry.apps[item.request.app].rollout.decide(id: id)
+        settings.registry.apps[item.app].rollout.decide(id: id)
     }
 
     private enum Gate: String {
@@ -144,7 +144,7 @@ extension AdmitStage {
     }
 
     private func rate(_ item: Admission, _ gate: Gate, state: inout BatchState) throws(Reason) -> RateWindow? {
-        let app = settings.registry.apps[item.request.app]
+        let app = settings.registry.apps[item.app]
         let partitions = settings.exchange.partitions
         guard app.attestationsPerSecond > 0, partitions > 0 else { return nil }
         let known = state.rate(app.name + gate.rawValue, on: item.partition).map {
@@ -166,21 +166,21 @@ extension AdmitStage {
             start: EvaluationTime(milliseconds: window.second * 1000),
             count: UInt64(clamping: window.count)
         )
-        state.set(rate: count, of: settings.registry.apps[item.request.app].name + gate.rawValue, on: item.partition)
+        state.set(rate: count, of: settings.registry.apps[item.app].name + gate.rawValue, on: item.partition)
     }
 
     // MARK: Keys
 
     private func times(_ item: Admission, limitedUse: Bool) throws(Reason) -> TokenTimes {
         try checkSigningKey(item)
-        let tokens = settings.registry.apps[item.request.app].tokens
+        let tokens = settings.registry.apps[item.app].tokens
         let time = TokenTimes.mintTime(clock: item.now, record: item.time)
         return TokenTimes(at: time, limitedUse: limitedUse, settings: tokens)
     }
 
     func checkSigningKey(_ item: Admission) throws(Reason) {
         guard settings.exchange.mints else { return }
-        let algorithm = settings.registry.apps[item.request.app].tokens.algorithm
+        let algorithm = settings.registry.apps[item.app].tokens.algorithm
         guard settings.exchange.keys.tokens.active(algorithm) != nil else { throw .noActiveKey }
     }
 
@@ -193,7 +193,7 @@ extension AdmitStage {
 
 extension Admission {
     /// The key ID as Apple writes it.
-    fileprivate var keyText: ExactText { (request.keyID?.recordKey).flatMap { ExactText(validating: $0) } ?? "" }
+    fileprivate var keyText: ExactText { (record.keyID?.recordKey).flatMap { ExactText(validating: $0) } ?? "" }
 }
 
 extension KeyRecord {

@@ -13,7 +13,7 @@ extension AdmitStage {
         case .shapeOnly, .assertion, .withoutKey, .exchange, .token: throw .object(.malformedAttestation)
         }
         if let known = key {
-            guard isBound(known, to: item.request), known.environment == evidence.environment else {
+            guard isBound(known, to: item.app), known.environment == evidence.environment else {
                 throw .keyAlreadyBound
             }
             if known.nonce == evidence.nonce { throw .challengeConsumed }
@@ -24,7 +24,7 @@ extension AdmitStage {
             publicKey: evidence.publicKey,
             // A key that attests again keeps its counter: a lower one would let old assertions back in.
             counter: key?.counter ?? 0,
-            app: settings.registry.apps[item.request.app].name,
+            app: settings.registry.apps[item.app].name,
             appleAppID: evidence.appID.text,
             environment: evidence.environment,
             validationCategory: evidence.validationCategory,
@@ -40,8 +40,8 @@ extension AdmitStage {
         if case .outOfTime(let reason) = finding { throw reason }
         // The same answers whatever batch the record is in: shape, then the key, then the signature and the rest.
         if let refusal = Self.shapeRefusal(finding) { throw .object(refusal) }
-        guard let known = key else { throw .unknownKey }
-        guard known.publicKey != nil else { throw .object(.keyInvalid) }
+        guard key != nil else { throw .unknownKey }
+        guard key?.publicKey != nil else { throw .object(.keyInvalid) }
         let evidence: AssertionEvidence
         switch finding {
         case .assertion(.success(let found)): evidence = found
@@ -49,13 +49,14 @@ extension AdmitStage {
         // Not verified against the key, so not accepted, whatever the reason was.
         case .shapeOnly, .outOfTime, .attestation, .withoutKey, .exchange, .token: throw .unknownKey
         }
-        guard isBound(known, to: item.request) else { throw .keyAlreadyBound }
+        guard isBound(key, to: item.app) else { throw .keyAlreadyBound }
         // An app may list several Apple App IDs; a key stays with the one that attested it.
-        guard known.appleAppID.utf8.elementsEqual(evidence.appID.text.utf8) else { throw .object(.appIDMismatch) }
-        guard evidence.counter > known.counter else { throw .counterNotGreater }
+        guard let bound = key?.appleAppID, Self.hasSameBytes(bound, evidence.appID.text)
+        else { throw .object(.appIDMismatch) }
+        guard let counter = key?.counter, evidence.counter > counter else { throw .counterNotGreater }
         key?.lastRequest = item.lastRequest(times)
         key?.counter = evidence.counter
-        key?.app = settings.registry.apps[item.request.app].name
+        key?.app = settings.registry.apps[item.app].name
         if let category = evidence.validationCategory { key?.validationCategory = category }
     }
 
@@ -69,11 +70,18 @@ extension AdmitStage {
 
     /// Whether a stored key may be used by this app: its own, or (imported without one) an app that lists its Apple App ID;
     /// in both cases one that accepts the key's environment.
-    private func isBound(_ known: KeyRecord, to request: Request) -> Bool {
-        let app = request.app
+    private func isBound(_ key: KeyRecord?, to app: Int) -> Bool {
         // The app is named by index and read in place: a copy of it would touch counts that all lanes share.
-        guard settings.registry.apps[app].expectations.environments.contains(known.environment) else { return false }
-        if let bound = known.app { return bound == settings.registry.apps[app].name }
-        return settings.registry.apps[app].expectations.appIDs.contains { $0.text == known.appleAppID }
+        guard let environment = key?.environment, settings.registry.apps[app].expectations.accepts(environment)
+        else { return false }
+        if let bound = key?.app { return bound == settings.registry.apps[app].name }
+        return settings.registry.apps[app].expectations.appIDs.contains { $0.text == key?.appleAppID }
+    }
+
+    private static func hasSameBytes(_ left: String, _ right: String) -> Bool {
+        let (one, other) = (left.utf8Span.span, right.utf8Span.span)
+        guard one.count == other.count else { return false }
+        for index in one.indices where one[index] != other[index] { return false }
+        return true
     }
 }

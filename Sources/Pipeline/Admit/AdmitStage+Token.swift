@@ -7,7 +7,9 @@ internal import Crypto
 extension AdmitStage {
     func token(_ item: Admission, _ state: inout BatchState) -> Verdict {
         var verdict = Verdict(outcome: .accepted)
-        guard case .project(let number) = item.request.resource, let claimed = item.request.unverifiedTokenID else {
+        guard let request = item.record.request, case .project(let number) = request.resource,
+            let claimed = request.unverifiedTokenID
+        else {
             return Verdict(outcome: .deadLetter(.internal))
         }
         let id = SHA256.hash(number.utf8Span.span, ([0] + claimed).span)

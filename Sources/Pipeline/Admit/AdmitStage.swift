@@ -49,64 +49,74 @@ package struct AdmitStage: Sendable {
                 verdicts.append(Verdict(outcome: .applied))
                 continue
             }
-            switch record.shape {
-            case .deadLetter(let reason): verdicts.append(Verdict(outcome: .deadLetter(reason)))
-            case .refused(let reason, _, _, let status): verdicts.append(Verdict(outcome: .refused(reason, status)))
-            case .request(let request):
+            if let method = record.method {
                 let own = EvaluationTime(milliseconds: record.record.timestamp)
-                let item = Admission(record: record, request: request, finding: findings[index], now: now ?? own)
-                verdicts.append(judge(item, &state))
+                let item = Admission(record: record, finding: findings[index], now: now ?? own)
+                verdicts.append(judge(item, method, &state))
+                continue
+            }
+            switch record.shape {
+            case .refused(let reason, _, _, let status): verdicts.append(Verdict(outcome: .refused(reason, status)))
+            case .deadLetter(let reason): verdicts.append(Verdict(outcome: .deadLetter(reason)))
+            case .request: preconditionFailure("a request has a verb")
             }
         }
         overlay = state.finish()
         return verdicts
     }
 
-    private func judge(_ item: Admission, _ state: inout BatchState) -> Verdict {
-        switch item.request.body {
-        case .generateChallenge: challenge(item, &state)
-        case .verifyToken: token(item, &state)
-        case .object(let object, let binding): judge(item, object, binding, &state)
+    private func judge(_ item: Admission, _ method: Method, _ state: inout BatchState) -> Verdict {
+        switch method {
+        case .generateAppAttestChallenge: challenge(item, &state)
+        case .verifyAppCheckToken: token(item, &state)
+        case .exchangeAppAttestAttestation, .exchangeAppAttestAssertion, .verifyAttestation, .verifyAssertion:
+            judgeObject(item, method, &state)
         }
     }
 
-    private func judge(
-        _ item: Admission,
-        _ object: Request.DeviceObject,
-        _ binding: Request.Binding,
-        _ state: inout BatchState
-    ) -> Verdict {
-        guard let keyID = item.request.keyID else { return Verdict(outcome: .deadLetter(.internal)) }
-        var key = state.key(keyID, on: item.partition)
-        if let known = key, let last = known.lastRequest, isSame(last, item.record) {
-            return duplicate(item, object, known, last, &state)
+    private func judgeObject(_ item: Admission, _ method: Method, _ state: inout BatchState) -> Verdict {
+        guard let keyID = item.record.keyID else { return Verdict(outcome: .deadLetter(.internal)) }
+        var key = state.key(keyID, on: item.partition, forRequestOf: item.record.valueDigest)
+        if let last = key?.lastRequest, isSame(last, item.record), let known = key {
+            return duplicate(item, method, known, last, &state)
         }
-        let previous = key
-        var verdict = Verdict(outcome: .accepted, environment: key?.environment, previousCounter: key?.counter)
+        let (environment, isUnverified) = (key?.environment, key?.publicKey == nil)
+        var verdict = Verdict(outcome: .accepted, environment: environment, previousCounter: key?.counter)
         do throws(Reason) {
-            switch (object, binding) {
-            case (.attestation, .clientDataHash): try attestation(item, key: &key)
-            case (.assertion, .clientDataHash): try assertion(item, key: &key)
-            case (.attestation, .exchange(let exchange)):
-                try exchangeAttestation(item, exchange, key: &key, &state, &verdict)
-            case (.assertion, .exchange(let exchange)):
-                try exchangeAssertion(item, exchange, key: &key, &state, &verdict)
-            }
+            try admit(item, method, key: &key, &state, &verdict)
             verdict.environment = key?.environment
-            state.set(key, of: keyID, on: item.partition)
+            if let key { state.set(key, of: keyID, on: item.partition) }
             return verdict
         } catch {
-            verdict.environment = previous?.environment
-            verdict.isUnverified = previous?.publicKey == nil
+            verdict.environment = environment
+            verdict.isUnverified = isUnverified
             verdict.order = nil
             verdict.isRestored = false
             return refuse(item, error, verdict)
         }
     }
 
+    private func admit(
+        _ item: Admission,
+        _ method: Method,
+        key: inout KeyRecord?,
+        _ state: inout BatchState,
+        _ verdict: inout Verdict
+    ) throws(Reason) {
+        switch method {
+        case .verifyAttestation: try attestation(item, key: &key)
+        case .verifyAssertion: try assertion(item, key: &key)
+        case .exchangeAppAttestAttestation:
+            try exchangeAttestation(item, item.exchange(), key: &key, &state, &verdict)
+        case .exchangeAppAttestAssertion:
+            try exchangeAssertion(item, item.exchange(), key: &key, &state, &verdict)
+        case .generateAppAttestChallenge, .verifyAppCheckToken: throw .malformedRequest
+        }
+    }
+
     func refuse(_ item: Admission, _ reason: Reason, _ verdict: Verdict) -> Verdict {
         var verdict = verdict
-        let status = reason.status(appID: item.request.appID)
+        let status = reason.status(appID: item.record.request?.appID)
         verdict.outcome = reason.isDeferral ? .deferred(reason, status) : .refused(reason, status)
         return verdict
     }
@@ -121,7 +131,7 @@ package struct AdmitStage: Sendable {
     /// A redelivered request: the same verdict, and the same token with the life that is left of it.
     private func duplicate(
         _ item: Admission,
-        _ object: Request.DeviceObject,
+        _ method: Method,
         _ key: KeyRecord,
         _ last: LastRequest,
         _ state: inout BatchState
@@ -133,18 +143,18 @@ package struct AdmitStage: Sendable {
         )
         verdict.isUnverified = key.publicKey == nil
         let times = TokenTimes(issuedAt: Int64(last.issuedAt), expiresAt: Int64(last.expiresAt))
-        guard let exchange = item.request.exchange else { return verdict }
+        guard method.isExchange, let exchange = item.record.request?.exchange else { return verdict }
         note(exchange, of: item, &state)
         do throws(Reason) {
             try checkSigningKey(item)
-            switch object {
-            case .attestation:
+            if method == .exchangeAppAttestAttestation {
                 // The active key may have changed since the first answer: the artifact is sealed under today's key.
                 if let active = try sealingKey() {
                     state.note(sealingKey: active.id.value, at: item.time, on: item.partition)
                 }
                 verdict.order = artifact(of: key).map { .attestation($0, times, now: item.now) }
-            case .assertion: verdict.order = .assertion(times, now: item.now)
+            } else {
+                verdict.order = .assertion(times, now: item.now)
             }
             return verdict
         } catch {
@@ -159,12 +169,25 @@ package struct AdmitStage: Sendable {
 /// One request in Admit.
 struct Admission {
     let record: DecodedRecord
-    let request: Request
     let finding: Finding
     /// The mint time of its token.
     let now: EvaluationTime
 
     var partition: Int32 { record.record.partition }
+
+    /// Index into the registry's apps.
+    ///
+    /// - Precondition: the request is not of verifyAppCheckToken, which names a project and no app.
+    var app: Int {
+        guard let app = record.appIndex else { preconditionFailure("a project is not an app") }
+        return app
+    }
+
+    /// - Throws: for a request outside the exchange, which no caller has.
+    func exchange() throws(Reason) -> Request.Exchange {
+        guard let exchange = record.request?.exchange else { throw .malformedRequest }
+        return exchange
+    }
 
     /// The evaluation time.
     var time: EvaluationTime { EvaluationTime(milliseconds: record.record.timestamp) }

@@ -7,8 +7,8 @@ struct BatchState {
     private(set) var overlay: LedgerOverlay
     private let ledger: (Int32) -> PartitionLedger?
     private let settings: PipelineSettings
-    // Records come in runs of one partition; keys may lie in another ledger than the rest (in replay).
-    private var (keys, home) = (LedgerRun(), LedgerRun())
+    // Keys may lie in another ledger than the rest (in replay).
+    private var views = LedgerViews()
     private var clock = StreamClock()
     private var remembered: [Int32: (end: Int64, count: Int)] = [:]
 
@@ -23,31 +23,32 @@ struct BatchState {
 
     /// The highest evaluation time of a partition so far, the present record's included.
     mutating func streamTime(of partition: Int32) -> EvaluationTime {
-        goHome(partition)
-        let known = home.ledger?.streamTime ?? EvaluationTime(milliseconds: -1)
+        let place = home(partition)
+        let known = views.ledgers[place].streamTime
         return max(known, clock.time(of: partition) ?? known)
     }
 
     /// The offset before which everything was applied already.
     mutating func appliedOffset(of partition: Int32) -> Int64 {
-        goHome(partition)
-        return home.ledger?.appliedOffset ?? 0
+        let place = home(partition)
+        return views.ledgers[place].appliedOffset
     }
 
-    mutating func key(_ id: KeyID, on partition: Int32) -> KeyRecord? {
+    /// The key's record as a request with a value of this digest needs it: see ``KeyLedger/record(_:forRequestOf:)``.
+    mutating func key(_ id: KeyID, on partition: Int32, forRequestOf digest: Digest) -> KeyRecord? {
         let number = settings.ledgerPartition(partition)
         if let changed = overlay[number, id] { return changed }
-        keys.move(to: number, ledger)
-        return keys.ledger?.keys[id]
+        let place = views.place(of: number, ledger)
+        return views.ledgers[place].keys.record(id, forRequestOf: digest)
     }
 
-    mutating func set(_ key: KeyRecord?, of id: KeyID, on partition: Int32) {
-        overlay[settings.ledgerPartition(partition), id] = key
+    mutating func set(_ key: consuming KeyRecord, of id: KeyID, on partition: Int32) {
+        overlay.set(id, key, on: settings.ledgerPartition(partition))
     }
 
     mutating func challenge(_ id: Digest, on partition: Int32) -> ConsumedID? {
-        goHome(partition)
-        return overlay[partition].challenges[id] ?? home.ledger?.challenges[id]
+        let place = home(partition)
+        return overlay[partition].challenges[id] ?? views.ledgers[place].challenges[id]
     }
 
     mutating func consume(challenge id: Digest, _ consumed: ConsumedID, on partition: Int32) {
@@ -55,8 +56,8 @@ struct BatchState {
     }
 
     mutating func token(_ id: Digest, on partition: Int32) -> ConsumedID? {
-        goHome(partition)
-        return overlay[partition].tokens[id] ?? home.ledger?.tokens[id]
+        let place = home(partition)
+        return overlay[partition].tokens[id] ?? views.ledgers[place].tokens[id]
     }
 
     mutating func consume(token id: Digest, _ consumed: ConsumedID, on partition: Int32) {
@@ -71,14 +72,15 @@ struct BatchState {
         let end = ConsumedIDs.bucketEnd(time)
         if let known = remembered[partition], known.end == end { return known.count }
         let own = overlay[partition].tokens.values.count { ConsumedIDs.bucketEnd($0.expiresAt) > time.milliseconds }
-        let count = own + (home.ledger?.tokens.count(after: time) ?? 0)
+        let place = home(partition)
+        let count = own + views.ledgers[place].tokens.count(after: time)
         remembered[partition] = (end, count)
         return count
     }
 
     mutating func rate(_ name: String, on partition: Int32) -> RateCount? {
-        goHome(partition)
-        return overlay[partition].rates[name] ?? home.ledger?.rates[name]
+        let place = home(partition)
+        return overlay[partition].rates[name] ?? views.ledgers[place].rates[name]
     }
 
     mutating func set(rate: RateCount, of name: String, on partition: Int32) {
@@ -87,12 +89,14 @@ struct BatchState {
 
     /// Notes a key that sealed artifacts: from then on the configuration must not lack it.
     mutating func note(sealingKey id: UInt32, at time: EvaluationTime, on partition: Int32) {
-        goHome(partition)
-        guard overlay[partition].sealingKeys[id] == nil, home.ledger?.sealingKeys[id] == nil else { return }
+        let place = home(partition)
+        let known = views.ledgers[place].sealingKeys[id]
+        guard overlay[partition].sealingKeys[id] == nil, known == nil else { return }
         overlay[partition].sealingKeys[id] = time
     }
 
-    private mutating func goHome(_ partition: Int32) { home.move(to: partition, ledger) }
+    /// Asked for before the array is read: it may grow.
+    private mutating func home(_ partition: Int32) -> Int { views.place(of: partition, ledger) }
 
     /// The overlay with the stream times and the expired ids.
     mutating func finish() -> LedgerOverlay {

@@ -7,18 +7,23 @@ struct StreamClock {
     /// Ids forgotten per batch and partition, so that the ids of a quiet hour do not make one huge transaction.
     private static let expiryLimit = 5_000
 
-    private var times: [Int32: EvaluationTime] = [:]
+    private var places = PartitionPlaces()
+    private var times: [(partition: Int32, time: EvaluationTime)] = []
 
     /// Requests move the time; one ahead of the wall clock does not: it would expire the challenges of others.
     mutating func note(_ record: DecodedRecord) {
-        guard case .request = record.shape, record.clockReason != .fromFuture else { return }
+        guard record.method != nil, record.clockReason != .fromFuture else { return }
         let time = EvaluationTime(milliseconds: record.record.timestamp)
         let partition = record.record.partition
-        if let known = times[partition], known >= time { return }
-        times[partition] = time
+        if let place = places[partition] {
+            if times[place].time < time { times[place].time = time }
+        } else {
+            places.add(partition, place: times.count)
+            times.append((partition, time))
+        }
     }
 
-    func time(of partition: Int32) -> EvaluationTime? { times[partition] }
+    func time(of partition: Int32) -> EvaluationTime? { places[partition].map { times[$0].time } }
 
     func write(into overlay: inout LedgerOverlay, ledger: (Int32) -> PartitionLedger?) {
         for (partition, time) in times {

@@ -57,10 +57,17 @@ package enum CaptureCodec {
         // A quarter for escapes, the frame around a record, and the room that the last string may ask for.
         let room = records.reduce(2048) { $0 + 5 * $1.byteCount / 4 + 256 }
         var writer = JSONWriter(capacity: room)
-        for index in records.indices {
-            let record = records[index]
-            begin(topic, record.partition, record.sourceOffset, record.sourceTimestamp, in: &writer)
-            end(record.headers, record.key, record.value, in: &writer)
+        var start = JSONWriter(capacity: 64)
+        start.beginObject()
+        start.key("topic")
+        start.string(topic)
+        let beginning = start.takeBytes()
+        // Elements of a span are read in place.
+        let outputs = records.span
+        for index in outputs.indices {
+            writer.raw(beginning)
+            write(outputs[index].partition, outputs[index].sourceOffset, outputs[index].sourceTimestamp, to: &writer)
+            end(outputs[index].headers, outputs[index].key, outputs[index].value, in: &writer)
         }
         return writer.takeBytes()
     }
@@ -75,14 +82,16 @@ package enum CaptureCodec {
         writer.beginObject()
         writer.key("topic")
         writer.string(topic)
-        writer.key("partition")
+        write(partition, offset, timestamp, to: &writer)
+    }
+
+    private static func write(_ partition: Int32, _ offset: Int64, _ timestamp: Int64, to writer: inout JSONWriter) {
+        writer.syntax(",\"partition\":")
         writer.value(partition)
-        writer.key("offset")
+        writer.syntax(",\"offset\":")
         writer.value(offset)
         if timestamp != -1 {
-            writer.key("tstype")
-            writer.string("logappend")
-            writer.key("ts")
+            writer.syntax(",\"tstype\":\"logappend\",\"ts\":")
             writer.value(timestamp)
         }
     }

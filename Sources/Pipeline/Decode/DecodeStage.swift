@@ -1,7 +1,15 @@
 internal import AppAttest
 internal import AppCheck
 internal import Crypto
+internal import JSON
 internal import Log
+
+/// What one record's reading leaves for the next.
+private struct Reading {
+    var topic = ""
+    var paths = RequestPaths()
+    var payload = ByteScratch()
+}
 
 /// Decode (lanes): limits, headers, JSON, base64, the record key. A pure function of the record and of `now`.
 package struct DecodeStage: Sendable {
@@ -25,7 +33,7 @@ package struct DecodeStage: Sendable {
     ) -> DecodedGrain {
         var grain = DecodedGrain()
         grain.records.reserveCapacity(polled.count)
-        var (path, topic) = (RequestDecoder.LastPath(), "")
+        var reading = Reading()
         for index in polled.indices {
             switch polled[index] {
             case .record(let record):
@@ -33,12 +41,16 @@ package struct DecodeStage: Sendable {
                 if !poison.isEmpty, let letter = poisonous(record, poison) {
                     grain.records.append(letter)
                 } else {
-                    grain.records.append(decode(record, now: now, lastPath: &path))
+                    grain.records.append(decode(record, now: now, &reading))
                 }
             case .captureLine(let chunk, let range, let number):
+                if let record = plain(chunk, range, now: now, &reading) {
+                    grain.records.append(record)
+                    continue
+                }
                 do throws(CaptureCodec.Fault) {
-                    let record = try CaptureCodec.decode(chunk, in: range, lastTopic: &topic)
-                    grain.records.append(decode(record, now: now, lastPath: &path))
+                    let record = try CaptureCodec.decode(chunk, in: range, lastTopic: &reading.topic)
+                    grain.records.append(decode(record, now: now, &reading))
                 } catch {
                     guard !settings.skipsBadLines else {
                         grain.skippedLines += 1
@@ -55,7 +67,7 @@ package struct DecodeStage: Sendable {
     private func decode(
         _ polled: consuming InboundRecord,
         now: EvaluationTime?,
-        lastPath path: inout RequestDecoder.LastPath
+        _ reading: inout Reading
     ) -> DecodedRecord {
         var record = polled
         let headers = HeaderReading(
@@ -63,7 +75,7 @@ package struct DecodeStage: Sendable {
             headerBytes: settings.limits.headerBytes,
             requestIDBytes: settings.limits.requestIDBytes
         )
-        let shape = shape(of: record, hasHeaders: headers != nil && record.hasReadableHeaders, lastPath: &path)
+        let shape = shape(of: record, hasHeaders: headers != nil && record.hasReadableHeaders, &reading.paths)
         let digest = SHA256.hash(record.value ?? [])
         var clockReason: Reason?
         var claimedKey: P256PublicKey?
@@ -89,6 +101,58 @@ package struct DecodeStage: Sendable {
         )
     }
 
+    /// An ordinary assertion in a capture's line, decoded without the record and the tree of its JSON; nil for any other.
+    private func plain(
+        _ chunk: [UInt8],
+        _ range: Range<Int>,
+        now: EvaluationTime?,
+        _ reading: inout Reading
+    ) -> DecodedRecord? {
+        let bytes = chunk.span
+        let limits = settings.limits
+        guard let line = PlainCaptureLine(bytes, in: range, topic: reading.topic, payload: &reading.payload),
+            let headers = HeaderReading(
+                line,
+                bytes,
+                headerBytes: limits.headerBytes,
+                requestIDBytes: limits.requestIDBytes
+            ), let requestID = headers.requestID
+        else { return nil }
+        let text = bytes.extracting(line.key)
+        guard
+            let request = reading.payload.withBytes({
+                decoder.plainRequest($0, recordKey: text, paths: &reading.paths)
+            })
+        else { return nil }
+        let key = HeaderReading.copy(text)
+        guard isInPlace(key, line.timestamp, line.partition) else { return nil }
+        let record = InboundRecord(
+            topic: reading.topic,
+            partition: line.partition,
+            offset: line.offset,
+            timestamp: line.timestamp,
+            key: key,
+            value: nil
+        )
+        return DecodedRecord(
+            record: record,
+            requestID: requestID,
+            shape: .request(request),
+            valueDigest: reading.payload.withBytes { SHA256.hash($0) },
+            clockReason: clockReason(line.timestamp, now: now),
+            claimedKey: nil,
+            traceHeaders: headers.traceHeaders,
+            installationID: headers.installationID,
+            isAttestationHandshake: headers.isAttestationHandshake
+        )
+    }
+
+    /// Whether a record with the right key has a readable time and lies on its partition.
+    private func isInPlace(_ key: [UInt8], _ timestamp: Int64, _ partition: Int32) -> Bool {
+        guard InboundRecord.timestamps.contains(timestamp) else { return false }
+        return settings.partitionOfKey.map { $0(key) == partition } ?? true
+    }
+
     private func poisonous(_ record: InboundRecord, _ poison: Poison) -> DecodedRecord? {
         let isRefused = poison.refused.contains(RecordPlace(record))
         guard isRefused || poison.crashing.contains(WorkItem(record)) else { return nil }
@@ -107,12 +171,17 @@ package struct DecodeStage: Sendable {
     private func shape(
         of record: InboundRecord,
         hasHeaders: Bool,
-        lastPath: inout RequestDecoder.LastPath
+        _ paths: inout RequestPaths
     ) -> DecodedRecord.Shape {
         guard let value = record.value else { return .deadLetter(.nullValue) }
         guard value.count <= settings.limits.valueBytes else { return .deadLetter(.tooLarge) }
         guard hasHeaders else { return .deadLetter(.badHeaders) }
-        switch decoder.decode(value, lastPath: &lastPath) {
+        if let key = record.key, isInPlace(key, record.timestamp, record.partition),
+            let request = decoder.plainRequest(value.span, recordKey: key.span, paths: &paths)
+        {
+            return .request(request)
+        }
+        switch decoder.decode(value, paths: &paths) {
         case .deadLetter(let reason):
             return .deadLetter(reason)
         case .refused(let reason, let path, let keyID, let status):

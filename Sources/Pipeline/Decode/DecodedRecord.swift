@@ -16,7 +16,15 @@ package final class DecodedRecord: Sendable {
     /// As polled; only dead letters keep value and headers, which they repeat.
     package let record: InboundRecord
     package let requestID: ExactText
-    package let shape: Shape
+    /// nil for a record that is refused for its shape, or is no request.
+    package let request: Request?
+    /// The other shapes.
+    private let unfit: Shape?
+    /// The request's own, beside it: reading them copies nothing. A refused record has none of them.
+    package let keyID: KeyID?
+    package let method: Method?
+    /// Index into the registry's apps.
+    package let appIndex: Int?
     /// SHA-256 of the value: together with the request id it identifies a redelivery.
     package let valueDigest: Digest
     /// Older or newer than live mode allows; judged after the duplicate check.
@@ -46,7 +54,13 @@ package final class DecodedRecord: Sendable {
     ) {
         self.record = record
         self.requestID = requestID
-        self.shape = shape
+        if case .request(let request) = shape {
+            (keyID, method, appIndex) = (request.keyID, request.method, request.appIndex)
+            (self.request, unfit) = (request, nil)
+        } else {
+            (keyID, method, appIndex, request) = (nil, nil, nil, nil)
+            unfit = shape
+        }
         self.valueDigest = valueDigest
         self.clockReason = clockReason
         self.claimedKey = claimedKey
@@ -55,4 +69,9 @@ package final class DecodedRecord: Sendable {
         self.isAttestationHandshake = isAttestationHandshake
         self.isPoisonous = isPoisonous
     }
+
+    package var shape: Shape { request.map { .request($0) } ?? unfit ?? .deadLetter(.internal) }
+
+    /// Whether the request's object is an assertion.
+    var bringsAssertion: Bool { method == .verifyAssertion || method == .exchangeAppAttestAssertion }
 }

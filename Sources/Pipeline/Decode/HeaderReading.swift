@@ -1,4 +1,5 @@
 package import AppAttest
+internal import JSON
 package import Log
 
 /// The headers that the pipeline reads; of several with one name the last one counts.
@@ -20,31 +21,78 @@ package struct HeaderReading {
     ///   looked at) that is empty, too long or no UTF-8.
     package init?(_ headers: [RecordHeader], headerBytes: Int, requestIDBytes: Int) {
         guard headers.count <= Self.maxHeaders else { return nil }
-        var total = 0
-        var requestID: RecordHeader?
-        var installation: RecordHeader?
-        for header in headers {
-            total += header.name.count + (header.value?.count ?? 0)
-            if header.name.elementsEqual("request-id".utf8) {
-                requestID = header
-            } else if header.name.elementsEqual("traceparent".utf8) || header.name.elementsEqual("tracestate".utf8) {
-                traceHeaders.append(header)
-            } else if header.name.elementsEqual("installation-id".utf8) {
-                installation = header
-            } else if header.name.elementsEqual("handshake".utf8) {
-                isAttestationHandshake = header.value?.elementsEqual("attestation".utf8) ?? false
-            }
+        var found = Found()
+        for index in headers.indices {
+            let (name, value) = (headers[index].name, headers[index].value)
+            found.bytes += name.count + (value?.count ?? 0)
+            if let name = Name(name.span) { found.note(name, value) }
         }
-        guard total <= headerBytes else { return nil }
-        installationID = Self.text(installation?.value, upTo: Self.installationIDBytes)
-        guard let requestID else { return }
-        guard let text = Self.text(requestID.value, upTo: requestIDBytes) else { return nil }
-        self.requestID = text
+        self.init(found, headerBytes: headerBytes, requestIDBytes: requestIDBytes)
+    }
+
+    /// The same for a capture's line, whose headers have values and are few.
+    init?(_ line: PlainCaptureLine, _ chunk: Span<UInt8>, headerBytes: Int, requestIDBytes: Int) {
+        var found = Found()
+        for index in 0..<line.headerCount {
+            let (name, value) = line.header(index)
+            found.bytes += name.count + value.count
+            if let name = Name(chunk.extracting(name)) { found.note(name, Self.copy(chunk.extracting(value))) }
+        }
+        self.init(found, headerBytes: headerBytes, requestIDBytes: requestIDBytes)
+    }
+
+    private init?(_ found: Found, headerBytes: Int, requestIDBytes: Int) {
+        guard found.bytes <= headerBytes else { return nil }
+        (traceHeaders, isAttestationHandshake) = (found.traceHeaders, found.isAttestationHandshake)
+        installationID = Self.text(found.installation, upTo: Self.installationIDBytes)
+        guard found.hasRequestID else { return }
+        guard let text = Self.text(found.requestID, upTo: requestIDBytes) else { return nil }
+        requestID = text
     }
 
     /// - Returns: nil unless there are 1 to `limit` bytes of UTF-8.
     private static func text(_ bytes: [UInt8]?, upTo limit: Int) -> ExactText? {
         guard let bytes, !bytes.isEmpty, bytes.count <= limit else { return nil }
         return ExactText(validating: bytes)
+    }
+
+    static func copy(_ bytes: Span<UInt8>) -> [UInt8] {
+        [UInt8](capacity: bytes.count) { output in for index in bytes.indices { output.append(bytes[index]) } }
+    }
+
+    /// The names that are read.
+    private enum Name {
+        case requestID, traceParent, traceState, installationID, handshake
+
+        init?(_ name: Span<UInt8>) {
+            switch name.count {
+            case 10 where JSONCursor.holds("request-id", name): self = .requestID
+            case 11 where JSONCursor.holds("traceparent", name): self = .traceParent
+            case 10 where JSONCursor.holds("tracestate", name): self = .traceState
+            case 15 where JSONCursor.holds("installation-id", name): self = .installationID
+            case 9 where JSONCursor.holds("handshake", name): self = .handshake
+            default: return nil
+            }
+        }
+    }
+
+    /// What the headers say, before the limits are judged.
+    private struct Found {
+        var bytes = 0
+        var hasRequestID = false
+        var requestID: [UInt8]?
+        var installation: [UInt8]?
+        var isAttestationHandshake = false
+        var traceHeaders: [RecordHeader] = []
+
+        mutating func note(_ name: Name, _ value: [UInt8]?) {
+            switch name {
+            case .requestID: (hasRequestID, requestID) = (true, value)
+            case .traceParent: traceHeaders.append(RecordHeader(name: Array("traceparent".utf8), value: value))
+            case .traceState: traceHeaders.append(RecordHeader(name: Array("tracestate".utf8), value: value))
+            case .installationID: installation = value
+            case .handshake: isAttestationHandshake = value == Array("attestation".utf8)
+            }
+        }
     }
 }

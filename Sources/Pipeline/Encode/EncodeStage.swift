@@ -1,7 +1,8 @@
 internal import AppAttest
 internal import AppCheck
 internal import Crypto
-package import Log
+internal import JSON
+internal import Log
 
 /// Emit's encoding half (lanes): turns verdicts into outgoing records, each on its request's partition number.
 package struct EncodeStage: Sendable {
@@ -18,29 +19,56 @@ package struct EncodeStage: Sendable {
         registry = settings.registry
     }
 
-    /// Counts the reason of a refusal or deferral.
-    package func count(_ decoded: DecodedRecord, _ verdict: Verdict, into refusals: inout RefusalCounts) {
-        refusals.add(decoded, verdict, in: registry)
+    /// The outputs of a grain's records, and those of the ledger topic behind them.
+    ///
+    /// - Parameters:
+    ///   - range: of the records, then of the changes.
+    ///   - work: notes each record before it is looked at.
+    func encode(
+        _ range: Range<Int>,
+        _ records: [DecodedRecord],
+        _ findings: [Finding],
+        _ verdicts: [Verdict],
+        changes: [(partition: Int32, change: LedgerChange)],
+        work: WorkSlot
+    ) -> (outputs: [OutboundRecord], refusals: RefusalCounts) {
+        var (outputs, refusals, scratch) = ([OutboundRecord](), RefusalCounts(), JSONWriter(capacity: 1024))
+        outputs.reserveCapacity(range.count)
+        // Elements of spans are read in place.
+        let (findings, verdicts) = (findings.span, verdicts.span)
+        for index in range.prefix(while: { $0 < records.count }) {
+            work.note(records[index].record)
+            encode(records[index], findings[index], verdicts[index], into: &outputs, &scratch)
+            refusals.add(records[index], verdicts[index], in: registry)
+        }
+        for index in range.drop(while: { $0 < records.count }) {
+            let (partition, change) = changes[index - records.count]
+            outputs.append(OutboundRecord(change, partition: partition))
+        }
+        return (outputs, refusals)
     }
 
     /// Appends the outputs of one record: exactly one result or one dead letter, then the answer and the event of an
     /// exchange.
     ///
     /// The broker must accept every output: one that it refuses would stop its partition.
-    package func encode(
+    ///
+    /// - Parameter scratch: room for one output after another.
+    func encode(
         _ decoded: DecodedRecord,
         _ finding: Finding,
         _ verdict: Verdict,
-        into outputs: inout [OutboundRecord]
+        into outputs: inout [OutboundRecord],
+        _ scratch: inout JSONWriter
     ) {
         switch verdict.outcome {
         case .deadLetter(let reason): return outputs.append(deadLetter(decoded, reason))
         case .applied: return
         case .accepted, .refused, .deferred: break
         }
-        appendResult(decoded, finding, verdict, into: &outputs)
+        appendResult(decoded, finding, verdict, into: &outputs, &scratch)
         // The order is looked at first: most records have none, and unwrapping a request copies all of it.
-        if let order = verdict.order, case .request(let request) = decoded.shape,
+        if let order = verdict.order, let request = decoded.request,
             let answer = mint.answer(order, to: decoded, request)
         {
             let header = RecordHeader("request-id", decoded.requestID)
@@ -78,10 +106,12 @@ package struct EncodeStage: Sendable {
         _ decoded: DecodedRecord,
         _ finding: Finding,
         _ verdict: Verdict,
-        into outputs: inout [OutboundRecord]
+        into outputs: inout [OutboundRecord],
+        _ scratch: inout JSONWriter
     ) {
-        let value = ResultEncoder.encode(decoded, finding, verdict)
-        var result = output(.results, of: decoded, value, headers: decoded.traceHeaders)
+        scratch.restart()
+        ResultEncoder.encode(decoded, finding, verdict, into: &scratch)
+        var result = output(.results, of: decoded, scratch.bytes, headers: decoded.traceHeaders)
         result.status = verdict.status?.code
         outputs.append(verdict.isAccepted || fits(result) ? result : deadLetter(decoded, .tooLarge))
     }

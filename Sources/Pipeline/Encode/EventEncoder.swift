@@ -13,6 +13,8 @@ struct EventEncoder {
     /// - Returns: nil for other verbs, for duplicates, and for requests answered with 503: a deferral, a record that
     ///   came late or under a wrong key. None of these is the device's failure.
     func encode(_ decoded: DecodedRecord, _ verdict: Verdict) -> [UInt8]? {
+        // Other verbs are known without reading the path again.
+        if let method = decoded.method, !method.isExchange { return nil }
         guard !verdict.isDuplicate, let subject = subject(of: decoded), let (name, reason) = Self.name(of: verdict)
         else {
             return nil
@@ -68,14 +70,7 @@ struct EventEncoder {
     }
 
     private func subject(of decoded: DecodedRecord) -> Subject? {
-        switch decoded.shape {
-        case .deadLetter: return nil
-        case .refused(_, let path, let keyID, _):
-            // Refused before its body was read: the path still identifies the app.
-            let account = RequestDecoder.account(of: path, in: registry)
-            guard let app = account.app, let method = account.method, method.isExchange else { return nil }
-            return Subject(app: registry.apps[app].name, method: method, limitedUse: false, keyID: keyID)
-        case .request(let request):
+        if let request = decoded.request {
             guard let exchange = request.exchange, let app = request.appIndex else { return nil }
             return Subject(
                 app: registry.apps[app].name,
@@ -83,6 +78,14 @@ struct EventEncoder {
                 limitedUse: exchange.limitedUse,
                 keyID: request.keyID
             )
+        }
+        switch decoded.shape {
+        case .deadLetter, .request: return nil
+        case .refused(_, let path, let keyID, _):
+            // Refused before its body was read: the path still identifies the app.
+            let account = RequestDecoder.account(of: path, in: registry)
+            guard let app = account.app, let method = account.method, method.isExchange else { return nil }
+            return Subject(app: registry.apps[app].name, method: method, limitedUse: false, keyID: keyID)
         }
     }
 

@@ -8,6 +8,7 @@ enum EvidenceEncoder {
     /// Written for accepted requests, and for those that the state refused after their object had passed every check.
     static func write(_ finding: Finding, _ verdict: Verdict, into json: inout JSONWriter) {
         switch finding {
+        case .exchange(let object, _): write(object, verdict, into: &json)
         case .attestation(.success(let evidence)): write(evidence, into: &json)
         case .assertion(.success(let evidence)) where !verdict.isUnverified: write(evidence, verdict, into: &json)
         default: writeRecord(verdict, into: &json)
@@ -36,10 +37,10 @@ enum EvidenceEncoder {
         // A refused request may have no key record, and so no environment to report.
         guard let environment = verdict.environment else { return }
         open(environment, evidence.appID.text, &json)
-        json.key("counter")
+        json.syntax(",\"counter\":")
         json.value(evidence.counter)
         if let previous = verdict.previousCounter {
-            json.key("previousCounter")
+            json.syntax(",\"previousCounter\":")
             json.value(previous)
         }
         entries(evidence.validationCategory, evidence.bundleVersion, areIgnored: evidence.ignoresExtensions, &json)
@@ -75,11 +76,10 @@ enum EvidenceEncoder {
     }
 
     private static func open(_ environment: Environment, _ appID: String, _ json: inout JSONWriter) {
-        json.key("evidence")
-        json.beginObject()
-        json.key("environment")
-        json.string(environment.rawValue)
-        json.key("appId")
+        switch environment {
+        case .production: json.syntax(",\"evidence\":{\"environment\":\"production\",\"appId\":")
+        case .development: json.syntax(",\"evidence\":{\"environment\":\"development\",\"appId\":")
+        }
         json.string(appID)
     }
 

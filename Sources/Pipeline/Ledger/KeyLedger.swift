@@ -32,7 +32,15 @@ package struct KeyLedger: Sendable {
         return .key(P256PublicKey(uncheckedX: segments[segment][place].x, y: segments[segment][place].y))
     }
 
-    package subscript(key: KeyID) -> KeyRecord? { find(key).map(record(at:)) }
+    package subscript(key: KeyID) -> KeyRecord? { find(key).map { record(at: $0) } }
+
+    /// For judging a request: the last request is left out unless its value had this digest. With any other the request
+    /// is no duplicate, whatever its id, which need not be unpacked.
+    func record(_ key: KeyID, forRequestOf digest: Digest) -> KeyRecord? {
+        guard let slot = find(key) else { return nil }
+        let (segment, place) = Self.split(slot)
+        return record(at: slot, withLast: segments[segment][place].valueDigest == digest)
+    }
 
     /// - Parameter unlessLower: a present record with a higher counter stays.
     package mutating func set(_ key: KeyID, _ record: KeyRecord, unlessLower: Bool = false) {
@@ -94,7 +102,7 @@ package struct KeyLedger: Sendable {
 }
 
 extension KeyLedger {
-    private func record(at slot: UInt32) -> KeyRecord {
+    private func record(at slot: UInt32, withLast: Bool = true) -> KeyRecord {
         let (segment, place) = Self.split(slot)
         let entry = segments[segment][place]
         let key = entry.flags.contains(.usableKey) ? P256PublicKey(uncheckedX: entry.x, y: entry.y) : nil
@@ -108,7 +116,7 @@ extension KeyLedger {
             registeredAt: EvaluationTime(milliseconds: entry.registeredAt),
             nonce: entry.flags.contains(.nonce) ? entry.nonce : nil,
             issued: issued(of: entry),
-            lastRequest: lastRequest(of: entry, slot: slot)
+            lastRequest: withLast ? lastRequest(of: entry, slot: slot) : nil
         )
     }
 

@@ -4,7 +4,8 @@ internal import Log
 
 /// The changes of one uncommitted batch: read before the ledger, dropped on an abort.
 package struct LedgerOverlay: Sendable {
-    private var places: [Int32: Int] = [:]
+    private var places = PartitionPlaces()
+    private var numbers: [Int32] = []
     /// In an array, whose elements are read and changed in place: a dictionary's getter copies them.
     private var parts: [PartitionOverlay] = []
 
@@ -19,15 +20,20 @@ package struct LedgerOverlay: Sendable {
 
     /// The key's record, if this batch has changed it.
     package subscript(partition: Int32, key: KeyID) -> KeyRecord? {
-        get { places[partition].flatMap { parts[$0].keys[key] } }
-        set { parts[place(of: partition)].keys[key] = newValue }
+        guard let place = places[partition] else { return nil }
+        return parts[place].keys[key]
     }
 
-    package var partitions: [Int32] { places.keys.sorted() }
+    package mutating func set(_ key: KeyID, _ record: consuming KeyRecord, on partition: Int32) {
+        parts[place(of: partition)].keys.set(key, record)
+    }
+
+    package var partitions: [Int32] { numbers.sorted() }
 
     private mutating func place(of partition: Int32) -> Int {
         if let place = places[partition] { return place }
-        places[partition] = parts.count
+        places.add(partition, place: parts.count)
+        numbers.append(partition)
         parts.append(PartitionOverlay())
         return parts.count - 1
     }
@@ -40,7 +46,7 @@ package struct LedgerOverlay: Sendable {
 
 /// The changes of one partition.
 package struct PartitionOverlay: Sendable {
-    package var keys: [KeyID: KeyRecord] = [:]
+    package var keys = KeyChanges()
     package var challenges: [Digest: ConsumedID] = [:]
     package var tokens: [Digest: ConsumedID] = [:]
     package var rates: [String: RateCount] = [:]
@@ -59,7 +65,7 @@ package struct PartitionOverlay: Sendable {
     func changes() -> [LedgerChange] {
         var changes: [LedgerChange] = firstMark.map { [.mark($0)] } ?? []
         changes.reserveCapacity(keys.count + challenges.count + tokens.count + expired.count + 1)
-        for (key, record) in keys { changes.append(.key(key, record)) }
+        keys.forEach { changes.append(.key($0, $1)) }
         for (id, consumed) in challenges { changes.append(.challenge(id, consumed)) }
         for (id, consumed) in tokens { changes.append(.token(id, consumed)) }
         for (app, rate) in rates { changes.append(.rate(app: app, rate)) }

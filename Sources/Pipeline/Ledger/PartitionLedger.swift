@@ -52,7 +52,7 @@ package struct PartitionLedger: Sendable {
 
     /// Applies the changes of a committed batch.
     package mutating func apply(_ overlay: PartitionOverlay) {
-        for (key, record) in overlay.keys { keys.set(key, record) }
+        overlay.keys.forEach { keys.set($0, $1) }
         for (id, consumed) in overlay.challenges { challenges.insert(id, consumed) }
         for (id, consumed) in overlay.tokens { tokens.insert(id, consumed) }
         for (app, rate) in overlay.rates { rates[app] = rate }

@@ -64,19 +64,14 @@ extension BatchLoop {
         batch.enter(.encoding)
         let count = records.count + changes.count
         hand(batch, .encoding, count: count, grain: 64, priority: .high) { range, lane in
-            var outputs: [OutboundRecord] = []
-            outputs.reserveCapacity(range.count)
-            var refusals = RefusalCounts()
-            for index in range {
-                if index < records.count {
-                    lane.work.note(records[index].record)
-                    stage.encode(records[index], findings[index], verdicts[index], into: &outputs)
-                    stage.count(records[index], verdicts[index], into: &refusals)
-                } else {
-                    let (partition, change) = changes[index - records.count]
-                    outputs.append(OutboundRecord(change, partition: partition))
-                }
-            }
+            let (outputs, refusals) = stage.encode(
+                range,
+                records,
+                findings,
+                verdicts,
+                changes: changes,
+                work: lane.work
+            )
             let grain = packer.map { EncodedGrain(packed: $0(outputs)) } ?? EncodedGrain(records: outputs)
             return [grain.with(refusals)]
         } then: { batch, outputs in
@@ -124,7 +119,7 @@ extension BatchLoop {
     private func keep(_ seconds: [ComputedSecond]) {
         for computed in seconds {
             let partition = settings.ledgerPartition(computed.partition)
-            ledgers[partition]?.keys.setSecond(computed.second, of: computed.keyID, computed.key)
+            ledgers[partition]?.keys.setSecond(computed.second, of: computed.keyID, publicKey: computed.key)
         }
     }
 

@@ -45,16 +45,18 @@ package struct LoopTally: Sendable, Equatable {
     mutating func add(_ verdicts: [Verdict]) {
         requests += verdicts.count
         batches += 1
-        for verdict in verdicts {
-            switch verdict.outcome {
+        // Elements of a span are read in place.
+        let verdicts = verdicts.span
+        for index in verdicts.indices {
+            switch verdicts[index].outcome {
             case .accepted: accepted += 1
             case .refused(let reason, _): refused[reason.code, default: 0] += 1
             case .deferred: deferred += 1
             case .deadLetter(let reason): deadLetters[reason.rawValue, default: 0] += 1
             case .applied: requests -= 1
             }
-            if verdict.isDuplicate { duplicates += 1 }
-            switch verdict.sessionToken {
+            if verdicts[index].isDuplicate { duplicates += 1 }
+            switch verdicts[index].sessionToken {
             case .remembered: sessionTokensUsed += 1
             case .overLimit: sessionTokensOverLimit += 1
             case nil: break

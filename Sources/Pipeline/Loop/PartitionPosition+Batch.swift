@@ -3,16 +3,19 @@ internal import Log
 extension PartitionPosition {
     /// The next offset of each partition among `records`, sorted by partition.
     static func after(_ records: [DecodedRecord]) -> [PartitionPosition] {
-        var next: [Int32: Int64] = [:]
+        var (places, next) = (PartitionPlaces(), [(partition: Int32, offset: Int64)]())
         for record in records {
             // A capture may contain the largest offset of all, which has no next one.
             let (after, isBeyond) = record.record.offset.addingReportingOverflow(1)
-            next[record.record.partition, default: 0].raise(to: isBeyond ? .max : after)
+            let offset = isBeyond ? Int64.max : after
+            if let place = places[record.record.partition] {
+                next[place].offset = max(next[place].offset, offset)
+            } else {
+                places.add(record.record.partition, place: next.count)
+                next.append((record.record.partition, max(0, offset)))
+            }
         }
-        return next.sorted { $0.key < $1.key }.map { PartitionPosition(partition: $0.key, offset: $0.value) }
+        return next.sorted { $0.partition < $1.partition }
+            .map { PartitionPosition(partition: $0.partition, offset: $0.offset) }
     }
-}
-
-extension Int64 {
-    fileprivate mutating func raise(to value: Int64) { self = Swift.max(self, value) }
 }

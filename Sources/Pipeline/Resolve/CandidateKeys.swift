@@ -11,9 +11,7 @@ package struct CandidateKeys: Sendable {
 
     package mutating func add(_ records: [DecodedRecord]) {
         for record in records {
-            guard let key = record.claimedKey, case .request(let request) = record.shape,
-                let keyID = request.keyID
-            else { continue }
+            guard let key = record.claimedKey, let keyID = record.keyID else { continue }
             keys[keyID] = key
         }
     }

@@ -18,18 +18,19 @@ package enum ResolveStage {
         work: WorkSlot? = nil,
         sealed: (_ artifact: [UInt8]) -> P256PublicKey?
     ) -> [KeyResolution] {
-        var run = LedgerRun()
+        var views = LedgerViews()
         return records.map { record in
             work?.note(record.record)
-            guard case .request(let request) = record.shape, request.assertion != nil, let keyID = request.keyID
-            else { return .notNeeded }
-            run.move(to: record.record.partition, ledger)
-            let lookup = run.ledger?.keys.lookup(keyID) ?? .unknown
-            if case .key(let key, _) = lookup { return .key(key, second: run.ledger?.keys.second(of: keyID)) }
+            guard record.bringsAssertion, let keyID = record.keyID else { return .notNeeded }
+            let place = views.place(of: record.record.partition, ledger)
+            let lookup = views.ledgers[place].keys.lookup(keyID)
+            if case .key(let key) = lookup {
+                return .key(key, second: views.ledgers[place].keys.second(of: keyID, publicKey: key))
+            }
             // A lost key: the records after this one may find it in the ledger again. It is noted with this batch even
             // if an earlier one has it: that one's record may be refused, and leaves before the next is resolved.
             if lookup == .unknown, candidates[keyID] == nil,
-                let artifact = request.exchange?.artifact, let key = sealed(artifact)
+                let artifact = record.request?.exchange?.artifact, let key = sealed(artifact)
             {
                 candidates.add(key, of: keyID)
             }

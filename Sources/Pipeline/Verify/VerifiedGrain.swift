@@ -1,5 +1,6 @@
 package import AppAttest
 package import Crypto
+internal import Log
 
 /// What Verify found in a grain.
 package struct VerifiedGrain: Sendable {
@@ -12,9 +13,7 @@ package struct VerifiedGrain: Sendable {
 
     /// Notes the second point of a request's key.
     mutating func add(_ second: P256SecondPoint, of check: SignatureCheck, in record: DecodedRecord) {
-        guard case .request(let request) = record.shape, let keyID = request.keyID, request.assertion != nil,
-            case .p256(let key, _, _, _) = check
-        else { return }
+        guard record.bringsAssertion, let keyID = record.keyID, case .p256(let key, _, _, _) = check else { return }
         let partition = record.record.partition
         seconds.append(ComputedSecond(partition: partition, keyID: keyID, key: key, second: second))
     }

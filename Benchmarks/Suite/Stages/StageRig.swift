@@ -1,0 +1,133 @@
+internal import AppAttest
+internal import AppCheck
+internal import Crypto
+internal import DeviceLab
+internal import JSON
+internal import Log
+internal import Pipeline
+
+/// Assertions through the real loop on a log in memory, with an engine that answers at once.
+struct StageRig {
+    enum Shape: String, CaseIterable {
+        /// A capture's lines in, lines out, one ledger.
+        case replay
+        /// Records in; records and ledger records out; a ledger for each partition.
+        case run
+    }
+
+    private static let partitions: Int32 = 4
+    private static let batchRecords = 1024
+
+    private let fixtures: Fixtures
+    private let records: [InboundRecord]
+    private let lines: [PolledRecord]
+
+    /// - Parameter rounds: assertions of each device.
+    init(_ fixtures: Fixtures, rounds: Int) {
+        self.fixtures = fixtures
+        let devices = fixtures.devices.enumerated().map { index, device in
+            // Half of the devices append extension entries.
+            index % 2 == 0 ? device : FakeDevice(ca: device.ca, appID: device.appID, shape: .ios17_5, seed: device.seed)
+        }
+        var offsets = [Int64](repeating: 0, count: Int(Self.partitions))
+        records = (0..<rounds * devices.count).map { number in
+            let (index, counter) = (number % devices.count, number / devices.count + 1)
+            let partition = Int(devices[index].keyID.digest[31]) % offsets.count
+            defer { offsets[partition] += 1 }
+            let place = RecordPlace(partition: Int32(partition), offset: offsets[partition])
+            return Self.record(number, place, devices[index], UInt32(counter), fixtures.time)
+        }
+        lines = Self.lines(records)
+    }
+
+    /// What each stage costs per record.
+    func measure(_ shape: Shape) -> [StageCost] {
+        let meter = StageMeter()
+        let log = StageLog(shape == .replay ? lines : records.map { .record($0) }, meter)
+        let scratch = LaneScratch(verifier: ObjectVerifier(anchors: fixtures.anchors), engine: AcceptingEngine())
+        let time = fixtures.time
+        var options = BatchLoop.Options()
+        options.batch.records = Self.batchRecords
+        let loop = BatchLoop(
+            log: shape == .replay
+                ? LogRoles(source: log, packed: log) : LogRoles(source: log, unit: log, ledgers: log),
+            settings: settings(shape),
+            lanes: MeasuredLanes(scratch, meter),
+            options: options,
+            ledgers: ledgers(shape),
+            post: { $0() },
+            wallClock: { shape == .run ? time : nil }
+        )
+        while (try? loop.tick(waitMilliseconds: 0)) != .finished {}
+        meter.enter(.poll)
+        precondition(loop.tally.accepted == records.count && log.written > 0, "honest requests are accepted")
+        return meter.costs.map { $0.per(log.measured) }
+    }
+
+    private func settings(_ shape: Shape) -> PipelineSettings {
+        let app = RegisteredApp(
+            projectNumber: "123456789012",
+            projectID: "contract-test-1",
+            appID: "1:123456789012:ios:0123456789abcdef",
+            expectations: fixtures.expectations
+        )
+        guard let registry = try? Registry(apps: [app]) else { preconditionFailure("one app is a registry") }
+        var settings = PipelineSettings(registry: registry)
+        settings.exchange.mints = shape == .run
+        settings.sharesLedger = shape == .replay
+        return settings
+    }
+
+    /// Every device's key is registered, as if by its attestation.
+    private func ledgers(_ shape: Shape) -> [Int32: PartitionLedger] {
+        var keys: [Int32: KeyLedger] = [:]
+        for device in fixtures.devices {
+            let partition = shape == .replay ? 0 : Int32(device.keyID.digest[31]) % Self.partitions
+            let record = KeyRecord(
+                publicKey: device.publicKey,
+                counter: 0,
+                app: Fixtures.appPath,
+                appleAppID: Fixtures.appID,
+                environment: .production,
+                registeredAt: fixtures.time
+            )
+            keys[partition, default: KeyLedger()].set(device.keyID, record)
+        }
+        return keys.mapValues { PartitionLedger(keys: $0) }
+    }
+
+    private static func record(
+        _ number: Int,
+        _ place: RecordPlace,
+        _ device: FakeDevice,
+        _ counter: UInt32,
+        _ time: EvaluationTime
+    ) -> InboundRecord {
+        let hash = SHA256.hash(Array("request \(number)".utf8)).bytes
+        let object = device.assertion(clientDataHash: hash, counter: counter)
+        return InboundRecord(
+            topic: "appattest.requests",
+            partition: place.partition,
+            offset: place.offset,
+            timestamp: time.milliseconds,
+            key: device.keyID.recordKey,
+            value: Fixtures.value(object, of: device, hash),
+            headers: [RecordHeader("request-id", "request-\(number)")]
+        )
+    }
+
+    /// A capture in memory, in chunks as a reader of files gives them.
+    private static func lines(_ records: [InboundRecord]) -> [PolledRecord] {
+        stride(from: 0, to: records.count, by: 256).flatMap { start in
+            var (chunk, ranges): ([UInt8], [Range<Int>]) = ([], [])
+            for record in records[start..<min(start + 256, records.count)] {
+                let begin = chunk.count
+                CaptureCodec.encode(record, into: &chunk)
+                ranges.append(begin..<chunk.count - 1)
+            }
+            return ranges.enumerated().map { index, range in
+                PolledRecord.captureLine(chunk: chunk, range: range, lineNumber: start + index + 1)
+            }
+        }
+    }
+}

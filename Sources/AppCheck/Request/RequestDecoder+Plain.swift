@@ -1,0 +1,73 @@
+internal import AppAttest
+internal import JSON
+
+/// Ordinary assertions: read in one pass, without a tree of their JSON. Whatever is unusual is left to
+/// ``RequestDecoder/decode(_:paths:)``, which gives the same request for what is understood here.
+extension RequestDecoder {
+    /// - Parameter recordKey: the request's key ID must be written in the same way.
+    /// - Returns: nil unless the request is well-formed, an assertion's, and of this key.
+    package func plainRequest(_ value: Span<UInt8>, recordKey: Span<UInt8>, paths: inout RequestPaths) -> Request? {
+        guard value.count <= limits.valueBytes, let keyID = KeyID(recordKey: recordKey) else { return nil }
+        var cursor = JSONCursor(0..<value.count)
+        var (path, body): (Range<Int>?, PlainBody?)
+        guard cursor.take("{", value) else { return nil }
+        repeat {
+            guard let name = cursor.string(value), cursor.take(":", value) else { return nil }
+            if path == nil, JSONCursor.holds("path", value.extracting(name)) {
+                path = cursor.string(value)
+                guard path != nil else { return nil }
+            } else if body == nil, JSONCursor.holds("body", value.extracting(name)) {
+                body = PlainBody(&cursor, value)
+                guard body != nil else { return nil }
+            } else {
+                return nil
+            }
+        } while cursor.take(",", value)
+        guard cursor.take("}", value), cursor.isAtEnd(value), let path, let body else { return nil }
+        return paths.with(value.extracting(path), self) { plainRequest(value, body, keyID, recordKey, $0) }
+    }
+
+    private func plainRequest(
+        _ value: Span<UInt8>,
+        _ body: PlainBody,
+        _ keyID: KeyID,
+        _ recordKey: Span<UInt8>,
+        _ path: RequestPaths.Path
+    ) -> Request? {
+        guard case .success(let target) = path.target, let assertion = body.assertion else { return nil }
+        let binding: Request.Binding
+        switch target.method {
+        case .verifyAssertion:
+            guard body.artifact == nil, body.challenge == nil, body.limitedUse == nil,
+                let named = body.keyID, Self.areEqual(value.extracting(named), recordKey),
+                let text = body.clientDataHash, let hash = Base64.decode(value.extracting(text)),
+                hashLength(target).allows(hash.count), hash.count <= limits.clientDataHashBytes
+            else { return nil }
+            binding = .clientDataHash(hash)
+        case .exchangeAppAttestAssertion:
+            guard body.keyID == nil, body.clientDataHash == nil,
+                let text = body.artifact, let artifact = Base64.decode(value.extracting(text)),
+                KeyID(unverifiedArtifact: artifact) == keyID,
+                let other = body.challenge, let challenge = Base64.decode(value.extracting(other)), !challenge.isEmpty
+            else { return nil }
+            let limitedUse = body.limitedUse ?? false
+            binding = .exchange(Request.Exchange(artifact: artifact, challenge: challenge, limitedUse: limitedUse))
+        default: return nil
+        }
+        guard let object = Base64.decode(value.extracting(assertion)) else { return nil }
+        return Request(
+            path: path.echo,
+            resource: target.resource,
+            isBeta: target.isBeta,
+            method: target.method,
+            keyID: keyID,
+            body: .object(.assertion(object), binding)
+        )
+    }
+
+    private static func areEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
+        guard left.count == right.count else { return false }
+        for index in left.indices where left[index] != right[index] { return false }
+        return true
+    }
+}

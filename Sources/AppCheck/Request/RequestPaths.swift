@@ -1,0 +1,52 @@
+internal import AppAttest
+
+/// The paths read last and their meanings: most records of a batch share theirs. For one decoder only.
+package struct RequestPaths {
+    struct Path {
+        /// Empty: too long to be one.
+        var bytes: [UInt8] = []
+        /// The part that may be echoed.
+        var echo: ExactText = ""
+        var appID: ExactText?
+        var target: Result<RequestTarget, Reason> = .failure(.malformedRequest)
+    }
+
+    /// A batch with more of them reads some again.
+    private static let most = 16
+
+    private var paths: [Path] = []
+    private var last = 0
+
+    package init() {}
+
+    /// Calls `body` with the path of these bytes, read by `decoder` if it is not known.
+    mutating func with<Result>(_ bytes: Span<UInt8>, _ decoder: RequestDecoder, _ body: (Path) -> Result) -> Result {
+        if last >= paths.count || !Self.holds(paths[last], bytes) {
+            last = paths.firstIndex { Self.holds($0, bytes) } ?? add(decoder.read(Self.copy(bytes)))
+        }
+        return body(paths[last])
+    }
+
+    private mutating func add(_ path: Path) -> Int {
+        if paths.count == Self.most { paths.removeFirst() }
+        paths.append(path)
+        return paths.count - 1
+    }
+
+    private static func holds(_ path: Path, _ bytes: Span<UInt8>) -> Bool {
+        guard path.bytes.count == bytes.count else { return false }
+        for index in bytes.indices where path.bytes[index] != bytes[index] { return false }
+        return true
+    }
+
+    private static func copy(_ bytes: Span<UInt8>) -> [UInt8] {
+        [UInt8](capacity: bytes.count) { output in for index in bytes.indices { output.append(bytes[index]) } }
+    }
+}
+
+/// What a path asks for.
+struct RequestTarget {
+    let method: Method
+    let resource: Request.Resource
+    let isBeta: Bool
+}

@@ -1,0 +1,21 @@
+/// The ledgers that a batch has asked for. Each is copied once for the batch, since a copy touches a dozen counts, and
+/// read in place.
+struct LedgerViews {
+    private static let empty = PartitionLedger()
+
+    private var places = PartitionPlaces()
+    /// An empty one stands for none.
+    private(set) var ledgers: [PartitionLedger] = []
+
+    /// Where in ``ledgers`` a partition's is.
+    @inline(__always)
+    mutating func place(of partition: Int32, _ find: (Int32) -> PartitionLedger?) -> Int {
+        places[partition] ?? add(partition, find(partition))
+    }
+
+    private mutating func add(_ partition: Int32, _ ledger: PartitionLedger?) -> Int {
+        places.add(partition, place: ledgers.count)
+        ledgers.append(ledger ?? Self.empty)
+        return ledgers.count - 1
+    }
+}
