@@ -1,0 +1,64 @@
+/// ECDSA verification of many signatures at once: P-256 with a key per signature, P-384 with fixed keys.
+///
+/// Public data only: the time that a call takes depends on its input. Nothing here allocates or keeps state.
+///
+/// A number is an array of 64-bit words, the most significant first: 4 words for P-256, 6 for P-384. Arrays hold the
+/// numbers of n signatures one after the other. A verdict is a byte for each signature.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    /// The signature is not valid: r or s is out of range, the point is not on the curve, or the equation fails.
+    CBV_REFUSED = 0,
+    CBV_VALID = 1,
+    /// An addition met one of its exceptions: another implementation must decide.
+    CBV_UNDECIDED = 2,
+};
+
+enum {
+    /// The most signatures of a call.
+    CBV_MOST = 64,
+    /// Alignment of scratch and tables, in bytes.
+    CBV_ALIGNMENT = 64,
+};
+
+/// Names a feature of the processor or the system that the lanes need and that is missing here; NULL where all are
+/// there. The functions that end in _lanes may only be called then.
+const char *cbv_missing_feature(void);
+
+/// Makes the generator's tables: once in a process, before any other call that verifies; 262 KB each.
+void cbv_p256_prepare(void);
+
+/// Bytes of the caller's scratch, aligned to CBV_ALIGNMENT; not for a small stack.
+size_t cbv_p256_scratch_bytes(void);
+
+/// 2^128 times each point (x, y), as x || y: 8 words each. A point off the curve gives zeros.
+void cbv_p256_second_lanes(size_t n, const uint64_t *x, const uint64_t *y, uint64_t *second, void *scratch);
+void cbv_p256_second_portable(size_t n, const uint64_t *x, const uint64_t *y, uint64_t *second, void *scratch);
+
+/// ECDSA verification over P-256.
+///
+/// n is 1 to CBV_MOST. (x, y) is the public key, second what cbv_p256_second_* made of it, digest what ECDSA sees.
+void cbv_p256_verify_lanes(size_t n, const uint64_t *x, const uint64_t *y, const uint64_t *second,
+                           const uint64_t *digest, const uint64_t *r, const uint64_t *s, uint8_t *verdict,
+                           void *scratch);
+void cbv_p256_verify_portable(size_t n, const uint64_t *x, const uint64_t *y, const uint64_t *second,
+                              const uint64_t *digest, const uint64_t *r, const uint64_t *s, uint8_t *verdict,
+                              void *scratch);
+
+/// Bytes of the multiples of one P-384 point, aligned to CBV_ALIGNMENT.
+size_t cbv_p384_table_bytes(void);
+
+/// Makes the table of the point (x, y), which must be on the curve: the key's, or the generator's.
+void cbv_p384_table_make(const uint64_t *x, const uint64_t *y, void *table);
+
+size_t cbv_p384_scratch_bytes(void);
+
+/// ECDSA verification over P-384 with one key: n is 1 to CBV_MOST; generator and key are tables.
+void cbv_p384_verify_lanes(size_t n, const void *generator, const void *key, const uint64_t *digest,
+                           const uint64_t *r, const uint64_t *s, uint8_t *verdict, void *scratch);
+void cbv_p384_verify_portable(size_t n, const void *generator, const void *key, const uint64_t *digest,
+                              const uint64_t *r, const uint64_t *s, uint8_t *verdict, void *scratch);

@@ -1,0 +1,57 @@
+/// Points of P-256 for the portable engine.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "CBatchVerify.h"
+#include "p256_field.h"
+
+/// A point (x, y), never the one at infinity.
+struct cbv_affine {
+    struct cbv_element x, y;
+};
+
+/// The point (x / z^2, y / z^3); z = 0 is the one at infinity.
+struct cbv_jacobian {
+    struct cbv_element x, y, z;
+};
+
+/// The point of the generator, and 2^128 times it.
+struct cbv_affine cbv_p256_generator(void);
+
+/// y^2 = x^3 - 3 x + b.
+int cbv_affine_is_on_curve(const struct cbv_affine *point);
+
+/// Reads x and y, words with the most significant first. 0 where one is not below p or the point is not on the curve.
+int cbv_affine_read(const uint64_t *x, const uint64_t *y, struct cbv_affine *point);
+
+void cbv_jacobian_double(struct cbv_jacobian *point);
+
+/// Adds or, where `negative`, subtracts. Right for all points.
+void cbv_jacobian_add(struct cbv_jacobian *sum, const struct cbv_affine *point, int negative);
+
+enum {
+    /// The most points of a call below.
+    CBV_MOST_POINTS = 2 * CBV_MOST,
+};
+
+/// Room for one inversion that many points share.
+struct cbv_inverses {
+    struct cbv_element value[CBV_MOST_POINTS], through[CBV_MOST_POINTS + 2];
+};
+
+/// The inverses of the first `count` values, in place. All or none of them are right: a zero spoils the others.
+void cbv_element_invert(struct cbv_inverses *inverses, size_t count);
+
+/// The points as affine ones, none of them at infinity.
+void cbv_jacobian_normalise(const struct cbv_jacobian *point, size_t count, struct cbv_affine *affine, size_t stride,
+                            struct cbv_inverses *inverses);
+
+/// sum[stride i] = a[stride i] + b[i], where no two points are equal or opposite.
+void cbv_affine_add(const struct cbv_affine *a, size_t stride, const struct cbv_affine *b, size_t count,
+                    struct cbv_affine *sum, struct cbv_inverses *inverses);
+
+/// twice[i] = 2 point[stride i].
+void cbv_affine_double(const struct cbv_affine *point, size_t stride, size_t count, struct cbv_affine *twice,
+                       struct cbv_inverses *inverses);

@@ -1,0 +1,10 @@
+/// The P-256 engine for every processor. Its calls for the outside are in CBatchVerify.h.
+#pragma once
+
+#include <stddef.h>
+
+/// Makes the generator's tables of this engine, 512 KB: once in a process, before it verifies.
+void cbv_p256_portable_prepare(void);
+
+/// What the engine needs of the caller's scratch.
+size_t cbv_p256_portable_scratch_bytes(void);
