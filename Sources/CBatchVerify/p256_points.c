@@ -89,8 +89,8 @@ void cbv_jacobian_add(struct cbv_jacobian *sum, const struct cbv_affine *point, 
     sum->z = cbv_element_multiply(sum->z, width);
 }
 
-void cbv_element_invert(struct cbv_inverses *inverses, size_t count) {
-    element *value = inverses->value, *through = inverses->through, inverse[2], number;
+void cbv_element_invert(element *value, element *through, size_t count) {
+    element inverse[2], number;
     // Two chains of products, so that one need not wait for the other.
     through[0] = through[1] = cbv_element_one;
     for (size_t index = 0; index < count; index++) {
@@ -112,7 +112,7 @@ void cbv_element_invert(struct cbv_inverses *inverses, size_t count) {
 void cbv_jacobian_normalise(const struct cbv_jacobian *point, size_t count, struct cbv_affine *affine, size_t stride,
                             struct cbv_inverses *inverses) {
     for (size_t index = 0; index < count; index++) inverses->value[index] = point[index].z;
-    cbv_element_invert(inverses, count);
+    cbv_element_invert(inverses->value, inverses->through, count);
     for (size_t index = 0; index < count; index++) {
         element inverse = inverses->value[index], square = cbv_element_square(inverse);
         affine[stride * index].x = cbv_element_multiply(point[index].x, square);
@@ -120,37 +120,28 @@ void cbv_jacobian_normalise(const struct cbv_jacobian *point, size_t count, stru
     }
 }
 
-/// The third point of the line through `point` with this slope, mirrored; `other_x` belongs to the second one.
-CBV_INLINE struct cbv_affine follow(const struct cbv_affine *point, element other_x, element slope) {
-    struct cbv_affine sum;
-    sum.x = cbv_element_subtract(cbv_element_subtract(cbv_element_square(slope), point->x), other_x);
-    sum.y = cbv_element_multiply(slope, cbv_element_subtract(point->x, sum.x));
-    sum.y = cbv_element_subtract(sum.y, point->y);
-    return sum;
-}
-
 void cbv_affine_add(const struct cbv_affine *a, size_t stride, const struct cbv_affine *b, size_t count,
                     struct cbv_affine *sum, struct cbv_inverses *inverses) {
     for (size_t index = 0; index < count; index++) {
         inverses->value[index] = cbv_element_subtract(b[index].x, a[stride * index].x);
     }
-    cbv_element_invert(inverses, count);
+    cbv_element_invert(inverses->value, inverses->through, count);
     for (size_t index = 0; index < count; index++) {
         const struct cbv_affine *first = &a[stride * index];
         element height = cbv_element_subtract(b[index].y, first->y);
-        sum[stride * index] = follow(first, b[index].x, cbv_element_multiply(height, inverses->value[index]));
+        sum[stride * index] = cbv_affine_follow(first, b[index].x, cbv_element_multiply(height, inverses->value[index]));
     }
 }
 
 void cbv_affine_double(const struct cbv_affine *point, size_t stride, size_t count, struct cbv_affine *doubled,
                        struct cbv_inverses *inverses) {
     for (size_t index = 0; index < count; index++) inverses->value[index] = twice(point[stride * index].y);
-    cbv_element_invert(inverses, count);
+    cbv_element_invert(inverses->value, inverses->through, count);
     for (size_t index = 0; index < count; index++) {
         const struct cbv_affine *own = &point[stride * index];
         // The slope is 3 (x^2 - 1) / 2 y.
         element rise = cbv_element_subtract(cbv_element_square(own->x), cbv_element_one);
         rise = cbv_element_add(twice(rise), rise);
-        doubled[index] = follow(own, own->x, cbv_element_multiply(rise, inverses->value[index]));
+        doubled[index] = cbv_affine_follow(own, own->x, cbv_element_multiply(rise, inverses->value[index]));
     }
 }

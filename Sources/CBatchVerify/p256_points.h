@@ -17,7 +17,6 @@ struct cbv_jacobian {
     struct cbv_element x, y, z;
 };
 
-/// The point of the generator, and 2^128 times it.
 struct cbv_affine cbv_p256_generator(void);
 
 /// y^2 = x^3 - 3 x + b.
@@ -41,12 +40,22 @@ struct cbv_inverses {
     struct cbv_element value[CBV_MOST_POINTS], through[CBV_MOST_POINTS + 2];
 };
 
-/// The inverses of the first `count` values, in place. All or none of them are right: a zero spoils the others.
-void cbv_element_invert(struct cbv_inverses *inverses, size_t count);
+/// Replaces values by their inverses; `through` has room for two more. A single zero makes all of them wrong.
+void cbv_element_invert(struct cbv_element *value, struct cbv_element *through, size_t count);
 
 /// The points as affine ones, none of them at infinity.
 void cbv_jacobian_normalise(const struct cbv_jacobian *point, size_t count, struct cbv_affine *affine, size_t stride,
                             struct cbv_inverses *inverses);
+
+/// The sum of two points, where the line through them has this slope; `other_x` belongs to the second one.
+CBV_INLINE struct cbv_affine cbv_affine_follow(const struct cbv_affine *point, struct cbv_element other_x,
+                                               struct cbv_element slope) {
+    struct cbv_affine sum;
+    sum.x = cbv_element_subtract(cbv_element_subtract(cbv_element_square(slope), point->x), other_x);
+    sum.y = cbv_element_multiply(slope, cbv_element_subtract(point->x, sum.x));
+    sum.y = cbv_element_subtract(sum.y, point->y);
+    return sum;
+}
 
 /// sum[stride i] = a[stride i] + b[i], where no two points are equal or opposite.
 void cbv_affine_add(const struct cbv_affine *a, size_t stride, const struct cbv_affine *b, size_t count,

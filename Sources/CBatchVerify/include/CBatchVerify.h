@@ -62,3 +62,24 @@ void cbv_p384_verify_lanes(size_t n, const void *generator, const void *key, con
                            const uint64_t *r, const uint64_t *s, uint8_t *verdict, void *scratch);
 void cbv_p384_verify_portable(size_t n, const void *generator, const void *key, const uint64_t *digest,
                               const uint64_t *r, const uint64_t *s, uint8_t *verdict, void *scratch);
+
+// What follows is for the lab, whose keys are no secrets: fake devices and authorities multiply and sign in variable time.
+
+/// Makes the lab's table of the P-256 generator, 262 KB: once in a process.
+void cbv_lab_p256_prepare(void);
+
+/// Bytes of the scratch of the calls below, aligned to CBV_ALIGNMENT.
+size_t cbv_lab_scratch_bytes(void);
+
+/// Multiples of the generator, as x || y. n is 1 to CBV_MOST, and scalars are from 1 to below the order.
+void cbv_lab_p256_multiply(size_t n, const uint64_t *scalar, uint64_t *xy, void *scratch);
+
+/// ECDSA signatures by the keys d with the nonces k, all from 1 to below the order. A signature whose r or s would be
+/// 0 is all zeros.
+void cbv_lab_p256_sign(size_t n, const uint64_t *d, const uint64_t *k, const uint64_t *digest, uint64_t *r, uint64_t *s,
+                       void *scratch);
+
+/// The same over P-384; `generator` is the generator's table.
+void cbv_lab_p384_multiply(size_t n, const void *generator, const uint64_t *scalar, uint64_t *xy, void *scratch);
+void cbv_lab_p384_sign(size_t n, const void *generator, const uint64_t *d, const uint64_t *k, const uint64_t *digest,
+                       uint64_t *r, uint64_t *s, void *scratch);
