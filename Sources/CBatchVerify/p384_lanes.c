@@ -19,7 +19,7 @@ typedef struct {
     uint8_t empty[GROUPS];
 } scratch_space;
 
-_Static_assert(sizeof(scratch_space) % CBV_ALIGNMENT == 0, "scratch is aligned");
+_Static_assert(sizeof(scratch_space) < P384_SCRATCH_BETWEEN, "the portable code's scratch is the larger one");
 
 /// Eight rows of eight words become eight columns.
 P384_INLINE void transpose(__m512i *row)

@@ -15,9 +15,10 @@ typedef struct {
     p384_number denominator[TOGETHER * POINTS / 2], prefix[TOGETHER * POINTS / 2];
 } scratch_space;
 
+_Static_assert(sizeof(scratch_space) > P384_SCRATCH_BETWEEN, "the lanes' scratch is the smaller one");
+
 size_t cbv_p384_scratch_bytes(void)
 {
-    // The lanes need less.
     return (sizeof(scratch_space) + CBV_ALIGNMENT - 1) / CBV_ALIGNMENT * CBV_ALIGNMENT;
 }
 

@@ -8,6 +8,8 @@ enum {
     P384_WINDOWS = 48,
     /// Points of a window: 1 to 128 times its base.
     P384_MULTIPLES = 128,
+    /// Of the scratch, which is one size for both engines: the lanes need less than this, the portable code more.
+    P384_SCRATCH_BETWEEN = 64 * 1024,
 };
 
 /// Both scalars of each signature as 48 digits from -128 to 128, the least significant first.
