@@ -1,7 +1,7 @@
 /// Eight numbers modulo p at a time, in base 2^48, with AVX-512 IFMA.
 ///
-/// Base 2^48 divides 384: the product is folded above 2^384 without any chain of carries. A product's limbs are below
-/// 2^48 + 2^13; operands may have limbs below 2^51, so sums and differences need no carries.
+/// Eight limbs are 384 bits: what stands above them is folded back without a chain of carries. A product's limbs are
+/// below 2^48 + 2^13; operands may have limbs below 2^51, so sums and differences need no carries.
 #pragma once
 
 #if defined(__x86_64__)
@@ -10,7 +10,12 @@
 #include "p384_table.h"
 
 #define P384_TARGET __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,avx512ifma")))
-#define P384_INLINE static inline __attribute__((always_inline, target("avx512f,avx512dq,avx512bw,avx512vl,avx512ifma")))
+#if defined(__OPTIMIZE__)
+#define P384_INLINE P384_TARGET __attribute__((always_inline)) static inline
+#else
+// Temporaries of inlined functions have places of their own then: all in one function are too much for a stack.
+#define P384_INLINE P384_TARGET static inline
+#endif
 
 #if defined(__clang__)
 #define P384_UNROLL _Pragma("clang loop unroll(full)")
@@ -28,7 +33,7 @@ typedef struct {
     __m512i column[16];
 } p384_columns;
 
-/// Multiples of p with limbs from 2^51 and from 2^49 on: added, they keep the limbs of a difference from being negative. The
+/// Multiples of p with limbs from 2^51 and from 2^49 on: added, they keep a difference's limbs from being negative. The
 /// first one lacks 2^45 in column 14, which keeps the folded column 8 from being negative.
 static const uint64_t p384_large_multiple[8] = {
     0x8e007fffffff8, 0x8fffffffffff7, 0x8dff800001fef, 0x8ffffbffffff7,
@@ -78,6 +83,16 @@ P384_INLINE p384_lanes p384_opposite(const p384_lanes *a)
     return r;
 }
 
+P384_INLINE __m512i p384_add_low(__m512i sum, __m512i x, __m512i y)
+{
+    return _mm512_madd52lo_epu64(sum, x, y);
+}
+
+P384_INLINE __m512i p384_add_high(__m512i sum, __m512i x, __m512i y)
+{
+    return _mm512_madd52hi_epu64(sum, x, y);
+}
+
 // A product of limbs has 52 low bits in its column and the rest 4 bits above the next column's unit.
 #define P384_COLUMN(k, terms)                                                                                        \
     {                                                                                                                \
@@ -86,8 +101,8 @@ P384_INLINE p384_lanes p384_opposite(const p384_lanes *a)
         before = high;                                                                                               \
     }
 #define P384_TERM(x, y)                                                                                              \
-    low = _mm512_madd52lo_epu64(low, x, y);                                                                          \
-    high = _mm512_madd52hi_epu64(high, x, y);
+    low = p384_add_low(low, x, y);                                                                                   \
+    high = p384_add_high(high, x, y);
 
 #define P384_PRODUCT(T)                                                                                              \
     P384_COLUMN(0, T(0, 0))                                                                                          \
