@@ -142,12 +142,11 @@ void cbv_p384_invert(p384_number *r, const p384_number *a, const p384_modulus *m
         apply_modulo(&t, &d, &e, m);
         apply(&t, &f, &g);
     }
-    // f is 1 or -1 now, and d * a = f modulo m. The opposite of a d below -m might not fit.
-    if (d.limb[6] < 0) add_multiple(&d, 1, m, 1);
+    // f is 1 or -1 now, and d * a = f modulo m, d being between -2m and m: neither step may reach 2^384.
+    add_multiple(&d, 1, m, d.limb[6] < 0);
     add_multiple(&d, f.limb[6] < 0 ? -1 : 1, m, 0);
-    while (d.limb[6] < 0) add_multiple(&d, 1, m, 1);
+    add_multiple(&d, 1, m, d.limb[6] < 0);
     *r = join(&d);
-    while (!p384_is_below(r, &m->value)) p384_subtract_words(r, r, &m->value);
 }
 
 static const p384_modulus prime = {

@@ -8,6 +8,8 @@ enum {
     P384_WINDOWS = 48,
     /// Points of a window: 1 to 128 times its base.
     P384_MULTIPLES = 128,
+    /// Of the scratch, which is one size for both engines: the lanes need less than this, the portable code more.
+    P384_SCRATCH_BETWEEN = 64 * 1024,
 };
 
 /// Both scalars of each signature as 48 digits from -128 to 128, the least significant first.
@@ -28,7 +30,8 @@ typedef struct {
 } p384_scalars;
 
 /// u1 = digest / s and u2 = r / s modulo n, for signatures with numbers as the interface's arrays.
-void cbv_p384_make_digits(size_t n, const uint64_t *digest, const uint64_t *r, const uint64_t *s, p384_scalars *scalars);
+void cbv_p384_make_digits(size_t n, const uint64_t *digest, const uint64_t *r, const uint64_t *s,
+                          p384_scalars *scalars);
 
 /// Whether the point whose x is `x / zz` has the remainder r modulo n; zz is not 0. All canonical.
 bool cbv_p384_is_equal(const p384_number *x, const p384_number *zz, const p384_number *r);
