@@ -93,7 +93,7 @@ let tests: [Target] = [
         path: "Tests/BrokerKit",
         swiftSettings: strict
     ),
-    .testTarget(name: "CryptoTests", dependencies: ["Crypto", "TestKit"], swiftSettings: strict),
+    .testTarget(name: "CryptoTests", dependencies: ["Crypto", "CBatchVerify", "TestKit"], swiftSettings: strict),
     .testTarget(name: "CBORTests", dependencies: ["CBOR", "CLibCBOR", "TestKit"], swiftSettings: strict),
     .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
     .testTarget(

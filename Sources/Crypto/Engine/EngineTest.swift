@@ -1,6 +1,17 @@
 /// Known signatures that an engine must judge rightly before it may be used: those of RFC 6979, appendices A.2.5 and
 /// A.2.6, and the same with one bit changed, at every place of a group.
 package enum EngineTest {
+    /// What is wrong with our own arithmetic on this machine.
+    ///
+    /// - Returns: what it got wrong, as the end of a sentence; nil if nothing.
+    package static func failure(of arithmetic: BatchArithmetic) -> String? {
+        // Tables of its own: the process keeps those of real issuers.
+        let tables = P384Tables()
+        for case .p384(let key, _, _) in cases.map(\.valid) { tables.prepare(key) }
+        let watch = EngineWatch(crossCheck: 0, key: 0) { _ in }
+        return failure(of: BatchEngine(arithmetic, watch: watch, tables: tables))
+    }
+
     /// - Returns: what the engine got wrong, as the end of a sentence; nil if nothing.
     package static func failure(of engine: any SignatureEngine) -> String? {
         for (curve, valid, invalid) in cases {
