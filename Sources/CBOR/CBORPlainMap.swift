@@ -5,9 +5,16 @@
 package struct CBORPlainMap {
     private static let mostEntries = 4
 
+    /// Offsets and lengths in 16 bits: the map is passed on by copies.
     private struct Entry {
-        var key = 0..<0
-        var value = CBORItem.unsigned(0)
+        var (key, keyCount): (UInt16, UInt16) = (0, 0)
+        var kind = Kind.unsigned
+        /// Where a string starts, or the number.
+        var value: UInt16 = 0
+        var valueCount: UInt16 = 0
+
+        var name: Range<Int> { Int(key)..<Int(key) + Int(keyCount) }
+        var string: Range<Int> { Int(value)..<Int(value) + Int(valueCount) }
     }
 
     private var entries = InlineArray<4, Entry>(repeating: Entry())
@@ -15,15 +22,17 @@ package struct CBORPlainMap {
 
     /// - Parameter range: the part of `bytes` that must be exactly one map.
     package init?(_ bytes: Span<UInt8>, in range: Range<Int>) {
+        guard range.upperBound <= Int(UInt16.max) else { return nil }
         var offset = range.lowerBound
         guard case (.map, let entryCount)? = Self.head(bytes, &offset, range.upperBound),
             entryCount <= Self.mostEntries
         else { return nil }
         for index in 0..<entryCount {
-            guard case .text(let key)? = Self.item(bytes, &offset, range.upperBound),
-                !has(key, bytes), let value = Self.item(bytes, &offset, range.upperBound)
+            guard let key = Self.item(bytes, &offset, range.upperBound), key.kind == .text, !has(key.string, bytes),
+                var entry = Self.item(bytes, &offset, range.upperBound)
             else { return nil }
-            entries[index] = Entry(key: key, value: value)
+            (entry.key, entry.keyCount) = (key.value, key.valueCount)
+            entries[index] = entry
             count += 1
         }
         guard offset == range.upperBound else { return nil }
@@ -32,14 +41,20 @@ package struct CBORPlainMap {
     /// The value of the member with this key; keys are unique.
     package func value(of name: String, _ bytes: Span<UInt8>) -> CBORItem? {
         let expected = name.utf8Span.span
-        for index in 0..<count where Self.areEqual(bytes.extracting(entries[index].key), expected) {
-            return entries[index].value
+        for index in 0..<count where Self.areEqual(bytes.extracting(entries[index].name), expected) {
+            let entry = entries[index]
+            switch entry.kind {
+            case .unsigned: return .unsigned(UInt64(entry.value))
+            case .bytes: return .bytes(entry.string)
+            case .text: return .text(entry.string)
+            case .map: return nil
+            }
         }
         return nil
     }
 
     private func has(_ key: Range<Int>, _ bytes: Span<UInt8>) -> Bool {
-        for index in 0..<count where Self.areEqual(bytes.extracting(entries[index].key), bytes.extracting(key)) {
+        for index in 0..<count where Self.areEqual(bytes.extracting(entries[index].name), bytes.extracting(key)) {
             return true
         }
         return false
@@ -51,22 +66,23 @@ package struct CBORPlainMap {
         return true
     }
 
-    private enum Kind { case unsigned, bytes, text, map }
+    private enum Kind: UInt8 { case unsigned, bytes, text, map }
 
-    private static func item(_ bytes: Span<UInt8>, _ offset: inout Int, _ end: Int) -> CBORItem? {
+    private static func item(_ bytes: Span<UInt8>, _ offset: inout Int, _ end: Int) -> Entry? {
         guard let (kind, value) = head(bytes, &offset, end) else { return nil }
+        var entry = Entry()
+        entry.kind = kind
         switch kind {
-        case .unsigned: return .unsigned(UInt64(value))
+        case .unsigned: entry.value = UInt16(value)
         case .map: return nil
         case .bytes, .text:
-            guard value <= end - offset else { return nil }
-            let range = offset..<offset + value
-            offset = range.upperBound
-            guard kind == .text else { return .bytes(range) }
-            for index in range where bytes[index] >= 0x80 { return nil }
             // Longer keys are refused; longer texts are rare.
-            return value <= 64 ? .text(range) : nil
+            guard value <= end - offset, kind == .bytes || value <= 64 else { return nil }
+            (entry.value, entry.valueCount) = (UInt16(offset), UInt16(value))
+            offset += value
+            if kind == .text { for index in entry.string where bytes[index] >= 0x80 { return nil } }
         }
+        return entry
     }
 
     /// A head of one to three bytes, as short as its number allows.

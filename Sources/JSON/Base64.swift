@@ -17,11 +17,12 @@ package enum Base64 {
 
     /// Decodes a text whose bytes fill `target` exactly.
     ///
-    /// - Returns: false for a text of another length, or one that is not canonical base64; `target` is then garbage.
-    package static func decode(_ text: Span<UInt8>, filling target: inout MutableSpan<UInt8>) -> Bool {
+    /// - Returns: false for a text of another length, or one that is not canonical base64 in the standard alphabet;
+    ///   `target` is then garbage.
+    package static func decodeStandard(_ text: Span<UInt8>, filling target: inout MutableSpan<UInt8>) -> Bool {
         guard decodedCount(text) == target.count else { return false }
         // Its room is the decoded text's.
-        return unsafe target.withUnsafeMutableBufferPointer { unsafe decode(text, into: $0) }
+        return unsafe target.withUnsafeMutableBufferPointer { unsafe decode(text, into: $0, refusing: urlSafe) }
     }
 
     /// The number of bytes that a text of this length and padding stands for; nil where there is none.
@@ -34,7 +35,13 @@ package enum Base64 {
     /// Writes every byte of `target`, whatever the text is.
     ///
     /// - Precondition: `target` has ``decodedCount(_:)`` bytes.
-    private static func decode(_ text: Span<UInt8>, into target: UnsafeMutableBufferPointer<UInt8>) -> Bool {
+    ///
+    /// - Parameter refused: marks of which a text must not have all.
+    private static func decode(
+        _ text: Span<UInt8>,
+        into target: UnsafeMutableBufferPointer<UInt8>,
+        refusing refused: UInt32 = foreign
+    ) -> Bool {
         // The marks of all table entries so far, and the bits that padding must leave zero.
         var seen: UInt32 = 0
         let written = target.count
@@ -66,7 +73,7 @@ package enum Base64 {
                 if group & (hasTwo ? 0xFF : 0xFFFF) != 0 { seen |= foreign }
             }
         }
-        return seen & foreign != foreign
+        return seen & refused != refused
     }
 
     /// The standard alphabet, padded.
@@ -148,7 +155,6 @@ package enum Base64 {
     /// A character's value in the low six bits. Bit 30: only in the standard alphabet; bit 31: only in the URL-safe one;
     /// both: in none. So the or-ed entries of a text have both bits exactly when it is foreign or mixed.
     private static let decoding: [UInt32] = {
-        let (standard, urlSafe): (UInt32, UInt32) = (1 << 30, 1 << 31)
         var table = [UInt32](repeating: foreign, count: 256)
         for (value, character) in alphabet.enumerated() { table[Int(character)] = UInt32(value) }
         table[Int(UInt8(ascii: "+"))] = standard | 62
@@ -158,5 +164,7 @@ package enum Base64 {
         return table
     }()
 
-    private static let foreign: UInt32 = 3 << 30
+    private static let standard: UInt32 = 1 << 30
+    private static let urlSafe: UInt32 = 1 << 31
+    private static let foreign = standard | urlSafe
 }

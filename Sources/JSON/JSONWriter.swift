@@ -7,7 +7,8 @@ package struct JSONWriter: Sendable {
     private var needsComma = false
 
     package init(capacity: Int = 512) {
-        storage = [UInt8](repeating: 0, count: capacity)
+        // Room is written before it is read, so it is not zeroed.
+        storage = unsafe [UInt8](unsafeUninitializedCapacity: capacity) { $1 = capacity }
         count = 0
     }
 
@@ -17,11 +18,11 @@ package struct JSONWriter: Sendable {
         storage = buffer
     }
 
-    /// Bytes that are zeroed and not written yet: bounded, whatever stands before them.
+    /// Bytes of room that are not written yet: bounded, whatever stands before them.
     package var room: Int { storage.count - count }
 
     /// What was written so far, as a copy.
-    package var bytes: [UInt8] { Array(storage[..<count]) }
+    package var bytes: [UInt8] { Bytes.copy(storage.span.extracting(..<count)) }
 
     /// Forgets what was written and keeps the room.
     package mutating func restart() { (count, needsComma) = (0, false) }

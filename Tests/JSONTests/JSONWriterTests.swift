@@ -57,6 +57,41 @@ private func text(_ writer: JSONWriter) -> String { String(decoding: writer.byte
         }
     }
 
+    @Test(arguments: 0..<40)
+    func `Quotes and backslashes are escaped wherever they cluster`(_ count: Int) {
+        var state = UInt64(count) &+ 7
+        for _ in 0..<200 {
+            let content = (0..<count).map { _ -> UInt8 in
+                state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+                return Array("\"\\,:ab\n".utf8)[Int(state >> 33) % 7]
+            }
+            let escaped = content.flatMap { byte -> [UInt8] in
+                switch byte {
+                case UInt8(ascii: "\n"): Array("\\n".utf8)
+                case UInt8(ascii: "\""), UInt8(ascii: "\\"): [UInt8(ascii: "\\"), byte]
+                default: [byte]
+                }
+            }
+            var writer = JSONWriter(capacity: 0)
+            writer.string(validUTF8: content)
+            #expect(writer.bytes == [0x22] + escaped + [0x22])
+        }
+    }
+
+    @Test func `Syntax stands as it is written, and a restarted writer begins anew`() {
+        var writer = JSONWriter()
+        for _ in 0..<2 {
+            writer.restart()
+            writer.syntax("{\"a\":")
+            writer.value(Int32(-1))
+            writer.syntax(",\"b\":{\"c\":true}", endsValue: true)
+            writer.key("d")
+            writer.value(UInt32.max)
+            writer.endObject()
+        }
+        #expect(text(writer) == #"{"a":-1,"b":{"c":true},"d":4294967295}"#)
+    }
+
     @Test func `Bytes that are not UTF-8 are replaced`() {
         var writer = JSONWriter()
         writer.string(utf8: [0x61, 0xFF, 0x22, 0xC3])

@@ -33,6 +33,7 @@ enum Rules {
         "CLibCBOR": ["Sources/CBOR/", "Tests/CBORTests/"],
         "CRdkafka": ["Sources/Kafka/"],
         "CCrashMark": ["Sources/Worker/Crash/"],
+        "CMallocCounter": ["Benchmarks/Suite/"],
         "CLibFuzzer": ["Benchmarks/"],
         "Foundation": shell + ["Sources/DeviceLab/"],
         "FoundationEssentials": shell + ["Sources/DeviceLab/"],

@@ -12,6 +12,9 @@ package enum Method: String, Sendable, CaseIterable {
     /// Whether an app gets a token for an object: what events are about.
     package var isExchange: Bool { self == .exchangeAppAttestAttestation || self == .exchangeAppAttestAssertion }
 
+    package var bringsAttestation: Bool { self == .exchangeAppAttestAttestation || self == .verifyAttestation }
+    package var bringsAssertion: Bool { self == .exchangeAppAttestAssertion || self == .verifyAssertion }
+
     /// nil for a verb that is not served, however long or strange.
     init?(verb: ExactText) {
         guard let method = Self.allCases.first(where: { verb.utf8.elementsEqual($0.rawValue.utf8) }) else {

@@ -12,12 +12,9 @@ extension KeyID {
 
     init?(recordKey: Span<UInt8>) {
         guard recordKey.count == 44, recordKey[43] == UInt8(ascii: "=") else { return nil }
-        for index in recordKey.indices {
-            if recordKey[index] == UInt8(ascii: "-") || recordKey[index] == UInt8(ascii: "_") { return nil }
-        }
         var bytes = InlineArray<32, UInt8>(repeating: 0)
         var target = bytes.mutableSpan
-        guard Base64.decode(recordKey, filling: &target) else { return nil }
+        guard Base64.decodeStandard(recordKey, filling: &target) else { return nil }
         self.init(bytes.span)
     }
 }

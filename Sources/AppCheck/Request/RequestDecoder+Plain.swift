@@ -39,7 +39,7 @@ extension RequestDecoder {
         switch target.method {
         case .verifyAssertion:
             guard body.artifact == nil, body.challenge == nil, body.limitedUse == nil,
-                let named = body.keyID, Self.areEqual(value.extracting(named), recordKey),
+                let named = body.keyID, Bytes.areEqual(value.extracting(named), recordKey),
                 let text = body.clientDataHash, let hash = Base64.decode(value.extracting(text)),
                 hashLength(target).allows(hash.count), hash.count <= limits.clientDataHashBytes
             else { return nil }
@@ -63,11 +63,5 @@ extension RequestDecoder {
             keyID: keyID,
             body: .object(.assertion(object), binding)
         )
-    }
-
-    private static func areEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
-        guard left.count == right.count else { return false }
-        for index in left.indices where left[index] != right[index] { return false }
-        return true
     }
 }

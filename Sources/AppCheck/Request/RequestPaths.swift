@@ -1,4 +1,5 @@
 internal import AppAttest
+internal import JSON
 
 /// The paths read last and their meanings: most records of a batch share theirs. For one decoder only.
 package struct RequestPaths {
@@ -22,9 +23,11 @@ package struct RequestPaths {
     /// Calls `body` with the path of these bytes, read by `decoder` if it is not known.
     mutating func with<Result>(_ bytes: Span<UInt8>, _ decoder: RequestDecoder, _ body: (Path) -> Result) -> Result {
         if last >= paths.count || !Self.holds(paths[last], bytes) {
-            last = paths.firstIndex { Self.holds($0, bytes) } ?? add(decoder.read(Self.copy(bytes)))
+            last = paths.firstIndex { Self.holds($0, bytes) } ?? add(decoder.read(Bytes.copy(bytes)))
         }
-        return body(paths[last])
+        // An element of a span is read in place.
+        let known = paths.span
+        return body(known[last])
     }
 
     private mutating func add(_ path: Path) -> Int {
@@ -33,15 +36,7 @@ package struct RequestPaths {
         return paths.count - 1
     }
 
-    private static func holds(_ path: Path, _ bytes: Span<UInt8>) -> Bool {
-        guard path.bytes.count == bytes.count else { return false }
-        for index in bytes.indices where path.bytes[index] != bytes[index] { return false }
-        return true
-    }
-
-    private static func copy(_ bytes: Span<UInt8>) -> [UInt8] {
-        [UInt8](capacity: bytes.count) { output in for index in bytes.indices { output.append(bytes[index]) } }
-    }
+    private static func holds(_ path: Path, _ bytes: Span<UInt8>) -> Bool { Bytes.areEqual(bytes, path.bytes.span) }
 }
 
 /// What a path asks for.

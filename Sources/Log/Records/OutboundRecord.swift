@@ -21,7 +21,8 @@ package struct OutboundRecord: Sendable, Equatable {
         sourceTimestamp: Int64,
         key: [UInt8]?,
         value: [UInt8]?,
-        headers: [RecordHeader] = []
+        headers: [RecordHeader] = [],
+        requestID: [UInt8]? = nil
     ) {
         self.stream = stream
         self.partition = partition
@@ -30,6 +31,7 @@ package struct OutboundRecord: Sendable, Equatable {
         self.key = key
         self.value = value
         self.headers = headers
+        self.requestID = requestID
     }
 }
 

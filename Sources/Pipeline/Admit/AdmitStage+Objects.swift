@@ -1,5 +1,6 @@
 internal import AppAttest
 internal import AppCheck
+internal import JSON
 
 /// How an attestation or an assertion changes a key's record, whichever verb brought it.
 extension AdmitStage {
@@ -36,7 +37,16 @@ extension AdmitStage {
     }
 
     func assertion(_ item: Admission, key: inout KeyRecord?, times: TokenTimes? = nil) throws(Reason) {
-        let finding = item.finding.object
+        if case .exchange(let object, _) = item.finding { return try assertion(item, object, key: &key, times) }
+        try assertion(item, item.finding, key: &key, times)
+    }
+
+    private func assertion(
+        _ item: Admission,
+        _ finding: Finding,
+        key: inout KeyRecord?,
+        _ times: TokenTimes?
+    ) throws(Reason) {
         if case .outOfTime(let reason) = finding { throw reason }
         // The same answers whatever batch the record is in: shape, then the key, then the signature and the rest.
         if let refusal = Self.shapeRefusal(finding) { throw .object(refusal) }
@@ -51,12 +61,12 @@ extension AdmitStage {
         }
         guard isBound(key, to: item.app) else { throw .keyAlreadyBound }
         // An app may list several Apple App IDs; a key stays with the one that attested it.
-        guard let bound = key?.appleAppID, Self.hasSameBytes(bound, evidence.appID.text)
+        guard let bound = key?.appleAppID, Bytes.areEqual(bound, evidence.appID.text)
         else { throw .object(.appIDMismatch) }
         guard let counter = key?.counter, evidence.counter > counter else { throw .counterNotGreater }
         key?.lastRequest = item.lastRequest(times)
         key?.counter = evidence.counter
-        key?.app = settings.registry.apps[item.app].name
+        key?.app = names[item.app]
         if let category = evidence.validationCategory { key?.validationCategory = category }
     }
 
@@ -74,14 +84,7 @@ extension AdmitStage {
         // The app is named by index and read in place: a copy of it would touch counts that all lanes share.
         guard let environment = key?.environment, settings.registry.apps[app].expectations.accepts(environment)
         else { return false }
-        if let bound = key?.app { return bound == settings.registry.apps[app].name }
+        if let bound = key?.app { return bound == names[app] }
         return settings.registry.apps[app].expectations.appIDs.contains { $0.text == key?.appleAppID }
-    }
-
-    private static func hasSameBytes(_ left: String, _ right: String) -> Bool {
-        let (one, other) = (left.utf8Span.span, right.utf8Span.span)
-        guard one.count == other.count else { return false }
-        for index in one.indices where one[index] != other[index] { return false }
-        return true
     }
 }

@@ -7,12 +7,15 @@ internal import Log
 /// that decides about state.
 package struct AdmitStage: Sendable {
     let settings: PipelineSettings
+    /// The apps' names in the ledger.
+    let names: [String]
     #if DEBUG
         private let sabotage: Sabotage?
     #endif
 
     package init(settings: PipelineSettings) {
         self.settings = settings
+        names = settings.registry.apps.map(\.name)
         #if DEBUG
             sabotage = nil
         #endif
@@ -21,6 +24,7 @@ package struct AdmitStage: Sendable {
     #if DEBUG
         init(settings: PipelineSettings, sabotage: Sabotage?) {
             self.settings = settings
+            names = settings.registry.apps.map(\.name)
             self.sabotage = sabotage
         }
     #endif
@@ -45,24 +49,30 @@ package struct AdmitStage: Sendable {
             let record = records[index]
             work?.note(record.record)
             state.note(record)
-            guard record.record.offset >= state.appliedOffset(of: record.record.partition) else {
-                verdicts.append(Verdict(outcome: .applied))
-                continue
-            }
-            if let method = record.method {
-                let own = EvaluationTime(milliseconds: record.record.timestamp)
-                let item = Admission(record: record, finding: findings[index], now: now ?? own)
-                verdicts.append(judge(item, method, &state))
-                continue
-            }
-            switch record.shape {
-            case .refused(let reason, _, _, let status): verdicts.append(Verdict(outcome: .refused(reason, status)))
-            case .deadLetter(let reason): verdicts.append(Verdict(outcome: .deadLetter(reason)))
-            case .request: preconditionFailure("a request has a verb")
-            }
+            verdicts.append(admit(record, findings[index], now: now, &state))
         }
         overlay = state.finish()
         return verdicts
+    }
+
+    private func admit(
+        _ record: DecodedRecord,
+        _ finding: Finding,
+        now: EvaluationTime?,
+        _ state: inout BatchState
+    ) -> Verdict {
+        guard record.record.offset >= state.appliedOffset(of: record.record.partition) else {
+            return Verdict(outcome: .applied)
+        }
+        if let method = record.method {
+            let own = EvaluationTime(milliseconds: record.record.timestamp)
+            return judge(Admission(record: record, finding: finding, now: now ?? own), method, &state)
+        }
+        switch record.shape {
+        case .refused(let reason, _, _, let status): return Verdict(outcome: .refused(reason, status))
+        case .deadLetter(let reason): return Verdict(outcome: .deadLetter(reason))
+        case .request: preconditionFailure("a request has a verb")
+        }
     }
 
     private func judge(_ item: Admission, _ method: Method, _ state: inout BatchState) -> Verdict {

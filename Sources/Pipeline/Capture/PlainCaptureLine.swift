@@ -64,7 +64,7 @@ struct PlainCaptureLine {
             key = value
             return see(.key)
         case 5 where isNamed("topic"):
-            guard let value = cursor.string(chunk), Self.areEqual(chunk.extracting(value), topic) else { return false }
+            guard let value = cursor.string(chunk), Bytes.areEqual(chunk.extracting(value), topic) else { return false }
             return see(.topic)
         case 6 where isNamed("offset"):
             guard let value = cursor.integer(chunk) else { return false }
@@ -95,12 +95,5 @@ struct PlainCaptureLine {
         } while cursor.take(",", chunk)
         headerCount = count / 2
         return count.isMultiple(of: 2) && cursor.take("]", chunk)
-    }
-
-    private static func areEqual(_ bytes: Span<UInt8>, _ text: String) -> Bool {
-        let expected = text.utf8Span.span
-        guard bytes.count == expected.count else { return false }
-        for index in bytes.indices where bytes[index] != expected[index] { return false }
-        return true
     }
 }

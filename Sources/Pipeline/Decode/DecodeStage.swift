@@ -81,7 +81,7 @@ package struct DecodeStage: Sendable {
         var claimedKey: P256PublicKey?
         if case .request(let request) = shape {
             clockReason = self.clockReason(record.timestamp, now: now)
-            if let object = request.attestation, let keyID = request.keyID {
+            if request.method.bringsAttestation, let object = request.attestation, let keyID = request.keyID {
                 claimedKey = ClaimedKey.read(from: object, keyID: keyID)
             }
         }
@@ -124,7 +124,7 @@ package struct DecodeStage: Sendable {
                 decoder.plainRequest($0, recordKey: text, paths: &reading.paths)
             })
         else { return nil }
-        let key = HeaderReading.copy(text)
+        let key = Bytes.copy(text)
         guard isInPlace(key, line.timestamp, line.partition) else { return nil }
         let record = InboundRecord(
             topic: reading.topic,

@@ -73,5 +73,5 @@ package final class DecodedRecord: Sendable {
     package var shape: Shape { request.map { .request($0) } ?? unfit ?? .deadLetter(.internal) }
 
     /// Whether the request's object is an assertion.
-    var bringsAssertion: Bool { method == .verifyAssertion || method == .exchangeAppAttestAssertion }
+    var bringsAssertion: Bool { method?.bringsAssertion ?? false }
 }

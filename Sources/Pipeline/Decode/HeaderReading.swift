@@ -36,7 +36,7 @@ package struct HeaderReading {
         for index in 0..<line.headerCount {
             let (name, value) = line.header(index)
             found.bytes += name.count + value.count
-            if let name = Name(chunk.extracting(name)) { found.note(name, Self.copy(chunk.extracting(value))) }
+            if let name = Name(chunk.extracting(name)) { found.note(name, Bytes.copy(chunk.extracting(value))) }
         }
         self.init(found, headerBytes: headerBytes, requestIDBytes: requestIDBytes)
     }
@@ -54,10 +54,6 @@ package struct HeaderReading {
     private static func text(_ bytes: [UInt8]?, upTo limit: Int) -> ExactText? {
         guard let bytes, !bytes.isEmpty, bytes.count <= limit else { return nil }
         return ExactText(validating: bytes)
-    }
-
-    static func copy(_ bytes: Span<UInt8>) -> [UInt8] {
-        [UInt8](capacity: bytes.count) { output in for index in bytes.indices { output.append(bytes[index]) } }
     }
 
     /// The names that are read.

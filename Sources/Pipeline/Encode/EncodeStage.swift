@@ -94,9 +94,9 @@ package struct EncodeStage: Sendable {
             sourceTimestamp: decoded.record.timestamp,
             key: decoded.record.key,
             value: value,
-            headers: headers
+            headers: headers,
+            requestID: decoded.requestID.utf8
         )
-        record.requestID = decoded.requestID.utf8
         // A key ID's text has 44 bytes: if a record is too long because of its key, that key is another one.
         if !fits(record) { record.key = nil }
         return record
@@ -113,10 +113,17 @@ package struct EncodeStage: Sendable {
         ResultEncoder.encode(decoded, finding, verdict, into: &scratch)
         var result = output(.results, of: decoded, scratch.bytes, headers: decoded.traceHeaders)
         result.status = verdict.status?.code
-        outputs.append(verdict.isAccepted || fits(result) ? result : deadLetter(decoded, .tooLarge))
+        if verdict.isAccepted || fits(result) {
+            outputs.append(result)
+        } else {
+            outputs.append(deadLetter(decoded, .tooLarge))
+        }
     }
 
-    private func fits(_ record: OutboundRecord) -> Bool { maxRecordBytes.map { record.byteCount <= $0 } ?? true }
+    private func fits(_ record: OutboundRecord) -> Bool {
+        guard let maxRecordBytes else { return true }
+        return record.byteCount <= maxRecordBytes
+    }
 
     /// The record as it came, without headers that look like ours: a reader of the dead letter must not have to guess
     /// which of two `dlq.reason` is the worker's.

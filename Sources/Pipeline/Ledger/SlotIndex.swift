@@ -19,6 +19,7 @@ struct SlotIndex {
     }
 
     /// - Parameter matches: whether the entry in a slot is the key's.
+    @inline(__always)
     func find(_ key: KeyID, matches: (UInt32) -> Bool) -> UInt32? {
         let shard = shards[Int(key.digest[0])]
         let mask = shard.slots.count - 1
