@@ -60,6 +60,8 @@ struct TrustedIntermediates {
         }
         let issuers = roots.filter { $0.der == der || Self.has($0, issued: certificate) }
         guard !issuers.isEmpty else { throw .chain }
+        // From here on the key is known to be trusted, and many leaves will name it.
+        if case .p384(let key) = key { P384Tables.shared.prepare(key) }
         return TrustedIntermediate(
             subject: certificate.subject,
             key: key,

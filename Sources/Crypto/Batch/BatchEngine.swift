@@ -6,12 +6,20 @@ package final class BatchEngine: SignatureEngine {
     private let p256 = P256Group()
     /// Where the group's signatures stand among the checks.
     private var places: [Int] = []
+    private let tables: P384Tables
+    private let p384 = P384Group()
+    /// The key that signed all of the P-384 group.
+    private var issuer: P384Table?
+    private var leafPlaces: [Int] = []
 
+    /// - Parameter tables: an issuer without one there is OpenSSL's.
     /// - Precondition: this machine has what `arithmetic` needs.
-    package init(_ arithmetic: BatchArithmetic, watch: EngineWatch) {
+    package init(_ arithmetic: BatchArithmetic, watch: EngineWatch, tables: P384Tables = .shared) {
         precondition(arithmetic != .lanes || BatchArithmetic.featureMissingForLanes == nil, "the lanes can be used")
         self.arithmetic = arithmetic
         self.watch = watch
+        self.tables = tables
+        leafPlaces.reserveCapacity(P384Group.most)
         places.reserveCapacity(P256Group.most)
     }
 
@@ -30,10 +38,18 @@ package final class BatchEngine: SignatureEngine {
                 p256.append(key, second, digest, signature)
                 places.append(place)
                 if p256.count == P256Group.most { finishP256(checks, &answers) }
-            case .p384: answers.isValid[place] = openSSL.isValid(checks[place])
+            case .p384(let key, let digest, let der):
+                guard let table = tables.table(of: key) else {
+                    answers.isValid[place] = openSSL.isValid(checks[place])
+                    continue
+                }
+                if table !== issuer || p384.count == P384Group.most { finishP384(checks, &answers) }
+                issuer = table
+                if p384.append(P384Number(digest), der) { leafPlaces.append(place) }
             }
         }
         finishP256(checks, &answers)
+        finishP384(checks, &answers)
         compare(checks, &answers)
     }
 
@@ -44,6 +60,16 @@ package final class BatchEngine: SignatureEngine {
         }
         p256.removeAll()
         places.removeAll(keepingCapacity: true)
+    }
+
+    private func finishP384(_ checks: [SignatureCheck], _ answers: inout SignatureAnswers) {
+        guard let issuer else { return }
+        p384.verify(issuer, by: arithmetic) { place, verdict in
+            answers.isValid[leafPlaces[place]] = isValid(verdict, checks[leafPlaces[place]])
+        }
+        p384.removeAll()
+        leafPlaces.removeAll(keepingCapacity: true)
+        self.issuer = nil
     }
 
     private func isValid(_ verdict: BatchVerdict, _ check: SignatureCheck) -> Bool {
