@@ -45,7 +45,7 @@ package final class BatchEngine: SignatureEngine {
                 }
                 if table !== issuer || p384.count == P384Group.most { finishP384(checks, &answers) }
                 issuer = table
-                if p384.append(digest, der) { leafPlaces.append(place) } else { answers.isValid[place] = false }
+                if p384.append(P384Number(digest), der) { leafPlaces.append(place) }
             }
         }
         finishP256(checks, &answers)

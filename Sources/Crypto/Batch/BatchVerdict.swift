@@ -1,7 +1,7 @@
 internal import CBatchVerify
 
 /// What the batch code says about a signature.
-enum BatchVerdict: Equatable {
+package enum BatchVerdict: Equatable {
     case refused, valid
     /// An addition met one of its exceptions: OpenSSL decides.
     case undecided

@@ -2,8 +2,8 @@ internal import CBatchVerify
 
 /// Up to 64 P-384 signatures by one key in the arrays that the batch code reads, and its scratch. Reused by one lane:
 /// nothing here allocates after the initialiser.
-@safe final class P384Group {
-    static let most = CBV_MOST
+@safe package final class P384Group {
+    package static let most = CBV_MOST
 
     /// The first word of each array; an array has a number for every signature.
     private enum Start {
@@ -16,20 +16,22 @@ internal import CBatchVerify
     private let numbers = Numbers(count: Start.end)
     private let verdicts = AlignedMemory(byteCount: most)
     private let scratch = AlignedMemory(byteCount: cbv_p384_scratch_bytes())
-    private(set) var count = 0
+    package private(set) var count = 0
 
-    func removeAll() { count = 0 }
+    package init() {}
+
+    package func removeAll() { count = 0 }
 
     /// - Precondition: the group has room.
     /// - Returns: false where `der` is not the strict spelling of two numbers that may be r and s: it is not appended.
-    func append(_ digest: Digest, _ der: [UInt8]) -> Bool {
+    package func append(_ digest: P384Number, _ der: [UInt8]) -> Bool {
         precondition(count < Self.most, "a group has room")
         let bytes = der.span
         guard let parts = DERSignature(bytes, scalarBytes: P384Number.byteCount),
             let r = P384Number(leftPadding: bytes.extracting(parts.r)),
             let s = P384Number(leftPadding: bytes.extracting(parts.s))
         else { return false }
-        set(P384Number(digest), Start.digest)
+        set(digest, Start.digest)
         set(r, Start.r)
         set(s, Start.s)
         count += 1
@@ -45,7 +47,11 @@ internal import CBatchVerify
     }
 
     /// Verifies the signatures with the key's table and calls `body` with each verdict.
-    func verify(_ key: P384Table, by arithmetic: BatchArithmetic, _ body: (_ place: Int, BatchVerdict) -> Void) {
+    package func verify(
+        _ key: P384Table,
+        by arithmetic: BatchArithmetic,
+        _ body: (_ place: Int, BatchVerdict) -> Void
+    ) {
         guard count > 0 else { return }
         unsafe P384Table.generator.withPointer { generator in
             unsafe key.withPointer { key in unsafe verify(generator, key, arithmetic.suited(to: count)) }

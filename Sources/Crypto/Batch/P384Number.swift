@@ -1,5 +1,5 @@
 /// An unsigned number of 384 bits as the batch code reads it: six words, the most significant first.
-struct P384Number {
+package struct P384Number {
     static let wordCount = 6
     static let byteCount = 48
 
@@ -16,7 +16,7 @@ struct P384Number {
     /// A big-endian number of at most 48 bytes.
     ///
     /// - Returns: nil for more bytes.
-    init?(leftPadding bytes: Span<UInt8>) {
+    package init?(leftPadding bytes: Span<UInt8>) {
         guard bytes.count <= Self.byteCount else { return nil }
         var place = Self.byteCount - bytes.count
         for index in bytes.indices {
@@ -26,7 +26,7 @@ struct P384Number {
     }
 
     /// What ECDSA over P-384 sees of a SHA-256 digest.
-    init(_ digest: Digest) {
+    package init(_ digest: Digest) {
         (words[2], words[3], words[4], words[5]) = digest.words
     }
 }

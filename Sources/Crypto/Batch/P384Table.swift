@@ -30,11 +30,19 @@ internal import CBatchVerify
 
     /// SEC 2, secp384r1.
     private static let generatorX = P384Number(
-        0xAA87_CA22_BE8B_0537, 0x8EB1_C71E_F320_AD74, 0x6E1D_3B62_8BA7_9B98,
-        0x59F7_41E0_8254_2A38, 0x5502_F25D_BF55_296C, 0x3A54_5E38_7276_0AB7
+        0xAA87_CA22_BE8B_0537,
+        0x8EB1_C71E_F320_AD74,
+        0x6E1D_3B62_8BA7_9B98,
+        0x59F7_41E0_8254_2A38,
+        0x5502_F25D_BF55_296C,
+        0x3A54_5E38_7276_0AB7
     )
     private static let generatorY = P384Number(
-        0x3617_DE4A_9626_2C6F, 0x5D9E_98BF_9292_DC29, 0xF8F4_1DBD_289A_147C,
-        0xE9DA_3113_B5F0_B8C0, 0x0A60_B1CE_1D7E_819D, 0x7A43_1D7C_90EA_0E5F
+        0x3617_DE4A_9626_2C6F,
+        0x5D9E_98BF_9292_DC29,
+        0xF8F4_1DBD_289A_147C,
+        0xE9DA_3113_B5F0_B8C0,
+        0x0A60_B1CE_1D7E_819D,
+        0x7A43_1D7C_90EA_0E5F
     )
 }
