@@ -191,6 +191,12 @@ let benchmarks: [Target] = [
         swiftSettings: strict
     ),
     .executableTarget(
+        name: "RestoreBench",
+        dependencies: ["Settings", "Kafka", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "DeviceLab"],
+        path: "Benchmarks/RestoreBench",
+        swiftSettings: strict
+    ),
+    .executableTarget(
         name: "KafkaCopy",
         dependencies: ["Settings", "Broker", "Log", "Kafka"],
         path: "Benchmarks/KafkaCopy",

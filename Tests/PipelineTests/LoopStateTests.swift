@@ -31,7 +31,7 @@ struct LoopStateTests {
             ("taking", .taking([0])),
             ("revoking", .revoking([0], until: nil)),
             ("losing", .losing([0])),
-            ("restoring", .restoring(Restoration(partitions: [0]))),
+            ("restoring", .restoring(Restoration(partitions: [0]) { $0 })),
         ]
     }
 

@@ -87,7 +87,7 @@ struct RestoreTests {
             if next == wholeFirst, sole.starts.isEmpty { return round }
             // More in each restore than in the one before: chunks of the same number differ.
             let end = min(topic.count, next + kept.count)
-            round.records = Array(topic[next..<end])
+            round.records = StoredRecords(topic[next..<end])
             next = end
             round.isComplete = next >= topic.count
             if next == wholeFirst, sole.starts.isEmpty { round.completed = [0] }

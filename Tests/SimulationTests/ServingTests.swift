@@ -48,7 +48,7 @@ struct ServingTests {
         func restore(_ records: Int, waitMilliseconds: Int) -> RestoreRound {
             var round = RestoreRound()
             if wait == .restoring {
-                round.records = [StoredRecord(partition: 0, key: [4], value: nil)]
+                round.records.append(StoredRecord(partition: 0, key: [4], value: nil))
             } else {
                 round.completed = restored
             }

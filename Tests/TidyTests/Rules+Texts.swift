@@ -14,6 +14,8 @@ extension Rules {
         // Claims and names that the worker itself has signed, sealed or written, verified before they are read.
         "Sources/AppCheck/Token/TokenVerifier.swift", "Sources/AppCheck/Artifact/Artifact.swift",
         "Sources/Pipeline/Ledger/LedgerCodec+Decode.swift",
+        // The same names, told apart by their bytes.
+        "Sources/Pipeline/Ledger/Interner.swift",
         // A group's name out of the ledger, to be shown.
         "Sources/Pipeline/Positions/PartitionPositions.swift",
         // A topic's name, which is compared as bytes.

@@ -79,10 +79,7 @@ final class LedgerRestore {
 
     private func readOn(_ records: Int, _ timeout: Int, _ round: inout RestoreRound) throws(KafkaFault) {
         do throws(KafkaFault) {
-            let read = try reader.poll(maxRecords: records, timeoutMilliseconds: timeout)
-            // Up to the end that was asked for: this process may have written what lies behind it.
-            let wanted = read.filter { $0.offset < targets[$0.partition] ?? 0 }
-            round.records = wanted.map { StoredRecord(partition: $0.partition, key: $0.key ?? [], value: $0.value) }
+            round.records = wanted(try reader.pollPacked(maxRecords: records, timeoutMilliseconds: timeout))
         } catch {
             guard error.isDamage, let partition = error.partition, let position = positions[partition] else {
                 throw error
@@ -98,6 +95,27 @@ final class LedgerRestore {
             round.completed.append(partition)
         }
         try reader.stop(round.completed)
+    }
+
+    /// Records up to the ends that were asked for: this process may have written what lies behind them.
+    private func wanted(_ read: PackedRecords) -> StoredRecords {
+        var places: [StoredRecords.Place] = []
+        places.reserveCapacity(read.places.count)
+        var last: (partition: Int32, target: Int64) = (-1, 0)
+        for place in read.places {
+            // Records come in runs of one partition.
+            if place.partition != last.partition { last = (place.partition, targets[place.partition] ?? 0) }
+            guard place.offset < last.target else { continue }
+            places.append(
+                StoredRecords.Place(
+                    partition: place.partition,
+                    start: place.start,
+                    keyBytes: place.keyBytes,
+                    valueBytes: place.valueBytes
+                )
+            )
+        }
+        return StoredRecords(bytes: read.bytes, places: places)
     }
 
     /// The library has skipped what it could not read: records after the gap must not be taken for the next ones.

@@ -35,6 +35,12 @@ extension ClientHandle {
         return watermarks
     }
 
+    /// Makes the threads of the partitions' leaders look whether there is something to fetch. Waits for their answer, at
+    /// most that long; what it says does not matter.
+    func wakeLeaders(of topic: String, _ partitions: [Int32], timeoutMilliseconds: Int) {
+        _ = try? offsets(topic, partitions, Int64(RD_KAFKA_OFFSET_END), timeoutMilliseconds)
+    }
+
     private func ask(
         _ topic: String,
         _ partitions: [Int32],

@@ -19,12 +19,17 @@ package final class TopicReader {
     private var seen: [Int32: Int64] = [:]
     /// A fault that came after records that were handed out first.
     private var pendingFault: KafkaFault?
+    /// Records and bytes read since the leaders' threads were last woken.
+    private var (readRecords, readBytes) = (0, 0)
+    /// Records and bytes of the last poll: about what the next one will need.
+    private var lastPacked = (records: 0, bytes: 0)
 
     /// - Parameter properties: librdkafka's settings; those of producers, and the group, are left out.
     /// - Throws: a ``KafkaFault`` that names the fault. Nothing is connected yet.
     package init(_ properties: KafkaProperties, topic: String) throws(KafkaFault) {
         guard !topic.isEmpty else { throw .invalid("the topic name is empty") }
-        let complete = properties.withoutGroup().completed(defaults: Self.defaults, forced: Self.forced)
+        let complete = properties.withoutGroup()
+            .completed(defaults: Self.defaults + Self.fetchLimit(properties), forced: Self.forced)
         handle = try ClientHandle(.consumer, complete, context: CallbackContext())
         // The topic object keeps the client's default settings; null only for a broken client.
         guard let topicPointer = unsafe rd_kafka_topic_new(handle.pointer, topic, nil) else {
@@ -52,13 +57,29 @@ package final class TopicReader {
         ("auto.offset.reset", "error"),
     ]
 
-    private static let forced = [
-        ("isolation.level", "read_committed"), ("enable.auto.commit", "false"), ("enable.auto.offset.store", "false"),
-        // The end of a partition gives the position if no readable record is at the end.
-        ("enable.partition.eof", "true"),
-        // The library itself needs about 210 B a record beside the payload: at most some hundreds of MiB in all.
-        ("queued.min.messages", "1000000"), ("queued.max.messages.kbytes", "131072"),
-    ]
+    private static let forced =
+        [
+            ("isolation.level", "read_committed"), ("enable.auto.commit", "false"),
+            ("enable.auto.offset.store", "false"),
+            // The end of a partition gives the position if no readable record is at the end.
+            ("enable.partition.eof", "true"),
+            // The library itself needs about 210 B a record beside the payload: some tens of MiB in all, however many
+            // records there are.
+            ("queued.min.messages", String(queuedRecords)), ("queued.max.messages.kbytes", String(queuedBytes / 1024)),
+        ] + (LibraryVersion.current < 0x0202_0000 ? [] : [("fetch.queue.backoff.ms", "2")])
+
+    /// A fetch is a part of the queue. The library refuses a limit below the largest record's, or one that an answer may
+    /// not reach: where the answer's size is set, so is this.
+    private static func fetchLimit(_ properties: KafkaProperties) -> [(String, String)] {
+        guard properties["receive.message.max.bytes"] == nil else { return [] }
+        let largest = properties["message.max.bytes"].flatMap { Int($0) } ?? 0
+        return [("fetch.max.bytes", String(max(queuedBytes / 4, largest)))]
+    }
+
+    private static let queuedRecords = 6_000
+    private static let queuedBytes = 4_194_304
+    private static let dryMilliseconds: Int32 = 1
+    private static let wakeMilliseconds = 20
 
     /// Begins to read partitions at the given offsets (``PartitionOffset/beginning`` for the oldest record).
     ///
@@ -94,41 +115,81 @@ package final class TopicReader {
     /// - Throws: a ``KafkaFault`` of a partition: an offset that is gone, a damaged record, a refusal. Records read
     ///   before it have been handed out. The library recovers from connection faults; they show only as time passing.
     package func poll(maxRecords: Int, timeoutMilliseconds: Int) throws(KafkaFault) -> [TopicRecord] {
+        var records: [TopicRecord] = []
+        // Everything in the message is copied.
+        unsafe try poll(maxRecords, timeoutMilliseconds) { message in
+            unsafe records.append(
+                TopicRecord(
+                    partition: message.pointee.partition,
+                    offset: message.pointee.offset,
+                    key: KafkaRecord.bytes(message.pointee.key, message.pointee.key_len),
+                    value: KafkaRecord.bytes(message.pointee.payload, message.pointee.len)
+                )
+            )
+        }
+        return records
+    }
+
+    /// As above, in one piece of memory.
+    package func pollPacked(maxRecords: Int, timeoutMilliseconds: Int) throws(KafkaFault) -> PackedRecords {
+        var records = PackedRecords(like: lastPacked)
+        // Everything in the message is copied.
+        unsafe try poll(maxRecords, timeoutMilliseconds) { unsafe records.append($0) }
+        lastPacked = (records.places.count, records.bytes.count)
+        return records
+    }
+
+    private func poll(
+        _ maxRecords: Int,
+        _ timeoutMilliseconds: Int,
+        _ take: (UnsafeMutablePointer<rd_kafka_message_t>) -> Void
+    ) throws(KafkaFault) {
         if let fault = pendingFault {
             pendingFault = nil
             throw fault
         }
         handle.serve()
-        var records: [TopicRecord] = []
+        var count = 0
         var timeout = clampedMilliseconds(timeoutMilliseconds)
         // A message is ours until destroyed, after everything in it was copied.
-        while records.count < maxRecords, let message = unsafe rd_kafka_consume_queue(queue, timeout) {
+        while count < maxRecords, let message = unsafe next(timeout) {
             defer { unsafe rd_kafka_message_destroy(message) }
             timeout = 0
             guard unsafe message.pointee.err != RD_KAFKA_RESP_ERR_NO_ERROR else {
-                if let record = unsafe record(of: message) { records.append(record) }
+                let partition = unsafe message.pointee.partition
+                // A message of a partition that is no longer read may still lie in the queue.
+                guard reading.contains(partition) else { continue }
+                // The message is whole: `take` reads it and keeps nothing.
+                unsafe take(message)
+                unsafe advance(partition, to: message.pointee.offset + 1)
+                unsafe noteRead(message.pointee.len)
+                count += 1
                 continue
             }
             guard let fault = unsafe fault(in: message) else { continue }
-            guard !records.isEmpty else { throw fault }
+            guard count > 0 else { throw fault }
             pendingFault = fault
             break
         }
-        return records
     }
 
-    private func record(of message: UnsafeMutablePointer<rd_kafka_message_t>) -> TopicRecord? {
-        let partition = unsafe message.pointee.partition
-        // A message of a partition that is no longer read may still lie in the queue.
-        guard reading.contains(partition) else { return nil }
-        let record = unsafe TopicRecord(
-            partition: partition,
-            offset: message.pointee.offset,
-            key: KafkaRecord.bytes(message.pointee.key, message.pointee.key_len),
-            value: KafkaRecord.bytes(message.pointee.payload, message.pointee.len)
-        )
-        advance(partition, to: record.offset + 1)
-        return record
+    /// - Returns: a message for the caller to destroy; nil when none came in time.
+    private func next(_ timeout: Int32) -> UnsafeMutablePointer<rd_kafka_message_t>? {
+        guard timeout > Self.dryMilliseconds, mayBeAsleep else { return unsafe rd_kafka_consume_queue(queue, timeout) }
+        if let message = unsafe rd_kafka_consume_queue(queue, Self.dryMilliseconds) { return unsafe message }
+        // Versions before 2.2 look only once a second whether a full queue has room again.
+        (readRecords, readBytes) = (0, 0)
+        handle.wakeLeaders(of: topic, reading.sorted(), timeoutMilliseconds: Self.wakeMilliseconds)
+        return unsafe rd_kafka_consume_queue(queue, timeout)
+    }
+
+    /// The queue may have been full since the leaders' threads were last woken; half of it, as it holds more than
+    /// records.
+    private var mayBeAsleep: Bool { readRecords >= Self.queuedRecords / 2 || readBytes >= Self.queuedBytes / 2 }
+
+    private func noteRead(_ bytes: Int) {
+        readRecords += 1
+        readBytes += bytes
     }
 
     private func advance(_ partition: Int32, to offset: Int64) {

@@ -2,7 +2,7 @@
 package struct RestoreRound: Sendable {
     /// In offset order within each partition. The caller ignores those of a partition that has started: they may be its
     /// own commits, read back after later ones.
-    package var records: [StoredRecord] = []
+    package var records = StoredRecords()
     /// Offsets left to read, of all partitions together: what a progress line shows.
     package var remaining: Int64 = 0
     /// Partitions given completely, up to their ends at the start, with this round; each is named once.

@@ -1,25 +1,54 @@
-/// Numbers for the few texts that many keys share (app names, Apple App IDs). 0 stands for none.
+/// Numbers for the few texts that many keys share (app names, Apple App IDs), which are told apart by their bytes.
+/// 0 stands for none.
 struct Interner {
     /// Three bytes: more texts than keys fit into a machine's memory.
     static let maxNumber: UInt32 = 0xFF_FFFF
+    private static let recentCount = 64
 
-    private var texts: [String] = [""]
-    private var numbers: [String: UInt32] = [:]
-    /// The text asked for last: keys come in runs of one app.
-    private var last: (text: String, number: UInt32) = ("", 0)
+    private var texts: [(text: String, utf8: [UInt8])] = [("", [])]
+    private var numbers: [[UInt8]: UInt32] = [:]
+    /// The numbers of texts asked for lately, by some of their bytes: most keys are of a few apps.
+    private var recent = [UInt32](repeating: 0, count: recentCount)
 
     /// - Returns: nil when all numbers are in use.
     mutating func number(of text: String) -> UInt32? {
-        if text == last.text, last.number != 0 { return last.number }
-        if let number = numbers[text] {
-            last = (text, number)
-            return number
-        }
-        guard let number = UInt32(exactly: texts.count), number <= Self.maxNumber else { return nil }
-        texts.append(text)
-        numbers[text] = number
+        let utf8 = text.utf8
+        return number(of: utf8.span)
+    }
+
+    /// - Returns: nil for bytes that are no UTF-8, or when all numbers are in use.
+    mutating func number(of utf8: Span<UInt8>) -> UInt32? {
+        let place = Self.place(of: utf8)
+        let candidate = recent[place]
+        if candidate != 0, Self.isSame(texts[Int(candidate)].utf8, utf8) { return candidate }
+        let found = findOrAdd(utf8)
+        if let found { recent[place] = found }
+        return found
+    }
+
+    private mutating func findOrAdd(_ utf8: Span<UInt8>) -> UInt32? {
+        let bytes = utf8.indices.map { utf8[$0] }
+        if let number = numbers[bytes] { return number }
+        guard let text = String(validating: bytes, as: UTF8.self), let number = UInt32(exactly: texts.count),
+            number <= Self.maxNumber
+        else { return nil }
+        texts.append((text, bytes))
+        numbers[bytes] = number
         return number
     }
 
-    func text(_ number: UInt32) -> String? { number == 0 ? nil : texts[Int(number)] }
+    func text(_ number: UInt32) -> String? { number == 0 ? nil : texts[Int(number)].text }
+
+    private static func place(of utf8: Span<UInt8>) -> Int {
+        var hash = utf8.count
+        for index in max(0, utf8.count - 4)..<utf8.count { hash = hash &* 31 &+ Int(utf8[index]) }
+        return (hash & .max) % recentCount
+    }
+
+    private static func isSame(_ left: [UInt8], _ right: Span<UInt8>) -> Bool {
+        guard left.count == right.count else { return false }
+        var differs: UInt8 = 0
+        for index in left.indices { differs |= left[index] ^ right[index] }
+        return differs == 0
+    }
 }

@@ -3,7 +3,8 @@ package import Crypto
 
 /// The keys of one partition (in replay: of all), with their counters. Owned by the loop.
 ///
-/// About 260 bytes per key: entries lie in segments of 1,024, found through a sharded index, so it grows without a spike.
+/// About 260 bytes per key, second points apart: entries lie in segments of 1,024, found through a sharded index, so it
+/// grows without a spike.
 package struct KeyLedger: Sendable {
     /// The result of looking up a key, as Resolve needs it.
     package enum Lookup: Sendable, Equatable {
@@ -17,6 +18,7 @@ package struct KeyLedger: Sendable {
     private var segments: [[LedgerEntry]] = []
     private var index = SlotIndex()
     private var longIDs: [UInt32: ExactText] = [:]
+    var seconds = SecondPoints()
     private var apps = Interner()
     private var appleAppIDs = Interner()
     /// Slots in use, forgotten keys' included.
@@ -27,9 +29,7 @@ package struct KeyLedger: Sendable {
 
     package func lookup(_ key: KeyID) -> Lookup {
         guard let slot = find(key) else { return .unknown }
-        let (segment, place) = Self.split(slot)
-        guard segments[segment][place].flags.contains(.usableKey) else { return .unusable }
-        return .key(P256PublicKey(uncheckedX: segments[segment][place].x, y: segments[segment][place].y))
+        return publicKey(at: slot).map { .key($0) } ?? .unusable
     }
 
     package subscript(key: KeyID) -> KeyRecord? { find(key).map { record(at: $0) } }
@@ -44,26 +44,50 @@ package struct KeyLedger: Sendable {
 
     /// - Parameter unlessLower: a present record with a higher counter stays.
     package mutating func set(_ key: KeyID, _ record: KeyRecord, unlessLower: Bool = false) {
-        let slot = slot(of: key) ?? UInt32(slots)
-        let entry = pack(key, record, slot: slot)
-        let (segment, place) = Self.split(slot)
-        if Int(slot) < slots {
-            let isForgotten = segments[segment][place].flags.contains(.forgotten)
-            if unlessLower, !isForgotten, segments[segment][place].counter > entry.counter { return }
-            if isForgotten { count += 1 }
-            segments[segment][place] = entry
-            return
+        let entry = pack(key, record)
+        let id = record.lastRequest?.id
+        put(entry, longID: entry.flags.contains(.longID) ? id : nil, unlessLower: unlessLower)
+    }
+
+    /// Sets a record from the bytes that ``LedgerCodec`` writes; a present one with a higher counter stays.
+    ///
+    /// - Parameter value: where the record's value lies in `bytes`.
+    /// - Returns: false, and nothing is set, for bytes of any other form: the general decoder reads those.
+    mutating func setPlain(_ key: KeyID, _ bytes: Span<UInt8>, in value: Range<Int>) -> Bool {
+        guard let record = PlainKeyRecord(bytes, in: value),
+            let apple = appleAppIDs.number(of: bytes.extracting(record.appleAppID))
+        else { return false }
+        var app: UInt32 = 0
+        if let name = record.app {
+            guard let number = apps.number(of: bytes.extracting(name)) else { return false }
+            app = number
         }
+        put(LedgerEntry(key, record, app: app, appleAppID: apple), longID: nil, unlessLower: true)
+        return true
+    }
+
+    private mutating func put(_ entry: LedgerEntry, longID: ExactText?, unlessLower: Bool) {
+        guard let slot = slot(of: entry.keyID) else { return add(entry, longID: longID) }
+        let (segment, place) = Self.split(slot)
+        let isForgotten = segments[segment][place].flags.contains(.forgotten)
+        if unlessLower, !isForgotten, segments[segment][place].counter > entry.counter { return }
+        if isForgotten { count += 1 }
+        if longID != nil || !longIDs.isEmpty { longIDs[slot] = longID }
+        if !seconds.isEmpty, publicKey(at: slot) != entry.publicKey { seconds.remove(slot) }
+        segments[segment][place] = entry
+    }
+
+    private mutating func add(_ entry: LedgerEntry, longID: ExactText?) {
         precondition(slots < Int(UInt32.max) - 1, "a ledger holds at most 2^32 − 2 keys")
+        let slot = UInt32(slots)
+        let (segment, _) = Self.split(slot)
         if segment == segments.count {
             segments.append([])
             segments[segment].reserveCapacity(Self.segmentCount)
         }
         segments[segment].append(entry)
-        index.insert(key, slot: slot) { slot in
-            let (segment, place) = Self.split(slot)
-            return segments[segment][place].keyID
-        }
+        index.insert(entry.keyID, slot: slot)
+        if let longID { longIDs[slot] = longID }
         slots += 1
         count += 1
     }
@@ -73,6 +97,7 @@ package struct KeyLedger: Sendable {
         let (segment, place) = Self.split(slot)
         segments[segment][place].forget()
         longIDs[slot] = nil
+        seconds.remove(slot)
         count -= 1
     }
 
@@ -85,9 +110,14 @@ package struct KeyLedger: Sendable {
         }
     }
 
+    func publicKey(at slot: UInt32) -> P256PublicKey? {
+        let (segment, place) = Self.split(slot)
+        return segments[segment][place].publicKey
+    }
+
     private static func split(_ slot: UInt32) -> (Int, Int) { (Int(slot) / segmentCount, Int(slot) % segmentCount) }
 
-    private func find(_ key: KeyID) -> UInt32? {
+    func find(_ key: KeyID) -> UInt32? {
         guard let slot = slot(of: key) else { return nil }
         let (segment, place) = Self.split(slot)
         return segments[segment][place].flags.contains(.forgotten) ? nil : slot
@@ -105,9 +135,8 @@ extension KeyLedger {
     private func record(at slot: UInt32, withLast: Bool = true) -> KeyRecord {
         let (segment, place) = Self.split(slot)
         let entry = segments[segment][place]
-        let key = entry.flags.contains(.usableKey) ? P256PublicKey(uncheckedX: entry.x, y: entry.y) : nil
         return KeyRecord(
-            publicKey: key,
+            publicKey: entry.publicKey,
             counter: entry.counter,
             app: apps.text(entry.app),
             appleAppID: appleAppIDs.text(entry.appleAppID) ?? "",
@@ -136,7 +165,7 @@ extension KeyLedger {
         )
     }
 
-    private mutating func pack(_ key: KeyID, _ record: KeyRecord, slot: UInt32) -> LedgerEntry {
+    private mutating func pack(_ key: KeyID, _ record: KeyRecord) -> LedgerEntry {
         var flags: LedgerEntry.Flags = []
         if record.publicKey != nil { flags.insert(.usableKey) }
         if record.environment == .production { flags.insert(.production) }
@@ -144,16 +173,14 @@ extension KeyLedger {
         if record.issued != nil { flags.insert(.issued) }
         if record.validationCategory != nil { flags.insert(.category) }
         // As no id is packed.
-        var packedID: (UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0)
-        if !longIDs.isEmpty { longIDs[slot] = nil }
+        var packedID: LedgerEntry.InlineID = (0, 0, 0, 0, 0)
         if let last = record.lastRequest {
             flags.insert(.lastRequest)
             let utf8 = last.id.utf8
             if utf8.count <= LedgerEntry.inlineIDBytes {
-                packedID = LedgerEntry.pack(utf8)
+                packedID = LedgerEntry.pack(utf8.span)
             } else {
                 flags.insert(.longID)
-                longIDs[slot] = last.id
             }
         }
         guard let apple = appleAppIDs.number(of: record.appleAppID),

@@ -4,6 +4,8 @@ internal import Crypto
 /// A key record in memory: fixed size (248 bytes), no references, so that a million keys are a few arrays.
 struct LedgerEntry {
     static let inlineIDBytes = 39
+    /// A request id's length in the first byte, then its bytes.
+    typealias InlineID = (UInt64, UInt64, UInt64, UInt64, UInt64)
 
     struct Flags: OptionSet {
         let rawValue: UInt8
@@ -24,7 +26,7 @@ struct LedgerEntry {
     var y: Digest
     var nonce: Digest
     var valueDigest: Digest
-    var requestID: (UInt64, UInt64, UInt64, UInt64, UInt64)
+    var requestID: InlineID
     var registeredAt: Int64
     /// notBefore and serial number of the last attestation's leaf.
     var issued: (Int64, Int64)
@@ -45,7 +47,7 @@ struct LedgerEntry {
         y: Digest,
         nonce: Digest,
         valueDigest: Digest,
-        requestID: (UInt64, UInt64, UInt64, UInt64, UInt64),
+        requestID: InlineID,
         registeredAt: Int64,
         issued: (Int64, Int64),
         tokenTimes: (UInt32, UInt32),
@@ -74,18 +76,31 @@ struct LedgerEntry {
     mutating func forget() { appAndFlags |= UInt32(Flags.forgotten.rawValue) }
 
     /// Packs up to 39 bytes: the length first.
-    static func pack(_ utf8: [UInt8]) -> (UInt64, UInt64, UInt64, UInt64, UInt64) {
+    static func pack(_ utf8: Span<UInt8>) -> InlineID {
         precondition(utf8.count <= inlineIDBytes, "the id fits")
-        func word(_ index: Int) -> UInt64 {
-            var value: UInt64 = 0
-            for byte in 0..<8 {
-                let position = index * 8 + byte
-                let next = position == 0 ? UInt8(utf8.count) : (position <= utf8.count ? utf8[position - 1] : 0)
-                value = value << 8 | UInt64(next)
-            }
-            return value
-        }
-        return (word(0), word(1), word(2), word(3), word(4))
+        return (
+            word(0, UInt64(utf8.count), of: utf8), word(7, 0, of: utf8), word(15, 0, of: utf8), word(23, 0, of: utf8),
+            word(31, 0, of: utf8)
+        )
+    }
+
+    /// Eight bytes from `start` on; the first word begins with the length instead, and has seven.
+    private static func word(_ start: Int, _ length: UInt64, of utf8: Span<UInt8>) -> UInt64 {
+        let width = start == 0 ? 7 : 8
+        guard start < utf8.count else { return length << 56 }
+        var value = length
+        let end = min(utf8.count, start + width)
+        for index in start..<end { value = value << 8 | UInt64(utf8[index]) }
+        return value << UInt64(8 * (start + width - end))
+    }
+
+    /// - Returns: nil for more than 39 bytes, or bytes that are no UTF-8.
+    static func pack(validating utf8: Span<UInt8>) -> InlineID? {
+        guard utf8.count <= inlineIDBytes else { return nil }
+        let id = pack(utf8)
+        // The length has no top bit: one in any byte marks text beyond ASCII.
+        let isASCII = (id.0 | id.1 | id.2 | id.3 | id.4) & 0x8080_8080_8080_8080 == 0
+        return isASCII || (try? UTF8Span(validating: utf8)) != nil ? id : nil
     }
 
     var inlineID: [UInt8] {

@@ -2,56 +2,55 @@ internal import AppAttest
 internal import Crypto
 
 /// From key ID to entry slot: open addressing in 256 shards, so that growth copies one small table at a time.
+///
+/// A place holds 32 bits of the key's hash beside the slot: neither a foreign key on the way nor growth touches entries.
 struct SlotIndex {
-    private struct Shard {
-        /// Slot + 1; 0 = free. The count is a power of two.
-        var slots: [UInt32] = Array(repeating: 0, count: 8)
-        var used = 0
-    }
+    /// The hash in the upper half, slot + 1 in the lower one; 0 = free.
+    private var shards = [[UInt64]](repeating: Array(repeating: 0, count: 8), count: 256)
+    private var used = [Int](repeating: 0, count: 256)
 
-    private var shards = [Shard](repeating: Shard(), count: 256)
+    /// The key ID is a SHA-256 digest: its own bytes are the hash. Byte 0 picks the shard, the next four are this.
+    private static func hash(_ key: KeyID) -> UInt64 { key.digest.words.0 >> 24 & 0xFFFF_FFFF }
 
-    private static func hash(_ key: KeyID) -> Int {
-        // The key ID is a SHA-256 digest: its own bytes are the hash. Byte 0 picks the shard.
-        var value = 0
-        for index in 1..<8 { value = value << 8 | Int(key.digest[index]) }
-        return value
-    }
+    /// Where a hash's search begins: places are in the order of their hashes, so any count of them will do.
+    static func first(_ hash: UInt64, of count: Int) -> Int { Int((hash * UInt64(count)) >> 32) }
 
     /// - Parameter matches: whether the entry in a slot is the key's.
     @inline(__always)
     func find(_ key: KeyID, matches: (UInt32) -> Bool) -> UInt32? {
-        let shard = shards[Int(key.digest[0])]
-        let mask = shard.slots.count - 1
-        var position = Self.hash(key) & mask
-        while shard.slots[position] != 0 {
-            let slot = shard.slots[position] - 1
-            if matches(slot) { return slot }
-            position = (position + 1) & mask
+        let number = Int(key.digest.words.0 >> 56)
+        let hash = Self.hash(key)
+        let count = shards[number].count
+        var position = Self.first(hash, of: count)
+        while true {
+            let place = shards[number][position]
+            if place == 0 { return nil }
+            let slot = UInt32(truncatingIfNeeded: place) &- 1
+            if place >> 32 == hash, matches(slot) { return slot }
+            position = position + 1 == count ? 0 : position + 1
         }
-        return nil
     }
 
-    /// - Parameter keyAt: the key ID of a slot that was inserted before, to place it again when its shard grows.
-    mutating func insert(_ key: KeyID, slot: UInt32, keyAt: (UInt32) -> KeyID) {
-        let number = Int(key.digest[0])
-        if (shards[number].used + 1) * 10 > shards[number].slots.count * 7 { grow(number, keyAt: keyAt) }
-        Self.place(Self.hash(key), slot, in: &shards[number].slots)
-        shards[number].used += 1
+    /// - Parameter key: not inserted before.
+    mutating func insert(_ key: KeyID, slot: UInt32) {
+        let number = Int(key.digest.words.0 >> 56)
+        if (used[number] + 1) * 4 > shards[number].count * 3 { grow(number) }
+        Self.put(Self.hash(key) << 32 | UInt64(slot + 1), into: &shards[number])
+        used[number] += 1
     }
 
-    private mutating func grow(_ number: Int, keyAt: (UInt32) -> KeyID) {
-        var larger = [UInt32](repeating: 0, count: shards[number].slots.count * 2)
-        for entry in shards[number].slots where entry != 0 {
-            Self.place(Self.hash(keyAt(entry - 1)), entry - 1, in: &larger)
-        }
-        shards[number].slots = larger
+    /// By a third: memory follows the number of keys closely.
+    private mutating func grow(_ number: Int) {
+        let places = shards[number]
+        var larger = [UInt64](repeating: 0, count: places.count + places.count / 3)
+        for place in places where place != 0 { Self.put(place, into: &larger) }
+        shards[number] = larger
     }
 
-    private static func place(_ hash: Int, _ slot: UInt32, in slots: inout [UInt32]) {
-        let mask = slots.count - 1
-        var position = hash & mask
-        while slots[position] != 0 { position = (position + 1) & mask }
-        slots[position] = slot + 1
+    private static func put(_ place: UInt64, into places: inout [UInt64]) {
+        let count = places.count
+        var position = first(place >> 32, of: count)
+        while places[position] != 0 { position = position + 1 == count ? 0 : position + 1 }
+        places[position] = place
     }
 }

@@ -1,10 +1,24 @@
 internal import Log
 
 /// Restores the ledgers of newly assigned partitions from the topic into memory. Owned by the loop.
+///
+/// A ledger is given to one lane at a time, which decodes and applies all records that have come for it; ledgers of
+/// several partitions go on at once.
 final class Restoration {
-    /// Chunks with the lanes at most.
-    static let chunksInFlight = 4
-    static let chunkRecords = 8_192
+    static let chunkRecords = 4_096
+    /// With the lanes or waiting for one, at most, before the next chunk is read.
+    static let recordsInFlight = 3 * chunkRecords
+
+    private struct Part {
+        let work: RestoringLedger
+        /// Records that no lane has got yet.
+        var pieces: [RestoringLedger.Piece] = []
+        /// The first chunk that a lane works on; nil = none does.
+        var busyChunk: Int?
+
+        /// The first chunk that is not applied to the end.
+        var openChunk: Int? { busyChunk ?? pieces.first?.chunk }
+    }
 
     let partitions: [Int32]
     /// Partitions that the log was not asked to start yet.
@@ -13,71 +27,104 @@ final class Restoration {
     private var given: [Int32: Int] = [:]
     /// Offsets left to read.
     var remaining: Int64 = 0
-    var unreadable = UnreadableRecords()
     /// Records applied so far.
     private(set) var applied = 0
-    private var handed = 0
-    private var next = 0
-    private var decoded: [Int: [DecodedChange]] = [:]
+    private var inFlight = 0
+    private var chunks = 0
+    /// Ledgers that have got records, by ledger partition.
+    private var parts: [Int32: Part] = [:]
+    private let ledgerPartition: (Int32) -> Int32
 
-    init(partitions: [Int32]) {
+    init(partitions: [Int32], ledgerPartition: @escaping (Int32) -> Int32) {
         self.partitions = partitions
         waiting = partitions
+        self.ledgerPartition = ledgerPartition
     }
-
-    /// Everything is read: only the lanes have chunks left.
-    private var isRead: Bool { given.count == partitions.count }
 
     /// Whether requests of a partition are read while the ledgers of others still are.
     var hasStarted = false
 
-    var mayRead: Bool { !isRead && handed - next < Self.chunksInFlight }
+    /// Once everything is read, only the lanes have records left.
+    var mayRead: Bool { given.count < partitions.count && inFlight < Self.recordsInFlight }
 
     /// The log has given these partitions completely.
     func noteGiven(_ partitions: [Int32]) {
-        for partition in partitions { given[partition] = given[partition] ?? handed }
+        for partition in partitions { given[partition] = given[partition] ?? chunks }
     }
 
-    /// A partition whose ledger is whole and that has not started yet.
-    var whole: Int32? { waiting.first { given[$0].map { $0 <= next } ?? false } }
-
-    /// The number of the next chunk that a lane gets.
-    func hand() -> Int {
-        defer { handed += 1 }
-        return handed
-    }
-
-    /// Keeps a decoded chunk until its turn; lanes finish in any order.
-    func add(_ changes: [DecodedChange], chunk: Int) { decoded[chunk] = changes }
-
-    /// The next chunk whose turn it is.
-    func take() -> [DecodedChange]? {
-        guard let changes = decoded.removeValue(forKey: next) else { return nil }
-        next += 1
-        applied += changes.count
-        return changes
-    }
-}
-
-/// A ledger record that was read back, or the reason why it cannot be read.
-enum DecodedChange: Sendable {
-    case change(Int32, LedgerChange)
-    /// A record that was deleted: a reset deletes unreadable records too.
-    case tombstone(Int32, key: [UInt8], LedgerChange?)
-    case fault(LedgerFault, key: [UInt8])
-
-    init(_ record: StoredRecord) {
-        do throws(LedgerCodec.Fault) {
-            let change = try LedgerCodec.decode(key: record.key, value: record.value)
-            self =
-                record.value == nil
-                ? .tombstone(record.partition, key: record.key, change) : .change(record.partition, change)
-        } catch {
-            self =
-                record.value == nil
-                ? .tombstone(record.partition, key: record.key, nil)
-                : .fault(LedgerFault(partition: record.partition, reason: error.reason), key: record.key)
+    /// A partition whose ledger is whole, with all that came before its end, and that has not started yet.
+    var whole: Int32? {
+        let open = parts.values.lazy.compactMap(\.openChunk).min() ?? chunks
+        return waiting.first { partition in
+            let number = ledgerPartition(partition)
+            // Partitions that share a ledger wait for each other.
+            return waiting.allSatisfy { ledgerPartition($0) != number || given[$0].map { $0 <= open } ?? false }
         }
+    }
+
+    /// Takes records for the ledgers of partitions that are not given completely yet.
+    ///
+    /// A ledger whose partition has started is ahead of whatever is still read of it: an older record would take its
+    /// counters back.
+    ///
+    /// - Parameter open: the ledger to go on with.
+    /// - Returns: ledger partitions that have got records.
+    func add(_ records: StoredRecords, open: (Int32) -> PartitionLedger) -> [Int32] {
+        var ranges: [Int32: [Range<Int>]] = [:]
+        let places = records.places
+        var start = 0
+        // Records come in runs of one partition.
+        while start < places.count {
+            let partition = places[start].partition
+            let end = places[start...].firstIndex { $0.partition != partition } ?? places.count
+            if waiting.contains(partition), given[partition] == nil {
+                ranges[ledgerPartition(partition), default: []].append(start..<end)
+                inFlight += end - start
+            } else {
+                applied += end - start
+            }
+            start = end
+        }
+        for (number, ranges) in ranges {
+            parts[number, default: Part(work: RestoringLedger(open(number)))].pieces
+                .append(RestoringLedger.Piece(records: records, chunk: chunks, ranges: ranges))
+        }
+        chunks += 1
+        return ranges.keys.sorted()
+    }
+
+    /// The work that there is on a ledger; nil = none, or a lane is at it.
+    func begin(_ number: Int32) -> (RestoringLedger, [RestoringLedger.Piece])? {
+        guard var part = parts[number], part.busyChunk == nil, let chunk = part.openChunk else { return nil }
+        let pieces = part.pieces
+        (part.pieces, part.busyChunk) = ([], chunk)
+        parts[number] = part
+        return (part.work, pieces)
+    }
+
+    /// A lane has applied as many records to a ledger.
+    func finish(_ number: Int32, _ work: RestoringLedger, records: Int) {
+        if parts[number]?.work === work { parts[number]?.busyChunk = nil }
+        inFlight -= records
+        applied += records
+    }
+
+    /// What was read for a ledger so far does not count; its next records begin another one.
+    func drop(_ number: Int32) {
+        guard let part = parts.removeValue(forKey: number) else { return }
+        inFlight -= part.pieces.reduce(0) { $0 + $1.count }
+    }
+
+    /// A ledger that is whole; nil = it got no records.
+    func takeLedger(of partition: Int32) -> PartitionLedger? {
+        guard let part = parts[ledgerPartition(partition)] else { return nil }
+        precondition(part.openChunk == nil, "no lane works on a whole ledger")
+        return part.work.takeLedger()
+    }
+
+    /// The records of a partition that could not be read, once its ledger is whole.
+    func unreadable(of partition: Int32) -> UnreadableRecords {
+        parts[ledgerPartition(partition)]?.work.unreadable ?? UnreadableRecords()
     }
 }
 

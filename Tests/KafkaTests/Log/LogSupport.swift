@@ -107,7 +107,7 @@ final class LogDriver {
             reading = nil
             return try take(change)
         }
-        reading?.append(contentsOf: round.records)
+        reading?.append(contentsOf: round.records.records)
         dropped.formUnion(round.dropped)
         for partition in round.dropped { marks[partition] = nil }
         for partition in round.completed {

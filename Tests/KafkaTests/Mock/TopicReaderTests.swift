@@ -41,6 +41,40 @@ struct TopicReaderTests {
         }
     }
 
+    @Test func `records in one piece of memory are the same, also of more than the queue holds`() throws {
+        try withMock { fixture in
+            try filled(fixture, perPartition: 10_000, partitions: 2)
+            let reader = try fixture.topicReader()
+            try reader.start(starts(0..<2))
+            var next: [Int32: Int] = [:]
+            let end = ContinuousClock.now + .seconds(60)
+            while next != [0: 10_000, 1: 10_000], .now < end {
+                let read = try reader.pollPacked(maxRecords: 3_000, timeoutMilliseconds: 100)
+                #expect(read.places.count <= 3_000)
+                for place in read.places {
+                    let number = next[place.partition, default: 0]
+                    next[place.partition] = number + 1
+                    let value = place.start + place.keyBytes
+                    #expect(place.offset == Int64(number))
+                    #expect(Array(read.bytes[place.start..<value]) == bytes("\(place.partition)"))
+                    #expect(Array(read.bytes[value..<value + (place.valueBytes ?? 0)]) == bytes("\(number)"))
+                }
+            }
+            #expect(next == [0: 10_000, 1: 10_000])
+        }
+    }
+
+    @Test(
+        arguments: [
+            [("message.max.bytes", "20000000")],
+            [("receive.message.max.bytes", "3000000"), ("fetch.max.bytes", "2000000")],
+            [("fetch.max.bytes", "60000000")], [("queued.min.messages", "5"), ("queued.max.messages.kbytes", "7")],
+        ]
+    )
+    func `an operator's limits do not keep a reader from starting`(properties: [(String, String)]) throws {
+        _ = try TopicReader(KafkaProperties([("bootstrap.servers", "127.0.0.1:1")] + properties), topic: "t")
+    }
+
     @Test func `null and empty are distinguished`() throws {
         try withMock(partitions: 1) { fixture in
             let shapes: [([UInt8]?, [UInt8]?)] = [([1], nil), ([1], []), (nil, [1]), ([], [1]), (nil, nil)]

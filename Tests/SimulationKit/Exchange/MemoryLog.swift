@@ -99,7 +99,7 @@ package final class MemoryLog: RequestSource, RecordUnit, LedgerSource {
 
     package func restore(_ records: Int, waitMilliseconds: Int) throws -> RestoreRound {
         var round = RestoreRound()
-        round.records = Array(restoring.prefix(records))
+        round.records = StoredRecords(restoring.prefix(records))
         restoring.removeFirst(round.records.count)
         round.remaining = Int64(restoring.count)
         round.isComplete = restoring.isEmpty

@@ -148,7 +148,7 @@ private final class CutLog: RequestSource, RecordUnit, LedgerSource {
 
     func restore(_ records: Int, waitMilliseconds: Int) throws -> RestoreRound {
         var round = RestoreRound()
-        (round.records, restoring) = (restoring, [])
+        (round.records, restoring) = (StoredRecords(restoring), [])
         round.isComplete = true
         return round
     }

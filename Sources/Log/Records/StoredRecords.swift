@@ -1,0 +1,65 @@
+/// Records of the ledger topic as they are read back, their bytes one after the other: a record costs no allocation.
+package struct StoredRecords: Sendable, Equatable {
+    /// Where a record lies in ``StoredRecords/bytes``.
+    package struct Place: Sendable, Equatable {
+        package let partition: Int32
+        private let start: Int
+        private let keyBytes: Int32
+        /// −1: there is no value, a tombstone.
+        private let valueBytes: Int32
+
+        package var key: Range<Int> { start..<start + Int(keyBytes) }
+        /// nil for a tombstone.
+        package var value: Range<Int>? { valueBytes < 0 ? nil : key.upperBound..<key.upperBound + Int(valueBytes) }
+
+        /// - Parameters:
+        ///   - start: where the key begins; the value follows it.
+        ///   - valueBytes: nil for a tombstone.
+        package init(partition: Int32, start: Int, keyBytes: Int, valueBytes: Int?) {
+            self.partition = partition
+            self.start = start
+            self.keyBytes = Int32(keyBytes)
+            self.valueBytes = valueBytes.map { Int32($0) } ?? -1
+        }
+    }
+
+    package private(set) var bytes: [UInt8] = []
+    package private(set) var places: [Place] = []
+
+    package init() {}
+
+    package init(_ records: some Sequence<StoredRecord>) { for record in records { append(record) } }
+
+    /// - Parameter places: each lies in `bytes`.
+    package init(bytes: [UInt8], places: [Place]) {
+        self.bytes = bytes
+        self.places = places
+    }
+
+    package var count: Int { places.count }
+    package var isEmpty: Bool { places.isEmpty }
+
+    package mutating func append(_ record: StoredRecord) {
+        places.append(
+            Place(
+                partition: record.partition,
+                start: bytes.count,
+                keyBytes: record.key.count,
+                valueBytes: record.value?.count
+            )
+        )
+        bytes += record.key
+        bytes += record.value ?? []
+    }
+
+    /// Copies of the records, each on its own.
+    package var records: [StoredRecord] {
+        places.map { place in
+            StoredRecord(
+                partition: place.partition,
+                key: Array(bytes[place.key]),
+                value: place.value.map { Array(bytes[$0]) }
+            )
+        }
+    }
+}

@@ -1,0 +1,105 @@
+internal import AppAttest
+internal import Crypto
+internal import Log
+
+/// A key's record in the very bytes that ``LedgerCodec`` writes today: the fields in order, the shortest heads, 64 bytes
+/// of a point, a request id that an entry holds. Every other form is left to the general decoder.
+struct PlainKeyRecord {
+    struct Last {
+        let requestID: LedgerEntry.InlineID
+        let valueDigest: Digest
+        let issuedAt: UInt32
+        let expiresAt: UInt32
+    }
+
+    private(set) var x = Digest(words: (0, 0, 0, 0))
+    private(set) var y = Digest(words: (0, 0, 0, 0))
+    private(set) var counter: UInt32 = 0
+    /// Valid UTF-8 in the bytes given, as is the Apple App ID, once a ``KeyLedger`` has found their numbers.
+    private(set) var app: Range<Int>?
+    private(set) var appleAppID = 0..<0
+    private(set) var isProduction = false
+    private(set) var category: UInt32?
+    private(set) var registeredAt: Int64 = 0
+    private(set) var nonce: Digest?
+    private(set) var last: Last?
+    private(set) var issued: IssueTime?
+
+    /// - Parameter range: where the record's value lies in `bytes`.
+    init?(_ bytes: Span<UInt8>, in range: Range<Int>) {
+        var reader = PlainReader(range)
+        guard let pairs = reader.head(.map, bytes), reader.skip(0, bytes), reader.skip(1, bytes) else { return nil }
+        guard readIdentity(bytes, &reader), readOrigin(bytes, &reader), readHistory(bytes, &reader), reader.isAtEnd
+        else { return nil }
+        let optional = (app == nil ? 0 : 1) + (category == nil ? 0 : 1) + (nonce == nil ? 0 : 1)
+        let rest = (last == nil ? 0 : 1) + (issued == nil ? 0 : 1)
+        guard pairs == UInt64(6 + optional + rest) else { return nil }
+    }
+
+    /// Fields 1 to 4.
+    private mutating func readIdentity(_ bytes: Span<UInt8>, _ reader: inout PlainReader) -> Bool {
+        guard reader.skip(1, bytes), let point = reader.string(.bytes, bytes), point.count == 64,
+            let x = Digest(bytes.extracting(point.lowerBound..<point.lowerBound + 32)),
+            let y = Digest(bytes.extracting(point.lowerBound + 32..<point.upperBound)),
+            reader.skip(2, bytes), let counter = reader.word(bytes)
+        else { return false }
+        (self.x, self.y, self.counter) = (x, y, counter)
+        if reader.skip(3, bytes) {
+            guard let app = reader.string(.text, bytes) else { return false }
+            self.app = app
+        }
+        guard reader.skip(4, bytes), let appleAppID = reader.string(.text, bytes) else { return false }
+        self.appleAppID = appleAppID
+        return true
+    }
+
+    /// Fields 5 to 8.
+    private mutating func readOrigin(_ bytes: Span<UInt8>, _ reader: inout PlainReader) -> Bool {
+        guard reader.skip(5, bytes), let environment = reader.head(.unsigned, bytes), environment <= 1 else {
+            return false
+        }
+        isProduction = environment == 1
+        if reader.skip(6, bytes) {
+            guard let category = reader.word(bytes) else { return false }
+            self.category = category
+        }
+        guard reader.skip(7, bytes), let registeredAt = Self.time(bytes, &reader) else { return false }
+        self.registeredAt = registeredAt
+        if reader.skip(8, bytes) {
+            guard let nonce = Self.digest(bytes, &reader) else { return false }
+            self.nonce = nonce
+        }
+        return true
+    }
+
+    /// Fields 9 and 10.
+    private mutating func readHistory(_ bytes: Span<UInt8>, _ reader: inout PlainReader) -> Bool {
+        if reader.skip(9, bytes) {
+            guard reader.head(.array, bytes) == 4, let id = reader.string(.text, bytes),
+                let requestID = LedgerEntry.pack(validating: bytes.extracting(id)),
+                let valueDigest = Self.digest(bytes, &reader),
+                let issuedAt = reader.word(bytes), let expiresAt = reader.word(bytes)
+            else { return false }
+            last = Last(requestID: requestID, valueDigest: valueDigest, issuedAt: issuedAt, expiresAt: expiresAt)
+        }
+        if reader.skip(10, bytes) {
+            guard reader.head(.array, bytes) == 2, let notBefore = Self.time(bytes, &reader),
+                let serial = reader.head(.unsigned, bytes).flatMap({ Int64(exactly: $0) })
+            else { return false }
+            issued = IssueTime(notBefore: EvaluationTime(milliseconds: notBefore), serial: serial)
+        }
+        return true
+    }
+
+    static func digest(_ bytes: Span<UInt8>, _ reader: inout PlainReader) -> Digest? {
+        reader.string(.bytes, bytes).flatMap { Digest(bytes.extracting($0)) }
+    }
+
+    /// A time from 1970 on that RFC 3339 can write.
+    static func time(_ bytes: Span<UInt8>, _ reader: inout PlainReader) -> Int64? {
+        guard let number = reader.head(.unsigned, bytes), let time = Int64(exactly: number),
+            time <= InboundRecord.timestamps.upperBound
+        else { return nil }
+        return time
+    }
+}
