@@ -22,7 +22,7 @@ let libraries: [Target] = [
 let modules: [Target] = [
     // Signal handlers: what they may do is C's to promise.
     .target(name: "CCrashMark"),
-    // Public data only: signatures verified in groups.
+    // Arithmetic on public data, and on the lab's keys, which are no secrets.
     .target(name: "CBatchVerify"),
     .target(name: "Crypto", dependencies: ["COpenSSL", "CBatchVerify"], swiftSettings: core),
     .target(name: "CBOR", dependencies: ["CLibCBOR"], swiftSettings: core),

@@ -58,12 +58,10 @@ void cbv_lab_p256_prepare(void) {
     }
 }
 
-/// number = minuend - number where that is not negative, else unchanged. Returns whether it was negative.
-static uint64_t subtract_from(const uint64_t minuend[4], uint64_t number[4]) {
-    uint64_t difference[4], borrow = 0;
-    for (int word = 0; word < 4; word++) difference[word] = cbv_subtract(minuend[word], number[word], &borrow);
-    if (!borrow) memcpy(number, difference, sizeof difference);
-    return borrow;
+/// number = minuend - number, which is not negative.
+static void subtract_from(const uint64_t minuend[4], uint64_t number[4]) {
+    uint64_t borrow = 0;
+    for (int word = 0; word < 4; word++) number[word] = cbv_subtract(minuend[word], number[word], &borrow);
 }
 
 CBV_INLINE void read_number(const uint64_t *words, uint64_t number[4]) {
@@ -72,6 +70,18 @@ CBV_INLINE void read_number(const uint64_t *words, uint64_t number[4]) {
 
 CBV_INLINE void write_number(const uint64_t number[4], uint64_t *words) {
     for (int word = 0; word < 4; word++) words[3 - word] = number[word];
+}
+
+void cbv_lab_p256_reduce(size_t count, uint64_t *words) {
+    for (size_t index = 0; index < count; index++) {
+        uint64_t number[4], less[4], borrow = 0;
+        read_number(words + 4 * index, number);
+        // Once is enough: the order is above 2^255.
+        for (int word = 0; word < 4; word++) less[word] = cbv_subtract(number[word], order[word], &borrow);
+        if (!borrow) memcpy(number, less, sizeof less);
+        if ((number[0] | number[1] | number[2] | number[3]) == 0) number[0] = 1;
+        write_number(number, words + 4 * index);
+    }
 }
 
 /// The points of the digits of a scalar, in their order; digits are bytes that may borrow from the next one.

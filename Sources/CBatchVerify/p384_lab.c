@@ -52,6 +52,16 @@ static void write_number(const p384_number *number, uint64_t *words) {
     for (int word = 0; word < 6; word++) words[5 - word] = number->word[word];
 }
 
+void cbv_lab_p384_reduce(size_t n, uint64_t *words) {
+    for (size_t index = 0; index < n; index++) {
+        p384_number number = p384_read(words + 6 * index);
+        // Once is enough: the order is above 2^383.
+        if (!p384_is_below(&number, &order.value)) p384_subtract_words(&number, &number, &order.value);
+        if (p384_is_zero(&number)) number.word[0] = 1;
+        write_number(&number, words + 6 * index);
+    }
+}
+
 /// The points of the digits of a scalar, in their order; digits are bytes that may borrow from the next one.
 static int gather(const uint64_t *words, const p384_table *table, p384_point *point) {
     p384_number scalar = p384_read(words);

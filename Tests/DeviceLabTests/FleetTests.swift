@@ -41,6 +41,32 @@ internal import Testing
         #expect(forwards == backwards.reversed())
     }
 
+    @Test(arguments: [1, 7, 64, 200])
+    func `Records made together are those made alone`(count: Int) {
+        let fleet = FakeFleet(Self.plan())
+        let (together, alone) = (fleet.lane(), fleet.lane())
+        for start in stride(from: 0, to: 200, by: count) {
+            let indices = Array(start..<min(start + count, 200))
+            #expect(together.records(indices).map(\.object) == indices.map { alone.record($0).object })
+        }
+    }
+
+    @Test func `A lane with a roster makes the same records as one without`() {
+        let fleet = FakeFleet(Self.plan(devices: 100, records: 400))
+        let (one, other) = (fleet.lane(), fleet.lane())
+        let batch = LabBatch()
+        for number in 0..<fleet.blocks(forDevices: 70) { one.roster.append(fleet.block(number, batch)) }
+        #expect(one.roster.blockCount == 2)
+        #expect(one.records(Array(0..<400)).map(\.object) == other.records(Array(0..<400)).map(\.object))
+    }
+
+    @Test func `Imitated signatures are made together as they are made alone`() {
+        var plan = Self.plan()
+        plan.ca = Lab.ca.with(signer: OracleSigner())
+        let (together, alone) = (FakeFleet(plan).lane(), FakeFleet(plan).lane())
+        #expect(together.records(Array(0..<100)).map(\.object) == (0..<100).map { alone.record($0).object })
+    }
+
     /// Every build must make the same captures: a change here changes all of them.
     @Test func `A plan's bytes are the same in every process`() {
         let lane = FakeFleet(Self.plan()).lane()

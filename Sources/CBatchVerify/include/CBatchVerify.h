@@ -71,6 +71,10 @@ void cbv_lab_p256_prepare(void);
 /// Bytes of the scratch of the calls below, aligned to CBV_ALIGNMENT.
 size_t cbv_lab_scratch_bytes(void);
 
+/// Replaces numbers by their remainders modulo the order, and a remainder of 0 by 1.
+void cbv_lab_p256_reduce(size_t n, uint64_t *number);
+void cbv_lab_p384_reduce(size_t n, uint64_t *number);
+
 /// Multiples of the generator, as x || y. n is 1 to CBV_MOST, and scalars are from 1 to below the order.
 void cbv_lab_p256_multiply(size_t n, const uint64_t *scalar, uint64_t *xy, void *scratch);
 

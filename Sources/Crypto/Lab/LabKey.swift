@@ -20,6 +20,11 @@ package final class LabKey: Sendable {
         x963 = point.x963(compressed: false, byteCount: curve.byteCount, scratch: scratch)
     }
 
+    /// A key that was made already: the point is the scalar's.
+    init(_ curve: LabCurve, scalar: [UInt8], x963: [UInt8]) {
+        (self.curve, self.scalar, self.x963) = (curve, scalar, x963)
+    }
+
     /// The public point in X9.63 compressed form: 33 or 49 bytes.
     package var compressed: [UInt8] {
         let scratch = LabScratch()

@@ -10,15 +10,24 @@ package struct LabSignature: Hashable, Sendable {
 
     /// Strict DER: `SEQUENCE { r INTEGER, s INTEGER }`, minimal.
     package var der: [UInt8] {
-        let content = Self.integer(r) + Self.integer(s)
+        var bytes: [UInt8] = []
         // Two INTEGERs of 48 bytes need 102: a short-form length always does.
-        return [0x30, UInt8(content.count)] + content
+        bytes.reserveCapacity(r.count + s.count + 8)
+        bytes.append(0x30)
+        bytes.append(0)
+        Self.appendInteger(r, to: &bytes)
+        Self.appendInteger(s, to: &bytes)
+        bytes[1] = UInt8(bytes.count - 2)
+        return bytes
     }
 
-    private static func integer(_ bytes: [UInt8]) -> [UInt8] {
-        var magnitude = bytes.drop { $0 == 0 }
-        if magnitude.isEmpty { magnitude = [0] }
-        let sign: [UInt8] = (magnitude.first ?? 0) >= 0x80 ? [0] : []
-        return [0x02, UInt8(magnitude.count + sign.count)] + sign + magnitude
+    private static func appendInteger(_ number: [UInt8], to bytes: inout [UInt8]) {
+        let start = number.firstIndex { $0 != 0 } ?? number.count
+        // A number whose first bit is set, or zero, gets a byte more.
+        let hasSign = start == number.count || number[start] >= 0x80
+        bytes.append(0x02)
+        bytes.append(UInt8(number.count - start + (hasSign ? 1 : 0)))
+        if hasSign { bytes.append(0) }
+        bytes += number[start...]
     }
 }

@@ -45,9 +45,17 @@ struct CertificateDraft {
     }
 
     func signed(by key: LabKey, with signer: any LabSigner) -> [UInt8] {
+        let unsigned = unsigned(by: key)
+        return unsigned.signed(signer.sign(unsigned.signingRequest.digest, with: key))
+    }
+
+    func unsigned(by key: LabKey) -> UnsignedCertificate {
         let body = alter(toBeSigned)
-        let signature = signer.sign(hash.digest(body), with: key)
-        return DER.sequence(body, outerAlgorithm, DER.bitString(signature.der))
+        return UnsignedCertificate(
+            body: body,
+            algorithm: outerAlgorithm,
+            signingRequest: LabSigningRequest(key: key, digest: hash.digest(body))
+        )
     }
 
     private var toBeSigned: [UInt8] {
@@ -62,5 +70,16 @@ struct CertificateDraft {
             publicKey,
             list
         )
+    }
+}
+
+/// A certificate that lacks nothing but its signature.
+struct UnsignedCertificate {
+    fileprivate let body: [UInt8]
+    fileprivate let algorithm: [UInt8]
+    let signingRequest: LabSigningRequest
+
+    func signed(_ signature: LabSignature) -> [UInt8] {
+        DER.sequence(body, algorithm, DER.bitString(signature.der))
     }
 }

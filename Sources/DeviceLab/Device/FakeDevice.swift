@@ -17,11 +17,13 @@ package struct FakeDevice: Sendable {
     let key: LabKey
 
     package init(_ model: DeviceModel, seed: UInt64) {
-        self.model = model
-        self.seed = seed
-        key = LabKey(.p256, seed: Self.keySeed(model.ca, seed))
-        publicKey = Self.publicKey(of: key)
-        keyID = KeyID(of: publicKey)
+        self.init(model, seed: seed, key: DeviceKey(LabKey(.p256, seed: Self.keySeed(model.ca, seed))))
+    }
+
+    /// - Parameter key: the one of this seed.
+    init(_ model: DeviceModel, seed: UInt64, key: DeviceKey) {
+        (self.model, self.seed) = (model, seed)
+        (self.key, publicKey, keyID) = (key.key, key.publicKey, key.keyID)
     }
 
     /// A device with a model of its own; see ``DeviceModel`` for the parameters.
@@ -45,14 +47,7 @@ package struct FakeDevice: Sendable {
         self.init(model, seed: seed)
     }
 
-    private static func publicKey(of key: LabKey) -> P256PublicKey {
-        guard let x = Digest(Array(key.x963[1..<33])), let y = Digest(Array(key.x963[33..<65])) else {
-            preconditionFailure("a P-256 point has two coordinates of 32 bytes")
-        }
-        return P256PublicKey(uncheckedX: x, y: y)
-    }
-
-    private static func keySeed(_ ca: LabCA, _ seed: UInt64) -> [UInt8] {
+    static func keySeed(_ ca: LabCA, _ seed: UInt64) -> [UInt8] {
         Array("device".utf8) + ca.secret + CBORBytes.bigEndian(seed, 8)
     }
 }

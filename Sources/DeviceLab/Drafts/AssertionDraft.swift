@@ -23,16 +23,35 @@ struct AssertionDraft {
     }
 
     func signed() -> AssertionParts {
+        let unsigned = unsigned()
+        let request = unsigned.signingRequest
+        return unsigned.signed(device.ca.signer.sign(request.digest, with: request.key))
+    }
+
+    func unsigned() -> UnsignedAssertion {
         let bytes = authData.bytes
-        let nonce = SHA256.hash(bytes + clientDataHash).bytes
-        let digest = hashesNonce ? SHA256.hash(nonce).bytes : nonce
-        let signature = device.ca.signer.sign(digest, with: signingKey)
-        return AssertionParts(
-            ecdsa: signature,
-            signature: signature.der,
+        let nonce = SHA256.hash(bytes.span, clientDataHash.span)
+        let digest = hashesNonce ? SHA256.hash(nonce) : nonce
+        return UnsignedAssertion(
+            signingRequest: LabSigningRequest(key: signingKey, digest: digest.bytes),
             authData: bytes,
             cdHash: device.model.unsignedCDHash
         )
+    }
+}
+
+/// An assertion that lacks nothing but its signature.
+struct UnsignedAssertion {
+    let signingRequest: LabSigningRequest
+    fileprivate let authData: [UInt8]
+    fileprivate let cdHash: CBORPair?
+
+    fileprivate init(signingRequest: LabSigningRequest, authData: [UInt8], cdHash: CBORPair?) {
+        (self.signingRequest, self.authData, self.cdHash) = (signingRequest, authData, cdHash)
+    }
+
+    func signed(_ signature: LabSignature) -> AssertionParts {
+        AssertionParts(ecdsa: signature, signature: signature.der, authData: authData, cdHash: cdHash)
     }
 }
 
@@ -43,10 +62,15 @@ struct AssertionParts {
     var authData: [UInt8]
     var cdHash: CBORPair?
 
+    private static let signatureKey = CBORBytes.text("signature")
+    private static let authDataKey = CBORBytes.text("authenticatorData")
+
     var entries: [CBORPair] {
-        [
-            CBORPair("signature", CBORBytes.bytes(signature)),
-            CBORPair("authenticatorData", CBORBytes.bytes(authData)),
-        ] + (cdHash.map { [$0] } ?? [])
+        var entries = [
+            CBORPair(encodedKey: Self.signatureKey, CBORBytes.bytes(signature)),
+            CBORPair(encodedKey: Self.authDataKey, CBORBytes.bytes(authData)),
+        ]
+        if let cdHash { entries.append(cdHash) }
+        return entries
     }
 }

@@ -49,20 +49,31 @@ struct AttestationDraft {
 
     /// Signs the leaf.
     func signed() -> AttestationParts {
-        let authData = authData.bytes
+        let leaf = leafToSign
+        let request = leaf.signingRequest
+        return parts(leaf: leaf.signed(device.ca.signer.sign(request.digest, with: request.key)))
+    }
+
+    /// The leaf with its nonce.
+    var leafToSign: UnsignedCertificate {
         var leaf = leaf
         switch nonce {
         case .computed:
-            let digest = SHA256.hash(authData + clientDataHash).bytes
+            let digest = SHA256.hash(authData.bytes.span, clientDataHash.span).bytes
             leaf.replace(OID.nonce, value: LeafExtensions.nonceValue(digest))
         case .value(let value): leaf.replace(OID.nonce, value: value)
         case .absent: leaf.remove(OID.nonce)
         }
-        return AttestationParts(
+        return leaf.unsigned(by: leafIssuer)
+    }
+
+    /// - Parameter leaf: the signed one.
+    func parts(leaf: [UInt8]) -> AttestationParts {
+        AttestationParts(
             format: format,
-            certificates: [leaf.signed(by: leafIssuer, with: device.ca.signer)] + chain,
+            certificates: [leaf] + chain,
             receipt: nil,
-            authData: authData,
+            authData: authData.bytes,
             cdHash: device.model.unsignedCDHash
         )
     }

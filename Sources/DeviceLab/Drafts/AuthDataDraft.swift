@@ -14,7 +14,14 @@ struct AuthDataDraft {
 
     var bytes: [UInt8] {
         if let replacement { return replacement }
-        return rpIDHash + [flags] + CBORBytes.bigEndian(UInt64(counter), 4) + (credential?.bytes ?? []) + extensions
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(rpIDHash.count + extensions.count + 200)
+        bytes += rpIDHash
+        bytes.append(flags)
+        CBORBytes.appendBigEndian(UInt64(counter), 4, to: &bytes)
+        if let credential { bytes += credential.bytes }
+        bytes += extensions
+        return bytes
     }
 }
 

@@ -52,9 +52,14 @@ struct ReceiptDraft {
     }
 
     func signature(over content: [UInt8], with signer: any LabSigner) -> LabSignature {
+        let request = signingRequest(over: content)
+        return signer.sign(request.digest, with: request.key)
+    }
+
+    func signingRequest(over content: [UInt8]) -> LabSigningRequest {
         var covered = content
         if case .covered(let type) = attributes { covered = DER.element(0x31, Self.attributes(content, type: type)) }
-        return signer.sign(SHA256.hash(covered).bytes, with: signingKey)
+        return LabSigningRequest(key: signingKey, digest: SHA256.hash(covered).bytes)
     }
 
     /// The container around `content`, in Apple's BER or in DER.

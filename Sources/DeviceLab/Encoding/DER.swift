@@ -8,17 +8,24 @@ enum DER {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(content.count + 5)
         bytes.append(tag)
-        bytes += length(content.count)
+        appendLength(content.count, to: &bytes)
         bytes += content
         return bytes
     }
 
     /// The length octets, in the shortest form.
     static func length(_ count: Int) -> [UInt8] {
-        if count < 0x80 { return [UInt8(count)] }
-        if count < 0x100 { return [0x81, UInt8(count)] }
+        var bytes: [UInt8] = []
+        appendLength(count, to: &bytes)
+        return bytes
+    }
+
+    private static func appendLength(_ count: Int, to bytes: inout [UInt8]) {
+        guard count >= 0x80 else { return bytes.append(UInt8(count)) }
         precondition(count < 0x1_0000, "lab elements stay below 64 KiB")
-        return [0x82, UInt8(count >> 8), UInt8(count & 0xFF)]
+        bytes.append(count < 0x100 ? 0x81 : 0x82)
+        if count >= 0x100 { bytes.append(UInt8(count >> 8)) }
+        bytes.append(UInt8(count & 0xFF))
     }
 
     static func element(_ tag: UInt8, joining parts: [[UInt8]]) -> [UInt8] {
@@ -26,7 +33,7 @@ enum DER {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(count + 5)
         bytes.append(tag)
-        bytes += length(count)
+        appendLength(count, to: &bytes)
         for part in parts { bytes += part }
         return bytes
     }
@@ -44,10 +51,15 @@ enum DER {
 
     /// A non-negative INTEGER from its big-endian magnitude.
     static func integer(_ magnitude: [UInt8]) -> [UInt8] {
-        let significant = magnitude.drop { $0 == 0 }
+        let start = magnitude.firstIndex { $0 != 0 } ?? magnitude.count
         // A number whose first bit is set, or zero, gets a byte more.
-        let sign: [UInt8] = (significant.first ?? 0x80) >= 0x80 ? [0] : []
-        return [0x02] + length(sign.count + significant.count) + sign + significant
+        let hasSign = start == magnitude.count || magnitude[start] >= 0x80
+        var bytes: [UInt8] = [0x02]
+        bytes.reserveCapacity(magnitude.count + 5)
+        appendLength(magnitude.count - start + (hasSign ? 1 : 0), to: &bytes)
+        if hasSign { bytes.append(0) }
+        bytes += magnitude[start...]
+        return bytes
     }
 
     static func integer(_ value: UInt64) -> [UInt8] {

@@ -1,5 +1,5 @@
 package import AppAttest
-internal import Crypto
+package import Crypto
 
 /// A stream of traffic in which each record is a pure function of the plan and its index: any part of it can be made
 /// at any time, on any thread, and is always the same.
@@ -44,13 +44,20 @@ package struct FakeFleet: Sendable {
     }
 
     /// A new device: its counter is 0.
-    package func device(_ number: Int) -> FakeDevice {
-        let app = number % plan.appIDs.count
-        return FakeDevice(models[app * plan.shapes.count + shapeIndex(number)], seed: random(.seed, number))
+    package func device(_ number: Int) -> FakeDevice { FakeDevice(model(of: number), seed: seed(of: number)) }
+
+    /// - Parameter key: the device's own.
+    func device(_ number: Int, _ key: DeviceKey) -> FakeDevice {
+        FakeDevice(model(of: number), seed: seed(of: number), key: key)
     }
 
     /// A maker of records; each thread takes its own.
-    package func lane() -> FleetLane { FleetLane(fleet: self) }
+    ///
+    /// - Parameter batch: the thread's own.
+    package func lane(_ batch: LabBatch = LabBatch()) -> FleetLane {
+        // With models of its own: threads that count references to the same objects wait for each other.
+        FleetLane(fleet: FakeFleet(plan), batch: batch)
+    }
 
     /// The client data hash that a record has unless the caller gives another.
     package func clientDataHash(_ step: FleetStep) -> [UInt8] {
@@ -71,6 +78,12 @@ extension FakeFleet {
     package func round(of index: Int) -> Int? {
         index < firstAttestations ? nil : (index - firstAttestations) / plan.devices
     }
+
+    private func model(of device: Int) -> DeviceModel {
+        models[device % plan.appIDs.count * plan.shapes.count + shapeIndex(device)]
+    }
+
+    func seed(of device: Int) -> UInt64 { random(.seed, device) }
 
     private func shapeIndex(_ device: Int) -> Int { Int(random(.shape, device) % UInt64(plan.shapes.count)) }
 

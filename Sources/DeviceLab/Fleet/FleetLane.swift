@@ -1,56 +1,85 @@
 package import AppAttest
+internal import Crypto
 
 /// Makes a fleet's records, keeping the devices it has met. One per thread.
 package final class FleetLane {
     private let fleet: FakeFleet
-    private var devices: [FakeDevice?]
+    private let batch: LabBatch
+    /// Keys that all lanes share.
+    package var roster = DeviceRoster()
+    /// Keys of devices that the roster did not have, by number.
+    private var ownKeys: [Int: DeviceKey] = [:]
 
-    /// Devices above this number are made again for each record: this saves memory and costs time.
+    /// Keys above this number are made again for each record: this saves memory and costs time.
     private static let maxKept = 200_000
 
-    init(fleet: FakeFleet) {
-        self.fleet = fleet
-        devices = Array(repeating: nil, count: min(fleet.plan.devices, Self.maxKept))
-    }
+    /// - Parameter batch: of the thread that this lane belongs to.
+    init(fleet: FakeFleet, batch: LabBatch) { (self.fleet, self.batch) = (fleet, batch) }
 
     /// The device that does the step.
-    package func device(_ number: Int) -> FakeDevice {
-        guard number < devices.count else { return fleet.device(number) }
-        if let device = devices[number] { return device }
-        let device = fleet.device(number)
-        devices[number] = device
-        return device
+    package func device(_ number: Int) -> FakeDevice { devices([number])[0] }
+
+    /// The devices of these numbers; keys that are not known yet are made together.
+    package func devices(_ numbers: [Int]) -> [FakeDevice] {
+        let missing = Set(numbers.filter { roster.key($0) == nil && ownKeys[$0] == nil }).sorted()
+        var made: [Int: DeviceKey] = [:]
+        if !missing.isEmpty {
+            for (number, key) in zip(missing, fleet.keys(of: missing, batch)) { made[number] = key }
+            for (number, key) in made where ownKeys.count < Self.maxKept { ownKeys[number] = key }
+        }
+        return numbers.map { number in
+            guard let key = roster.key(number) ?? ownKeys[number] ?? made[number] else {
+                preconditionFailure("missing keys were made")
+            }
+            return fleet.device(number, key)
+        }
     }
 
     /// The record at `index`, with the fleet's own client data hash.
     ///
     /// - Parameter time: the device's clock; nil = the plan's time.
-    package func record(_ index: Int, at time: EvaluationTime? = nil) -> FleetRecord {
-        let step = fleet.step(index, at: time)
-        return record(step, clientDataHash: fleet.clientDataHash(step))
+    package func record(_ index: Int, at time: EvaluationTime? = nil) -> FleetRecord { records([index], at: time)[0] }
+
+    /// The records at these indices, whose signatures are made together.
+    package func records(_ indices: [Int], at time: EvaluationTime? = nil) -> [FleetRecord] {
+        let steps = indices.map { fleet.step($0, at: time) }
+        return records(steps, clientDataHashes: steps.map { fleet.clientDataHash($0) })
     }
 
     /// The record of a step with the caller's client data hash. A replay must get the one of the record it repeats.
     package func record(_ step: FleetStep, clientDataHash: [UInt8]) -> FleetRecord {
-        let device = device(step.device)
-        return FleetRecord(
-            step: step,
-            keyID: device.keyID,
-            clientDataHash: clientDataHash,
-            object: object(step, device, clientDataHash)
-        )
+        records([step], clientDataHashes: [clientDataHash])[0]
     }
 
-    private func object(_ step: FleetStep, _ device: FakeDevice, _ clientDataHash: [UInt8]) -> [UInt8] {
-        switch step.fault {
-        case .attestation(let fault): return device.attest(clientDataHash: clientDataHash, at: step.time, fault: fault)
-        case .assertion(let fault):
-            return device.assertion(clientDataHash: clientDataHash, counter: step.counter, fault: fault)
-        case .replay, nil: break
+    /// The objects' bytes, in their order.
+    package func finish(_ objects: [UnfinishedObject]) -> [[UInt8]] {
+        UnfinishedObject.finish(objects, by: fleet.plan.ca.signer, batch)
+    }
+
+    private func records(_ steps: [FleetStep], clientDataHashes: [[UInt8]]) -> [FleetRecord] {
+        let devices = devices(steps.map(\.device))
+        let unfinished = steps.indices.map { Self.object(steps[$0], devices[$0], clientDataHashes[$0]) }
+        let objects = finish(unfinished)
+        return steps.indices.map {
+            FleetRecord(
+                step: steps[$0],
+                keyID: devices[$0].keyID,
+                clientDataHash: clientDataHashes[$0],
+                object: objects[$0]
+            )
         }
-        switch step.method {
-        case .attestation: return device.attest(clientDataHash: clientDataHash, at: step.time)
-        case .assertion: return device.assertion(clientDataHash: clientDataHash, counter: step.counter)
+    }
+
+    private static func object(_ step: FleetStep, _ device: FakeDevice, _ clientDataHash: [UInt8]) -> UnfinishedObject {
+        switch (step.fault, step.method) {
+        case (.attestation(let fault)?, _):
+            device.unfinishedAttestation(clientDataHash: clientDataHash, at: step.time, fault: fault)
+        case (.assertion(let fault)?, _):
+            device.unfinishedAssertion(clientDataHash: clientDataHash, counter: step.counter, fault: fault)
+        case (.replay?, .attestation), (nil, .attestation):
+            device.unfinishedAttestation(clientDataHash: clientDataHash, at: step.time)
+        case (.replay?, .assertion), (nil, .assertion):
+            device.unfinishedAssertion(clientDataHash: clientDataHash, counter: step.counter)
         }
     }
 }

@@ -14,19 +14,39 @@ extension FakeDevice {
         fault: AttestationFault? = nil,
         receiptFault: ReceiptFault? = nil
     ) -> [UInt8] {
+        unfinishedAttestation(clientDataHash: clientDataHash, at: time, fault: fault, receiptFault: receiptFault)
+            .finish(by: ca.signer)
+    }
+
+    /// The same without its signatures.
+    package func unfinishedAttestation(
+        clientDataHash: [UInt8],
+        at time: EvaluationTime,
+        fault: AttestationFault? = nil,
+        receiptFault: ReceiptFault? = nil
+    ) -> UnfinishedObject {
         let effect = fault?.effect ?? .none
         var draft = AttestationDraft(device: self, clientDataHash: clientDataHash, time: time)
         if case .draft(let edit) = effect { edit(&draft) }
-        var parts = draft.signed()
-        if draft.hasReceipt {
-            parts.receipt = receipt(
+        let leaf = draft.leafToSign
+        return .awaiting(leaf.signingRequest) { [draft] signature in
+            var parts = draft.parts(leaf: leaf.signed(signature))
+            guard draft.hasReceipt else { return .finished(Self.attestation(parts, effect)) }
+            return unfinishedReceipt(
                 .attest,
                 leaf: parts.certificates.first ?? [],
                 clientDataHash: draft.attestedHash ?? clientDataHash,
                 at: time,
                 fault: receiptFault
-            )
+            ) { receipt in
+                parts.receipt = receipt
+                return .finished(Self.attestation(parts, effect))
+            }
         }
+    }
+
+    private static func attestation(_ parts: AttestationParts, _ effect: AttestationEffect) -> [UInt8] {
+        var parts = parts
         if case .parts(let edit) = effect { edit(&parts) }
         var statement = parts.statement
         if case .statement(let edit) = effect { edit(&statement) }

@@ -15,25 +15,38 @@ extension FakeDevice {
         fault: ReceiptFault? = nil
     ) -> [UInt8] {
         let leaf = leaf(clientDataHash: clientDataHash, at: time)
-        return receipt(type, leaf: leaf, clientDataHash: clientDataHash, at: time, fault: fault) ?? []
+        return unfinishedReceipt(type, leaf: leaf, clientDataHash: clientDataHash, at: time, fault: fault) { receipt in
+            .finished(receipt ?? [])
+        }.finish(by: ca.signer)
     }
 
-    /// - Returns: nil where the fault is a missing receipt.
-    func receipt(
+    /// - Parameter next: what follows from the receipt; nil where the fault is a missing one.
+    func unfinishedReceipt(
         _ type: ReceiptType,
         leaf: [UInt8],
         clientDataHash: [UInt8],
         at time: EvaluationTime,
-        fault: ReceiptFault?
-    ) -> [UInt8]? {
+        fault: ReceiptFault?,
+        next: @escaping ([UInt8]?) -> UnfinishedObject
+    ) -> UnfinishedObject {
         let effect = fault?.effect ?? .none
-        if case .absent = effect { return nil }
+        if case .absent = effect { return next(nil) }
         let context = ReceiptContext(device: self, type: type, leaf: leaf, clientDataHash: clientDataHash, time: time)
         var draft = receiptDraft(context)
         if case .draft(let edit) = effect { edit(&draft, context) }
-        var content = draft.content
-        let ecdsa = draft.signature(over: content, with: ca.signer)
-        var signature = ecdsa.der
+        let content = draft.content
+        return .awaiting(draft.signingRequest(over: content)) { [draft] signature in
+            next(Self.receipt(draft, content, signature, effect))
+        }
+    }
+
+    private static func receipt(
+        _ draft: ReceiptDraft,
+        _ content: [UInt8],
+        _ ecdsa: LabSignature,
+        _ effect: ReceiptEffect
+    ) -> [UInt8] {
+        var (content, signature) = (content, ecdsa.der)
         if case .signature(let edit) = effect { signature = edit(ecdsa) }
         if case .content(let edit) = effect { edit(&content) }
         var receipt = draft.encoded(content: content, signature: signature)

@@ -20,18 +20,25 @@ struct ExchangeRecord {
     private var origin: Int { simulated.repeats ?? step.index }
     private var originTime: EvaluationTime { simulated.repeats.map { plan.fleet.step($0).time } ?? step.time }
 
-    /// The record's key, nil for a challenge call, and its value.
-    func request() -> (key: [UInt8]?, value: [UInt8]) {
+    /// A request that lacks the bytes of its device object.
+    struct Draft {
+        /// No bytes where the request has no object.
+        let object: UnfinishedObject
+        /// The record's key, nil for a challenge call, and its value, given the object.
+        let request: (_ object: [UInt8]) -> (key: [UInt8]?, value: [UInt8])
+    }
+
+    func draft() -> Draft {
         switch simulated.verb {
-        case .generateAppAttestChallenge: return (nil, call(resource, body: nil))
+        case .generateAppAttestChallenge: return Draft(nil, call(resource, body: nil))
         case .verifyAppCheckToken:
             let (id, token) = token()
             var body = StockBody()
             body.add("app_check_token", text: token)
-            return (Array(id.utf8), call(project, version: "v1beta", body: body))
-        case .exchangeAppAttestAttestation: return (device.keyID.recordKey, attestation())
-        case .exchangeAppAttestAssertion: return (device.keyID.recordKey, assertion())
-        case .verifyAttestation, .verifyAssertion: return (device.keyID.recordKey, verification())
+            return Draft(Array(id.utf8), call(project, version: "v1beta", body: body))
+        case .exchangeAppAttestAttestation: return attestation()
+        case .exchangeAppAttestAssertion: return assertion()
+        case .verifyAttestation, .verifyAssertion: return verification()
         }
     }
 }
@@ -39,50 +46,53 @@ struct ExchangeRecord {
 // MARK: - Bodies
 
 extension ExchangeRecord {
-    private func attestation() -> [UInt8] {
+    private func attestation() -> Draft {
         let challenge = challenge()
-        var body = StockBody()
-        body.add("key_id", base64: device.keyID.bytes)
-        body.add("attestation_statement", base64: attestationObject(SHA256.hash(challenge).bytes))
-        body.add("challenge", base64: challenge)
-        body.add("limited_use", isLimitedUse)
-        return call(resource, body: body)
+        return Draft(object: attestationObject(SHA256.hash(challenge).bytes)) { object in
+            var body = StockBody()
+            body.add("key_id", base64: device.keyID.bytes)
+            body.add("attestation_statement", base64: object)
+            body.add("challenge", base64: challenge)
+            body.add("limited_use", isLimitedUse)
+            return (device.keyID.recordKey, call(resource, body: body))
+        }
     }
 
-    private func assertion() -> [UInt8] {
+    private func assertion() -> Draft {
         let (challenge, artifact) = (challenge(), artifact())
-        var body = StockBody()
-        body.add("artifact", base64: artifact)
-        body.add("assertion", base64: assertionObject(SHA256.hash(artifact + challenge).bytes))
-        body.add("challenge", base64: challenge)
-        body.add("limited_use", isLimitedUse)
-        return call(resource, body: body)
+        return Draft(object: assertionObject(SHA256.hash(artifact + challenge).bytes)) { object in
+            var body = StockBody()
+            body.add("artifact", base64: artifact)
+            body.add("assertion", base64: object)
+            body.add("challenge", base64: challenge)
+            body.add("limited_use", isLimitedUse)
+            return (device.keyID.recordKey, call(resource, body: body))
+        }
     }
 
     /// Ours: no SDK writes it.
-    private func verification() -> [UInt8] {
+    private func verification() -> Draft {
         let hash = SHA256.hash(Array("simulated client data".utf8) + random(.challenge, 32)).bytes
         let isAttestation = simulated.verb == .verifyAttestation
-        var body = StockBody()
-        body.add(
-            isAttestation ? "attestation_statement" : "assertion",
-            base64: isAttestation ? attestationObject(hash) : assertionObject(hash)
-        )
-        body.add("key_id", base64: device.keyID.bytes)
-        body.add("client_data_hash", base64: hash)
-        return call(plan.app.name, body: body)
+        return Draft(object: isAttestation ? attestationObject(hash) : assertionObject(hash)) { object in
+            var body = StockBody()
+            body.add(isAttestation ? "attestation_statement" : "assertion", base64: object)
+            body.add("key_id", base64: device.keyID.bytes)
+            body.add("client_data_hash", base64: hash)
+            return (device.keyID.recordKey, call(plan.app.name, body: body))
+        }
     }
 
-    private func attestationObject(_ clientDataHash: [UInt8]) -> [UInt8] {
-        guard case .object(.attestation(let fault))? = simulated.fault
-        else { return device.attest(clientDataHash: clientDataHash, at: step.time) }
-        return device.attest(clientDataHash: clientDataHash, at: step.time, fault: fault)
+    private func attestationObject(_ clientDataHash: [UInt8]) -> UnfinishedObject {
+        var fault: AttestationFault?
+        if case .object(.attestation(let of))? = simulated.fault { fault = of }
+        return device.unfinishedAttestation(clientDataHash: clientDataHash, at: step.time, fault: fault)
     }
 
-    private func assertionObject(_ clientDataHash: [UInt8]) -> [UInt8] {
+    private func assertionObject(_ clientDataHash: [UInt8]) -> UnfinishedObject {
         var fault: AssertionFault?
         if case .object(.assertion(let of))? = simulated.fault { fault = of }
-        return device.assertion(clientDataHash: clientDataHash, counter: simulated.counter, fault: fault)
+        return device.unfinishedAssertion(clientDataHash: clientDataHash, counter: simulated.counter, fault: fault)
     }
 
     private func call(_ resource: String, version: String = "v1", body: StockBody?) -> [UInt8] {
@@ -195,5 +205,12 @@ extension ExchangeRecord {
         guard let dot = token.lastIndex(of: UInt8(ascii: ".")) else { return token }
         token[dot + 1] = token[dot + 1] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
         return token
+    }
+}
+
+extension ExchangeRecord.Draft {
+    /// A request without an object.
+    fileprivate init(_ key: [UInt8]?, _ value: [UInt8]) {
+        self.init(object: .finished([])) { _ in (key, value) }
     }
 }

@@ -14,6 +14,9 @@ package final class SimulatedTraffic {
 
     private let settings: SimulationSettings
     private let lanes: [SimulationLane]
+    private let plans: [SimulationPlan]
+    /// By plan: the devices that have attested.
+    private var rosters: [DeviceRoster]
     private var topic: RequestTopic
     private var next = 0
 
@@ -34,6 +37,8 @@ package final class SimulatedTraffic {
         self.settings = settings
         self.topic = topic
         let plans = SimulationPlan.plans(Array(apps.prefix(settings.devices)), ca, settings)
+        self.plans = plans
+        rosters = plans.map { _ in DeviceRoster() }
         self.lanes = (0..<max(1, lanes)).map { _ in SimulationLane(plans, seals, settings.seed) }
     }
 
@@ -48,25 +53,46 @@ package final class SimulatedTraffic {
     package func make(_ limit: Int = chunk, clock: EvaluationTime? = nil) -> [InboundRecord] {
         let range = next..<min(settings.records, next + limit)
         next = range.upperBound
-        return unplaced(range, clock).map { record in
-            var record = record
-            topic.place(&record)
-            return record
-        }
+        var records = unplaced(range, clock)
+        for index in records.indices { topic.place(&records[index]) }
+        return records
     }
 
-    /// Lanes take grains from a common cursor; what they made is put in order afterwards.
+    /// What the lanes made is put in order afterwards.
     private func unplaced(_ range: Range<Int>, _ clock: EvaluationTime?) -> [InboundRecord] {
+        addDevices(upTo: range.upperBound)
+        let grains = (range.count + Self.grain - 1) / Self.grain
+        distribute(grains) { lane, grain in
+            let start = range.lowerBound + grain * Self.grain
+            lane.make(start..<min(range.upperBound, start + Self.grain), clock: clock)
+        }
+        return lanes.flatMap { $0.takeGrains() }.sorted { $0.start < $1.start }.flatMap(\.records)
+    }
+
+    /// Makes the keys of the devices that the records before `index` need: a device's first record is its attestation.
+    private func addDevices(upTo index: Int) {
+        let turns = (index + plans.count - 1) / plans.count
+        let missing = plans.indices.flatMap { which in
+            (rosters[which].blockCount..<max(rosters[which].blockCount, plans[which].fleet.blocks(forDevices: turns)))
+                .map { SimulationLane.RosterPlace(plan: which, block: $0) }
+        }
+        guard !missing.isEmpty else { return }
+        distribute(missing.count) { lane, index in lane.makeDevices(missing[index]) }
+        let made = lanes.flatMap { $0.takeDevices() }.sorted { $0.place < $1.place }
+        for entry in made { rosters[entry.place.plan].append(entry.block) }
+        for lane in lanes { lane.rosters = rosters }
+    }
+
+    /// Lanes take pieces of work from a common cursor.
+    private func distribute(_ pieces: Int, _ work: @Sendable (SimulationLane, Int) -> Void) {
         let cursor = Atomic<Int>(0)
         let lanes = lanes
         DispatchQueue.concurrentPerform(iterations: lanes.count) { lane in
             while true {
-                let grain = cursor.add(1, ordering: .relaxed).oldValue
-                let start = range.lowerBound + grain * Self.grain
-                guard start < range.upperBound else { return }
-                lanes[lane].make(start..<min(range.upperBound, start + Self.grain), clock: clock)
+                let piece = cursor.add(1, ordering: .relaxed).oldValue
+                guard piece < pieces else { return }
+                work(lanes[lane], piece)
             }
         }
-        return lanes.flatMap { $0.takeGrains() }.sorted { $0.start < $1.start }.flatMap(\.records)
     }
 }

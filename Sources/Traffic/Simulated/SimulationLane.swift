@@ -1,5 +1,6 @@
 internal import AppAttest
 internal import AppCheck
+internal import Crypto
 internal import DeviceLab
 internal import JSON
 internal import Log
@@ -10,8 +11,10 @@ final class SimulationLane: @unchecked Sendable {
     private let plans: [(plan: SimulationPlan, lane: FleetLane)]
     private let seals: ExchangeSeals?
     private let seed: UInt64
+    private let batch: LabBatch
     /// What was made and not collected yet.
     private var grains: [Grain] = []
+    private var devices: [RosterEntry] = []
 
     /// Records in a row.
     struct Grain {
@@ -19,13 +22,47 @@ final class SimulationLane: @unchecked Sendable {
         let records: [InboundRecord]
     }
 
+    /// A block of a plan's roster.
+    struct RosterPlace: Comparable {
+        let plan: Int
+        let block: Int
+
+        static func < (one: Self, other: Self) -> Bool { (one.plan, one.block) < (other.plan, other.block) }
+    }
+
+    struct RosterEntry {
+        let place: RosterPlace
+        let block: DeviceRoster.Block
+    }
+
     init(_ plans: [SimulationPlan], _ seals: ExchangeSeals?, _ seed: UInt64) {
-        self.plans = plans.map { ($0, $0.fleet.lane()) }
-        (self.seals, self.seed) = (seals, seed)
+        let batch = LabBatch()
+        self.plans = plans.map { ($0, $0.fleet.lane(batch)) }
+        (self.seals, self.seed, self.batch) = (seals, seed, batch)
+    }
+
+    /// By plan: the devices that all lanes share.
+    var rosters: [DeviceRoster] = [] {
+        didSet { for (plan, roster) in zip(plans, rosters) { plan.lane.roster = roster } }
+    }
+
+    func makeDevices(_ place: RosterPlace) {
+        let block = plans[place.plan].plan.fleet.block(place.block, batch)
+        devices.append(RosterEntry(place: place, block: block))
+    }
+
+    func takeDevices() -> [RosterEntry] {
+        defer { devices = [] }
+        return devices
     }
 
     func make(_ range: Range<Int>, clock: EvaluationTime?) {
-        let records = range.map { record($0, clock: clock) }
+        // The apps take turns: each n-th record is of the same one.
+        let turns = min(plans.count, range.count)
+        let parts = (0..<turns).map { turn in
+            make(Array(stride(from: range.lowerBound + turn, to: range.upperBound, by: plans.count)), clock: clock)
+        }
+        let records = turns == 1 ? parts[0] : (0..<range.count).map { parts[$0 % turns][$0 / turns] }
         grains.append(Grain(start: range.lowerBound, records: records))
     }
 
@@ -34,25 +71,40 @@ final class SimulationLane: @unchecked Sendable {
         return grains
     }
 
-    /// The record, without its place in the topic.
-    private func record(_ index: Int, clock: EvaluationTime?) -> InboundRecord {
-        let (turn, which) = index.quotientAndRemainder(dividingBy: plans.count)
+    /// The records of one app, without their places in the topic; their signatures are made together.
+    private func make(_ indices: [Int], clock: EvaluationTime?) -> [InboundRecord] {
+        guard let first = indices.first else { return [] }
+        let which = first % plans.count
         let (plan, lane) = plans[which]
-        var record = InboundRecord.unplaced(headers: [RecordHeader("request-id", "sim-\(seed)-\(index)")])
+        let turns = indices.map { $0 / plans.count }
+        let headers = indices.map { [RecordHeader("request-id", "sim-\(seed)-\($0)")] }
         guard !plan.isPlain, let seals else {
-            let plain = lane.record(turn, at: clock)
-            record.timestamp = plain.time.milliseconds
-            (record.key, record.value) = (plain.keyID.recordKey, Self.request(plain, app: plan.app.name))
+            return zip(headers, lane.records(turns, at: clock)).map { headers, made in
+                Self.record(made, app: plan.app.name, headers)
+            }
+        }
+        let steps = turns.map { plan.step($0, at: clock) }
+        let devices = lane.devices(steps.map(\.step.device))
+        let drafts = zip(steps, devices).map {
+            ExchangeRecord(plan: plan, seals: seals, simulated: $0, device: $1).draft()
+        }
+        let objects = lane.finish(drafts.map(\.object))
+        return indices.indices.map { index in
+            var record = InboundRecord.unplaced(headers: headers[index])
+            let step = steps[index]
+            record.timestamp = step.step.time.milliseconds
+            (record.key, record.value) = drafts[index].request(objects[index])
+            if step.verb.isClientExchange {
+                record.headers.append(RecordHeader("installation-id", "sim-\(seed)-\(which)-\(step.step.device)"))
+            }
             return record
         }
-        let simulated = plan.step(turn, at: clock)
-        let device = lane.device(simulated.step.device)
-        record.timestamp = simulated.step.time.milliseconds
-        let made = ExchangeRecord(plan: plan, seals: seals, simulated: simulated, device: device)
-        (record.key, record.value) = made.request()
-        if simulated.verb.isClientExchange {
-            record.headers.append(RecordHeader("installation-id", "sim-\(seed)-\(which)-\(simulated.step.device)"))
-        }
+    }
+
+    private static func record(_ made: FleetRecord, app: String, _ headers: [RecordHeader]) -> InboundRecord {
+        var record = InboundRecord.unplaced(headers: headers)
+        record.timestamp = made.time.milliseconds
+        (record.key, record.value) = (made.keyID.recordKey, request(made, app: app))
         return record
     }
 
@@ -74,6 +126,6 @@ final class SimulationLane: @unchecked Sendable {
         writer.base64(record.clientDataHash)
         writer.endObject()
         writer.endObject()
-        return writer.bytes
+        return writer.takeBytes()
     }
 }

@@ -1,21 +1,42 @@
+internal import Dispatch
 internal import Log
 internal import Pipeline
 internal import Settings
+internal import Synchronization
 
-/// Writes a capture, a chunk of records at a time.
+/// Writes a capture, a chunk of records at a time; several threads encode it.
 final class CaptureWriter {
     private let file: OutputFile
-    private var buffer: [UInt8] = []
+    private let lanes: [EncodingLane]
 
-    /// - Parameter path: a file, which is overwritten, or `-` for standard output.
-    init(path: String, holds content: OutputFile.Content) throws(CommandFault) {
+    /// Lines of one thread: it alone uses the buffer while the thread runs, so nobody waits for the lock.
+    private final class EncodingLane: Sendable {
+        let lines = Mutex<[UInt8]>([])
+
+        func encode(_ records: ArraySlice<InboundRecord>) {
+            lines.withLock { lines in
+                lines.removeAll(keepingCapacity: true)
+                for record in records { CaptureCodec.encode(record, into: &lines) }
+            }
+        }
+    }
+
+    /// - Parameters:
+    ///   - path: a file, which is overwritten, or `-` for standard output.
+    ///   - lanes: how many threads encode; the bytes do not depend on it.
+    init(path: String, holds content: OutputFile.Content, lanes: Int) throws(CommandFault) {
         file = try OutputFile(path, holds: content)
+        self.lanes = (0..<max(1, lanes)).map { _ in EncodingLane() }
     }
 
     func write(_ records: [InboundRecord]) throws {
-        buffer.removeAll(keepingCapacity: true)
-        for record in records { CaptureCodec.encode(record, into: &buffer) }
-        try file.write(buffer)
+        let lanes = lanes
+        let share = (records.count + lanes.count - 1) / lanes.count
+        DispatchQueue.concurrentPerform(iterations: lanes.count) { lane in
+            let start = min(lane * share, records.count)
+            lanes[lane].encode(records[start..<min(start + share, records.count)])
+        }
+        for lane in lanes { try lane.lines.withLock { lines in try file.write(lines) } }
     }
 
     func close() throws { try file.close() }

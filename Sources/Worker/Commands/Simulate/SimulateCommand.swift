@@ -95,7 +95,7 @@ struct SimulateCommand {
                 murmur2: configuration.topics.requests,
                 partitions: SimulationSettings.capturePartitions
             ),
-            lanes: ProcessInfo.processInfo.activeProcessorCount
+            lanes: Self.lanes
         )
         switch target {
         case .capture(let path): try write(traffic, to: path)
@@ -104,6 +104,8 @@ struct SimulateCommand {
         }
         return ExitCode.done
     }
+
+    private static var lanes: Int { ProcessInfo.processInfo.activeProcessorCount }
 
     private static var now: Int64 { Int64(Date.now.timeIntervalSince1970 * 1000) }
 
@@ -161,7 +163,7 @@ struct SimulateCommand {
     private func write(_ traffic: SimulatedTraffic, to path: String) throws {
         // The exchange's records hold artifacts, challenges and tokens.
         let isPlain = settings.verbs.isSubset(of: SimulationSettings.plainVerbs)
-        let file = try CaptureWriter(path: path, holds: isPlain ? .plain : .secret)
+        let file = try CaptureWriter(path: path, holds: isPlain ? .plain : .secret, lanes: Self.lanes)
         var meter = ProgressMeter("simulate", unit: "records", total: settings.records, console: console)
         while true {
             let records = traffic.make()

@@ -1,0 +1,53 @@
+package import Crypto
+
+/// The keys of a fleet's first devices, made once for all lanes.
+///
+/// A value: lanes read the one that they were given, whatever is added meanwhile.
+package struct DeviceRoster: Sendable {
+    /// Devices whose keys are made together.
+    package static let blockSize = 64
+    /// The most devices that are kept, at about 400 bytes each; keys above are made again for each record.
+    package static let maxKept = 2_000_000
+
+    /// The keys of a block's devices.
+    package struct Block: Sendable {
+        fileprivate let keys: [DeviceKey]
+    }
+
+    private var blocks: [Block] = []
+
+    package init() {}
+
+    /// How many blocks there are.
+    package var blockCount: Int { blocks.count }
+
+    package mutating func append(_ block: Block) { blocks.append(block) }
+
+    /// nil where the device's key is not here.
+    func key(_ device: Int) -> DeviceKey? {
+        let (block, place) = device.quotientAndRemainder(dividingBy: Self.blockSize)
+        guard block < blocks.count, place < blocks[block].keys.count else { return nil }
+        return blocks[block].keys[place]
+    }
+}
+
+extension FakeFleet {
+    /// How many blocks hold the first devices, as far as devices are kept.
+    package func blocks(forDevices count: Int) -> Int {
+        let kept = min(count, plan.devices, DeviceRoster.maxKept)
+        return (kept + DeviceRoster.blockSize - 1) / DeviceRoster.blockSize
+    }
+
+    /// - Parameter batch: the calling thread's own.
+    package func block(_ number: Int, _ batch: LabBatch) -> DeviceRoster.Block {
+        let start = number * DeviceRoster.blockSize
+        let devices = start..<min(start + DeviceRoster.blockSize, plan.devices)
+        return DeviceRoster.Block(keys: keys(of: Array(devices), batch))
+    }
+
+    /// The keys of devices, made together.
+    func keys(of devices: [Int], _ batch: LabBatch) -> [DeviceKey] {
+        let seeds = devices.map { FakeDevice.keySeed(plan.ca, seed(of: $0)) }
+        return batch.keys(.p256, seeds: seeds).map { DeviceKey($0) }
+    }
+}
