@@ -17,6 +17,8 @@ struct FuzzLab {
     private var least = 1000
     /// Nil: verdicts are fuzzed, not what they cost.
     private var costSeconds: Int?
+    /// Nil: objects are fuzzed, not signatures.
+    private var signatures: Int?
 
     static func main() throws {
         let lab = try FuzzLab(Array(CommandLine.arguments.dropFirst()))
@@ -33,6 +35,7 @@ struct FuzzLab {
             case "--lanes": lanes = max(1, Int(clamping: value))
             case "--least": least = Int(clamping: value)
             case "--cost": costSeconds = Int(clamping: value)
+            case "--signatures": signatures = Int(clamping: value)
             default: Self.usage()
             }
         }
@@ -40,6 +43,7 @@ struct FuzzLab {
 
     private static func usage() -> Never {
         print("Usage: FuzzLab [--inputs N] [--seed S] [--lanes L] [--least K] | FuzzLab --cost SECONDS [--seed S]")
+        print("       FuzzLab --signatures N [--seed S] [--lanes L]")
         exit(2)
     }
 
@@ -48,6 +52,7 @@ struct FuzzLab {
             var lab = try CostLab(seed: seed)
             return try lab.run(seconds: costSeconds)
         }
+        if let signatures { return SignatureLab(count: signatures, seed: seed, lanes: lanes).run() }
         let pool = try Pool(seed: seed, devicesPerShape: 4)
         let chunks = (inputs + Lane.chunk - 1) / Lane.chunk
         let start = ContinuousClock.now

@@ -9,7 +9,12 @@
 #include <stdint.h>
 
 #define LANES __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,avx512ifma")))
+#ifdef __OPTIMIZE__
 #define INLINE static inline __attribute__((always_inline)) LANES
+#else
+// Unoptimized code keeps every value in the frame: with everything inlined, frames would overflow a small stack.
+#define INLINE static inline LANES
+#endif
 
 typedef __m512i lane;
 
