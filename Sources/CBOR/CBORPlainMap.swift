@@ -14,7 +14,7 @@ package struct CBORPlainMap {
         var valueCount: UInt16 = 0
 
         var name: Range<Int> { Int(key)..<Int(key) + Int(keyCount) }
-        var string: Range<Int> { Int(value)..<Int(value) + Int(valueCount) }
+        var content: Range<Int> { Int(value)..<Int(value) + Int(valueCount) }
     }
 
     private var entries = InlineArray<4, Entry>(repeating: Entry())
@@ -28,7 +28,7 @@ package struct CBORPlainMap {
             entryCount <= Self.mostEntries
         else { return nil }
         for index in 0..<entryCount {
-            guard let key = Self.item(bytes, &offset, range.upperBound), key.kind == .text, !has(key.string, bytes),
+            guard let key = Self.item(bytes, &offset, range.upperBound), key.kind == .text, !has(key.content, bytes),
                 var entry = Self.item(bytes, &offset, range.upperBound)
             else { return nil }
             (entry.key, entry.keyCount) = (key.value, key.valueCount)
@@ -45,8 +45,8 @@ package struct CBORPlainMap {
             let entry = entries[index]
             switch entry.kind {
             case .unsigned: return .unsigned(UInt64(entry.value))
-            case .bytes: return .bytes(entry.string)
-            case .text: return .text(entry.string)
+            case .bytes: return .bytes(entry.content)
+            case .text: return .text(entry.content)
             case .map: return nil
             }
         }
@@ -80,7 +80,7 @@ package struct CBORPlainMap {
             guard value <= end - offset, kind == .bytes || value <= 64 else { return nil }
             (entry.value, entry.valueCount) = (UInt16(offset), UInt16(value))
             offset += value
-            if kind == .text { for index in entry.string where bytes[index] >= 0x80 { return nil } }
+            if kind == .text { for index in entry.content where bytes[index] >= 0x80 { return nil } }
         }
         return entry
     }
