@@ -2,22 +2,20 @@ internal import Dispatch
 internal import Log
 internal import Pipeline
 internal import Settings
-internal import Synchronization
 
 /// Writes a capture, a chunk of records at a time; several threads encode it.
 final class CaptureWriter {
     private let file: OutputFile
     private let lanes: [EncodingLane]
 
-    /// Lines of one thread: it alone uses the buffer while the thread runs, so nobody waits for the lock.
-    private final class EncodingLane: Sendable {
-        let lines = Mutex<[UInt8]>([])
+    /// Lines of one thread.
+    private final class EncodingLane: @unchecked Sendable {
+        // One lane is used by one thread at a time: `concurrentPerform` hands each index out once.
+        private(set) var lines: [UInt8] = []
 
         func encode(_ records: ArraySlice<InboundRecord>) {
-            lines.withLock { lines in
-                lines.removeAll(keepingCapacity: true)
-                for record in records { CaptureCodec.encode(record, into: &lines) }
-            }
+            lines.removeAll(keepingCapacity: true)
+            for record in records { CaptureCodec.encode(record, into: &lines) }
         }
     }
 
@@ -36,7 +34,7 @@ final class CaptureWriter {
             let start = min(lane * share, records.count)
             lanes[lane].encode(records[start..<min(start + share, records.count)])
         }
-        for lane in lanes { try lane.lines.withLock { lines in try file.write(lines) } }
+        for lane in lanes { try file.write(lane.lines) }
     }
 
     func close() throws { try file.close() }
