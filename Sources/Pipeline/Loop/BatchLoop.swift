@@ -216,6 +216,8 @@ package final class BatchLoop: @unchecked Sendable {
     private func poll(waitMilliseconds: Int) throws -> Bool {
         var limits = options.batch
         limits.records = min(pace.records, bisection.limit ?? pace.records)
+        // The first records go at once: what comes meanwhile gathers behind them and makes the next batch.
+        limits.milliseconds = 0
         var round = try log.source.poll(limits, waitMilliseconds: waitMilliseconds)
         if round.ended { phase = .ended }
         if let change = round.change { begin(change) }

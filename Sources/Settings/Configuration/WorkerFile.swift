@@ -55,7 +55,7 @@ enum WorkerFile {
         Setting("batch.records", \.batch.records, .integer(1...1_000_000)).means("Records of one batch at most."),
         Setting("batch.bytes", \.batch.bytes, .integer(1...(1 << 30))).means("Bytes of one batch at most."),
         Setting("batch.milliseconds", \.batch.milliseconds, .integer(1...60_000))
-            .means("How long a batch waits for more records after its first one, and how long an idle poll waits."),
+            .means("How long an idle poll waits. A batch takes the records that are there and waits for no others."),
         Setting("lanes", \.lanes, .integer(0...1024)).means("Lanes that verify in parallel. 0 is one per active core."),
         Setting(reserved: "engine").means("Reserved."),
         Setting("metrics.port", \.metricsPort, .integer(0...65_535))

@@ -16,6 +16,8 @@ final class WorkerSession {
     private static let lastPatience = 10_000
     /// How long every broker may take to hear of a topic.
     private static let newsTime = Duration.seconds(5)
+    /// An idle poll ends with its first record; a stop waits for up to two such polls.
+    private static let mostIdleMilliseconds = 250
     /// Time to end after a signal: longer than a commit takes, shorter than the five seconds that its sender may wait.
     private static let stopSeconds = 4.5
     private static let leavingEarly =
@@ -63,7 +65,9 @@ final class WorkerSession {
 
     /// Runs until a signal asks for the end, or the log cannot go on.
     func run() throws {
-        let driver = LoopDriver(idleWaitMilliseconds: configuration.batch.milliseconds)
+        let driver = LoopDriver(
+            idleWaitMilliseconds: min(configuration.batch.milliseconds, Self.mostIdleMilliseconds)
+        )
         let (stopped, begun) = (StopFlag(), StopFlag())
         let shutdown = shutdown(driver, stopped, begun)
         let hangup = Hangup()
