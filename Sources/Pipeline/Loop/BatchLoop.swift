@@ -21,6 +21,8 @@ package final class BatchLoop: @unchecked Sendable {
         package var work = WorkSlot()
         /// Records that may crash the process.
         package var suspects = CrashSuspects()
+        /// This loop's among all of the process.
+        package var seat = Solitude(loops: 1).seats[0]
         /// Called with the suspects that the committed positions have passed; on the loop's thread.
         package var passed: (@Sendable ([WorkItem]) -> Void)?
         #if DEBUG
@@ -46,6 +48,7 @@ package final class BatchLoop: @unchecked Sendable {
     let lanes: any LaneRunner
     let options: Options
     var work: WorkSlot { options.work }
+    var seat: Solitude.Seat { options.seat }
     let post: @Sendable (@escaping @Sendable () -> Void) -> Void
     let wallClock: @Sendable () -> EvaluationTime?
     let uptime: @Sendable () -> Int64?
@@ -59,6 +62,8 @@ package final class BatchLoop: @unchecked Sendable {
     private var phase = LoopPhase.reading { willSet { phase.check(newValue) } }
     var assignment = AssignmentPhase.settled { willSet { assignment.check(newValue) } }
     var leftover = Leftover.none { willSet { leftover.check(newValue) } }
+    /// Whether the last tick would have started work, were it not for another loop of the process.
+    var awaitsOthers = false
     /// Number of restores begun: distinguishes their chunks.
     var restorations = 0
     /// Ledgers of partitions that were revoked, not lost: when these return, only the records of others since are read.
@@ -115,8 +120,8 @@ package final class BatchLoop: @unchecked Sendable {
         for item in suspects.convicted { notice(CrashVerdict(item: item)) }
     }
 
-    /// Whether the lanes have no work.
-    package var isIdle: Bool { inFlight.isEmpty && assignment.restoration?.mayRead ?? true }
+    /// Whether the next tick waits in a poll.
+    package var isIdle: Bool { inFlight.isEmpty && !awaitsOthers && assignment.restoration?.mayRead ?? true }
 
     /// Whether a stop left a batch whose commit had failed.
     package var endedWithoutCommit: Bool { phase == .abandoned }
@@ -141,6 +146,8 @@ package final class BatchLoop: @unchecked Sendable {
     /// - Parameter waitMilliseconds: how long a poll may wait when there is nothing else to do.
     /// - Throws: a fault of the world that the log could not ride out, or of a capture that cannot be read.
     package func tick(waitMilliseconds: Int) throws -> Progress {
+        awaitsOthers = false
+        defer { noteRest() }
         do {
             // The batches in flight were dropped uncommitted: the next owner repeats them.
             if phase == .abandoned { return .finished }
@@ -186,6 +193,7 @@ package final class BatchLoop: @unchecked Sendable {
             return try serve() || moved ? .worked : .waiting
         case .doubted(let round, _):
             guard clockAgrees(with: round) else { return try serve() || moved ? .worked : .backOff }
+            guard mayStart(alone: false) else { return try serve() || moved ? .worked : .waiting }
             leftover = .none
             moved = startBatch(of: round) || moved
             return moved ? .worked : .waiting
@@ -197,6 +205,7 @@ package final class BatchLoop: @unchecked Sendable {
             return try serve() || moved ? .worked : .backOff
         }
         hasToldBreaker = false
+        guard mayStart(alone: false) else { return try serve() || moved ? .worked : .waiting }
         moved = try poll(waitMilliseconds: assignment.restoration == nil && !moved ? wait : 0) || moved
         return moved ? .worked : .waiting
     }
@@ -240,7 +249,7 @@ package final class BatchLoop: @unchecked Sendable {
 
     private func startPiece() -> Bool {
         guard inFlight.isEmpty, !phase.isStopped, case .pieces(let pieces, let generation) = leftover,
-            let piece = pieces.first
+            let piece = pieces.first, mayStart(alone: piece.count == 1)
         else { return false }
         leftover = pieces.count == 1 ? .none : .pieces(pieces.dropFirst(), of: generation)
         start(piece, of: generation, isAlone: piece.count == 1)

@@ -21,6 +21,8 @@ package struct Configuration: Sendable {
     package var batch = BatchLimits()
     /// 0 = one per core.
     package var lanes = 0
+    /// 0 = by the cores.
+    package var loops = 0
     /// 0 = no metrics.
     package var metricsPort = 0
     package var embeddedBroker = false

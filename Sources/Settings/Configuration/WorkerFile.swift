@@ -57,6 +57,10 @@ enum WorkerFile {
         Setting("batch.milliseconds", \.batch.milliseconds, .integer(1...60_000))
             .means("How long an idle poll waits. A batch takes the records that are there and waits for no others."),
         Setting("lanes", \.lanes, .integer(0...1024)).means("Lanes that verify in parallel. 0 is one per active core."),
+        Setting("loops", \.loops, .integer(0...64)).means(
+            "Consumers, producers and loops in one process; all share the lanes. 0 is one per eight active cores, and at "
+                + "least one: see <doc:Operating#Loops>."
+        ),
         Setting(reserved: "engine").means("Reserved."),
         Setting("metrics.port", \.metricsPort, .integer(0...65_535))
             .means("Reserved: this version serves no metrics, and any other value than 0 gives a warning."),
