@@ -8,7 +8,7 @@ package import Log
 /// their results back through `post`. It never waits for a lane: ``tick()`` does the work that is ready and returns.
 ///
 /// Its states are independent of each other, and each draws its steps: ``LoopPhase``, ``AssignmentPhase``,
-/// ``Leftover``, and every batch's ``Batch/Stage``.
+/// ``Leftover``, ``Writing``, and every batch's ``Batch/Stage``.
 package final class BatchLoop: @unchecked Sendable {
     package struct Options: Sendable {
         package var batch = BatchLimits()
@@ -62,6 +62,7 @@ package final class BatchLoop: @unchecked Sendable {
     private var phase = LoopPhase.reading { willSet { phase.check(newValue) } }
     var assignment = AssignmentPhase.settled { willSet { assignment.check(newValue) } }
     var leftover = Leftover.none { willSet { leftover.check(newValue) } }
+    var writing = Writing.none { willSet { writing.check(newValue) } }
     /// Whether the last tick would have started work, were it not for another loop of the process.
     var awaitsOthers = false
     /// Number of restores begun: distinguishes their chunks.
@@ -149,6 +150,10 @@ package final class BatchLoop: @unchecked Sendable {
         awaitsOthers = false
         defer { noteRest() }
         do {
+            // What the unit is writing may become durable all the same: its outcome comes first.
+            if phase.isAbortDue, let batch = writing.batch, try !settle(batch) {
+                return try serve() ? .worked : .waiting
+            }
             // The batches in flight were dropped uncommitted: the next owner repeats them.
             if phase == .abandoned { return .finished }
             if phase == .aborting { try abort() }
@@ -303,18 +308,19 @@ extension BatchLoop {
 // MARK: - Aborts
 
 extension BatchLoop {
-    /// Drops every batch in flight: the log rewinds and delivers their records again.
+    /// Drops the batches in flight: the log rewinds and delivers their records again.
     func kill() {
         #if DEBUG
             if options.sabotage == .overlayKeptAfterAbort, let oldest = inFlight.first { apply(oldest.overlay) }
         #endif
         drop()
-        phase = phase == .stopping ? .abandoned : .aborting
+        if !phase.isAbortDue { phase = phase == .stopping ? .abandoned : .aborting }
     }
 
+    /// Drops what is in flight, but not what the unit is writing: that has an outcome, which counts.
     func drop() {
         epoch += 1
-        inFlight = []
+        inFlight = writing.batch.map { [$0] } ?? []
         leftover = .none
         forgetRestoration()
         // The records up to the input's end are read again; the log reports the end again when it gets there.
