@@ -60,6 +60,19 @@ struct LoopStateTests {
         #expect(Self.steps(states) == drawn)
     }
 
+    @Test func `The unit's writing: only the batch that was handed over ends`() {
+        let batches = (0..<2).map { Batch(number: $0, generation: Generation(0), now: nil) }
+        let states: [(name: String, state: Writing)] = [
+            ("none", .none), ("underWay 0", .underWay(batches[0])), ("ended 0", .ended(batches[0])),
+            ("underWay 1", .underWay(batches[1])), ("ended 1", .ended(batches[1])),
+        ]
+        let drawn: Set = [
+            "none > underWay 0", "underWay 0 > ended 0", "ended 0 > none",
+            "none > underWay 1", "underWay 1 > ended 1", "ended 1 > none",
+        ]
+        #expect(Self.steps(states) == drawn)
+    }
+
     @Test func `A step that is not drawn traps`() async {
         await #expect(processExitsWith: .failure) { LoopPhase.abandoned.check(.reading) }
         await #expect(processExitsWith: .failure) { AssignmentPhase.settled.check(.settled) }

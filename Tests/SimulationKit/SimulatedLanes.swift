@@ -31,6 +31,9 @@ package final class SimulatedLanes: LaneRunner, @unchecked Sendable {
         }
     }
 
+    /// Runs a block as another job, whenever the seed picks it.
+    package func later(_ block: @escaping () -> Void) { jobs.append(block) }
+
     /// Runs blocks on the loop's thread immediately: there is only one thread.
     package let post: @Sendable (@escaping @Sendable () -> Void) -> Void = { $0() }
 

@@ -16,7 +16,7 @@ struct FleetTests {
     private static let onlyExactlyOnce: Set<FaultKind> = [
         .indefiniteCommitted, .indefiniteLost, .indefiniteDelayed, .fencedProducer, .transactionTimeout,
         .unstableOffsets, .slowMarkers, .concurrentTransactions, .slowCall, .pauseInCall, .restoreWaited,
-        .hiddenRepeat, .lateRefused,
+        .hiddenRepeat, .lateRefused, .polledInCommit, .revokedInCommit, .lostInCommit, .faultInCommit,
     ]
 
     static var oneSeed: UInt64? { ProcessInfo.processInfo.environment["SIM_SEED"].flatMap { UInt64($0) } }

@@ -48,15 +48,17 @@ struct RunSignalTests {
         #expect(!worker.error.contains("without the last commit"))
     }
 
-    @Test func `run with an embedded broker prints the broker's address`() throws {
+    @Test(arguments: [1, 2])
+    func `run with an embedded broker prints the broker's address`(loops: Int) throws {
         let folder = try SimulationFolder.configured()
         let settings = String(decoding: try folder.bytes("config/worker.json"), as: UTF8.self)
         try folder.write(
-            settings.replacing("{", with: "{\"embeddedBroker\": true,", maxReplacements: 1),
+            settings.replacing("{", with: "{\"embeddedBroker\": true, \"loops\": \(loops),", maxReplacements: 1),
             to: "config/worker.json"
         )
         let worker = try folder.start("run")
         #expect(worker.says("the embedded broker listens on 127.0.0.1:"), "\(worker.error)")
+        #expect(worker.says("2 loops: instances ", seconds: loops == 2 ? 30 : 0) == (loops == 2))
         worker.signal(SIGTERM)
         #expect(worker.waitForEnd(seconds: 60) == .exit(0), "\(worker.error)")
     }

@@ -84,7 +84,8 @@ extension KafkaRecordLog {
         case let change?: return try round(of: change)
         }
         served = .now
-        guard let arrival = membership.arrival else { return PollRound() }
+        // Its answers may depend on the unit that is still being written, and its questions use the unit's producer.
+        guard let arrival = membership.arrival, !brokerUnit.isWriting else { return PollRound() }
         let slice = min(wait, Self.sliceMilliseconds)
         guard arrival.pause.isOver else {
             Questions.rest(min(slice, arrival.pause.leftMilliseconds))

@@ -13,7 +13,7 @@ extension KafkaRecordLog {
                 shelf.dropRecords()
                 isRewindPending = true
             }
-            if case .change = event { bell.isRinging = true }
+            if case .change(let change) = event { ring(for: change) }
         }
         served = .now
     }
@@ -61,7 +61,14 @@ extension KafkaRecordLog {
         consumer = fresh
         membership = .expelled
         shelf = EventShelf()
+        ring(for: .lost([]))
         return .change(.lost(partitions.numbers))
+    }
+
+    /// Lets the unit know, which may be written on another thread at the moment.
+    private func ring(for change: GroupChange) {
+        bell.isRinging = true
+        if case .lost = change { bell.isLost = true }
     }
 
     func round(of event: ConsumerEvent) throws -> PollRound {
@@ -72,7 +79,9 @@ extension KafkaRecordLog {
             try rideOut(fault)
             round.damaged = damage(fault)
         case .change(.revoked(let revoked)): round.change = noteGone(.revoked(revoked))
-        case .change(.lost(let lost)): round.change = noteGone(.lost(lost))
+        case .change(.lost(let lost)):
+            bell.isLost = true
+            round.change = noteGone(.lost(lost))
         }
         return round
     }

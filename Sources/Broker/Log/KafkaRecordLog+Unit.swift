@@ -3,7 +3,7 @@ internal import Log
 
 /// What the unit needs of the log.
 extension KafkaRecordLog: UnitOwner {
-    func commit(_ positions: [PartitionPosition], of generation: Generation) throws {
+    func checkCommit(_ positions: [PartitionPosition], of generation: Generation) throws -> CommitPlace {
         // The library knows of a lost assignment before the change reaches a round.
         guard !consumer.isAssignmentLost else { throw KafkaFault.stale("the assignment was lost") }
         guard generation == Generation(self.generation), membership.arrival == nil,
@@ -13,13 +13,17 @@ extension KafkaRecordLog: UnitOwner {
         }
         try partitions.check(positions)
         brokerUnit.knownLedgerEnds = ledgerEnds
-        do { try brokerUnit.commit(positions, of: consumer, as: member) } catch {
-            // Nothing kept of them is trusted any more: they are read from their beginning.
-            for partition in brokerUnit.cutLedgers { ledgerEnds[partition] = .max }
-            throw error
-        }
+        return CommitPlace(consumer: consumer, member: member)
+    }
+
+    func noteCommitted(_ positions: [PartitionPosition]) {
         partitions.noteCommitted(positions)
         for (partition, end) in brokerUnit.ledgerEnds { ledgerEnds[partition] = max(ledgerEnds[partition] ?? 0, end) }
+    }
+
+    func noteFailedCommit() {
+        // Nothing kept of them is trusted any more: they are read from their beginning.
+        for partition in brokerUnit.cutLedgers { ledgerEnds[partition] = .max }
     }
 
     func rewind(after end: UnitEnd) {

@@ -56,7 +56,7 @@ package final class KafkaRecordLog: RequestSource, GroupMember, LedgerSource {
         restored: @escaping @Sendable (Int) -> Void = { _ in }
     ) throws {
         let bell = GroupBell()
-        let unit = try TransactionalUnit(bell.hurrying(settings))
+        let unit = try TransactionalUnit(bell.hurrying(settings), bell)
         try self.init(settings, unit: unit, bell: bell, trouble: trouble, restored: restored)
     }
 
@@ -138,7 +138,7 @@ package final class KafkaRecordLog: RequestSource, GroupMember, LedgerSource {
         restore = nil
         // The fault that ends a member comes only once, so it stays.
         shelf.dropChange()
-        bell.isRinging = false
+        (bell.isRinging, bell.isLost) = (false, false)
         decisions = [:]
         partitions.clear()
         if isExpelled { try consumer.subscribe() } else { try consumer.unassign() }
@@ -146,9 +146,11 @@ package final class KafkaRecordLog: RequestSource, GroupMember, LedgerSource {
     }
 
     package func close() throws {
+        // A unit that is still being written gives up soon.
+        bell.isRinging = true
+        brokerUnit.close()
         brokerUnit.owner = nil
         restore = nil
-        brokerUnit.close()
         // Everything is committed by now; a member that cannot leave in order times out in the group.
         do throws(KafkaFault) { try consumer.close() } catch { trouble(error) }
     }

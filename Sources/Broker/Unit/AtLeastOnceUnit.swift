@@ -24,6 +24,7 @@ final class AtLeastOnceUnit: BrokerUnit {
     private var progress: UnitProgress
 
     var isAtomic: Bool { false }
+    let isWriting = false
 
     init(_ settings: BrokerSettings) throws(KafkaFault) {
         self.settings = settings

@@ -14,6 +14,9 @@ protocol BrokerUnit: RecordUnit {
     var cutLedgers: Set<Int32> { get }
     /// The topics' known partition counts; unknown ones are asked for with the first record.
     var partitionCounts: [String: Int32] { get set }
+    /// Whether a unit is being written away from the loop's thread. Nothing else of it may be called then but
+    /// ``close()``, which waits for its end.
+    var isWriting: Bool { get }
     /// Makes sure that nothing of a predecessor is pending: before asking for committed offsets, and before a unit.
     ///
     /// - Throws: a retriable ``KafkaFault`` where more time is needed: the next call goes on where this one stopped.
@@ -32,10 +35,18 @@ protocol UnitOwner: AnyObject {
     /// Keeps the group's membership alive: called at least twice a second by every wait for the broker, on the loop's
     /// thread. Events that come meanwhile are kept for the next poll.
     func keepServing()
-    /// Has its unit commit, if the positions belong to the present assignment.
-    func commit(_ positions: [PartitionPosition], of generation: Generation) throws
+    /// Where a unit commits. - Throws: a ``KafkaFault`` if the positions do not belong to the present assignment.
+    func checkCommit(_ positions: [PartitionPosition], of generation: Generation) throws -> CommitPlace
+    func noteCommitted(_ positions: [PartitionPosition])
+    func noteFailedCommit()
     /// Goes back to the committed positions.
     func rewind(after end: UnitEnd)
+}
+
+/// The consumer of a batch, and its membership when the batch was polled.
+struct CommitPlace {
+    let consumer: Consumer
+    let member: GroupMetadata
 }
 
 /// The state of a unit after an abort.
@@ -49,7 +60,12 @@ enum UnitEnd {
 extension BrokerUnit {
     func commit(_ positions: [PartitionPosition], of generation: Generation) throws {
         guard let owner else { throw KafkaFault.fatal("the log is closed") }
-        try owner.commit(positions, of: generation)
+        let place = try owner.checkCommit(positions, of: generation)
+        do { try commit(positions, of: place.consumer, as: place.member) } catch {
+            owner.noteFailedCommit()
+            throw error
+        }
+        owner.noteCommitted(positions)
     }
 
     func abort() throws {
@@ -59,7 +75,8 @@ extension BrokerUnit {
         owner.rewind(after: end)
     }
 
-    func serveGroup() { owner?.keepServing() }
+    /// While a unit is written on another thread, the loop itself serves the group.
+    func serveGroup() { if !isWriting { owner?.keepServing() } }
 
     /// Those of `first` (the lowest offsets of our records) that lie before the ledger's known ends.
     func cut(_ first: [Int32: Int64]) -> Set<Int32> {

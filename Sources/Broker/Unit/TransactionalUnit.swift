@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Kafka
 internal import Log
 internal import Settings
@@ -26,9 +27,15 @@ final class TransactionalUnit: BrokerUnit {
     var partitionCounts: [String: Int32] = [:] { didSet { producer?.know(partitionCounts) } }
     private let unitMilliseconds: Int
     private var progress: UnitProgress?
+    private let bell: GroupBell
+    /// Where units are written; while one is, everything of this object belongs to it but ``written``.
+    let writer = DispatchQueue(label: "writer", qos: .userInitiated)
+    /// Set and cleared on the loop's thread, while the writer is idle.
+    var written: WrittenUnit?
 
-    init(_ settings: BrokerSettings) throws(KafkaFault) {
+    init(_ settings: BrokerSettings, _ bell: GroupBell = GroupBell()) throws(KafkaFault) {
         self.settings = settings
+        self.bell = bell
         unitMilliseconds = try settings.unitMilliseconds()
         transactionalID = try settings.stableID()
         rights = try AccessRights(settings)
@@ -133,12 +140,19 @@ final class TransactionalUnit: BrokerUnit {
     /// only outputs are in flight nothing is in doubt.
     func commit(_ positions: [PartitionPosition], of consumer: Consumer, as member: GroupMetadata) throws {
         let offsets = PartitionOffset.own(positions)
+        try write(offsets, topic: consumer.topic, as: member)
+        try commitAside(offsets, of: consumer)
+    }
+
+    /// Everything that needs no consumer.
+    func write(_ offsets: [PartitionOffset], topic: String, as member: GroupMetadata) throws {
         #if DEBUG
-            if settings.sabotage == .offsetsBeforeFlush { try send(offsets, of: consumer, as: member, all: false) }
+            if settings.sabotage == .offsetsBeforeFlush { try send(offsets, topic: topic, as: member, all: false) }
         #endif
         try repeatedly { producer, timeout throws(KafkaFault) in try producer.flush(timeoutMilliseconds: timeout) }
         try requireWholeLedger()
-        try send(offsets, of: consumer, as: member)
+        guard !bell.isLost else { throw KafkaFault.stale("the assignment was lost") }
+        try send(offsets, topic: topic, as: member)
         // From here on a fault leaves it open whether the unit is durable.
         isInDoubt = true
         try repeatedly { producer, timeout throws(KafkaFault) in try producer.commit(timeoutMilliseconds: timeout) }
@@ -147,13 +161,16 @@ final class TransactionalUnit: BrokerUnit {
         ledgerEnds = (producer?.deliveredOffsets ?? [:]).mapValues { $0 + 1 }
         timeShare = progress?.patience.used ?? 0
         discardAfterRepeats()
-        if settings.commitsOffsetsAside {
-            try consumer.commit(offsets, timeoutMilliseconds: settings.commitMilliseconds) {
-                serveGroup()
-                return true
-            }
-            isInDoubt = false
+    }
+
+    /// For a broker that drops the offsets of a transaction.
+    func commitAside(_ offsets: [PartitionOffset], of consumer: Consumer) throws {
+        guard settings.commitsOffsetsAside else { return }
+        try consumer.commit(offsets, timeoutMilliseconds: settings.commitMilliseconds) {
+            serveGroup()
+            return true
         }
+        isInDoubt = false
     }
 
     /// Every record has arrived, so its offset is known.
@@ -167,12 +184,12 @@ final class TransactionalUnit: BrokerUnit {
     /// One call with all the time left: a call cut into slices leaves a request behind with each slice.
     private func send(
         _ offsets: [PartitionOffset],
-        of consumer: Consumer,
+        topic: String,
         as member: GroupMetadata,
         all: Bool = true
     ) throws {
         try repeatedly(all: all) { producer, timeout throws(KafkaFault) in
-            try producer.sendOffsets(offsets, topic: consumer.topic, member, timeoutMilliseconds: timeout) {
+            try producer.sendOffsets(offsets, topic: topic, member, timeoutMilliseconds: timeout) {
                 serveGroup()
                 return progress?.patience.isCutShort() == false
             }
@@ -194,6 +211,9 @@ final class TransactionalUnit: BrokerUnit {
     }
 
     func close() {
+        // Whoever is written ends first: its calls give up soon, since the bell rings.
+        writer.sync {}
+        written = nil
         preparing = nil
         discard()
     }

@@ -26,6 +26,12 @@ package struct LogRoles {
         }
     }
 
+    /// The unit, where it is written away from the loop's thread.
+    package var detached: (any DetachedUnit)? {
+        guard case .records(let unit) = output, let detached = unit as? any DetachedUnit else { return nil }
+        return detached.isDetached ? detached : nil
+    }
+
     /// nil = the unit takes records.
     package var packer: (@Sendable ([OutboundRecord]) -> [PackedOutput])? {
         if case .packed(let unit) = output { unit.packer } else { nil }

@@ -30,3 +30,26 @@ package protocol PackedUnit: OutputUnit {
     var packer: @Sendable ([OutboundRecord]) -> [PackedOutput] { get }
     func append(_ outputs: [PackedOutput]) throws
 }
+
+/// A unit of records that can be written away from the loop's thread: the loop goes on polling and verifying meanwhile.
+///
+/// One after the other: between ``start(_:_:of:done:)`` and ``finish()`` the loop calls nothing else of the unit.
+package protocol DetachedUnit: RecordUnit {
+    /// Whether the loop is to use it so.
+    var isDetached: Bool { get }
+    /// Begins a unit, takes the records in their order and commits them, as `begin`, `append` and `commit` do. Returns
+    /// at once.
+    ///
+    /// - Parameter done: called once, after this call has returned, on any thread: ``finish()`` then has the outcome.
+    /// - Throws: a fault before anything was begun; `done` is not called then.
+    func start(
+        _ records: [[OutboundRecord]],
+        _ positions: [PartitionPosition],
+        of generation: Generation,
+        done: @escaping @Sendable () -> Void
+    ) throws
+    /// Takes the outcome, on the loop's thread.
+    ///
+    /// - Throws: what the commit threw: the unit is then to be aborted.
+    func finish() throws
+}

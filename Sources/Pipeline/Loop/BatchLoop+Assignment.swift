@@ -23,7 +23,9 @@ extension BatchLoop {
 
     /// Gives up the batch that delays a revocation too long: the next owner does it again.
     func limitRevocation() {
-        guard case .revoking(_, let end?) = assignment, !inFlight.isEmpty, let now = wallClock(), now >= end
+        guard case .revoking(_, let end?) = assignment, !inFlight.isEmpty, let now = wallClock(), now >= end,
+            // The unit hurries by itself.
+            writing.batch == nil
         else { return }
         drop()
     }

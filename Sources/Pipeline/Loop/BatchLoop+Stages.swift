@@ -81,14 +81,40 @@ extension BatchLoop {
         }
     }
 
-    private func commit(_ batch: Batch) throws {
-        try log.unit.begin()
-        switch log.output {
-        case .records(let unit): try unit.append(batch.outputs.flatMap(\.records))
-        case .packed(let unit): try unit.append(batch.outputs.flatMap(\.packed))
+    /// - Returns: false while the unit is being written away from this thread.
+    private func commit(_ batch: Batch) throws -> Bool {
+        switch writing {
+        case .none:
+            if let unit = log.detached {
+                try start(batch, unit)
+                return false
+            }
+            try log.unit.begin()
+            switch log.output {
+            case .records(let unit): try unit.append(batch.outputs.flatMap(\.records))
+            case .packed(let unit): try unit.append(batch.outputs.flatMap(\.packed))
+            }
+            try log.unit.commit(batch.positions, of: batch.generation)
+        case .underWay: return false
+        case .ended:
+            writing = .none
+            try log.detached?.finish()
         }
-        try log.unit.commit(batch.positions, of: batch.generation)
         noteCommitted(batch)
+        return true
+    }
+
+    private func start(_ batch: Batch, _ unit: any DetachedUnit) throws {
+        try unit.start(batch.outputs.map(\.records), batch.positions, of: batch.generation) {
+            self.post {
+                guard let batch = self.writing.batch else { preconditionFailure("a unit ends once") }
+                self.writing = .ended(batch)
+            }
+        }
+        writing = .underWay(batch)
+        #if DEBUG
+            if options.sabotage == .appliedBeforeCommit { apply(batch.overlay) }
+        #endif
     }
 
     private func noteCommitted(_ batch: Batch) {
@@ -162,19 +188,26 @@ extension BatchLoop {
                 moved = true
             }
             guard oldest.stage == .encoded else { break }
-            do { try commit(oldest) } catch let fault as any LogFault where !fault.endsLoop {
-                // Whatever a commit's fault says: its unit was not finished, so the batch is done again.
-                let canGoOn =
-                    !fault.isRecordFault || bisection.failed(oldest.positions, count: oldest.tally.requests)
-                if let share = fault.acknowledgedShare { pace.ranOut(oldest.tally.requests, acknowledged: share) }
-                kill()
-                guard canGoOn else { throw RefusedRecordFault(fault: fault, positions: oldest.positions) }
-                throw fault
-            }
-            inFlight.removeFirst()
+            guard try settle(oldest) else { break }
             moved = true
         }
         return moved
+    }
+
+    /// Commits the oldest batch, or takes the outcome of its commit.
+    ///
+    /// - Returns: whether it has left.
+    func settle(_ oldest: Batch) throws -> Bool {
+        do { guard try commit(oldest) else { return false } } catch let fault as any LogFault where !fault.endsLoop {
+            // Whatever a commit's fault says: its unit was not finished, so the batch is done again.
+            let canGoOn = !fault.isRecordFault || bisection.failed(oldest.positions, count: oldest.tally.requests)
+            if let share = fault.acknowledgedShare { pace.ranOut(oldest.tally.requests, acknowledged: share) }
+            kill()
+            guard canGoOn else { throw RefusedRecordFault(fault: fault, positions: oldest.positions) }
+            throw fault
+        }
+        inFlight.removeFirst()
+        return true
     }
 
     /// In order: a later batch's assertions may depend on the attestations and artifacts of every batch before it.

@@ -8,7 +8,7 @@ package import Log
 /// their results back through `post`. It never waits for a lane: ``tick()`` does the work that is ready and returns.
 ///
 /// Its states are independent of each other, and each draws its steps: ``LoopPhase``, ``AssignmentPhase``,
-/// ``Leftover``, and every batch's ``Batch/Stage``.
+/// ``Leftover``, ``Writing``, and every batch's ``Batch/Stage``.
 package final class BatchLoop: @unchecked Sendable {
     package struct Options: Sendable {
         package var batch = BatchLimits()
@@ -21,6 +21,8 @@ package final class BatchLoop: @unchecked Sendable {
         package var work = WorkSlot()
         /// Records that may crash the process.
         package var suspects = CrashSuspects()
+        /// This loop's among all of the process.
+        package var seat = Solitude(loops: 1).seats[0]
         /// Called with the suspects that the committed positions have passed; on the loop's thread.
         package var passed: (@Sendable ([WorkItem]) -> Void)?
         #if DEBUG
@@ -46,6 +48,7 @@ package final class BatchLoop: @unchecked Sendable {
     let lanes: any LaneRunner
     let options: Options
     var work: WorkSlot { options.work }
+    var seat: Solitude.Seat { options.seat }
     let post: @Sendable (@escaping @Sendable () -> Void) -> Void
     let wallClock: @Sendable () -> EvaluationTime?
     let uptime: @Sendable () -> Int64?
@@ -59,6 +62,9 @@ package final class BatchLoop: @unchecked Sendable {
     private var phase = LoopPhase.reading { willSet { phase.check(newValue) } }
     var assignment = AssignmentPhase.settled { willSet { assignment.check(newValue) } }
     var leftover = Leftover.none { willSet { leftover.check(newValue) } }
+    var writing = Writing.none { willSet { writing.check(newValue) } }
+    /// Whether the last tick would have started work, were it not for another loop of the process.
+    var awaitsOthers = false
     /// Number of restores begun: distinguishes their chunks.
     var restorations = 0
     /// Ledgers of partitions that were revoked, not lost: when these return, only the records of others since are read.
@@ -115,8 +121,8 @@ package final class BatchLoop: @unchecked Sendable {
         for item in suspects.convicted { notice(CrashVerdict(item: item)) }
     }
 
-    /// Whether the lanes have no work.
-    package var isIdle: Bool { inFlight.isEmpty && assignment.restoration?.mayRead ?? true }
+    /// Whether the next tick waits in a poll.
+    package var isIdle: Bool { inFlight.isEmpty && !awaitsOthers && assignment.restoration?.mayRead ?? true }
 
     /// Whether a stop left a batch whose commit had failed.
     package var endedWithoutCommit: Bool { phase == .abandoned }
@@ -141,7 +147,13 @@ package final class BatchLoop: @unchecked Sendable {
     /// - Parameter waitMilliseconds: how long a poll may wait when there is nothing else to do.
     /// - Throws: a fault of the world that the log could not ride out, or of a capture that cannot be read.
     package func tick(waitMilliseconds: Int) throws -> Progress {
+        awaitsOthers = false
+        defer { noteRest() }
         do {
+            // What the unit is writing may become durable all the same: its outcome comes first.
+            if phase.isAbortDue, let batch = writing.batch, try !settle(batch) {
+                return try serve() ? .worked : .waiting
+            }
             // The batches in flight were dropped uncommitted: the next owner repeats them.
             if phase == .abandoned { return .finished }
             if phase == .aborting { try abort() }
@@ -186,6 +198,7 @@ package final class BatchLoop: @unchecked Sendable {
             return try serve() || moved ? .worked : .waiting
         case .doubted(let round, _):
             guard clockAgrees(with: round) else { return try serve() || moved ? .worked : .backOff }
+            guard mayStart(alone: false) else { return try serve() || moved ? .worked : .waiting }
             leftover = .none
             moved = startBatch(of: round) || moved
             return moved ? .worked : .waiting
@@ -197,6 +210,7 @@ package final class BatchLoop: @unchecked Sendable {
             return try serve() || moved ? .worked : .backOff
         }
         hasToldBreaker = false
+        guard mayStart(alone: false) else { return try serve() || moved ? .worked : .waiting }
         moved = try poll(waitMilliseconds: assignment.restoration == nil && !moved ? wait : 0) || moved
         return moved ? .worked : .waiting
     }
@@ -216,6 +230,8 @@ package final class BatchLoop: @unchecked Sendable {
     private func poll(waitMilliseconds: Int) throws -> Bool {
         var limits = options.batch
         limits.records = min(pace.records, bisection.limit ?? pace.records)
+        // The first records go at once: what comes meanwhile gathers behind them and makes the next batch.
+        limits.milliseconds = 0
         var round = try log.source.poll(limits, waitMilliseconds: waitMilliseconds)
         if round.ended { phase = .ended }
         if let change = round.change { begin(change) }
@@ -238,7 +254,7 @@ package final class BatchLoop: @unchecked Sendable {
 
     private func startPiece() -> Bool {
         guard inFlight.isEmpty, !phase.isStopped, case .pieces(let pieces, let generation) = leftover,
-            let piece = pieces.first
+            let piece = pieces.first, mayStart(alone: piece.count == 1)
         else { return false }
         leftover = pieces.count == 1 ? .none : .pieces(pieces.dropFirst(), of: generation)
         start(piece, of: generation, isAlone: piece.count == 1)
@@ -292,18 +308,19 @@ extension BatchLoop {
 // MARK: - Aborts
 
 extension BatchLoop {
-    /// Drops every batch in flight: the log rewinds and delivers their records again.
+    /// Drops the batches in flight: the log rewinds and delivers their records again.
     func kill() {
         #if DEBUG
             if options.sabotage == .overlayKeptAfterAbort, let oldest = inFlight.first { apply(oldest.overlay) }
         #endif
         drop()
-        phase = phase == .stopping ? .abandoned : .aborting
+        if !phase.isAbortDue { phase = phase == .stopping ? .abandoned : .aborting }
     }
 
+    /// Drops what is in flight, but not what the unit is writing: that has an outcome, which counts.
     func drop() {
         epoch += 1
-        inFlight = []
+        inFlight = writing.batch.map { [$0] } ?? []
         leftover = .none
         forgetRestoration()
         // The records up to the input's end are read again; the log reports the end again when it gets there.

@@ -25,7 +25,7 @@ package struct LoopTally: Sendable, Equatable {
     package var refusedTotal: Int { refused.values.reduce(0, +) }
     package var deadLettersTotal: Int { deadLetters.values.reduce(0, +) }
 
-    mutating func add(_ other: LoopTally) {
+    package mutating func add(_ other: LoopTally) {
         requests += other.requests
         accepted += other.accepted
         duplicates += other.duplicates

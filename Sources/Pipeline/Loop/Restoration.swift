@@ -157,4 +157,14 @@ struct UnreadableRecords {
 package struct RestoreProgress: Sendable, Equatable {
     package var records: Int
     package var remaining: Int64
+
+    package init(records: Int, remaining: Int64) {
+        self.records = records
+        self.remaining = remaining
+    }
+
+    /// Of two loops together.
+    package static func + (one: RestoreProgress, other: RestoreProgress) -> RestoreProgress {
+        RestoreProgress(records: one.records + other.records, remaining: one.remaining + other.remaining)
+    }
 }

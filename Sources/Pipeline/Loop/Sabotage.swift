@@ -6,5 +6,7 @@
         case duplicateCheckSkipped
         /// A batch is admitted while the one before it has not committed.
         case earlyAdmission
+        /// A batch's changes count while its unit is still being written.
+        case appliedBeforeCommit
     }
 #endif

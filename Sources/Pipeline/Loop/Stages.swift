@@ -24,6 +24,8 @@ package struct MissingSealingKeys: Error, Equatable, Sendable, CustomStringConve
     /// As written in artifacts: the first four bytes of SHA-256 over the key's id in worker.json.
     package let ids: [UInt32]
 
+    package init(ids: [UInt32]) { self.ids = ids }
+
     package var description: String {
         let names = ids.map { id in
             (0..<8).map { String(id >> UInt32(28 - 4 * $0) & 15, radix: 16) }.joined()
@@ -34,6 +36,9 @@ package struct MissingSealingKeys: Error, Equatable, Sendable, CustomStringConve
 }
 
 extension BatchLoop {
+    /// The keys that the ledgers here use and the settings lack; nil = none. On the loop's thread.
+    package func missing(in settings: PipelineSettings) -> MissingSealingKeys? { missingSealingKeys(in: settings) }
+
     /// The keys that the ledgers here use and the settings lack; nil = none.
     ///
     /// - Parameter partition: one that has just become whole; half-read ledgers do not count.

@@ -22,6 +22,8 @@ package struct Configuration: Sendable {
     /// 0 = one per core.
     package var lanes = 0
     package var engine = EngineSettings()
+    /// 0 = by the cores.
+    package var loops = 0
     /// 0 = no metrics.
     package var metricsPort = 0
     package var embeddedBroker = false

@@ -55,7 +55,7 @@ enum WorkerFile {
         Setting("batch.records", \.batch.records, .integer(1...1_000_000)).means("Records of one batch at most."),
         Setting("batch.bytes", \.batch.bytes, .integer(1...(1 << 30))).means("Bytes of one batch at most."),
         Setting("batch.milliseconds", \.batch.milliseconds, .integer(1...60_000))
-            .means("How long a batch waits for more records after its first one, and how long an idle poll waits."),
+            .means("How long an idle poll waits. A batch takes the records that are there and waits for no others."),
         Setting("lanes", \.lanes, .integer(0...1024)).means("Lanes that verify in parallel. 0 is one per active core."),
         Setting("engine.use", \.engine.use, .choice).means(
             "What verifies signatures; all give the same answers. `auto`: the fastest that the machine can run. `ifma`: AVX-512 "
@@ -64,6 +64,10 @@ enum WorkerFile {
         Setting("engine.crossCheck", \.engine.crossCheck, .integer(0...1_000_000)).means(
             "One answer in so many, accepted or refused, is compared with OpenSSL's. If one differs, OpenSSL judges from then "
                 + "on and the worker raises an alarm. 0 is never."
+        ),
+        Setting("loops", \.loops, .integer(0...64)).means(
+            "Consumers, producers and loops in one process; all share the lanes. 0 is one per eight active cores, and at "
+                + "least one: see <doc:Operating#Loops>."
         ),
         Setting("metrics.port", \.metricsPort, .integer(0...65_535))
             .means("Reserved: this version serves no metrics, and any other value than 0 gives a warning."),

@@ -15,6 +15,8 @@ internal import Settings
     // Never unmapped: the handler may need them until the process ends.
     private let words: UnsafeMutablePointer<Int64>
     private let places: [WorkItem: Int]
+    /// Several loops write.
+    private let writing = Locked<Void>(())
 
     /// Reads the file of an earlier process, and starts a new file for this one.
     ///
@@ -54,8 +56,11 @@ internal import Settings
 
     /// These records were dealt with and are suspects no more.
     func forget(_ items: [WorkItem]) {
-        for item in items {
-            if let place = places[item] { unsafe words[place] = 0 }
+        writing.withLock { _ in
+            for item in items {
+                // The table's words lie behind the marks, inside of the mapping.
+                if let place = places[item] { unsafe words[place] = 0 }
+            }
         }
     }
 

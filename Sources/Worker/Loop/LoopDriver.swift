@@ -14,7 +14,6 @@ final class LoopDriver: @unchecked Sendable {
     private let eagerPoll: DispatchTimeInterval
     // Everything below is touched on `queue` only.
     private var loop: BatchLoop?
-    private var result: Result<Void, any Error>?
     private var wakeScheduled = false
     /// After a fault that may pass, or while the breaker is open.
     private var pause = RetryPause()
@@ -22,8 +21,20 @@ final class LoopDriver: @unchecked Sendable {
     private var committedBefore = 0
     /// A stop was asked for before there was a loop.
     private var stopsAtOnce = false
-    private let done = DispatchSemaphore(value: 0)
-    private let state = Locked<(tally: LoopTally, restoring: RestoreProgress?)>((LoopTally(), nil))
+    private var ended: (@Sendable () -> Void)?
+    private let shared = Locked<Shared>(Shared())
+
+    /// What other threads may know.
+    private struct Shared {
+        var state = State()
+        var outcome: Result<Void, any Error>?
+    }
+
+    /// What a loop has committed, and how far a restore is.
+    struct State {
+        var tally = LoopTally()
+        var restoring: RestoreProgress?
+    }
 
     /// - Parameters:
     ///   - idleWaitMilliseconds: how long a poll waits while nothing is in flight.
@@ -43,23 +54,38 @@ final class LoopDriver: @unchecked Sendable {
         }
     }
 
+    /// Starts to run `loop`, and returns.
+    ///
+    /// - Parameter ended: called on the queue when the loop has ended.
+    func start(_ loop: BatchLoop, ended: @escaping @Sendable () -> Void) {
+        queue.async {
+            self.loop = loop
+            self.ended = ended
+            if self.stopsAtOnce { loop.stop() }
+            self.step()
+        }
+    }
+
+    /// As of the loop's last step.
+    var state: State { shared.withLock { $0.state } }
+
+    /// nil = the loop has not ended.
+    var outcome: Result<Void, any Error>? { shared.withLock { $0.outcome } }
+
     /// Runs `loop` to its end; returns on the calling thread, which must not be the queue's.
     ///
     /// - Parameter report: called ten times a second on the calling thread with the committed counts, and with the
     ///   restore's progress while there is one.
     func run(_ loop: BatchLoop, report: (LoopTally, RestoreProgress?) -> Void) throws {
         dispatchPrecondition(condition: .notOnQueue(queue))
-        queue.async {
-            self.loop = loop
-            if self.stopsAtOnce { loop.stop() }
-            self.step()
-        }
+        let done = DispatchSemaphore(value: 0)
+        start(loop) { done.signal() }
         while true {
-            let isOver = done.wait(timeout: .now() + .milliseconds(100)) == .success
-            // Only a result is an end, whatever woke this thread.
-            if isOver, let result = queue.sync(execute: { self.result }) { return try result.get() }
-            let (tally, restoring) = state.withLock { $0 }
-            report(tally, restoring)
+            _ = done.wait(timeout: .now() + .milliseconds(100))
+            // Only an outcome is an end, whatever woke this thread.
+            if let outcome { return try outcome.get() }
+            let state = state
+            report(state.tally, state.restoring)
         }
     }
 
@@ -75,12 +101,14 @@ final class LoopDriver: @unchecked Sendable {
 
     private func step() {
         dispatchPrecondition(condition: .onQueue(queue))
-        guard let loop, result == nil else { return }
+        guard let loop else { return }
         do {
             let left = pause.leftMilliseconds
             if left > 0, try !loop.serve() { return wake(after: .milliseconds(min(left, Self.servingMilliseconds))) }
             let progress = try loop.tick(waitMilliseconds: idleWaitMilliseconds)
-            state.withLock { [tally = loop.tally, restoring = loop.restoring] in $0 = (tally, restoring) }
+            shared.withLock { [tally = loop.tally, restoring = loop.restoring] in
+                $0.state = State(tally: tally, restoring: restoring)
+            }
             switch progress {
             case .worked: queue.async { self.step() }
             case .waiting: loop.isIdle ? queue.async { self.step() } : wake(after: eagerPoll)
@@ -111,9 +139,10 @@ final class LoopDriver: @unchecked Sendable {
 
     private func finish(_ result: Result<Void, any Error>) {
         dispatchPrecondition(condition: .onQueue(queue))
-        self.result = result
         // The loop's lanes post through this object: without this the two would keep each other alive.
         loop = nil
-        done.signal()
+        shared.withLock { $0.outcome = result }
+        ended?()
+        ended = nil
     }
 }

@@ -70,9 +70,9 @@ final class BrokerAccess {
         )
     }
 
-    /// Checks that a transaction can begin: asks the broker for one under this instance's own name, which ends whatever
-    /// a predecessor left open. Not while the group has members: it would fence the member of that name.
-    func transactionFindings(timeoutMilliseconds: Int = 10_000) throws -> [TopicFinding] {
+    /// Checks that a transaction can begin: asks the broker for one under the name of each loop of this instance, which
+    /// ends whatever a predecessor left open. Not while the group has members: it would fence the member of that name.
+    func transactionFindings(loops: Int, timeoutMilliseconds: Int = 10_000) throws -> [TopicFinding] {
         guard !isEmbedded, let group = KafkaProperties(settings.properties)["group.id"] else { return [] }
         let admin = try Admin(KafkaProperties(settings.properties))
         // If the group cannot be described, the check must not risk fencing a member.
@@ -80,11 +80,13 @@ final class BrokerAccess {
             return []
         }
         do throws(KafkaFault) {
-            let producer = try TransactionalProducer(
-                settings.transactionalProperties(),
-                transactionalID: settings.stableID()
-            )
-            try producer.initTransactions(timeoutMilliseconds: timeoutMilliseconds)
+            for member in settings.members(loops) {
+                let producer = try TransactionalProducer(
+                    member.transactionalProperties(),
+                    transactionalID: member.stableID()
+                )
+                try producer.initTransactions(timeoutMilliseconds: timeoutMilliseconds)
+            }
             return []
         } catch {
             guard !error.isTimeout, !error.isRetriable else { throw error }

@@ -16,6 +16,8 @@ final class WorkerSession {
     private static let lastPatience = 10_000
     /// How long every broker may take to hear of a topic.
     private static let newsTime = Duration.seconds(5)
+    /// An idle poll ends with its first record; a stop waits for up to two such polls.
+    private static let mostIdleMilliseconds = 250
     /// Time to end after a signal: longer than a commit takes, shorter than the five seconds that its sender may wait.
     private static let stopSeconds = 4.5
     private static let leavingEarly =
@@ -49,7 +51,8 @@ final class WorkerSession {
     func check() throws {
         let findings = try CommandFault.explaining("cannot query the broker") {
             let found = try access.findings()
-            return configuration.delivery == .exactlyOnce ? try found + access.transactionFindings() : found
+            return configuration.delivery == .exactlyOnce
+                ? try found + access.transactionFindings(loops: configuration.loopCount) : found
         }
         try report(findings, endsAt: { $0.severity == .problem })
         printDoubts()
@@ -68,9 +71,11 @@ final class WorkerSession {
 
     /// Runs until a signal asks for the end, or the log cannot go on.
     func run() throws {
-        let driver = LoopDriver(idleWaitMilliseconds: configuration.batch.milliseconds)
+        let drivers = (0..<configuration.loopCount).map { _ in
+            LoopDriver(idleWaitMilliseconds: min(configuration.batch.milliseconds, Self.mostIdleMilliseconds))
+        }
         let (stopped, begun) = (StopFlag(), StopFlag())
-        let shutdown = shutdown(driver, stopped, begun)
+        let shutdown = shutdown(drivers, stopped, begun)
         let hangup = Hangup()
         defer {
             shutdown.cancel()
@@ -92,53 +97,83 @@ final class WorkerSession {
         console.print("signatures are verified by \(engine.text), on \(factory.count) lanes")
         access.settings.isStopping = { stopped.isSet }
         let restored = RestoreCount()
-        var options = options
-        options.heed(
-            CrashMarks.begin(
-                directory: directory,
-                stableID: try access.settings.stableID(),
-                topic: configuration.topics.requests,
-                works: factory.works + [options.work],
-                tell: { console.printError("\(AttestWorker.name): \($0)") }
-            )
+        let options = try options(of: drivers.count, factory)
+        let logs = try openLogs(drivers.count, notices, restored, partitions)
+        let loops = LoopSet(
+            zip(drivers, zip(logs, options)).map { driver, parts in
+                LoopSet.Member(
+                    driver: driver,
+                    loop: loop(driver, parts, factory, partitions, notices),
+                    close: parts.0.close
+                )
+            }
         )
-        let log = try openLog(notices, restored, partitions)
-        let loop = BatchLoop(
-            log: log.roles,
+        let watch = watch(loops, hangup, partitions, notices)
+        var progress = ProgressMeter("run", unit: "records", total: nil, console: console)
+        do {
+            try attend(loops, stopped, LaneWatch(factory.works), notices, watch, restored, &progress)
+        } catch let fault as KafkaFault {
+            try? loops.close()
+            throw CommandFault("the broker ended the work: \(fault).")
+        } catch let fault as MissingSealingKeys {
+            try? loops.close()
+            throw CommandFault("\(fault).")
+        } catch let fault as RefusedRecordFault {
+            try? loops.close()
+            throw CommandFault("\(fault); raise max.message.bytes of the dead-letter topic.")
+        }
+        progress.finish()
+        for line in notices.take() { console.printError("\(AttestWorker.name): \(line)") }
+        if loops.endedWithoutCommit { Self.tell(Self.leavingEarly) }
+        try loops.close()
+        let tally = loops.tally
+        if let line = RunAccount.withoutEvents(tally) { console.print(line) }
+        console.print(RunAccount.line(tally))
+    }
+
+    private func loop(
+        _ driver: LoopDriver,
+        _ parts: (log: KafkaRecordLog, options: BatchLoop.Options),
+        _ factory: LaneFactory,
+        _ partitions: Int32,
+        _ notices: NoticeBoard
+    ) -> BatchLoop {
+        BatchLoop(
+            log: parts.log.roles,
             settings: configuration.liveSettings(loaded.keys.rings, partitions: partitions),
             lanes: factory.lanes,
-            options: options,
+            options: parts.options,
             post: driver.post,
             wallClock: { EvaluationTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) },
             uptime: Uptime.milliseconds,
             notice: { notices.post(String(describing: $0)) }
         )
-        let watch = watch(driver, loop, hangup, partitions, notices)
-        var progress = ProgressMeter("run", unit: "records", total: nil, console: console)
-        do {
-            try attend(driver, loop, LaneWatch(factory.works), notices, watch, restored, &progress)
-        } catch let fault as KafkaFault {
-            try? log.close()
-            throw CommandFault("the broker ended the work: \(fault).")
-        } catch let fault as MissingSealingKeys {
-            try? log.close()
-            throw CommandFault("\(fault).")
-        } catch let fault as RefusedRecordFault {
-            try? log.close()
-            throw CommandFault("\(fault); raise max.message.bytes of the dead-letter topic.")
-        }
-        progress.finish()
-        for line in notices.take() { console.printError("\(AttestWorker.name): \(line)") }
-        if loop.endedWithoutCommit { Self.tell(Self.leavingEarly) }
-        try log.close()
-        if let line = RunAccount.withoutEvents(loop.tally) { console.print(line) }
-        console.print(RunAccount.line(loop.tally))
     }
 
-    /// Runs the loop, and prints the news ten times a second.
+    /// The options of each loop. The crash marks are the instance's, however many loops it has.
+    private func options(of count: Int, _ factory: LaneFactory) throws -> [BatchLoop.Options] {
+        let solitude = Solitude(loops: count)
+        var options = solitude.seats.map { seat in
+            var options = BatchLoop.Options()
+            options.batch = configuration.batch
+            options.seat = seat
+            return options
+        }
+        let marks = CrashMarks.begin(
+            directory: directory,
+            stableID: try access.settings.stableID(),
+            topic: configuration.topics.requests,
+            works: factory.works + options.map(\.work),
+            tell: { console.printError("\(AttestWorker.name): \($0)") }
+        )
+        for index in options.indices { options[index].heed(marks) }
+        return options
+    }
+
+    /// Runs the loops, and prints the news ten times a second.
     private func attend(
-        _ driver: LoopDriver,
-        _ loop: BatchLoop,
+        _ loops: LoopSet,
+        _ stopped: StopFlag,
         _ watched: LaneWatch,
         _ notices: NoticeBoard,
         _ watch: ConfigurationWatch,
@@ -148,7 +183,8 @@ final class WorkerSession {
         var (lanes, shown) = (watched, 0)
         var restoring = RestoreMeter(console: console)
         var sessions = SessionTokenMeter(console: console, limits: configuration.limits)
-        try driver.run(loop) { tally, restore in
+        // The others' calls to the broker then give up soon, too.
+        try loops.run(stopping: stopped.set) { tally, restore in
             for line in notices.take() { console.printError("\(AttestWorker.name): \(line)") }
             watch.poll()
             restoring.update(restore, total: restored.total)
@@ -164,7 +200,7 @@ final class WorkerSession {
     }
 
     /// Handles the first signal: before `begun` is set nothing was begun; later, batches in flight are finished.
-    private func shutdown(_ driver: LoopDriver, _ stopped: StopFlag, _ begun: StopFlag) -> Shutdown {
+    private func shutdown(_ drivers: [LoopDriver], _ stopped: StopFlag, _ begun: StopFlag) -> Shutdown {
         Shutdown { shutdown in
             guard begun.isSet else {
                 // The first question to the broker may take seconds, and nothing depends on its answer.
@@ -173,7 +209,7 @@ final class WorkerSession {
             }
             Self.tell("stop requested: finishing the work in flight first")
             stopped.set()
-            driver.stop()
+            for driver in drivers { driver.stop() }
             shutdown.limit(seconds: Self.stopSeconds) {
                 Self.tell("the broker does not answer: \(Self.leavingEarly)")
             }
@@ -185,29 +221,25 @@ final class WorkerSession {
         FileHandle.standardError.write(Data("\(AttestWorker.name): \(line)\n".utf8))
     }
 
-    private func openLog(
+    private func openLogs(
+        _ count: Int,
         _ notices: NoticeBoard,
         _ restored: RestoreCount,
         _ partitions: Int32
-    ) throws -> KafkaRecordLog {
+    ) throws -> [KafkaRecordLog] {
         access.settings.partitions = partitions
         let trouble: @Sendable (KafkaFault) -> Void = { notices.post($0.description) }
-        return switch configuration.delivery {
-        case .exactlyOnce: try KafkaRecordLog(exactlyOnce: access.settings, trouble: trouble, restored: restored.add)
-        case .atLeastOnce: try KafkaRecordLog(atLeastOnce: access.settings, trouble: trouble, restored: restored.add)
+        return try access.settings.members(count).map { settings in
+            switch configuration.delivery {
+            case .exactlyOnce: try KafkaRecordLog(exactlyOnce: settings, trouble: trouble, restored: restored.add)
+            case .atLeastOnce: try KafkaRecordLog(atLeastOnce: settings, trouble: trouble, restored: restored.add)
+            }
         }
     }
 
-    private var options: BatchLoop.Options {
-        var options = BatchLoop.Options()
-        options.batch = configuration.batch
-        return options
-    }
-
-    /// Hands changed apps and keys to the loop between two batches.
+    /// Hands changed apps and keys to the loops between two batches.
     private func watch(
-        _ driver: LoopDriver,
-        _ loop: BatchLoop,
+        _ loops: LoopSet,
         _ hangup: Hangup,
         _ partitions: Int32,
         _ notices: NoticeBoard
@@ -218,7 +250,7 @@ final class WorkerSession {
             isAsked: hangup.take,
             apply: { configuration, keys, taken in
                 let settings = configuration.liveSettings(keys, partitions: partitions)
-                driver.post { loop.replace(settings) { missing in taken(missing?.description) } }
+                loops.replace(settings) { missing in taken(missing?.description) }
             },
             say: { notices.post($0) }
         )
@@ -258,6 +290,11 @@ final class WorkerSession {
     }
 
     private func printMode() {
+        let count = configuration.loopCount
+        if count > 1 {
+            let name = access.settings.instanceName
+            console.print("\(count) loops: instances \(name)-0 to \(name)-\(count - 1)")
+        }
         // The embedded broker makes it a trial run, whatever else is configured.
         if !configuration.embeddedBroker {
             for line in LabAnchors.warnings(configuration.anchors) { console.printError("warning: \(line)") }

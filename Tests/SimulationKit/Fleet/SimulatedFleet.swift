@@ -20,6 +20,8 @@ package struct SimulationPlan: Sendable {
     package var restoreStopsAtLastStable = false
     package var keepsRepeatedProducer = false
     package var leavesRowsOut = false
+    /// Whether units are written away from the loops' threads.
+    package var isDetached = false
     package var logSabotage: LogSabotage?
     #if DEBUG
         package var sabotage: Sabotage?
@@ -50,6 +52,8 @@ package struct SimulationPlan: Sendable {
         plan.call.indefinite = 0.1 * roughness
         plan.call.hiddenRepeat = delivery == .exactlyOnce ? 0.1 * roughness : 0
         plan.mischief = 0.012 * roughness
+        // As production does it, but for some.
+        plan.isDetached = delivery == .exactlyOnce && !Int.random(in: 0..<8, using: &random).isMultiple(of: 8)
         plan.limits.slowMarkers = Double.random(in: 0...0.7, using: &random)
         // Without transactions nothing fences a process that sleeps in the middle of a flush.
         if delivery == .exactlyOnce {
@@ -167,6 +171,7 @@ package final class SimulatedFleet {
         member.keepsRepeatedProducer = plan.keepsRepeatedProducer
         member.leavesRowsOut = plan.leavesRowsOut
         let lanes = SimulatedLanes(scratch: scratch, seed: random.next())
+        if plan.isDetached { member.later = { [unowned lanes] in lanes.later($0) } }
         var options = BatchLoop.Options()
         options.batch.records = plan.batchRecords
         #if DEBUG

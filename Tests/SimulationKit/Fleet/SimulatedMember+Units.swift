@@ -59,7 +59,17 @@ extension SimulatedMember {
         // Of a group without any member nothing is fresh.
         if generation == .fresh, freshStamp == nil { try fail(.fencedGeneration) }
         guard let stamp = stamp(generation) else { preconditionFailure("a batch names the generation it was given") }
-        if isAtomic { try commitTransaction(positions, stamp) } else { try flush(positions, stamp) }
+        if isAtomic {
+            let epoch = try addOffsets(positions, stamp)
+            try end(epoch)
+        } else {
+            try flush(positions, stamp)
+        }
+        try noteCommitted(positions)
+    }
+
+    /// What the member knows after a commit.
+    func noteCommitted(_ positions: [PartitionPosition]) throws {
         isUnitOpen = false
         discardRepeated()
         for position in positions { committed[position.partition] = position.offset }
@@ -72,11 +82,19 @@ extension SimulatedMember {
         }
     }
 
-    private func commitTransaction(_ positions: [PartitionPosition], _ stamp: SimulatedGroup.Stamp) throws {
-        guard let epoch else { return try fail(.fencedProducer) }
+    /// - Returns: the epoch of the transaction that has the offsets.
+    func addOffsets(_ positions: [PartitionPosition], _ stamp: SimulatedGroup.Stamp) throws -> Int {
+        guard let epoch else {
+            try fail(.fencedProducer)
+            return 0
+        }
         try refusing { try broker.addOffsets(name, epoch: epoch, positions, stamp) }
         repeatHidden(.offsets(positions, stamp))
         try strike()
+        return epoch
+    }
+
+    func end(_ epoch: Int) throws {
         guard chance(chances.indefinite) else {
             try refusing { try broker.endTransaction(name, epoch: epoch, commit: true) }
             return repeatHidden(.end(commit: true))
@@ -132,6 +150,7 @@ extension SimulatedMember {
 
     /// Replaces a producer whose last outcome is unknown, and assigns again, so that the loop looks at the ledger.
     package func abort() throws {
+        precondition(detached == nil, "a unit that is being written ends first")
         try strike()
         if isAtomic, !mustRenew, isUnitOpen, let epoch {
             do throws(BrokerRefusal) {

@@ -68,6 +68,12 @@ package final class SimulatedMember: RequestSource, GroupMember, RecordUnit, Led
     var isUnitOpen = false
     /// At-least-once: what waits for the flush.
     var buffer: [OutboundRecord] = []
+    /// Runs a block when the seed says so, as another thread would; nil = units are written on the loop's thread.
+    package var later: ((@escaping () -> Void) -> Void)?
+    /// The unit that is written away from the loop's thread.
+    var detached: DetachedCommit?
+    /// A call of that unit runs now.
+    var isWriting = false
     private var isOpen = true
 
     package init(
@@ -102,6 +108,7 @@ package final class SimulatedMember: RequestSource, GroupMember, RecordUnit, Led
 
     package func poll(_ limits: BatchLimits, waitMilliseconds: Int) throws -> PollRound {
         precondition(isOpen, "nobody polls a closed log")
+        if detached != nil { broker.counts.add(.polledInCommit) }
         try strike()
         if delivery == .exactlyOnce, epoch == nil { epoch = broker.initProducer(name) }
         var round = PollRound()
@@ -110,7 +117,8 @@ package final class SimulatedMember: RequestSource, GroupMember, RecordUnit, Led
             return round
         }
         guard let owned else { return round }
-        if owned.isDue { return announce(owned) }
+        // Nobody asks for committed offsets while its own unit may still change them.
+        if owned.isDue { return detached == nil ? announce(owned) : round }
         round.generation = Generation(stamps.count)
         round.records = records(owned.started.sorted(), most: limits.records).map { .record($0) }
         return round
@@ -170,6 +178,7 @@ package final class SimulatedMember: RequestSource, GroupMember, RecordUnit, Led
         precondition(!isReleasing, "a change is answered before the next poll")
         isReleasing = true
         broker.counts.add(kind)
+        if detached != nil { broker.counts.add(kind == .lost ? .lostInCommit : .revokedInCommit) }
         return kind == .lost ? .lost(owned.partitions) : .revoked(owned.partitions)
     }
 
@@ -199,7 +208,7 @@ package final class SimulatedMember: RequestSource, GroupMember, RecordUnit, Led
 
     package func releaseRevoked() throws {
         try strike()
-        precondition(!isUnitOpen, "a unit is finished or aborted first")
+        precondition(!isUnitOpen && detached == nil, "a unit is finished or aborted first")
         owned = nil
         isReleasing = false
         restoring = [:]
@@ -223,6 +232,7 @@ package final class SimulatedMember: RequestSource, GroupMember, RecordUnit, Led
         ]
         for (kind, share) in faults where chance(share) {
             broker.counts.add(kind)
+            if detached != nil, !isWriting { broker.counts.add(.faultInCommit) }
             throw SimulatedFault(kind)
         }
         if chance(chances.slow) { interlude?(.slow) }

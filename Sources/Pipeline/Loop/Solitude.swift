@@ -1,0 +1,86 @@
+internal import Log
+
+/// Keeps the loops of one process apart where a record must be processed with nothing else in flight.
+///
+/// A crash shows which record its thread was touching, but any other thread may have done the damage, whichever loop's
+/// record it had. So a loop with a suspect waits until no other loop has anything in flight, and meanwhile none of them
+/// starts anything.
+package final class Solitude: Sendable {
+    fileprivate struct State: Sendable {
+        /// By loop: whether it has work in flight, or may just be polling some.
+        var isBusy: [Bool]
+        /// The loop that is alone, or waits for the others to be done.
+        var loner: Int?
+    }
+
+    private let state: Locked<State>
+    /// One for each loop.
+    package let seats: [Seat]
+
+    package init(loops: Int) {
+        let state = Locked(State(isBusy: Array(repeating: false, count: loops)))
+        self.state = state
+        seats = (0..<loops).map { Seat(number: $0, state: state) }
+    }
+
+    /// A loop's place among the others; for the loop's thread.
+    package final class Seat: Sendable {
+        private let number: Int
+        private let state: Locked<State>
+
+        fileprivate init(number: Int, state: Locked<State>) { (self.number, self.state) = (number, state) }
+
+        /// Starts work, or a poll that may bring some, beside the other loops' work.
+        ///
+        /// - Returns: false while another loop is alone, or waits to be.
+        func start() -> Bool {
+            state.withLock { state in
+                guard state.loner == nil || state.loner == number else { return false }
+                state.isBusy[number] = true
+                return true
+            }
+        }
+
+        /// Starts work with nothing else in flight.
+        ///
+        /// - Returns: false while others have work in flight; from the first call on they start no more.
+        func startAlone() -> Bool {
+            state.withLock { state in
+                state.loner = state.loner ?? number
+                let others = state.isBusy.indices.filter { $0 != number }
+                guard state.loner == number, !others.contains(where: { state.isBusy[$0] }) else { return false }
+                state.isBusy[number] = true
+                return true
+            }
+        }
+
+        /// This loop has nothing in flight.
+        ///
+        /// - Parameter wantsToBeAlone: whether it goes on waiting for the others.
+        func rest(wantsToBeAlone: Bool) {
+            state.withLock { state in
+                state.isBusy[number] = false
+                if state.loner == number, !wantsToBeAlone { state.loner = nil }
+            }
+        }
+    }
+}
+
+extension BatchLoop {
+    /// Whether a piece waits to be processed alone.
+    private var hasLonePiece: Bool {
+        if case .pieces(let pieces, _) = leftover { pieces.first?.count == 1 } else { false }
+    }
+
+    /// Tells the other loops that nothing is in flight here; at the end of every tick.
+    func noteRest() {
+        if inFlight.isEmpty { seat.rest(wantsToBeAlone: hasLonePiece) }
+    }
+
+    /// Whether a batch of so many records may start beside the other loops' work.
+    func mayStart(alone: Bool) -> Bool {
+        let mayStart = alone ? seat.startAlone() : seat.start()
+        awaitsOthers = !mayStart
+        return mayStart
+    }
+}

@@ -1,0 +1,115 @@
+internal import Dispatch
+internal import Pipeline
+
+/// The loops of one process: each has a queue, a consumer and a producer of its own; the lanes are shared.
+///
+/// They end together: on a stop each finishes its oldest batch, and when one ends with a fault the others are stopped.
+final class LoopSet {
+    /// A loop, where it runs, and how its log is closed.
+    struct Member {
+        let driver: LoopDriver
+        let loop: BatchLoop
+        let close: () throws -> Void
+    }
+
+    private let members: [Member]
+
+    init(_ members: [Member]) {
+        precondition(!members.isEmpty, "there is at least one loop")
+        self.members = members
+    }
+
+    var loops: [BatchLoop] { members.map(\.loop) }
+
+    /// What all loops have committed, once they have ended.
+    var tally: LoopTally { members.reduce(into: LoopTally()) { $0.add($1.loop.tally) } }
+
+    /// Whether a stop left a batch whose commit had failed.
+    var endedWithoutCommit: Bool { loops.contains(where: \.endedWithoutCommit) }
+
+    /// Runs all loops to their ends; returns on the calling thread.
+    ///
+    /// - Parameters:
+    ///   - stopping: called when a loop's fault stops the others.
+    ///   - report: called ten times a second with the sums of all loops.
+    /// - Throws: the first fault of a loop, once all have ended.
+    func run(stopping: () -> Void, report: (LoopTally, RestoreProgress?) -> Void) throws {
+        let news = DispatchSemaphore(value: 0)
+        for member in members { member.driver.start(member.loop) { news.signal() } }
+        var fault: (any Error)?
+        while true {
+            _ = news.wait(timeout: .now() + .milliseconds(100))
+            let outcomes = members.map(\.driver.outcome)
+            if fault == nil, let first = outcomes.lazy.compactMap({ $0?.fault }).first {
+                fault = first
+                stopping()
+                stop()
+            }
+            guard outcomes.contains(where: { $0 == nil }) else { break }
+            let states = members.map(\.driver.state)
+            report(
+                states.reduce(into: LoopTally()) { $0.add($1.tally) },
+                states.compactMap(\.restoring).reduce(nil) { ($0 ?? RestoreProgress(records: 0, remaining: 0)) + $1 }
+            )
+        }
+        if let fault { throw fault }
+    }
+
+    func stop() { for member in members { member.driver.stop() } }
+
+    /// Closes all logs. - Throws: the first fault of one.
+    func close() throws {
+        var fault: (any Error)?
+        for member in members {
+            do { try member.close() } catch { fault = fault ?? error }
+        }
+        if let fault { throw fault }
+    }
+
+    /// Hands other settings to every loop.
+    ///
+    /// All loops are asked first, so that no loop takes what another one refuses.
+    ///
+    /// - Parameter taken: called once they are in use everywhere (nil), or with the keys that they lack.
+    func replace(_ settings: PipelineSettings, taken: @escaping @Sendable (MissingSealingKeys?) -> Void) {
+        let posts = zip(members.map(\.driver.post), loops).map { ReplacePost(post: $0, loop: $1) }
+        let asked = Ballot(posts.count) { missing in
+            guard missing == nil else { return taken(missing) }
+            let answered = Ballot(posts.count, taken)
+            for member in posts { member.post { member.loop.replace(settings, taken: answered.vote) } }
+        }
+        for member in posts { member.post { asked.vote(member.loop.missing(in: settings)) } }
+    }
+}
+
+/// A loop and the way onto its thread.
+private struct ReplacePost: Sendable {
+    let post: @Sendable (@escaping @Sendable () -> Void) -> Void
+    let loop: BatchLoop
+}
+
+/// Waits for an answer of each loop.
+private final class Ballot: Sendable {
+    private let state: Locked<(left: Int, missing: Set<UInt32>)>
+    private let done: @Sendable (MissingSealingKeys?) -> Void
+
+    init(_ voters: Int, _ done: @escaping @Sendable (MissingSealingKeys?) -> Void) {
+        state = Locked((voters, []))
+        self.done = done
+    }
+
+    @Sendable func vote(_ missing: MissingSealingKeys?) {
+        let all = state.withLock { state -> Set<UInt32>? in
+            state.left -= 1
+            state.missing.formUnion(missing?.ids ?? [])
+            return state.left == 0 ? state.missing : nil
+        }
+        guard let all else { return }
+        done(all.isEmpty ? nil : MissingSealingKeys(ids: all.sorted()))
+    }
+}
+
+extension Result {
+    /// nil = it succeeded.
+    fileprivate var fault: Failure? { if case .failure(let fault) = self { fault } else { nil } }
+}

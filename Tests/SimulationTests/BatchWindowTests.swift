@@ -1,0 +1,55 @@
+import AppAttest
+import Log
+import Pipeline
+import SimulationKit
+import TestKit
+import Testing
+
+/// A lone request must not wait for company: what comes after it makes the next batch.
+@Suite("A batch's window")
+struct BatchWindowTests {
+    /// One record a poll; notes how each poll was asked to wait.
+    private final class AskedSource: RequestSource {
+        let member: (any GroupMember)? = nil
+        private(set) var windows: [Int] = []
+        private(set) var waits: [Int] = []
+        private let count: Int64
+
+        init(_ count: Int64) { self.count = count }
+
+        func poll(_ limits: BatchLimits, waitMilliseconds: Int) -> PollRound {
+            let offset = Int64(windows.count)
+            windows.append(limits.milliseconds)
+            waits.append(waitMilliseconds)
+            var round = PollRound()
+            round.ended = offset >= count
+            if offset < count { round.records = [.record(RequestRecords.record([1], key: nil, offset: offset))] }
+            return round
+        }
+    }
+
+    @Test(arguments: [1, 100, 60_000])
+    func `ends with the records that are there, and only an idle loop waits for the first one`(
+        milliseconds: Int
+    ) throws {
+        let traffic = try FleetTraffic(.imitated)
+        let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
+        let (source, unit) = (AskedSource(6), MemoryUnit())
+        var options = BatchLoop.Options()
+        options.batch.milliseconds = milliseconds
+        let loop = BatchLoop(
+            log: LogRoles(source: source, unit: unit),
+            settings: traffic.settings,
+            lanes: lanes,
+            options: options,
+            post: lanes.post,
+            wallClock: { nil }
+        )
+        // Three batches fill the loop, whose lanes have done nothing yet.
+        while try loop.tick(waitMilliseconds: milliseconds) == .worked {}
+        #expect(source.waits == [milliseconds, 0, 0])
+        #expect(try lanes.run(loop))
+        #expect(unit.outputs.count == 6)
+        #expect(source.windows.allSatisfy { $0 == 0 }, "\(source.windows)")
+    }
+}

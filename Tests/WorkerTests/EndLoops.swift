@@ -1,0 +1,51 @@
+import BrokerKit
+import Foundation
+import Kafka
+import Log
+import Testing
+
+extension EndToEndTests {
+    @Test(arguments: ["static", "dynamic"])
+    func `loops of one process share its partitions, and another number of them goes on where they stopped`(
+        membership: String
+    ) throws {
+        let workplace = try ProgramWorkplace("loops-\(membership)") {
+            ($0.membership, $0.partitions, $0.members) = (membership, 5, #""batch": {"records": 20},"#)
+        }
+        let all = try workplace.simulated(devices: 30, records: 900)
+        for (number, loops) in [2, 1, 3].enumerated() {
+            try workplace.rewrite("worker.json") { Self.withLoops(loops, $0) }
+            try workplace.put(Array(all[(number * 300)..<(number * 300 + 150)]))
+            let worker = try workplace.start("run", "--instance", "one")
+            #expect(try workplace.hasMembers(loops), "\(worker.error)")
+            try workplace.put(Array(all[(number * 300 + 150)..<(number * 300 + 300)]))
+            #expect(try workplace.hasOutcomes((number + 1) * 300, of: [worker]), "\(worker.error)")
+            worker.signal(SIGTERM)
+            #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
+            #expect(Self.requests(of: worker) == 300, "\(worker.output)")
+            let line = "\(loops) loops: instances one-0 to one-\(loops - 1)"
+            #expect(worker.output.contains(line) == (loops > 1), "\(worker.output)")
+        }
+        // A lost or repeated counter would be refused.
+        #expect(try Outcomes(of: workplace).counts == ["accepted": 900])
+    }
+
+    private static func withLoops(_ count: Int, _ text: String) -> String {
+        let bare = text.replacing(/"loops": \d+,/, with: "")
+        return bare.replacing("\"anchors\"", with: "\"loops\": \(count),\"anchors\"", maxReplacements: 1)
+    }
+
+    @Test func `the fault of one loop ends the process in order, with one line`() throws {
+        let workplace = try ProgramWorkplace("unequal") { $0.members = #""loops": 2,"# }
+        try workplace.rewrite("kafka.properties") { $0 + "topic.metadata.refresh.interval.ms=1000\n" }
+        let broker = try #require(RealClusterTrait.cluster)
+        try workplace.simulate(devices: 5, records: 50)
+        let worker = try workplace.start("run", "--instance", "one")
+        #expect(try workplace.hasOutcomes(50, of: [worker]), "\(worker.error)")
+        try broker.addPartitions(5, to: [workplace.requests])
+        #expect(worker.waitForEnd() == .exit(1))
+        let said = "has 5 partitions, but the worker was started with 3: "
+        #expect(worker.error.split(separator: "\n").count { $0.contains(said) } == 1, "\(worker.error)")
+        #expect(try Outcomes(of: workplace).counts == ["accepted": 50])
+    }
+}

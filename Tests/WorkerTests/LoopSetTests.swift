@@ -1,0 +1,118 @@
+import AppAttest
+import AppCheck
+import Broker
+import Crypto
+import Foundation
+import Log
+import Pipeline
+import Settings
+import SimulationKit
+import TestKit
+import Testing
+
+@testable import Worker
+
+@Suite("The loops of one process", .timeLimit(.minutes(20)))
+struct LoopSetTests {
+    /// Gives so many records, then breaks, if it is told to; never ends.
+    private final class Source: RequestSource {
+        struct Broken: Error {}
+
+        let member: (any GroupMember)? = nil
+        private let (partition, count, breaks): (Int32, Int64, Bool)
+        private var offset: Int64 = 0
+
+        init(_ partition: Int32, count: Int64, breaks: Bool = false) {
+            (self.partition, self.count, self.breaks) = (partition, count, breaks)
+        }
+
+        func poll(_ limits: BatchLimits, waitMilliseconds: Int) throws -> PollRound {
+            var round = PollRound()
+            guard offset < count else {
+                if breaks { throw Broken() }
+                return round
+            }
+            round.records = [.record(RequestRecords.record([1], key: nil, partition: partition, offset: offset))]
+            offset += 1
+            return round
+        }
+    }
+
+    private final class Closed {
+        var count = 0
+    }
+
+    private static func set(_ sources: [Source], _ closed: Closed = Closed()) throws -> LoopSet {
+        let anchors = try TrustAnchors(attestationPEM: [], receiptPEM: [])
+        let factory = LaneFactory(lanes: 2, anchors: anchors, limits: ObjectLimits())
+        let settings = PipelineSettings(registry: try RequestRecords.registry())
+        return LoopSet(
+            sources.map { source in
+                let driver = LoopDriver(idleWaitMilliseconds: 1)
+                let loop = BatchLoop(
+                    log: LogRoles(source: source, unit: MemoryUnit()),
+                    settings: settings,
+                    lanes: factory.lanes,
+                    post: driver.post,
+                    wallClock: { nil }
+                )
+                return LoopSet.Member(driver: driver, loop: loop) { closed.count += 1 }
+            }
+        )
+    }
+
+    @Test(arguments: [1, 2, 5])
+    func `a stop ends all, and the counts are sums`(count: Int) throws {
+        let closed = Closed()
+        let set = try Self.set((0..<count).map { Source(Int32($0), count: 20) }, closed)
+        var last = 0
+        try set.run(stopping: { Issue.record("no loop failed") }) { tally, _ in
+            last = tally.requests
+            if last == 20 * count { set.stop() }
+        }
+        #expect(last == 20 * count)
+        #expect(set.tally.requests == 20 * count && set.tally.deadLettersTotal == 20 * count)
+        #expect(!set.endedWithoutCommit)
+        try set.close()
+        #expect(closed.count == count)
+    }
+
+    @Test func `a loop's fault stops the others in order, and is thrown`() throws {
+        let set = try Self.set([Source(0, count: 7), Source(1, count: 5, breaks: true), Source(2, count: 3)])
+        var stops = 0
+        #expect(throws: Source.Broken.self) { try set.run(stopping: { stops += 1 }) { _, _ in } }
+        #expect(stops == 1)
+        // The broken loop's last batches may be uncommitted; nothing of the others is.
+        #expect(set.loops[0].tally.requests <= 7 && set.loops[2].tally.requests <= 3)
+        #expect(set.loops.allSatisfy { !$0.endedWithoutCommit })
+    }
+
+    @Test func `new settings are taken by every loop`() throws {
+        let set = try Self.set((0..<3).map { Source($0, count: 5) })
+        let settings = PipelineSettings(registry: try RequestRecords.registry())
+        let answers = Locked<[MissingSealingKeys?]>([])
+        var isAsked = false
+        try set.run(stopping: {}) { tally, _ in
+            if !isAsked { set.replace(settings) { missing in answers.withLock { $0.append(missing) } } }
+            isAsked = true
+            if answers.withLock({ !$0.isEmpty }), tally.requests == 15 { set.stop() }
+        }
+        #expect(answers.withLock { $0 } == [nil])
+    }
+
+    @Test(arguments: [(0, 1, 1), (0, 8, 1), (0, 15, 1), (0, 16, 2), (0, 64, 8), (1, 64, 1), (3, 2, 3)])
+    func `as many as configured, or one for eight cores`(configured: Int, cores: Int, expected: Int) {
+        #expect(LoopCount.of(configured, cores: cores) == expected)
+    }
+
+    @Test func `one loop keeps the instance's name, several have it with a number`() throws {
+        let settings = BrokerSettings(
+            properties: [("group.id", "g")],
+            topics: .standard,
+            instanceName: "host",
+            membership: .static
+        )
+        #expect(try settings.members(1).map { try $0.stableID() } == ["g-host"])
+        #expect(try settings.members(3).map { try $0.stableID() } == ["g-host-0", "g-host-1", "g-host-2"])
+    }
+}
