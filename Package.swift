@@ -167,12 +167,13 @@ let tests: [Target] = [
 let benchmarks: [Target] = [
     // Counts what a thread allocates; only the benchmarks link it.
     .target(name: "CMallocCounter", path: "Benchmarks/MallocCounter"),
+    .target(name: "CProcessorProbe", path: "Benchmarks/ProcessorProbe"),
     .executableTarget(
         name: "Benchmarks",
         // OpenSSL itself, as the baseline.
         dependencies: [
             "Worker", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON", "DeviceLab", "COpenSSL",
-            "CMallocCounter",
+            "CMallocCounter", "CProcessorProbe",
         ],
         path: "Benchmarks/Suite",
         swiftSettings: strict
@@ -227,6 +228,7 @@ let fuzzTargets: [Target] = [
     fuzzTarget("FuzzAssertion"),
     fuzzTarget("FuzzReceipt"),
     fuzzTarget("FuzzRequest"),
+    fuzzTarget("FuzzSignature"),
 ]
 
 let package = Package(

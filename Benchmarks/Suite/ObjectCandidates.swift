@@ -31,7 +31,7 @@ struct ObjectCandidates {
         return Candidate("OpenSSL P-256 verify, bare", lanes: lanes.count) { lanes.run(count) }
     }
 
-    private func bare() -> Candidate {
+    func bare() -> Candidate {
         let (bare, count) = (BareVerify(fixtures.bareSamples()), scale * 64)
         return Candidate("OpenSSL P-256 verify, bare") {
             precondition(bare.run(count) == count, "valid signatures")
@@ -96,7 +96,7 @@ struct ObjectCandidates {
     }
 
     /// The leaf's signature alone: the floor of an attestation.
-    private func p384() -> Candidate {
+    func p384() -> Candidate {
         let (fixtures, engine) = (fixtures, OpenSSLEngine())
         let verifier = ObjectVerifier(anchors: fixtures.anchors)
         var expectations = fixtures.expectations

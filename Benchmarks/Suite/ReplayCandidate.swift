@@ -1,3 +1,4 @@
+internal import Crypto
 internal import Foundation
 internal import Worker
 
@@ -7,13 +8,13 @@ final class ReplayCandidate {
     private let records: Int
 
     /// - Parameters:
-    ///   - records: in the capture; one in a hundred is an attestation.
-    init(records: Int) throws {
+    ///   - records: in the capture, of which as many are attestations as there are devices.
+    init(records: Int, devices: Int) throws {
         folder = FileManager.default.temporaryDirectory.path + "/benchmark-" + UUID().uuidString
         self.records = records
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         run([
-            "simulate", "--config", folder + "/config", "--new-config", "--devices", "\(max(1, records / 100))",
+            "simulate", "--config", folder + "/config", "--new-config", "--devices", "\(devices)",
             "--records", "\(records)", "--start", "2026-11-20T12:00:00Z", "--output", folder + "/capture.ndjson",
         ])
     }
@@ -27,6 +28,20 @@ final class ReplayCandidate {
                 "--output", self.folder + "/out",
             ])
             return self.records
+        }
+    }
+
+    /// With each engine, on one lane.
+    var oneLane: [Candidate] {
+        let names = ["openssl", "portable"] + (BatchArithmetic.featureMissingForLanes == nil ? ["ifma"] : [])
+        return names.map { engine in
+            Candidate("replay, \(engine)") {
+                self.run([
+                    "replay", "--config", self.folder + "/config", "--input", self.folder + "/capture.ndjson",
+                    "--output", self.folder + "/out", "--lanes", "1", "--engine", engine,
+                ])
+                return self.records
+            }
         }
     }
 

@@ -43,8 +43,13 @@ struct LoopSetTests {
     }
 
     private static func set(_ sources: [Source], _ closed: Closed = Closed()) throws -> LoopSet {
-        let anchors = try TrustAnchors(attestationPEM: [], receiptPEM: [])
-        let factory = LaneFactory(lanes: 2, anchors: anchors, limits: ObjectLimits())
+        let factory = LaneFactory(
+            lanes: 2,
+            engine: try EngineChoice(EngineSettings()),
+            anchors: try TrustAnchors(attestationPEM: [], receiptPEM: []),
+            limits: ObjectLimits(),
+            alarm: { Issue.record(Comment(rawValue: $0)) }
+        )
         let settings = PipelineSettings(registry: try RequestRecords.registry())
         return LoopSet(
             sources.map { source in

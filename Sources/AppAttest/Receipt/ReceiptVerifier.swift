@@ -64,7 +64,12 @@ final class ReceiptVerifier {
             return Self.concluded(verdict)
         }
         guard let signature = P256Signature(strictDER: bytes.extracting(container.signature)) else { throw .signature }
-        let check = SignatureCheck.p256(key: signer.key, digest: SHA256.hash(container.content), signature: signature, second: signer.second)
+        let check = SignatureCheck.p256(
+            key: signer.key,
+            digest: SHA256.hash(container.content),
+            signature: signature,
+            second: signer.second
+        )
         return Prepared(check: check) { [verdict] isValid in
             var verdict = verdict
             verdict.refusal = isValid ? judged : .signature
