@@ -47,8 +47,8 @@ package final class FakeBroker: Sendable {
         let listener = FakeListener(try LoopbackSocket.listening(on: port))
         Thread { [state] in
             while !state.withLock({ $0.isStopping }) {
-                let heads = listener.turn()
-                state.withLock { $0.received += heads }
+                // Noted before it is answered: who has the answer sees the request.
+                listener.turn { head in state.withLock { $0.received.append(head) } }
                 usleep(500)
             }
             listener.close()
@@ -75,9 +75,8 @@ private final class FakeListener: @unchecked Sendable {
 
     init(_ listener: LoopbackSocket) { self.listener = listener }
 
-    func turn() -> [RequestHead] {
+    func turn(_ note: (RequestHead) -> Void) {
         while let socket = listener.accept() { open.append((socket, FrameBuffer())) }
-        var heads: [RequestHead] = []
         for index in open.indices {
             switch open[index].socket.read(into: &buffer) {
             case .wouldBlock: continue
@@ -85,14 +84,13 @@ private final class FakeListener: @unchecked Sendable {
             case .bytes(let count): open[index].input.append(buffer[..<count])
             }
             while case .frame(let frame) = open[index].input.next(), let head = RequestHead(frame) {
-                heads.append(head)
+                note(head)
                 let answer =
                     FakeRequest.big(Int32(12)) + FakeRequest.big(head.correlationID) + FakeRequest.big(0 as Int64)
                 _ = open[index].socket.write(answer, from: 0, most: .max)
             }
         }
         open.removeAll { !$0.socket.isOpen }
-        return heads
     }
 
     func close() {
