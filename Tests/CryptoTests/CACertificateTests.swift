@@ -65,6 +65,29 @@ struct CACertificateTests {
         }
     }
 
+    @Test func `a root with a table refuses what it did not sign, and nothing else`() throws {
+        let root = try Self.certificate("Apple_Root_CA_G3")
+        let intermediate = try Self.certificate("Apple_Application_Integration_CA_5_G1")
+        let other = try Self.certificate("Apple_App_Attestation_Root_CA")
+        let tables = P384Tables()
+        #expect(!other.isRefused(by: root, tables: tables))
+        root.prepareRefusals(in: tables)
+        #expect(tables.count == 1)
+        #expect(!root.isRefused(by: root, tables: tables))
+        #expect(!intermediate.isRefused(by: root, tables: tables))
+        #expect(other.isRefused(by: root, tables: tables))
+        var refused = 0
+        for index in intermediate.der.indices {
+            var changed = intermediate.der
+            changed[index] ^= 1 << UInt8(index % 8)
+            guard let changed = CACertificate(der: changed), changed.key != nil else { continue }
+            // Another algorithm in the signature's place is OpenSSL's to refuse.
+            if changed.isRefused(by: root, tables: tables) { refused += 1 }
+            #expect(!changed.isSigned(by: root))
+        }
+        #expect(refused > 100)
+    }
+
     @Test func `a PEM text may have several certificates and text around them`() throws {
         let first = try Self.pem("Apple_Root_CA_G3")
         let second = try Self.pem("Apple_App_Attestation_Root_CA")

@@ -34,6 +34,7 @@ struct TrustedIntermediates {
 
     init(roots: [CACertificate], capacity: Int = 64) {
         self.roots = roots
+        for root in roots { root.prepareRefusals() }
         known = VerifiedCache(capacity: capacity)
     }
 

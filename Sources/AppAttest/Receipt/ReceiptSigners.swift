@@ -36,6 +36,7 @@ struct ReceiptSigners {
 
     init(roots: [CACertificate], capacity: Int = 64) {
         self.roots = roots
+        for root in roots { root.prepareRefusals() }
         certificates = VerifiedCache(capacity: capacity)
         anchors = VerifiedCache(capacity: capacity)
         pairs = VerifiedCache(capacity: capacity)

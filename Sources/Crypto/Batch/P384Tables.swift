@@ -17,6 +17,8 @@ package final class P384Tables: Sendable {
     }
 
     package static let shared = P384Tables()
+    /// The configured roots: see ``CACertificate/prepareRefusals()``.
+    package static let roots = P384Tables()
     /// Keys beyond it have no table: OpenSSL verifies what they signed.
     package static let mostIssuers = 8
 

@@ -56,17 +56,7 @@ package final class LabKey: Sendable {
     }
 
     /// SHA-384: what authorities sign certificates over.
-    package static func sha384(_ bytes: [UInt8]) -> [UInt8] {
-        [UInt8](capacity: Int(SHA384_DIGEST_LENGTH)) { output in
-            // SHA384 reads `count` bytes of the input and writes exactly 48 into the fresh buffer.
-            unsafe output.withUnsafeMutableBufferPointer { buffer, initialized in
-                unsafe bytes.withUnsafeBufferPointer {
-                    _ = unsafe SHA384($0.baseAddress, $0.count, buffer.baseAddress)
-                }
-                initialized = Int(SHA384_DIGEST_LENGTH)
-            }
-        }
-    }
+    package static func sha384(_ bytes: [UInt8]) -> [UInt8] { SHA384.hash(bytes.span) }
 
     /// SHA-1: what RFC 5280 key identifiers are made with; nothing rests on it.
     package static func sha1(_ bytes: [UInt8]) -> [UInt8] {

@@ -103,8 +103,16 @@ package final class RealCluster: @unchecked Sendable {
 // MARK: - Faults
 
 extension RealCluster {
-    /// Stops a broker's clock: connections stay open without an answer, until ``resume(_:)``.
-    package func pause(_ id: Int = 1) throws { try tell("pause \(id)") }
+    /// Stops a broker's clock: connections stay open without an answer, until ``resume(_:)``. Returns once it stands.
+    package func pause(_ id: Int = 1) throws {
+        let pid = try String(contentsOf: folder.appendingPathComponent("\(id)/pid"), encoding: .utf8)
+        try tell("pause \(id)")
+        let file = "/proc/\(pid.filter(\.isNumber))/status"
+        let isStopped = try Patience.wait(10) {
+            try String(contentsOfFile: file, encoding: .utf8).contains("T (stopped)")
+        }
+        guard isStopped else { throw ClusterFault(description: "broker \(id) did not stop") }
+    }
 
     package func resume(_ id: Int = 1) throws { try tell("resume \(id)") }
 

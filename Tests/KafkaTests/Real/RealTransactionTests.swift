@@ -221,7 +221,7 @@ struct RealTransactionTests {
         try producer.flush(timeoutMilliseconds: 30_000)
         if call == "flush" { try producer.produce(["b"], to: fixture.output) }
         if call != "offsets" { try producer.send(1, fixture, metadata) }
-        try fixture.stop(broker)
+        try broker.pause()
         defer { try? broker.resume() }
         let fault = #expect(throws: KafkaFault.self) {
             switch call {

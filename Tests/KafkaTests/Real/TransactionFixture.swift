@@ -63,17 +63,6 @@ struct TransactionFixture {
         return try #require(metadata)
     }
 
-    /// Pauses the broker and waits until it has stopped.
-    func stop(_ broker: RealCluster) throws {
-        let pid = try String(contentsOf: broker.folder.appendingPathComponent("1/pid"), encoding: .utf8)
-        try broker.pause()
-        let file = "/proc/\(pid.filter(\.isNumber))/status"
-        let isStopped = try Patience.wait(5) {
-            try String(contentsOfFile: file, encoding: .utf8).contains("T (stopped)")
-        }
-        #expect(isStopped, "the broker did not stop")
-    }
-
     func topicReader() throws -> TopicReader { try TopicReader(KafkaProperties(properties), topic: output) }
 
     /// The values on the output's partition, up to its end as a reader of this isolation level sees it.

@@ -77,6 +77,7 @@ package enum IssuerKey: Sendable {
     ///
     /// The caller checks names, dates, constraints and critical extensions.
     package func isSigned(by issuer: CACertificate) -> Bool {
+        guard !isRefused(by: issuer) else { return false }
         let algorithms = [NID_ecdsa_with_SHA256, NID_ecdsa_with_SHA384, NID_ecdsa_with_SHA512]
         // Both certificates are alive and only read; OpenSSL locks what it caches inside them.
         guard issuer.key != nil, unsafe algorithms.contains(X509_get_signature_nid(handle)),
@@ -85,6 +86,18 @@ package enum IssuerKey: Sendable {
         let isValid = unsafe X509_verify(handle, key) == 1
         ERR_clear_error()
         return isValid
+    }
+
+    /// The algorithm of the signature.
+    var signatureNID: Int32 { unsafe X509_get_signature_nid(handle) }
+
+    /// The signature's bytes.
+    var signature: [UInt8] {
+        var signature: UnsafePointer<ASN1_BIT_STRING>?
+        // Both outputs belong to the certificate; the bytes are copied at once.
+        unsafe X509_get0_signature(&signature, nil, handle)
+        guard let signature = unsafe signature, let data = unsafe ASN1_STRING_get0_data(signature) else { return [] }
+        return unsafe [UInt8](UnsafeBufferPointer(start: data, count: Int(ASN1_STRING_length(signature))))
     }
 
     /// The `X509`, valid inside `body` and only to be read.
