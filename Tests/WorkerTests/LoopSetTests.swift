@@ -14,7 +14,7 @@ import Testing
 
 @Suite("The loops of one process", .timeLimit(.minutes(20)))
 struct LoopSetTests {
-    /// Gives so many records, then breaks, if it is told to; never ends.
+    /// Returns `count` records, then throws if `breaks` is set; never ends.
     private final class Source: RequestSource {
         struct Broken: Error {}
 

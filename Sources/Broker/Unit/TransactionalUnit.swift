@@ -211,7 +211,7 @@ final class TransactionalUnit: BrokerUnit {
     }
 
     func close() {
-        // Whoever is written ends first: its calls give up soon, since the bell rings.
+        // Waits for the unit that the writer still has; its calls give up soon, since the bell rings.
         writer.sync {}
         written = nil
         preparing = nil

@@ -1,4 +1,4 @@
-/// Numbers for the few texts that many keys share (app names, Apple App IDs), which are told apart by their bytes.
+/// Numbers for the few texts that many keys share (app names, Apple App IDs); it compares their bytes.
 /// 0 stands for none.
 struct Interner {
     /// Three bytes: more texts than keys fit into a machine's memory.
