@@ -60,6 +60,9 @@ package final class MockCluster {
         unsafe rd_kafka_mock_push_request_errors_array(pointer, kind, errors.count, &errors)
     }
 
+    /// Answers the requests of a kind as usual from now on.
+    package func answerRequests(_ kind: Int16) { unsafe rd_kafka_mock_clear_request_errors(pointer, kind) }
+
     /// Takes a broker down (its connections break) or brings it back.
     package func setBroker(_ id: Int32, isUp: Bool) throws(KafkaFault) {
         let code =

@@ -10,22 +10,6 @@ import Testing
 /// A transaction on the writer's thread, while this thread goes on with the log.
 @Suite(.waiting, .timeLimit(.minutes(20)))
 struct DetachedUnitTests {
-    private func withTopics(_ body: (MockCluster, BrokerSettings) throws -> Void) throws {
-        let fixture = try MockFixture()
-        try withExtendedLifetime(fixture) {
-            for name in TopicCheckTests.names.all { try fixture.cluster.createTopic(name, partitions: 4) }
-            var settings = BrokerSettings(
-                properties: fixture.properties(),
-                topics: TopicCheckTests.names,
-                instanceName: "one",
-                membership: .dynamic
-            )
-            settings.commitsOffsetsAside = true
-            settings.guardsPositions = false
-            try body(fixture.cluster, settings)
-        }
-    }
-
     /// Kafka's protocol number, and an error after which the library asks again in half a second.
     private static let (endTransaction, coordinatorLoading): (Int16, Int32) = (26, 14)
 
@@ -46,14 +30,15 @@ struct DetachedUnitTests {
     }
 
     @Test func `records come while a unit is written, and the next unit follows it`() throws {
-        try withTopics { cluster, settings in
+        try withMockTopics { cluster, settings in
             #expect(try LogDriver.publish(20, to: "requests", settings.properties).isComplete)
             let driver = try LogDriver(.exactlyOnce, settings)
             let first = try driver.records(10, limits: BatchLimits(records: 10))
-            cluster.failRequests(Self.endTransaction, with: [Self.coordinatorLoading, Self.coordinatorLoading])
+            cluster.failRequests(Self.endTransaction, with: Array(repeating: Self.coordinatorLoading, count: 100_000))
             let done = try start(first, driver.log)
             let second = try driver.records(10, limits: BatchLimits(records: 10))
             #expect(second.records.count == 10 && !done.isDone, "polled before the commit ended")
+            cluster.answerRequests(Self.endTransaction)
             #expect(try driver.steps { _ in done.isDone })
             let unit = try #require(driver.log.roles.detached)
             try unit.finish()
@@ -68,7 +53,7 @@ struct DetachedUnitTests {
     }
 
     @Test func `a fault comes with the outcome, and the records come again after the abort`() throws {
-        try withTopics { cluster, settings in
+        try withMockTopics { cluster, settings in
             #expect(try LogDriver.publish(10, to: "requests", settings.properties).isComplete)
             let driver = try LogDriver(.exactlyOnce, settings)
             let batch = try driver.records(10, limits: BatchLimits(records: 10))
@@ -88,7 +73,7 @@ struct DetachedUnitTests {
     @Test func `a group that takes partitions away during a long commit is answered once the commit has given up`()
         throws
     {
-        try withTopics { cluster, settings in
+        try withMockTopics { cluster, settings in
             #expect(try LogDriver.publish(10, to: "requests", settings.properties).isComplete)
             let driver = try LogDriver(.exactlyOnce, settings)
             driver.releases = false
@@ -123,7 +108,7 @@ struct DetachedUnitTests {
     }
 
     @Test func `a log that is closed while a unit is written waits for its end`() throws {
-        try withTopics { cluster, settings in
+        try withMockTopics { cluster, settings in
             #expect(try LogDriver.publish(5, to: "requests", settings.properties).isComplete)
             let driver = try LogDriver(.exactlyOnce, settings)
             let batch = try driver.records(5)

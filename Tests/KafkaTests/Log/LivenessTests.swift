@@ -9,22 +9,6 @@ import Testing
 /// A member serves its group whatever it waits for, and loses nothing that comes meanwhile.
 @Suite(.waiting, .timeLimit(.minutes(20)))
 struct LivenessTests {
-    private func withTopics(_ body: (MockCluster, BrokerSettings) throws -> Void) throws {
-        let fixture = try MockFixture()
-        try withExtendedLifetime(fixture) {
-            for name in TopicCheckTests.names.all { try fixture.cluster.createTopic(name, partitions: 4) }
-            var settings = BrokerSettings(
-                properties: fixture.properties(),
-                topics: TopicCheckTests.names,
-                instanceName: "one",
-                membership: .dynamic
-            )
-            settings.commitsOffsetsAside = true
-            settings.guardsPositions = false
-            try body(fixture.cluster, settings)
-        }
-    }
-
     /// Kafka's protocol numbers, and an error after which a client asks again.
     private static let (offsetFetch, initProducer): (Int16, Int16) = (9, 22)
     private static let coordinatorLoading: Int32 = 14
@@ -50,7 +34,7 @@ struct LivenessTests {
     /// Earlier versions polled without answering, and held up the group for as long as they asked.
     @Test(arguments: [true, false])
     func `a member whose requests are not answered gives a joining member its share`(asksOffsets: Bool) throws {
-        try withTopics { cluster, settings in
+        try withMockTopics { cluster, settings in
             cluster.failRequests(
                 asksOffsets ? Self.offsetFetch : Self.initProducer,
                 with: Array(repeating: Self.coordinatorLoading, count: 100_000)
@@ -69,7 +53,7 @@ struct LivenessTests {
     #if DEBUG
         /// The test above finds it: twice the 15 s in which a healthy member gives its share.
         @Test func `a planted bug, an assignment that waits for the broker's answers, holds up the group`() throws {
-            try withTopics { cluster, settings in
+            try withMockTopics { cluster, settings in
                 cluster.failRequests(Self.offsetFetch, with: Array(repeating: Self.coordinatorLoading, count: 100_000))
                 var settings = settings
                 settings.sabotage = .assignmentNotAnswered
@@ -85,7 +69,7 @@ struct LivenessTests {
 
     @Test(arguments: Delivery.allCases)
     func `a member that takes no records gives a joining member its share`(delivery: Delivery) throws {
-        try withTopics { _, settings in
+        try withMockTopics { _, settings in
             #expect(try LogDriver.publish(40, to: "requests", settings.properties).isComplete)
             let driver = try LogDriver(delivery, settings)
             #expect(try driver.records(40).records.count == 40)
@@ -103,7 +87,7 @@ struct LivenessTests {
     }
 
     @Test func `records that arrive while the group is served are handed out in order, each once`() throws {
-        try withTopics { _, settings in
+        try withMockTopics { _, settings in
             #expect(try LogDriver.publish(4, to: "requests", settings.properties).isComplete)
             let driver = try LogDriver(.exactlyOnce, settings)
             var batch = try driver.records(4)
@@ -124,7 +108,7 @@ struct LivenessTests {
     }
 
     @Test func `records kept for the batch after an aborted one are read again from the committed offset`() throws {
-        try withTopics { _, settings in
+        try withMockTopics { _, settings in
             #expect(try LogDriver.publish(40, to: "requests", settings.properties).isComplete)
             let driver = try LogDriver(.exactlyOnce, settings)
             let first = try driver.records(10, limits: BatchLimits(records: 10))

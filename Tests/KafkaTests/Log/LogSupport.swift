@@ -164,14 +164,17 @@ final class LogDriver {
         reading = []
     }
 
-    /// Steps until `count` records of one assignment are there.
+    /// Steps until `count` records of one assignment are there, and never takes more than the limit in all.
     func records(_ count: Int, limits: BatchLimits = BatchLimits(), seconds: Int = 30) throws -> LogBatch {
         var batch = LogBatch()
-        _ = try steps(seconds, limits) { round in
-            guard !round.records.isEmpty else { return batch.records.count >= count }
+        let deadline = ContinuousClock.now + .seconds(seconds)
+        while batch.records.count < count, ContinuousClock.now < deadline {
+            var rest = limits
+            rest.records -= batch.records.count
+            let round = try step(rest)
+            guard !round.records.isEmpty else { continue }
             if round.generation != batch.generation { batch = LogBatch(generation: round.generation) }
             batch.records += round.records
-            return batch.records.count >= count
         }
         if batch.records.count < count {
             Issue.record("only \(batch.records.count) of \(count) records came: \(faults)")
@@ -218,6 +221,25 @@ final class LogDriver {
             }
         }
         Issue.record("the abort did not come to an end: \(faults)")
+    }
+}
+
+/// Runs a test with a mock cluster that has the worker's topics, each of four partitions, and the settings of a member.
+func withMockTopics(
+    guardsPositions: Bool = false,
+    _ body: (MockCluster, BrokerSettings) throws -> Void
+) throws {
+    try withMock { fixture in
+        for name in TopicCheckTests.names.all { try fixture.cluster.createTopic(name, partitions: 4) }
+        var settings = BrokerSettings(
+            properties: fixture.properties(),
+            topics: TopicCheckTests.names,
+            instanceName: "one",
+            membership: .dynamic
+        )
+        settings.commitsOffsetsAside = true
+        settings.guardsPositions = guardsPositions
+        try body(fixture.cluster, settings)
     }
 }
 

@@ -8,27 +8,11 @@ import Testing
 
 @Suite(.waiting, .timeLimit(.minutes(20)))
 struct MockLogTests {
-    private func withTopics(_ body: (MockCluster, BrokerSettings) throws -> Void) throws {
-        let fixture = try MockFixture()
-        try withExtendedLifetime(fixture) {
-            for name in TopicCheckTests.names.all { try fixture.cluster.createTopic(name, partitions: 4) }
-            var settings = BrokerSettings(
-                properties: fixture.properties(),
-                topics: TopicCheckTests.names,
-                instanceName: "one",
-                membership: .dynamic
-            )
-            settings.commitsOffsetsAside = true
-            settings.guardsPositions = false
-            try body(fixture.cluster, settings)
-        }
-    }
-
     @Test(arguments: Delivery.allCases)
     func `a batch is committed with its outputs, an aborted one is read again, and a restart resumes`(
         delivery: Delivery
     ) throws {
-        try withTopics { _, settings in
+        try withMockTopics { _, settings in
             #expect(try LogDriver.publish(100, to: "requests", settings.properties).acknowledged == 100)
             let driver = try LogDriver(delivery, settings)
             let first = try driver.records(100)
@@ -81,7 +65,7 @@ struct MockLogTests {
 
     @Test(arguments: Delivery.allCases)
     func `record and byte limits end a round`(delivery: Delivery) throws {
-        try withTopics { _, settings in
+        try withMockTopics { _, settings in
             #expect(try LogDriver.publish(60, to: "requests", settings.properties).isComplete)
             let driver = try LogDriver(delivery, settings)
             #expect(try driver.records(5, limits: BatchLimits(records: 5)).records.count == 5)
@@ -95,7 +79,7 @@ struct MockLogTests {
 
     @Test(arguments: Delivery.allCases)
     func `an oversized output is the record's fault, and the work continues without it`(delivery: Delivery) throws {
-        try withTopics { _, settings in
+        try withMockTopics { _, settings in
             var settings = settings
             settings.properties.append(("message.max.bytes", "2000"))
             #expect(try LogDriver.publish(20, to: "requests", settings.properties).isComplete)
@@ -117,7 +101,7 @@ struct MockLogTests {
     func `a commit that cannot reach the broker requires an abort, and the records are processed again`(
         delivery: Delivery
     ) throws {
-        try withTopics { cluster, settings in
+        try withMockTopics { cluster, settings in
             var settings = settings
             settings.commitMilliseconds = 300
             settings.abortMilliseconds = 100
@@ -157,7 +141,7 @@ struct MockLogTests {
     /// The only way to see a change after the records of a round: a member joins while the round is collected.
     @Test(arguments: Delivery.allCases)
     func `partitions revoked after the records of an aborted batch are not assigned again`(delivery: Delivery) throws {
-        try withTopics { cluster, settings in
+        try withMockTopics { cluster, settings in
             #expect(try LogDriver.publish(20, to: "requests", settings.properties).isComplete)
             let driver = try LogDriver(delivery, settings)
             // One alone: from here on records lie ready, and reading them takes no time.
@@ -199,7 +183,7 @@ struct MockLogTests {
 
     @Test
     func `a record that arrives during a restore of ledgers is read again`() throws {
-        try withTopics { _, settings in
+        try withMockTopics { _, settings in
             #expect(try LogDriver.publish(100, to: "requests", settings.properties).isComplete)
             let driver = try LogDriver(.exactlyOnce, settings)
             #expect(try driver.steps { _ in driver.restored.count == 1 })

@@ -21,23 +21,15 @@ struct UnitTests {
         _ change: (inout BrokerSettings) -> Void = { _ in },
         _ body: (MockCluster, LogDriver, LogBatch) throws -> Void
     ) throws {
-        let fixture = try MockFixture()
-        try withExtendedLifetime(fixture) {
-            for name in TopicCheckTests.names.all { try fixture.cluster.createTopic(name, partitions: 4) }
-            var settings = BrokerSettings(
-                properties: fixture.properties(),
-                topics: TopicCheckTests.names,
-                instanceName: "one",
-                membership: .dynamic
-            )
-            settings.commitsOffsetsAside = true
+        try withMockTopics(guardsPositions: true) { cluster, settings in
+            var settings = settings
             change(&settings)
             #expect(try LogDriver.publish(20, to: "requests", settings.properties).isComplete)
             let driver = try LogDriver(.exactlyOnce, settings)
             let batch = try driver.records(20)
             let empty = LogBatch(generation: batch.generation)
             try driver.commit(empty, [LogDriver.output(.results, for: batch.records[0])])
-            try body(fixture.cluster, driver, batch)
+            try body(cluster, driver, batch)
             try driver.log.close()
         }
     }
