@@ -7,7 +7,8 @@ package struct CBORWriter: Sendable {
     /// The bytes written so far.
     package private(set) var bytes: [UInt8] = []
 
-    package init() {}
+    /// - Parameter capacity: as many bytes are written without growing.
+    package init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
 
     package mutating func unsigned(_ value: UInt64) {
         // The buffer holds the longest head; the same goes for every call below.
@@ -19,18 +20,32 @@ package struct CBORWriter: Sendable {
         unsafe append { unsafe cbor_encode_negint(value, $0, $1) }
     }
 
-    package mutating func bytes(_ value: [UInt8]) {
-        unsafe append { unsafe cbor_encode_bytestring_start(value.count, $0, $1) }
-        bytes += value
+    package mutating func bytes(_ value: [UInt8]) { bytes(value.span) }
+
+    package mutating func bytes(_ value: Span<UInt8>) {
+        let count = value.count
+        unsafe append { unsafe cbor_encode_bytestring_start(count, $0, $1) }
+        append(value)
     }
 
-    package mutating func text(_ value: String) { text(utf8: Array(value.utf8)) }
+    package mutating func text(_ value: String) {
+        var value = value
+        value.makeContiguousUTF8()
+        text(utf8: value.utf8.span)
+    }
+
+    package mutating func text(utf8: [UInt8]) { text(utf8: utf8.span) }
 
     /// - Parameter utf8: valid UTF-8.
-    package mutating func text(utf8: [UInt8]) {
+    package mutating func text(utf8: Span<UInt8>) {
         let count = utf8.count
         unsafe append { unsafe cbor_encode_string_start(count, $0, $1) }
-        bytes += utf8
+        append(utf8)
+    }
+
+    private mutating func append(_ value: Span<UInt8>) {
+        // The span's bytes live as long as the call.
+        unsafe value.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
     }
 
     /// The head of an array: `count` items follow.

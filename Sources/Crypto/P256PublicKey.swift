@@ -24,6 +24,16 @@ package struct P256PublicKey: Hashable, Sendable {
         self.y = y
     }
 
+    /// Calls `body` with X ‖ Y, 64 bytes.
+    package func withCoordinates<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
+        func big(_ digest: Digest) -> (UInt64, UInt64, UInt64, UInt64) {
+            let words = digest.words
+            return (words.0.bigEndian, words.1.bigEndian, words.2.bigEndian, words.3.bigEndian)
+        }
+        // Eight words without padding are 64 bytes, which live as long as the call.
+        return unsafe withUnsafeBytes(of: (big(x), big(y))) { body(unsafe $0.bindMemory(to: UInt8.self).span) }
+    }
+
     /// The X9.63 uncompressed form, 65 bytes.
     package var x963: [UInt8] {
         [UInt8](capacity: Self.byteCount) {

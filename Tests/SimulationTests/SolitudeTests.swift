@@ -120,4 +120,13 @@ struct SolitudeTests {
         one.rest(wantsToBeAlone: false)
         #expect(two.start())
     }
+
+    @Test func `a loop that was alone and never rests does not hold the others up`() throws {
+        let solitude = Solitude(loops: 2)
+        let (one, two) = (solitude.seats[0], solitude.seats[1])
+        #expect(one.startAlone() && !two.start())
+        // Its next batch starts in the tick in which the lone one ends.
+        #expect(one.start())
+        #expect(two.start())
+    }
 }

@@ -41,6 +41,8 @@ extension KafkaRecordLog {
     func handedOut(_ event: ConsumerEvent) -> ConsumerEvent {
         guard case .record(let record) = event else { return event }
         guard decisions[record.partition] == .started else {
+            // Its pause had failed.
+            if decisions[record.partition] == .held { try? consumer.pause([record.partition]) }
             isRewindPending = true
             return .endOfPartition(PartitionOffset(partition: record.partition, offset: record.offset))
         }

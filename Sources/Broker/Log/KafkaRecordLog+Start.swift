@@ -53,10 +53,13 @@ extension KafkaRecordLog {
     private static let startMilliseconds = 2_000
 
     package func hold(_ partition: Int32) throws {
-        try consumer.pause([partition])
+        // First: its records stay back even if the pause fails, as it does for a partition that the library misses.
         decisions[partition] = .held
+        do throws(KafkaFault) { try consumer.pause([partition]) } catch {
+            // The abort reads again what the caller has polled.
+            throw error.judged(isFatal: error.isFatal, requiresAbort: true)
+        }
     }
-
 }
 
 extension PartitionOffset {

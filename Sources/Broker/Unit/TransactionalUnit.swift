@@ -89,6 +89,7 @@ final class TransactionalUnit: BrokerUnit {
     }
 
     func begin() throws {
+        cutLedgers = []
         // A copy may have been sent after the last unit ended.
         discardAfterRepeats()
         try prepareNow()
@@ -96,7 +97,6 @@ final class TransactionalUnit: BrokerUnit {
         progress = UnitProgress(patience, producer?.deliveries ?? DeliveryCounts())
         try call { producer throws(KafkaFault) in try producer.begin() }
         isOpen = true
-        cutLedgers = []
     }
 
     /// Takes over the id in slices, serving the group in between.

@@ -39,7 +39,8 @@ struct BatchState {
         let number = settings.ledgerPartition(partition)
         if let changed = overlay[number, id] { return changed }
         let place = views.place(of: number, ledger)
-        return views.ledgers[place].keys.record(id, forRequestOf: digest)
+        // Through the span: the array's own getter copies the ledger.
+        return views.ledgers.span[place].keys.record(id, forRequestOf: digest)
     }
 
     mutating func set(_ key: consuming KeyRecord, of id: KeyID, on partition: Int32) {

@@ -3,13 +3,6 @@ package import Crypto
 
 /// The second points of keys in use: in memory only, neither written nor received.
 extension KeyLedger {
-    /// - Parameter publicKey: the key that the point is used with.
-    /// - Returns: nil if there is none, or if the ledger has another public key for this key ID.
-    package func second(of key: KeyID, publicKey: P256PublicKey) -> P256SecondPoint? {
-        guard !seconds.isEmpty, let slot = find(key), self.publicKey(at: slot) == publicKey else { return nil }
-        return seconds[slot]
-    }
-
     /// Keeps a point until the key is removed or gets another public key. Does nothing where the ledger does not have
     /// this public key.
     ///

@@ -11,7 +11,8 @@ package struct KeyLedger: Sendable {
         case unknown
         /// Imported with bytes that are no point.
         case unusable
-        case key(P256PublicKey)
+        /// With its second point, if the ledger has kept one.
+        case key(P256PublicKey, second: P256SecondPoint? = nil)
     }
 
     private static let segmentCount = 1024
@@ -29,7 +30,9 @@ package struct KeyLedger: Sendable {
 
     package func lookup(_ key: KeyID) -> Lookup {
         guard let slot = find(key) else { return .unknown }
-        return publicKey(at: slot).map { .key($0) } ?? .unusable
+        guard let key = publicKey(at: slot) else { return .unusable }
+        // A point is kept only while its key is: see ``setSecond(_:of:publicKey:)``.
+        return .key(key, second: seconds.isEmpty ? nil : seconds[slot])
     }
 
     package subscript(key: KeyID) -> KeyRecord? { find(key).map { record(at: $0) } }

@@ -74,7 +74,7 @@ package enum LedgerCodec {
         version(&cbor)
         number(1, consumed.expiresAt.milliseconds, &cbor)
         cbor.unsigned(2)
-        cbor.bytes(consumed.request.bytes)
+        consumed.request.withBytes { cbor.bytes($0) }
         return cbor.bytes
     }
 
@@ -88,15 +88,12 @@ package enum LedgerCodec {
     }
 
     private static func value(of record: KeyRecord) -> [UInt8] {
-        var cbor = CBORWriter()
-        let optional = [
-            record.app != nil, record.validationCategory != nil, record.nonce != nil, record.lastRequest != nil,
-            record.issued != nil,
-        ]
-        cbor.map(6 + optional.count { $0 })
+        // Enough for all members, with texts of a usual length.
+        var cbor = CBORWriter(capacity: 384)
+        cbor.map(6 + optionalMembers(record))
         version(&cbor)
         cbor.unsigned(1)
-        cbor.bytes(record.publicKey.map { $0.x.bytes + $0.y.bytes } ?? record.unusableKey)
+        if let key = record.publicKey { key.withCoordinates { cbor.bytes($0) } } else { cbor.bytes(record.unusableKey) }
         number(2, Int64(record.counter), &cbor)
         if let app = record.app {
             cbor.unsigned(3)
@@ -109,7 +106,7 @@ package enum LedgerCodec {
         number(7, record.registeredAt.milliseconds, &cbor)
         if let nonce = record.nonce {
             cbor.unsigned(8)
-            cbor.bytes(nonce.bytes)
+            nonce.withBytes { cbor.bytes($0) }
         }
         if let last = record.lastRequest { write(last, &cbor) }
         if let issued = record.issued {
@@ -121,11 +118,16 @@ package enum LedgerCodec {
         return cbor.bytes
     }
 
+    private static func optionalMembers(_ record: KeyRecord) -> Int {
+        (record.app == nil ? 0 : 1) + (record.validationCategory == nil ? 0 : 1) + (record.nonce == nil ? 0 : 1)
+            + (record.lastRequest == nil ? 0 : 1) + (record.issued == nil ? 0 : 1)
+    }
+
     private static func write(_ last: LastRequest, _ cbor: inout CBORWriter) {
         cbor.unsigned(9)
         cbor.array(4)
         cbor.text(utf8: last.id.utf8)
-        cbor.bytes(last.valueDigest.bytes)
+        last.valueDigest.withBytes { cbor.bytes($0) }
         cbor.unsigned(UInt64(last.issuedAt))
         cbor.unsigned(UInt64(last.expiresAt))
     }

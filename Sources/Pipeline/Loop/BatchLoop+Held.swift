@@ -23,8 +23,9 @@ extension BatchLoop {
 
     /// Stops reading a partition, and reports why; the others go on. Until it is revoked or assigned again.
     func hold(_ partition: Int32, _ sentence: String) throws {
-        try log.source.member?.hold(partition)
+        // First: a fault of the pause must not lose why the partition is held.
         held[partition] = sentence
+        try log.source.member?.hold(partition)
         guard toldHolds[partition] != sentence else { return }
         toldHolds[partition] = sentence
         notice(PartitionNotice(partition: partition, sentence: sentence, isHeld: true))

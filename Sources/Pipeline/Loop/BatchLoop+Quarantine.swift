@@ -9,8 +9,8 @@ extension BatchLoop {
     /// No request is judged by an incomplete ledger, and nothing of it is kept: it is read from its beginning when the
     /// partition is assigned again.
     func quarantine(_ partition: Int32, _ sentence: String) throws {
-        try hold(partition, sentence)
         forget(partition)
+        try hold(partition, sentence)
     }
 
     /// Holds a partition whose ledger has records that this version cannot read.

@@ -8,7 +8,7 @@ package import Log
 /// their results back through `post`. It never waits for a lane: ``tick()`` does the work that is ready and returns.
 ///
 /// Its states are independent of each other, and each draws its steps: ``LoopPhase``, ``AssignmentPhase``,
-/// ``Leftover``, ``Writing``, and every batch's ``Batch/Stage``.
+/// ``Leftover``, ``Writing``, ``NextSettings``, and every batch's ``Batch/Stage``.
 package final class BatchLoop: @unchecked Sendable {
     package struct Options: Sendable {
         package var batch = BatchLimits()
@@ -44,7 +44,7 @@ package final class BatchLoop: @unchecked Sendable {
     }
 
     let log: LogRoles
-    private(set) var settings: PipelineSettings
+    var settings: PipelineSettings
     let lanes: any LaneRunner
     let options: Options
     var work: WorkSlot { options.work }
@@ -54,8 +54,8 @@ package final class BatchLoop: @unchecked Sendable {
     let uptime: @Sendable () -> Int64?
     let notice: @Sendable (any LogFault) -> Void
 
-    private(set) var stages: Stages
-    private var nextSettings: NextSettings?
+    var stages: Stages
+    var nextSettings = NextSettings.none { willSet { nextSettings.check(newValue) } }
 
     var inFlight: [Batch] = []
     private var nextNumber = 0
@@ -124,6 +124,9 @@ package final class BatchLoop: @unchecked Sendable {
     /// Whether the next tick waits in a poll.
     package var isIdle: Bool { inFlight.isEmpty && !awaitsOthers && assignment.restoration?.mayRead ?? true }
 
+    /// Whether the outcome of a commit waits for the next tick.
+    package var hasOutcome: Bool { if case .ended = writing { true } else { false } }
+
     /// Whether a stop left a batch whose commit had failed.
     package var endedWithoutCommit: Bool { phase == .abandoned }
 
@@ -183,8 +186,7 @@ package final class BatchLoop: @unchecked Sendable {
         var moved = try advance()
         limitRevocation()
         kept.sweep(at: uptime())
-        // Not while ledgers are half read: only whole ledgers show which sealing keys are in use.
-        if inFlight.isEmpty, assignment.restoration == nil, let next = nextSettings { moved = adopt(next) || moved }
+        moved = try reload() || moved
         if inFlight.isEmpty { moved = try finishChange() || moved }
         if isDone { return .finished }
         let wait = inFlight.isEmpty && !moved ? waitMilliseconds : 0
@@ -218,7 +220,7 @@ package final class BatchLoop: @unchecked Sendable {
     private var mayPoll: Bool {
         guard !assignment.isChanging, phase == .reading, inFlight.count < mostInFlight else { return false }
         // New settings start between two batches. They wait for a restore, which waits for nothing.
-        guard let restoration = assignment.restoration else { return nextSettings == nil }
+        guard let restoration = assignment.restoration else { return !waitsForSettings }
         return restoration.hasStarted
     }
 
@@ -274,34 +276,6 @@ package final class BatchLoop: @unchecked Sendable {
         guard inFlight.isEmpty, !assignment.isChanging else { return false }
         if case .none = leftover, phase == .ended { return true }
         return phase == .stopping
-    }
-}
-
-// MARK: - Reload
-
-extension BatchLoop {
-    /// New settings waiting for the batches in flight to leave.
-    private struct NextSettings {
-        let settings: PipelineSettings
-        let taken: @Sendable (MissingSealingKeys?) -> Void
-    }
-
-    /// Uses other settings from the next batch on.
-    ///
-    /// - Parameter taken: called once they are in use (nil), or with the keys that they lack, if the old ones stay.
-    package func replace(_ settings: PipelineSettings, taken: @escaping @Sendable (MissingSealingKeys?) -> Void) {
-        nextSettings = NextSettings(settings: settings, taken: taken)
-    }
-
-    private func adopt(_ next: NextSettings) -> Bool {
-        nextSettings = nil
-        let missing = missingSealingKeys(in: next.settings)
-        if missing == nil {
-            settings = next.settings
-            stages = Stages(settings: settings, options: options)
-        }
-        next.taken(missing)
-        return true
     }
 }
 

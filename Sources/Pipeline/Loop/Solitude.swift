@@ -36,6 +36,8 @@ package final class Solitude: Sendable {
         func start() -> Bool {
             state.withLock { state in
                 guard state.loner == nil || state.loner == number else { return false }
+                // Ordinary work again: a loop that is busy all the time never rests.
+                state.loner = nil
                 state.isBusy[number] = true
                 return true
             }

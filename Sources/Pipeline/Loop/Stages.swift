@@ -36,9 +36,6 @@ package struct MissingSealingKeys: Error, Equatable, Sendable, CustomStringConve
 }
 
 extension BatchLoop {
-    /// The keys that the ledgers here use and the settings lack; nil = none. On the loop's thread.
-    package func missing(in settings: PipelineSettings) -> MissingSealingKeys? { missingSealingKeys(in: settings) }
-
     /// The keys that the ledgers here use and the settings lack; nil = none.
     ///
     /// - Parameter partition: one that has just become whole; half-read ledgers do not count.

@@ -23,10 +23,9 @@ package enum ResolveStage {
             work?.note(record.record)
             guard record.bringsAssertion, let keyID = record.keyID else { return .notNeeded }
             let place = views.place(of: record.record.partition, ledger)
-            let lookup = views.ledgers[place].keys.lookup(keyID)
-            if case .key(let key) = lookup {
-                return .key(key, second: views.ledgers[place].keys.second(of: keyID, publicKey: key))
-            }
+            // Through the span: the array's own getter copies the ledger.
+            let lookup = views.ledgers.span[place].keys.lookup(keyID)
+            if case .key(let key, let second) = lookup { return .key(key, second: second) }
             // A lost key: the records after this one may find it in the ledger again. It is noted with this batch even
             // if an earlier one has it: that one's record may be refused, and leaves before the next is resolved.
             if lookup == .unknown, candidates[keyID] == nil,

@@ -103,7 +103,8 @@ final class LoopDriver: @unchecked Sendable {
         dispatchPrecondition(condition: .onQueue(queue))
         guard let loop else { return }
         do {
-            let left = pause.leftMilliseconds
+            // The outcome of a commit does not wait for the end of a pause.
+            let left = loop.hasOutcome ? 0 : pause.leftMilliseconds
             if left > 0, try !loop.serve() { return wake(after: .milliseconds(min(left, Self.servingMilliseconds))) }
             let progress = try loop.tick(waitMilliseconds: idleWaitMilliseconds)
             shared.withLock { [tally = loop.tally, restoring = loop.restoring] in

@@ -73,12 +73,15 @@ final class LoopSet {
     /// - Parameter taken: called once they are in use everywhere (nil), or with the keys that they lack.
     func replace(_ settings: PipelineSettings, taken: @escaping @Sendable (MissingSealingKeys?) -> Void) {
         let posts = zip(members.map(\.driver.post), loops).map { ReplacePost(post: $0, loop: $1) }
-        let asked = Ballot(posts.count) { missing in
-            guard missing == nil else { return taken(missing) }
+        let judged = Ballot(posts.count) { missing in
+            if let missing {
+                for member in posts { member.post { member.loop.withdraw() } }
+                return taken(missing)
+            }
             let answered = Ballot(posts.count, taken)
-            for member in posts { member.post { member.loop.replace(settings, taken: answered.vote) } }
+            for member in posts { member.post { member.loop.take(settings) { answered.vote(nil) } } }
         }
-        for member in posts { member.post { asked.vote(member.loop.missing(in: settings)) } }
+        for member in posts { member.post { member.loop.offer(settings, judged: judged.vote) } }
     }
 }
 

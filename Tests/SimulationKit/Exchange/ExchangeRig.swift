@@ -65,11 +65,16 @@ package final class ExchangeRig {
         try settle()
     }
 
-    /// As ``restart(_:)`` with the settings that were; others come while the ledger is being read.
-    package func restartReplacing(with next: PipelineSettings) throws {
+    /// As ``restart(_:)`` with the settings that were, until the ledger is being read.
+    package func restartRestoring() throws {
         log.restart()
         loop = Self.loop(log, settings, lanes, clock)
         while loop.restoring == nil { _ = try loop.tick(waitMilliseconds: 0) }
+    }
+
+    /// Other settings come while the ledger is being read.
+    package func restartReplacing(with next: PipelineSettings) throws {
+        try restartRestoring()
         loop.replace(Self.own(next, random)) { _ in }
         try settle()
     }
