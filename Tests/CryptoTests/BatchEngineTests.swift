@@ -22,6 +22,47 @@ struct BatchEngineTests {
         #expect(EngineTest.failure(of: arithmetic) == nil)
     }
 
+    /// Answers with what belongs to another place of a group of eight.
+    private final class MixedUp: SignatureEngine {
+        private let alter: ([SignatureCheck], Int) -> SignatureCheck
+        private let openSSL = OpenSSLEngine()
+
+        init(_ alter: @escaping ([SignatureCheck], Int) -> SignatureCheck) { self.alter = alter }
+
+        func verify(_ checks: [SignatureCheck]) -> [Bool] {
+            openSSL.verify(checks.indices.map { alter(checks, $0) })
+        }
+    }
+
+    @Test func `the self-test finds lanes that read each other's keys, digests, signatures or answers`() {
+        #expect(EngineTest.failure(of: MixedUp { $0[$1] }) == nil)
+        func mixed(_ body: @escaping (SignatureCheck, SignatureCheck) -> SignatureCheck) -> String? {
+            EngineTest.failure(of: MixedUp { checks, place in body(checks[place], checks[place & ~7]) })
+        }
+        let keys = mixed { own, other in
+            guard case .p256(_, let digest, let signature, _) = own, case .p256(let key, _, _, _) = other else {
+                return own
+            }
+            return .p256(key: key, digest: digest, signature: signature)
+        }
+        let digests = mixed { own, other in
+            switch (own, other) {
+            case (.p256(let key, _, let signature, _), .p256(_, let digest, _, _)):
+                .p256(key: key, digest: digest, signature: signature)
+            case (.p384(let key, _, let der), .p384(_, let digest, _)): .p384(key: key, digest: digest, signature: der)
+            default: own
+            }
+        }
+        let leaves = mixed { own, other in
+            guard case .p384(let key, let digest, _) = own, case .p384(_, _, let der) = other else { return own }
+            return .p384(key: key, digest: digest, signature: der)
+        }
+        let answers = mixed { $1 }
+        #expect(
+            keys?.contains("P-256") == true && digests != nil && leaves?.contains("P-384") == true && answers != nil
+        )
+    }
+
     @Test(arguments: usable)
     func `every place of every group size has its own answer`(arithmetic: BatchArithmetic) {
         let (engine, cases) = (Self.engine(arithmetic), SignatureCases(seed: 1))
@@ -138,6 +179,13 @@ struct CrossCheckTests {
             for turn in 0..<10 { _ = engine.verify(checks.map { cases.altered($0, bit: turn) }) }
             #expect(range.contains(watch.comparedCount), "one in \(share): \(watch.comparedCount)")
         }
+    }
+
+    @Test func `a check that comes again and again is compared now and then`() throws {
+        let (watch, cases) = (BatchEngineTests.watch(10), SignatureCases(seed: 11))
+        let (engine, check) = (BatchEngine(.portable, watch: watch), cases.altered(cases.valid(0), bit: 5))
+        for _ in 0..<400 { #expect(engine.verify([check]) == [false]) }
+        #expect((5...110).contains(watch.comparedCount), "\(watch.comparedCount)")
     }
 
     @Test func `accepted and refused answers are compared alike`() throws {

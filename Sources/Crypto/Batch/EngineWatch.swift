@@ -29,16 +29,16 @@ package final class EngineWatch: Sendable {
     package var undecidedCount: Int { undecided.load(ordering: .relaxed) }
 
     /// Whether this answer is to be compared.
-    func samples(_ check: SignatureCheck) -> Bool {
+    ///
+    /// - Parameter number: of the check on its lane, so that a check which comes again is not always left out.
+    func samples(_ check: SignatureCheck, number: UInt64) -> Bool {
         guard threshold > 0 else { return false }
         // SipHash, seeded at random for each process, under a key of our own.
         var hasher = Hasher()
         hasher.combine(key)
+        hasher.combine(number)
         switch check {
-        case .p256(_, let digest, let signature, _):
-            hasher.combine(digest)
-            hasher.combine(signature.r)
-        case .p384(_, let digest, _): hasher.combine(digest)
+        case .p256(_, let digest, _, _), .p384(_, let digest, _): hasher.combine(digest)
         }
         return UInt64(truncatingIfNeeded: hasher.finalize()) <= threshold
     }

@@ -15,8 +15,8 @@ enum NextSettings: DrawnState {
 
     func mayBecome(_ next: NextSettings) -> Bool {
         switch (self, next) {
-        case (.none, .offered), (.offered, .judged), (.judged, .due), (.due, .none), (.offered, .none), (.judged, .none):
-            true
+        case (.none, .offered), (.offered, .judged), (.judged, .due), (.due, .none): true
+        case (.offered, .none), (.judged, .none): true
         // The operator changed the files again.
         case (.offered, .offered), (.judged, .offered), (.due, .offered): true
         default: false
