@@ -135,7 +135,7 @@ struct JSONParser {
             if byte == UInt8(ascii: "\\") {
                 isEscaped = true
                 // Escapes come in runs, which must not cost more than other bytes.
-                let end = ByteScan.endOfUnicodeRun(text, from: JSONEscape.endOfShortRun(text, from: index))
+                let end = ByteScan.endOfUnicodeRun(text, from: ByteScan.endOfShortRun(text, from: index))
                 guard end == index else {
                     index = end
                     continue
