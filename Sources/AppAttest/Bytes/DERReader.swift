@@ -129,10 +129,11 @@ extension DERReader {
                 position += 1
                 continue
             }
+            let content = element.content
             let holdsOthers =
                 element.tag.leading & 0x20 != 0
-                || (element.tag == .octetString && !element.content.isEmpty && bytes[element.content.lowerBound] == 0x30)
-            position = holdsOthers ? element.content.lowerBound : element.content.upperBound
+                || (element.tag == .octetString && !content.isEmpty && bytes[content.lowerBound] == 0x30)
+            position = holdsOthers ? content.lowerBound : content.upperBound
         }
         return true
     }

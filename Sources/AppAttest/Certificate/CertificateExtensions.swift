@@ -54,7 +54,8 @@ enum CertificateExtensions {
         var reader = DERReader(content)
         while let member = try? reader.next(.sequence, bytes) {
             var fields = DERReader(member)
-            if let found = try? fields.next(.objectIdentifier, bytes), bytes.holds(identifier, in: found) { return true }
+            guard let found = try? fields.next(.objectIdentifier, bytes) else { return false }
+            if bytes.holds(identifier, in: found) { return true }
         }
         return false
     }
