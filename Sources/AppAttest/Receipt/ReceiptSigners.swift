@@ -82,7 +82,6 @@ struct ReceiptSigners {
             roots: issuing.map { Validity(of: $0) }
         )
         for certificate in [signer, intermediate] { certificates.insert(certificate.digest, certificate) }
-        intermediate.prepareRefusals()
         anchors.insert(intermediate.digest, issuing)
         pairs.insert(pair, trusted)
         return trusted
@@ -122,11 +121,12 @@ struct ReceiptSigners {
         _ bytes: Span<UInt8>
     ) throws(ReceiptRefusal) {
         let list = try UnverifiedSigners(container, known, bytes)
-        guard let intermediate = list.intermediate else { throw list.refusal(bytes) }
-        let issuing =
+        let issuing = list.intermediate.map { intermediate in
             intermediate.known.flatMap { anchors.find($0.digest) }
-            ?? roots.filter { intermediate.shape.mayBeIssued(by: $0, bytes) }
-        guard list.mayChain(to: issuing, bytes) else { throw list.refusal(bytes) }
+                ?? roots.filter { intermediate.shape.mayBeIssued(by: $0, bytes) }
+        }
+        let stranger = list.stranger(roots, issuing: issuing ?? [], bytes)
+        guard stranger == nil, list.isComplete else { throw list.refusal(stranger, bytes) }
     }
 
     /// Whether a SignerInfo's issuer and serial number are the certificate's.

@@ -42,23 +42,31 @@ struct UnverifiedSigners {
         others = members
     }
 
-    /// Whether our own arithmetic finds nothing against the signer's signature and every certificate beside it.
+    /// Whether the container names one certificate, and that one another.
+    var isComplete: Bool { intermediate != nil }
+
+    /// The certificate by which the list certainly fails to chain, chosen by the list alone and not by what is known;
+    /// nil where our own arithmetic finds nothing against it.
     ///
-    /// - Parameter roots: those that issued the intermediate, as far as our own arithmetic can tell.
-    func mayChain(to roots: [CACertificate], _ bytes: Span<UInt8>) -> Bool {
-        guard let signer, let intermediate, !roots.isEmpty,
-            others.allSatisfy({ other in roots.contains { bytes.holds($0.der, in: other.shape.whole) } }),
-            let key = intermediate.known?.key ?? intermediate.shape.key(bytes)
-        else { return false }
-        return !signer.shape.isRefused(by: key, bytes)
+    /// - Parameter issuing: the roots that issued the intermediate, as far as our own arithmetic can tell.
+    func stranger(_ roots: [CACertificate], issuing: [CACertificate], _ bytes: Span<UInt8>) -> Member? {
+        guard let signer else {
+            // None is named, or several are: the marker tells which one was meant.
+            return members.first { Self.hasMarker($0.shape, bytes) } ?? Self.first(of: members, notIn: roots, bytes)
+        }
+        guard let intermediate else { return Self.first(of: others, notIn: roots, bytes) ?? signer }
+        guard !issuing.isEmpty else { return intermediate }
+        if let other = Self.first(of: others, notIn: issuing, bytes) { return other }
+        guard let key = intermediate.known?.key ?? intermediate.shape.key(bytes) else { return intermediate }
+        return signer.shape.isRefused(by: key, bytes) ? signer : nil
     }
 
-    /// Why a list is refused that does not chain: `bad-certificate` where a certificate cannot be used by itself.
+    /// Why a list is refused that does not chain: `bad-certificate` where the stranger cannot be used by itself.
     ///
-    /// Only the first unknown certificate is read for that: each costs as much as all else in the receipt.
-    func refusal(_ bytes: Span<UInt8>) -> ReceiptRefusal {
+    /// No other certificate is read for that: each costs as much as all else in the receipt.
+    func refusal(_ stranger: Member?, _ bytes: Span<UInt8>) -> ReceiptRefusal {
         if let known = signer?.known, known.isCA || !known.maySign { return .badCertificate }
-        guard let stranger = members.first(where: { $0.known == nil }) else { return .chain }
+        guard let stranger, stranger.known == nil else { return .chain }
         switch stranger.shape.reading(bytes) {
         case .unreadable: return .badCertificate
         case .notRead: return .chain
@@ -66,6 +74,15 @@ struct UnverifiedSigners {
             guard let signer, signer.shape.whole == stranger.shape.whole else { return .chain }
             return facts.isCA || !facts.maySign ? .badCertificate : .chain
         }
+    }
+
+    private static func first(of list: [Member], notIn roots: [CACertificate], _ bytes: Span<UInt8>) -> Member? {
+        list.first { member in !roots.contains { bytes.holds($0.der, in: member.shape.whole) } }
+    }
+
+    private static func hasMarker(_ shape: CertificateShape, _ bytes: Span<UInt8>) -> Bool {
+        guard let extensions = shape.extensions else { return false }
+        return CertificateExtensions.have(ObjectIdentifier.receiptSigning, extensions, bytes)
     }
 
     /// Whether a SignerInfo's issuer and serial number are the certificate's.
@@ -76,9 +93,7 @@ struct UnverifiedSigners {
     }
 
     private static func isReceiptSigner(_ member: Member, _ bytes: Span<UInt8>) -> Bool {
-        guard let extensions = member.shape.extensions,
-            CertificateExtensions.have(ObjectIdentifier.receiptSigning, extensions, bytes),
-            case .p256 = member.known?.key ?? member.shape.key(bytes)
+        guard hasMarker(member.shape, bytes), case .p256 = member.known?.key ?? member.shape.key(bytes)
         else { return false }
         return true
     }

@@ -3,7 +3,7 @@ internal import COpenSSL
 /// Refusals by our own arithmetic: OpenSSL needs 0.7 ms to find that a P-384 root did not sign a certificate, which any
 /// sender may ask for. Only OpenSSL accepts one.
 extension CACertificate {
-    /// Makes the table of an issuer whose certificate is trusted, if its key is on P-384.
+    /// Makes the table of a configured root, if its key is on P-384.
     package func prepareRefusals(in tables: P384Tables = .roots) {
         if case .p384(let key)? = key { tables.prepare(key) }
     }
