@@ -1,31 +1,15 @@
-/// Runs of escapes, several at a time: a text of nothing else must not cost more than other texts.
+/// Runs of escapes, in loops of their own: a text of nothing else must not cost more than other texts.
 extension ByteScan {
     /// The index behind the two-character escapes that stand side by side from `start` on.
     static func endOfShortRun(_ bytes: Span<UInt8>, from start: Int) -> Int {
         var index = start
         // As many bytes are looked at as are left.
         unsafe bytes.withUnsafeBytes { raw in
-            while unsafe shortKinds(raw, at: index) != nil { index &+= 16 }
             while index &+ 2 <= raw.count, unsafe raw[index] == 0x5C, unsafe JSONEscape.short(raw[index &+ 1]) != nil {
                 index &+= 2
             }
         }
         return index
-    }
-
-    /// The second characters of the eight two-character escapes from `index` on; nil if there are not so many.
-    @inline(__always)
-    private static func shortKinds(_ raw: UnsafeRawBufferPointer, at index: Int) -> SIMD8<UInt8>? {
-        guard index &+ 16 <= raw.count else { return nil }
-        // Sixteen bytes are left.
-        let pairs = unsafe raw.loadUnaligned(fromByteOffset: index, as: SIMD16<UInt8>.self)
-        let kinds = pairs.oddHalf
-        let areShort =
-            (pairs.evenHalf .== 0x5C)
-            .& (kinds .== UInt8(ascii: "/") .| kinds .== UInt8(ascii: "n") .| kinds .== 0x22 .| kinds .== 0x5C
-                .| kinds .== UInt8(ascii: "r") .| kinds .== UInt8(ascii: "t") .| kinds .== UInt8(ascii: "b")
-                .| kinds .== UInt8(ascii: "f"))
-        return all(areShort) ? kinds : nil
     }
 
     /// Writes what the two-character escapes from `source[index...]` on stand for; returns how many there are.
@@ -38,18 +22,6 @@ extension ByteScan {
         to target: UnsafeMutableRawPointer
     ) -> Int {
         var (index, count) = (start, 0)
-        while let kinds = unsafe shortKinds(source, at: index) {
-            var bytes = kinds
-            bytes.replace(with: 0x0A, where: kinds .== UInt8(ascii: "n"))
-            bytes.replace(with: 0x09, where: kinds .== UInt8(ascii: "t"))
-            bytes.replace(with: 0x0D, where: kinds .== UInt8(ascii: "r"))
-            bytes.replace(with: 0x08, where: kinds .== UInt8(ascii: "b"))
-            bytes.replace(with: 0x0C, where: kinds .== UInt8(ascii: "f"))
-            // Eight escapes have sixteen bytes, hence room for eight.
-            unsafe target.storeBytes(of: bytes, toByteOffset: count, as: SIMD8<UInt8>.self)
-            index &+= 16
-            count &+= 8
-        }
         // Two characters are looked at only where two are left.
         while index &+ 2 <= source.count, unsafe source[index] == 0x5C,
             let byte = unsafe JSONEscape.short(source[index &+ 1])
