@@ -7,8 +7,8 @@ internal import DeviceLab
 /// accepted record, before it alarms.
 struct CostLab {
     static let alarm = 3.0
-    /// In nanoseconds: as long as any record takes to travel. An attacker gains nothing by sending what costs less.
-    private static let floor = 20_000.0
+    /// In nanoseconds: twice the cheapest record with a signature. An attacker gains nothing by sending what costs less.
+    private static let floor = 30_000.0
 
     private let inputs: CostInputs
     private let rig: CostRig
