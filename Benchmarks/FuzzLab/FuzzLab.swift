@@ -17,6 +17,7 @@ struct FuzzLab {
     private var least = 1000
     /// Nil: verdicts are fuzzed, not what they cost.
     private var costSeconds: Int?
+    private var engine = CostEngine.auto
     /// Nil: objects are fuzzed, not signatures.
     private var signatures: Int?
 
@@ -28,7 +29,12 @@ struct FuzzLab {
     private init(_ arguments: [String]) throws {
         var rest = arguments[...]
         while let option = rest.popFirst() {
-            guard let value = rest.popFirst().flatMap({ UInt64($0) }) else { Self.usage() }
+            guard let text = rest.popFirst() else { Self.usage() }
+            if option == "--engine", let named = CostEngine(rawValue: text) {
+                engine = named
+                continue
+            }
+            guard let value = UInt64(text) else { Self.usage() }
             switch option {
             case "--inputs": inputs = Int(clamping: value)
             case "--seed": seed = value
@@ -42,14 +48,15 @@ struct FuzzLab {
     }
 
     private static func usage() -> Never {
-        print("Usage: FuzzLab [--inputs N] [--seed S] [--lanes L] [--least K] | FuzzLab --cost SECONDS [--seed S]")
+        print("Usage: FuzzLab [--inputs N] [--seed S] [--lanes L] [--least K]")
+        print("       FuzzLab --cost SECONDS [--seed S] [--engine auto|ifma|portable|openssl]")
         print("       FuzzLab --signatures N [--seed S] [--lanes L]")
         exit(2)
     }
 
     private func run() throws -> Int32 {
         if let costSeconds {
-            var lab = try CostLab(seed: seed)
+            var lab = try CostLab(seed: seed, engine: engine)
             return try lab.run(seconds: costSeconds)
         }
         if let signatures { return SignatureLab(count: signatures, seed: seed, lanes: lanes).run() }

@@ -22,6 +22,7 @@ enum Hostile {
         let patterns = [
             "a", "\\n", "\\u0061", "\\u0301\\u0323", "\\ud83d\\ude00", "\u{301}\u{323}", "\u{e9}", "\u{1F600}", "\\/",
             "AAAA", "\u{20AC}", "\\\"", "%41", "/", ":", ".",
+            "\\na", "\\/A", "\\u0041A",
         ]
         let pattern = Array(patterns[random.below(patterns.count)].utf8)
         return (0..<max(1, length / pattern.count)).flatMap { _ in pattern }

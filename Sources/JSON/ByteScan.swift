@@ -169,7 +169,7 @@ enum ByteScan {
     ///
     /// - Precondition: `target` has room for `source.count - index` bytes.
     @inline(__always)
-    private static func copyRun(
+    static func copyRun(
         _ source: UnsafeRawBufferPointer,
         from start: Int,
         to target: UnsafeMutableRawPointer,
@@ -194,67 +194,6 @@ enum ByteScan {
             done &+= 1
         }
         return done
-    }
-
-    /// Copies a string's content up to its closing quote, two-character escapes resolved; returns how many bytes.
-    ///
-    /// - Precondition: `target` has room for `text.count - start` bytes.
-    /// - Parameter stop: where the closing quote is; stays nil where there is none, or another escape or a control
-    ///   character comes before it.
-    static func unescapeString(
-        _ text: Span<UInt8>,
-        from start: Int,
-        into target: UnsafeMutableBufferPointer<UInt8>,
-        stop: inout Int?
-    ) -> Int {
-        guard let base = UnsafeMutableRawPointer(target.baseAddress) else { return 0 }
-        var (index, count) = (start, 0)
-        unsafe text.withUnsafeBytes { source in
-            while true {
-                let run = unsafe copyRun(source, from: index, to: base + count, escaping: true)
-                index &+= run
-                count &+= run
-                guard index < source.count else { return }
-                if unsafe source[index] == UInt8(ascii: "\"") {
-                    stop = index
-                    return
-                }
-                // Two characters are looked at only where two are left.
-                guard unsafe source[index] == UInt8(ascii: "\\"), index &+ 1 < source.count,
-                    let byte = unsafe JSONEscape.short(source[index &+ 1])
-                else { return }
-                unsafe base.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
-                index &+= 2
-                count &+= 1
-            }
-        }
-        return count
-    }
-
-    /// The bytes of the string whose text stands in `range` of `document`, its escapes resolved.
-    ///
-    /// - Precondition: the parser has accepted it: each backslash starts a whole escape, surrogates come in pairs.
-    static func unescape(_ document: Span<UInt8>, _ range: Range<Int>) -> [UInt8] {
-        let text = document.extracting(range)
-        // An escape is never shorter than what it stands for, so the output is never ahead of the input.
-        return unsafe array(text.count) { target in
-            guard let base = UnsafeMutableRawPointer(target.baseAddress) else { return 0 }
-            var (index, count) = (0, 0)
-            unsafe text.withUnsafeBytes { source in
-                while true {
-                    let run = unsafe copyRun(source, from: index, to: base + count, escaping: false)
-                    index &+= run
-                    count &+= run
-                    guard index < source.count else { return }
-                    let scalar = JSONEscape.read(text, at: &index)
-                    JSONEscape.forEachUTF8Byte(of: scalar) { byte in
-                        unsafe base.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
-                        count &+= 1
-                    }
-                }
-            }
-            return count
-        }
     }
 
     @inline(__always)

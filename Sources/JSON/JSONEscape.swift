@@ -17,14 +17,6 @@ enum JSONEscape {
         return 0x10000 + ((unit & 0x3FF) << 10 | low & 0x3FF)
     }
 
-    /// The index behind all two-character escapes that stand side by side from `start` on.
-    @inline(__always)
-    static func endOfShortRun(_ text: Span<UInt8>, from start: Int) -> Int {
-        var index = start
-        while index + 1 < text.count, text[index] == UInt8(ascii: "\\"), short(text[index + 1]) != nil { index += 2 }
-        return index
-    }
-
     /// Whether a text, its escapes resolved, is `name`, which is ASCII. It ends at the first byte that differs.
     ///
     /// - Precondition: the parser has accepted the text.

@@ -134,8 +134,12 @@ struct JSONParser {
             if byte == UInt8(ascii: "\"") { break }
             if byte == UInt8(ascii: "\\") {
                 isEscaped = true
+                if isLoneShortEscape(text, at: index) {
+                    index &+= 2
+                    continue
+                }
                 // Escapes come in runs, which must not cost more than other bytes.
-                let end = ByteScan.endOfUnicodeRun(text, from: JSONEscape.endOfShortRun(text, from: index))
+                let end = ByteScan.endOfUnicodeRun(text, from: ByteScan.endOfShortRun(text, from: index))
                 guard end == index else {
                     index = end
                     continue
@@ -163,6 +167,12 @@ struct JSONParser {
         }
         try append(.string, from: start, to: index, isEscaped: isEscaped)
         position = index + 1
+    }
+
+    /// Whether a two-character escape is at `index`, and none follows it.
+    @inline(__always)
+    private func isLoneShortEscape(_ text: Span<UInt8>, at index: Int) -> Bool {
+        index &+ 2 < text.count && text[index &+ 2] != UInt8(ascii: "\\") && JSONEscape.short(text[index &+ 1]) != nil
     }
 
     private mutating func number(_ text: Span<UInt8>) throws(JSONFault) {

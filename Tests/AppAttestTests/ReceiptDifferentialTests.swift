@@ -125,6 +125,8 @@ import Testing
                 let leaf = try? LeafCertificate(changed.indices, changed.span)
             else { continue }
             let expected = certificate.isSigned(by: issuer)
+            let shape = try CertificateShape(changed.indices, changed.span)
+            #expect(shape.isRefused(by: .p256(key), changed.span) == !expected, "byte \(index)")
             let digest = SHA256.hash(changed.span.extracting(leaf.signedPart))
             let signature = P256Signature(strictDER: changed.span.extracting(leaf.signature))
             let answer = signature.map { engine.isValid(.p256(key: key, digest: digest, signature: $0)) } ?? false

@@ -73,4 +73,24 @@ import Testing
         let longer = Samples.body(Samples.assertionBody).replacing("keyId", with: escaped + "x")
         #expect(try Samples.decoder().decode(Samples.request(body: longer)).refusal == .malformedRequest)
     }
+
+    @Test(arguments: [(1_024, true), (1_025, false), (9_000, false)])
+    func `a hash has 1,024 bytes at most, however it is written`(count: Int, isFine: Bool) throws {
+        let text = Samples.text([UInt8](repeating: 0xFF, count: count))
+        for isEscaped in [false, true] {
+            let written = isEscaped ? text.utf8.map { "\\u00" + String($0, radix: 16) }.joined() : text
+            let members = Array(Samples.assertionBody.dropLast()) + [("clientDataHash", "\"\(written)\"")]
+            let decoding = try Samples.decoder().decode(Samples.request(body: Samples.body(members)))
+            #expect((decoding.request != nil) == isFine)
+        }
+    }
+
+    @Test(arguments: ["n", "u0061"])
+    func `a token of escapes that is longer than any is not a token`(escape: String) throws {
+        let token = String(repeating: "\\" + escape, count: 60_000 / (escape.utf8.count + 1))
+        let decoding = try Samples.decoder().decode(
+            Samples.request(path: Samples.path(.verifyAppCheckToken), body: "{\"appCheckToken\":\"\(token)\"}")
+        )
+        #expect(decoding.refusal == .tokenInvalid)
+    }
 }

@@ -88,4 +88,52 @@ import Testing
         let text = Array("\\u0061\\u0301éé".utf8)
         #expect(isAccepted(Array(text.prefix(count))) == [6, 12, 14, 16].contains(count))
     }
+
+    /// Escapes as they are written, with the bytes that they stand for.
+    private static let escapes: [(written: String, bytes: [UInt8])] = [
+        ("\\n", [0x0A]), ("\\t", [0x09]), ("\\r", [0x0D]), ("\\b", [0x08]), ("\\f", [0x0C]), ("\\/", [0x2F]),
+        ("\\\\", [0x5C]), ("\\\"", [0x22]), ("\\u0061", [0x61]), ("\\u00e9", [0xC3, 0xA9]),
+        ("\\u20Ac", [0xE2, 0x82, 0xAC]), ("\\uFFFf", [0xEF, 0xBF, 0xBF]),
+        ("\\uD83d\\uDe00", [0xF0, 0x9F, 0x98, 0x80]), ("a", [0x61]), ("aaaaaaaaa", [UInt8](repeating: 0x61, count: 9)),
+        ("é", [0xC3, 0xA9]),
+    ]
+
+    @Test func `runs of escapes of any length and mixture stand for what each of them does`() throws {
+        func check(_ places: [Int]) throws {
+            let written = places.map { Self.escapes[$0].written }.joined()
+            let bytes = places.flatMap { Self.escapes[$0].bytes }
+            let string = try JSONDocument(parsing: Array("\"\(written)\"".utf8)).root
+            #expect(string.stringBytes == bytes, "\(written)")
+            let isHeld = string.holds(bytes.span)
+            #expect(isHeld)
+        }
+        for one in Self.escapes.indices {
+            for count in 0...40 {
+                try check(Array(repeating: one, count: count))
+                // The run is broken at each place.
+                if (1...20).contains(count) {
+                    let other = (one + count) % Self.escapes.count
+                    for place in 0..<count {
+                        var places = Array(repeating: one, count: count)
+                        places[place] = other
+                        try check(places)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `a run of two-character escapes ends at the first that is none`() {
+        for count in 1...20 {
+            for place in 0..<count {
+                for kind in UInt8.min...UInt8.max {
+                    var content = Array(repeating: Array("\\/".utf8), count: count).flatMap { $0 }
+                    content[2 * place + 1] = kind
+                    // A backslash or a quote shifts the escapes behind it.
+                    guard kind != 0x5C, kind != 0x22, kind != UInt8(ascii: "u") else { continue }
+                    #expect(isAccepted(content) == Array("/nrtbf".utf8).contains(kind))
+                }
+            }
+        }
+    }
 }

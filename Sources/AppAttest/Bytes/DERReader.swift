@@ -117,6 +117,35 @@ extension DERReader {
         return content
     }
 
+    /// Whether a range has so few elements, with those inside others and inside OCTET STRINGs. A byte that begins none
+    /// counts as one.
+    static func elements(in range: Range<Int>, areAtMost most: Int, _ bytes: Span<UInt8>) -> Bool {
+        var (position, count) = (range.lowerBound, 0)
+        while position < range.upperBound {
+            count += 1
+            guard count <= most else { return false }
+            var reader = DERReader(position..<range.upperBound)
+            guard let element = try? reader.next(bytes) else {
+                position += 1
+                continue
+            }
+            let content = element.content
+            let holdsOthers =
+                element.tag.leading & 0x20 != 0
+                || (element.tag == .octetString && !content.isEmpty && bytes[content.lowerBound] == 0x30)
+            position = holdsOthers ? content.lowerBound : content.upperBound
+        }
+        return true
+    }
+
+    /// The next element, which must have the tag.
+    mutating func element(_ tag: DERTag, _ bytes: Span<UInt8>) throws(DERFault) -> DERElement {
+        let start = position
+        let element = try next(bytes)
+        guard element.tag == tag else { throw DERFault(offset: start) }
+        return element
+    }
+
     /// An INTEGER's content octets: at least one, minimal.
     mutating func integer(_ bytes: Span<UInt8>) throws(DERFault) -> Range<Int> {
         let content = try next(.integer, bytes)

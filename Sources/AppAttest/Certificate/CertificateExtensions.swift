@@ -17,8 +17,19 @@ enum CertificateExtensions {
         guard areProcessed else { throw .unprocessedCritical }
     }
 
+    /// The same for the content of a certificate's [3].
+    static func judge(list: Range<Int>, _ bytes: Span<UInt8>) throws(DERFault) {
+        guard try allAreProcessed(list, bytes) else { throw DERFault(offset: list.lowerBound) }
+    }
+
     private static func allAreProcessed(_ bytes: Span<UInt8>) throws(DERFault) -> Bool {
-        guard let list = try find(bytes) else { return true }
+        var certificate = DERReader(try DERReader.only(.sequence, in: 0..<bytes.count, bytes))
+        var fields = DERReader(try certificate.next(.sequence, bytes))
+        guard let list = try find(&fields, bytes) else { return true }
+        return try allAreProcessed(list, bytes)
+    }
+
+    private static func allAreProcessed(_ list: Range<Int>, _ bytes: Span<UInt8>) throws(DERFault) -> Bool {
         var reader = DERReader(try DERReader.only(.sequence, in: list, bytes))
         var areProcessed = true
         while !reader.isAtEnd {
@@ -28,15 +39,25 @@ enum CertificateExtensions {
         return areProcessed
     }
 
-    /// The content of the signed part's [3]; nil where there is none.
-    private static func find(_ bytes: Span<UInt8>) throws(DERFault) -> Range<Int>? {
-        var certificate = DERReader(try DERReader.only(.sequence, in: 0..<bytes.count, bytes))
-        var fields = DERReader(try certificate.next(.sequence, bytes))
+    /// The content of the signed part's [3]; nil where none is left.
+    static func find(_ fields: inout DERReader, _ bytes: Span<UInt8>) throws(DERFault) -> Range<Int>? {
         while !fields.isAtEnd {
             let field = try fields.next(bytes)
             if field.tag == .explicit(3) { return field.content }
         }
         return nil
+    }
+
+    /// Whether a judged list has an extension with this identifier.
+    static func have(_ identifier: [UInt8], _ list: Range<Int>, _ bytes: Span<UInt8>) -> Bool {
+        guard let content = try? DERReader.only(.sequence, in: list, bytes) else { return false }
+        var reader = DERReader(content)
+        while let member = try? reader.next(.sequence, bytes) {
+            var fields = DERReader(member)
+            guard let found = try? fields.next(.objectIdentifier, bytes) else { return false }
+            if bytes.holds(identifier, in: found) { return true }
+        }
+        return false
     }
 
     /// - Returns: false for a critical extension that is not processed here.

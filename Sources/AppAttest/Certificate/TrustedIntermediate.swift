@@ -46,9 +46,21 @@ struct TrustedIntermediates {
     mutating func trusted(_ range: Range<Int>, _ bytes: Span<UInt8>) throws(Refusal) -> TrustedIntermediate {
         let digest = SHA256.hash(bytes.extracting(range))
         if let found = known.find(digest) { return found }
+        try refuseStranger(range, bytes)
         let intermediate = try verified(bytes.array(range))
         known.insert(digest, intermediate)
         return intermediate
+    }
+
+    /// Refuses what no root certainly issued before OpenSSL reads it: anybody can write one.
+    private func refuseStranger(_ range: Range<Int>, _ bytes: Span<UInt8>) throws(Refusal) {
+        // A root is never sent.
+        let isRoot = roots.contains { $0.subject == $0.issuer && bytes.holds($0.der, in: range) }
+        guard !isRoot else { throw .chain }
+        guard let shape = try? CertificateShape(range, bytes), shape.key(bytes) != nil else { throw .badCertificate }
+        guard !roots.contains(where: { shape.mayBeIssued(by: $0, bytes) }) else { return }
+        if case .unreadable = shape.reading(bytes) { throw .badCertificate }
+        throw .chain
     }
 
     private func verified(_ der: [UInt8]) throws(Refusal) -> TrustedIntermediate {

@@ -27,7 +27,7 @@ struct ReceiptSigners {
     private static let maxCertificateBytes = 4096
 
     private let roots: [CACertificate]
-    /// Certificates of lists that chained: parsing one again costs more than all else.
+    /// Signers and intermediates of lists that chained: parsing one again costs more than all else.
     private var certificates: VerifiedCache<CACertificate>
     /// Intermediates with the roots that issued them.
     private var anchors: VerifiedCache<[CACertificate]>
@@ -52,8 +52,7 @@ struct ReceiptSigners {
         _ bytes: Span<UInt8>
     ) throws(ReceiptRefusal) -> ReceiptSigner {
         guard !container.certificates.isEmpty else { throw .chain }
-        var list: [CACertificate] = []
-        for range in container.certificates { list.append(try read(range, bytes)) }
+        var list = try found(container, bytes)
         let named = list.indices.filter { Self.isNamed(list[$0], by: container.signerID, bytes) }
         guard named.count == 1, let index = named.first else { throw .chain }
         let signer = list.remove(at: index)
@@ -82,19 +81,52 @@ struct ReceiptSigners {
             validities: [Validity(of: signer), Validity(of: intermediate)],
             roots: issuing.map { Validity(of: $0) }
         )
-        for certificate in [signer] + list { certificates.insert(certificate.digest, certificate) }
+        for certificate in [signer, intermediate] { certificates.insert(certificate.digest, certificate) }
         anchors.insert(intermediate.digest, issuing)
         pairs.insert(pair, trusted)
         return trusted
     }
 
-    private mutating func read(_ range: Range<Int>, _ bytes: Span<UInt8>) throws(ReceiptRefusal) -> CACertificate {
-        guard range.count <= Self.maxCertificateBytes else { throw .badCertificate }
-        if let known = certificates.find(SHA256.hash(bytes.extracting(range))) { return known }
+    /// The certificates, of which OpenSSL reads those that are new. A list that is certainly refused never gets there:
+    /// anybody can write one, and no reading may cost more than its refusal.
+    private mutating func found(
+        _ container: ReceiptContainer,
+        _ bytes: Span<UInt8>
+    ) throws(ReceiptRefusal) -> [CACertificate] {
+        var known: [CACertificate?] = []
+        for range in container.certificates {
+            guard range.count <= Self.maxCertificateBytes else { throw .badCertificate }
+            let digest = SHA256.hash(bytes.extracting(range))
+            known.append(certificates.find(digest) ?? roots.first { $0.digest == digest })
+        }
+        if known.contains(where: { $0 == nil }) { try refuseStrangers(container, known, bytes) }
+        var list: [CACertificate] = []
+        for (range, found) in zip(container.certificates, known) {
+            if let found { list.append(found) } else { list.append(try Self.read(range, bytes)) }
+        }
+        return list
+    }
+
+    private static func read(_ range: Range<Int>, _ bytes: Span<UInt8>) throws(ReceiptRefusal) -> CACertificate {
         guard let certificate = CACertificate(der: bytes.array(range)),
             (try? CertificateExtensions.judge(certificate.der)) != nil
         else { throw .badCertificate }
         return certificate
+    }
+
+    /// - Throws: where no root certainly vouches for the list.
+    private mutating func refuseStrangers(
+        _ container: ReceiptContainer,
+        _ known: [CACertificate?],
+        _ bytes: Span<UInt8>
+    ) throws(ReceiptRefusal) {
+        let list = try UnverifiedSigners(container, known, bytes)
+        let issuing = list.intermediate.map { intermediate in
+            intermediate.known.flatMap { anchors.find($0.digest) }
+                ?? roots.filter { intermediate.shape.mayBeIssued(by: $0, bytes) }
+        }
+        let stranger = list.stranger(roots, issuing: issuing ?? [], bytes)
+        guard stranger == nil, list.isComplete else { throw list.refusal(stranger, bytes) }
     }
 
     /// Whether a SignerInfo's issuer and serial number are the certificate's.

@@ -55,24 +55,40 @@ final class ReceiptVerifier {
         let signer = try signers.trusted(container, bytes)
         guard signer.isValid(at: payload.createdAt) else { throw .expiredOrNotYetValid }
         let judged = Self.refusal(of: payload, expectations, at: time)
-        if let attributes = container.signedAttributes {
-            // The signature covers the attributes, not the content: OpenSSL checks all but one of RFC 5652's rules.
-            guard SignedAttributes.nameContentType(attributes, bytes),
-                CMS.verifiedContent(object, roots: roots) == container.content
-            else { throw .signature }
-            verdict.refusal = judged
-            return Self.concluded(verdict)
-        }
         guard let signature = P256Signature(strictDER: bytes.extracting(container.signature)) else { throw .signature }
-        let check = SignatureCheck.p256(
-            key: signer.key,
-            digest: SHA256.hash(container.content),
-            signature: signature,
-            second: signer.second
-        )
-        return Prepared(check: check) { [verdict] isValid in
+        let contentDigest = SHA256.hash(container.content)
+        guard let attributes = container.signedAttributes else {
+            return Self.open(verdict, judged, Self.check(of: contentDigest, by: signer, signature)) { true }
+        }
+        // The signature covers the attributes, not the content. OpenSSL judges them, which is slow, so it gets only
+        // what certainly has the signer's signature over the right content.
+        guard SignedAttributes.nameContentType(attributes, bytes),
+            SignedAttributes.nameDigest(contentDigest, attributes, bytes)
+        else { throw .signature }
+        let digest = SignedAttributes.signedDigest(attributes, bytes)
+        return Self.open(verdict, judged, Self.check(of: digest, by: signer, signature)) { [roots] in
+            CMS.verifiedContent(object, roots: roots) == container.content
+        }
+    }
+
+    private static func check(
+        of digest: Digest,
+        by signer: ReceiptSigner,
+        _ signature: P256Signature
+    ) -> SignatureCheck {
+        .p256(key: signer.key, digest: digest, signature: signature, second: signer.second)
+    }
+
+    /// - Parameter holds: asked once the signature is known to be valid.
+    private static func open(
+        _ verdict: ReceiptVerdict,
+        _ judged: ReceiptRefusal?,
+        _ check: SignatureCheck,
+        _ holds: @escaping () -> Bool
+    ) -> Prepared<ReceiptVerdict> {
+        Prepared(check: check) { isValid in
             var verdict = verdict
-            verdict.refusal = isValid ? judged : .signature
+            verdict.refusal = isValid && holds() ? judged : .signature
             return .success(verdict)
         }
     }

@@ -46,17 +46,20 @@ struct RequestBody {
         return value
     }
 
-    /// The token's text as it is: a fault in it is the token's, not the request's.
+    /// The token's text as it is: a fault in it is the token's, not the request's. So is its length.
     func appCheckToken() throws(Reason) -> [UInt8] {
-        guard let text = try member("appCheckToken", or: "app_check_token")?.stringBytes else {
+        guard let member = try member("appCheckToken", or: "app_check_token"), member.kind == .string else {
             throw .malformedRequest
+        }
+        guard member.writtenBytes <= 6 * UnverifiedToken.maxBytes, let text = member.stringBytes else {
+            throw .tokenInvalid
         }
         return text
     }
 
     /// An empty body: none, `null`, an empty string (as the SDK sends) or an object.
     static func checkEmpty(_ node: JSONNode?) throws(Reason) {
-        guard let node, node.kind != .null, node.stringBytes != [] else { return }
+        guard let node, node.kind != .null, node.kind != .string || node.writtenBytes > 0 else { return }
         _ = try RequestBody(node)
     }
 
@@ -67,6 +70,8 @@ struct RequestBody {
         let hash = try member("clientDataHash", or: "client_data_hash")
         let data = try member("clientData", or: "client_data")
         if let hash {
+            // Of what is too long however it is written nothing is decoded.
+            guard hash.writtenBytes <= 8 * (limits.clientDataHashBytes + 2) else { throw .malformedRequest }
             let bytes = try Self.decode(hash)
             guard data == nil, length.allows(bytes.count), bytes.count <= limits.clientDataHashBytes
             else { throw .malformedRequest }

@@ -8,31 +8,21 @@ extension CACertificate {
         if case .p384(let key)? = key { tables.prepare(key) }
     }
 
-    /// Whether `issuer`, whose table is made, certainly did not sign this certificate.
+    /// Whether `issuer` certainly did not sign this certificate; false for a P-384 issuer whose table is not made.
     package func isRefused(by issuer: CACertificate, tables: P384Tables = .roots) -> Bool {
-        guard case .p384(let key)? = issuer.key, let table = tables.table(of: key), let digest = signedDigest,
-            Self.arithmeticIsSound
-        else { return false }
-        let group = P384Group()
-        guard group.append(digest, signature) else { return true }
-        var isRefused = false
-        group.verify(table, by: .portable) { _, verdict in isRefused = verdict == .refused }
-        return isRefused
+        guard let key = issuer.key, let hash, let part = Self.firstElement(of: der) else { return false }
+        let der = der
+        let signed = CertificateSignature(signature, over: der.span.extracting(part), hash)
+        return signed.isRefused(by: key, tables: tables)
     }
 
-    /// A machine on which our arithmetic fails must not refuse what Apple signed.
-    private static let arithmeticIsSound = EngineTest.failure(of: .portable) == nil
-
-    /// What ECDSA sees of the signed part; nil for another algorithm.
-    private var signedDigest: P384Number? {
-        guard let part = Self.firstElement(of: der) else { return nil }
-        let signed = Array(der[part])
+    /// The hash under the signature; nil for another algorithm.
+    private var hash: SignatureHash? {
         switch signatureNID {
-        case NID_ecdsa_with_SHA256: return P384Number(SHA256.hash(signed))
-        case NID_ecdsa_with_SHA384:
-            let digest = SHA384.hash(signed.span)
-            return P384Number(leftPadding: digest.span)
-        default: return nil
+        case NID_ecdsa_with_SHA256: .sha256
+        case NID_ecdsa_with_SHA384: .sha384
+        case NID_ecdsa_with_SHA512: .sha512
+        default: nil
         }
     }
 

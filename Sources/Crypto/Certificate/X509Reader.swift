@@ -2,13 +2,6 @@ internal import COpenSSL
 
 /// Reads the parts of an `X509` into Swift values. Borrows the certificate and never outlives it.
 @safe struct X509Reader {
-    struct Facts {
-        let isCA: Bool
-        let pathLength: Int?
-        let mayCertSign: Bool
-        let maySign: Bool
-    }
-
     private let handle: OpaquePointer
 
     /// - Parameter handle: stays alive as long as the reader.
@@ -45,7 +38,7 @@ internal import COpenSSL
     }
 
     /// nil where an extension is malformed or occurs twice.
-    var facts: Facts? {
+    var facts: CertificateFacts? {
         // The calls only read the certificate (OpenSSL caches the extensions under its own lock).
         let flags = unsafe X509_get_extension_flags(handle)
         guard flags & UInt32(EXFLAG_INVALID) == 0 else { return nil }
@@ -53,7 +46,7 @@ internal import COpenSSL
         let pathLength = unsafe X509_get_pathlen(handle)
         // All bits are set where the extension is absent.
         let usage = unsafe X509_get_key_usage(handle)
-        return Facts(
+        return CertificateFacts(
             isCA: flags & constraints == constraints,
             pathLength: pathLength < 0 ? nil : pathLength,
             mayCertSign: usage & UInt32(KU_KEY_CERT_SIGN) != 0,

@@ -1,0 +1,57 @@
+/// The hash under an authority's ECDSA signature.
+package enum SignatureHash: Sendable { case sha256, sha384, sha512 }
+
+/// The signature on a certificate as it stands in its DER, before anything else in it is believed.
+///
+/// Our own arithmetic refuses what an authority certainly did not sign. Only OpenSSL accepts a certificate.
+package struct CertificateSignature: Sendable {
+    private let digest: [UInt8]
+    /// SEQUENCE { r, s }.
+    private let der: [UInt8]
+
+    /// - Parameter signedPart: the tbsCertificate with its header.
+    package init(_ der: [UInt8], over signedPart: Span<UInt8>, _ hash: SignatureHash) {
+        self.der = der
+        digest =
+            switch hash {
+            case .sha256: SHA256.hash(signedPart).bytes
+            case .sha384: SHA384.hash(signedPart)
+            case .sha512: SHA512.hash(signedPart)
+            }
+    }
+
+    /// Whether the key certainly did not make this signature. False for a P-384 key without a table: OpenSSL decides.
+    package func isRefused(by key: IssuerKey, tables: P384Tables = .roots) -> Bool {
+        guard Self.arithmeticIsSound else { return false }
+        switch key {
+        case .p256(let key): return isRefused(by: key)
+        case .p384(let key): return tables.table(of: key).map { isRefused(by: $0) } ?? false
+        }
+    }
+
+    private func isRefused(by table: P384Table) -> Bool {
+        // ECDSA sees the leftmost bits, as many as the curve's order has.
+        guard let number = P384Number(leftPadding: digest.span.extracting(first: P384Number.byteCount)) else {
+            return true
+        }
+        let group = P384Group()
+        guard group.append(number, der) else { return true }
+        var isRefused = false
+        group.verify(table, by: .portable) { _, verdict in isRefused = verdict == .refused }
+        return isRefused
+    }
+
+    private func isRefused(by key: P256PublicKey) -> Bool {
+        guard let number = Digest(digest.span.extracting(first: Digest.byteCount)),
+            let signature = P256Signature(strictDER: der)
+        else { return true }
+        let group = P256Group()
+        group.append(key, P256SecondPoint(of: key), number, signature)
+        var isRefused = false
+        group.verify(by: .portable) { _, verdict in isRefused = verdict == .refused }
+        return isRefused
+    }
+
+    /// A machine on which our arithmetic fails must not refuse what Apple signed.
+    private static let arithmeticIsSound = EngineTest.failure(of: .portable) == nil
+}
