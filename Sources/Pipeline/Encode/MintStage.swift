@@ -9,6 +9,8 @@ package struct MintStage: Sendable {
     /// The common beginning of all tokens of an app and subject.
     private let templates: [Subject: Template]
     private let shared: SharedTokens
+    /// Those that no lane uses just now: as many as there are lanes at most.
+    private let scratches = Locked<[SigningScratch]>([])
 
     private struct Subject: Hashable {
         let app: Int
@@ -42,8 +44,42 @@ package struct MintStage: Sendable {
         self.templates = templates
     }
 
+    /// The tokens of a grain's accepted exchanges, signed together.
+    ///
+    /// - Parameter work: notes the records that are touched.
+    func tokens(
+        _ range: Range<Int>,
+        _ records: [DecodedRecord],
+        _ verdicts: Span<Verdict>,
+        work: WorkSlot
+    ) -> GrainTokens {
+        var tokens = GrainTokens()
+        guard settings.exchange.mints else { return tokens }
+        var (places, drafts): ([Int], [UnsignedToken]) = ([], [])
+        for index in range {
+            // The order is looked at first: most records have none, and unwrapping a request copies all of it.
+            guard let times = verdicts[index].order?.times, let request = records[index].request else { continue }
+            work.note(records[index].record)
+            switch token(times, records[index], request) {
+            case .shared(let token)?: tokens.set(token, at: index)
+            case .own(let draft)?:
+                places.append(index)
+                drafts.append(draft)
+            case nil: break
+            }
+        }
+        guard !drafts.isEmpty else { return tokens }
+        work.noteAll()
+        let scratch = scratches.withLock { $0.popLast() } ?? SigningScratch()
+        let signatures = settings.exchange.signer.sign(drafts.map(\.request), scratch)
+        scratches.withLock { $0.append(scratch) }
+        for (number, index) in places.enumerated() { tokens.set(drafts[number].finish(signatures[number]), at: index) }
+        return tokens
+    }
+
+    /// - Parameter token: the record's, where its order has one.
     /// - Returns: the answer's JSON; nil where none is made (a replay that only judges).
-    func answer(_ order: MintOrder, to record: DecodedRecord, _ request: Request) -> [UInt8]? {
+    func answer(_ order: MintOrder, to record: DecodedRecord, _ request: Request, token: [UInt8]?) -> [UInt8]? {
         guard settings.exchange.mints else { return nil }
         switch order {
         case .verification: return nil
@@ -51,7 +87,7 @@ package struct MintStage: Sendable {
             let life = ProtoDuration(milliseconds: settings.exchange.challenges.ttlMilliseconds)
             return challenge(at: time, record, request).map { ExchangeAnswer.challenge($0, ttl: life) }
         case .attestation(let artifact, let times, let now):
-            guard let token = token(times, record, request), let key = settings.exchange.keys.sealing.active else {
+            guard let token, let key = settings.exchange.keys.sealing.active else {
                 return nil
             }
             return ExchangeAnswer.attestation(
@@ -61,7 +97,7 @@ package struct MintStage: Sendable {
                 isBeta: request.isBeta
             )
         case .assertion(let times, let now):
-            return token(times, record, request).map {
+            return token.map {
                 ExchangeAnswer.assertion(token: $0, ttl: times.remaining(at: now), isBeta: request.isBeta)
             }
         }
@@ -76,18 +112,25 @@ package struct MintStage: Sendable {
         return key.seal(app: settings.registry.apps[app].name, issuedAt: time, random: random)
     }
 
-    private func token(_ times: TokenTimes, _ record: DecodedRecord, _ request: Request) -> [UInt8]? {
+    /// One token for many records, or a record's own, which lacks its signature.
+    private enum Token {
+        case shared([UInt8])
+        case own(UnsignedToken)
+    }
+
+    private func token(_ times: TokenTimes, _ record: DecodedRecord, _ request: Request) -> Token? {
         guard let index = request.appIndex, let subject = subject(of: request), let keyID = request.keyID,
             let template = templates[Subject(app: index, name: subject)]
         else { return nil }
         let app = settings.registry.apps[index]
         if app.tokens.sharedSessionTokens, !times.isLimitedUse {
-            return shared.token(of: "\(app.name)/\(subject)", times) {
+            let token = shared.token(of: "\(app.name)/\(subject)", times) {
                 template.tokens.mint(times, id: template.ids.shared(times))
             }
+            return .shared(token)
         }
         let id = template.ids.id(requestID: record.requestID, valueDigest: record.valueDigest, keyID: keyID)
-        return template.tokens.mint(times, id: id)
+        return .own(template.tokens.draft(times, id: id))
     }
 
     /// The registry's own id, which tokens name however the path named it.
@@ -96,6 +139,24 @@ package struct MintStage: Sendable {
         case .app(let index, _): ExactText(settings.registry.apps[index].appID)
         case .oauthClient(_, let clientID): clientID
         case .project: nil
+        }
+    }
+}
+
+/// The tokens of some records of a grain.
+struct GrainTokens {
+    private var byIndex: [Int: [UInt8]] = [:]
+
+    subscript(index: Int) -> [UInt8]? { byIndex[index] }
+    mutating func set(_ token: [UInt8], at index: Int) { byIndex[index] = token }
+}
+
+extension MintOrder {
+    /// The times of the token that is to be minted; nil where the order has none.
+    fileprivate var times: TokenTimes? {
+        switch self {
+        case .verification, .challenge: nil
+        case .attestation(_, let times, _), .assertion(let times, _): times
         }
     }
 }
