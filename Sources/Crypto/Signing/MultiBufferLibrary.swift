@@ -39,7 +39,8 @@ internal import COpenSSL
         guard unsafe Self.hasOurOpenSSL(handle) else { throw .otherOpenSSL }
         // The types are those of the library's headers.
         unsafe signRSA = unsafe unsafeBitCast(try Self.symbol("mbx_rsa_private_crt_ssl_mb8", handle), to: RSASign.self)
-        unsafe signP256 = unsafe unsafeBitCast(try Self.symbol("mbx_nistp256_ecdsa_sign_ssl_mb8", handle), to: P256Sign.self)
+        let p256 = unsafe try Self.symbol("mbx_nistp256_ecdsa_sign_ssl_mb8", handle)
+        unsafe signP256 = unsafe unsafeBitCast(p256, to: P256Sign.self)
         algorithms = try unsafe Self.algorithms(handle)
         guard !algorithms.isEmpty else { throw .notApplicable }
     }

@@ -61,7 +61,8 @@ package struct TokenSigner: Sendable {
         let rest = places.count % GroupSize.group
         let digests = places.dropLast(rest < GroupSize.least(key.kind) ? rest : 0).map { requests[$0].digest }
         guard !digests.isEmpty else { return }
-        guard let made = Self.sign(digests, key, library.signer), scratch.areValid(made, of: digests, key, tested.second)
+        guard let made = Self.sign(digests, key, library.signer),
+            scratch.areValid(made, of: digests, key, tested.second)
         else {
             // None of them counts: OpenSSL signs all.
             return library.stop(key.kind)

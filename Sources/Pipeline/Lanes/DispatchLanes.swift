@@ -74,7 +74,7 @@ package final class DispatchLanes: LaneRunner, @unchecked Sendable {
 
     /// Several grains for each lane: a token costs a hundred times what other records do, and one grain may have all of a
     /// small batch. In steps of eight, the signatures that a library makes at once.
-    static func grain(of count: Int, lanes: Int, most: Int) -> Int {
+    package static func grain(of count: Int, lanes: Int, most: Int) -> Int {
         let share = (count + grainsPerLane * lanes - 1) / (grainsPerLane * lanes)
         return min(most, (share + 7) / 8 * 8)
     }
