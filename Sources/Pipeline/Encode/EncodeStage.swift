@@ -37,10 +37,10 @@ package struct EncodeStage: Sendable {
         // Elements of spans are read in place.
         let (findings, verdicts) = (findings.span, verdicts.span)
         let judged = range.clamped(to: 0..<records.count)
-        let tokens = mint.tokens(judged, records, verdicts, work: work)
+        let answers = mint.answers(judged, records, verdicts, work: work)
         for index in judged {
             work.note(records[index].record)
-            encode(records[index], findings[index], verdicts[index], tokens[index], into: &outputs, &scratch)
+            encode(records[index], findings[index], verdicts[index], answers[index], into: &outputs, &scratch)
             refusals.add(records[index], verdicts[index], in: registry)
         }
         for index in range.dropFirst(judged.count) {
@@ -56,13 +56,13 @@ package struct EncodeStage: Sendable {
     /// The broker must accept every output: one that it refuses would stop its partition.
     ///
     /// - Parameters:
-    ///   - token: signed for this record, if it is an exchange.
+    ///   - answer: for the tokens topic, if there is one.
     ///   - scratch: room for one output after another.
     private func encode(
         _ decoded: DecodedRecord,
         _ finding: Finding,
         _ verdict: Verdict,
-        _ token: [UInt8]?,
+        _ answer: [UInt8]?,
         into outputs: inout [OutboundRecord],
         _ scratch: inout JSONWriter
     ) {
@@ -72,10 +72,7 @@ package struct EncodeStage: Sendable {
         case .accepted, .refused, .deferred: break
         }
         appendResult(decoded, finding, verdict, into: &outputs, &scratch)
-        // The order is looked at first: most records have none, and unwrapping a request copies all of it.
-        if let order = verdict.order, let request = decoded.request,
-            let answer = mint.answer(order, to: decoded, request, token: token)
-        {
+        if let answer {
             let header = RecordHeader("request-id", decoded.requestID)
             var record = output(.tokens, of: decoded, answer, headers: [header] + decoded.traceHeaders)
             record.status = verdict.status?.code

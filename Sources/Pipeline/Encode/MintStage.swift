@@ -44,62 +44,79 @@ package struct MintStage: Sendable {
         self.templates = templates
     }
 
-    /// The tokens of a grain's accepted exchanges, signed together.
+    /// The answers to a grain's accepted exchanges; their tokens are signed together. None in a replay that only judges.
     ///
     /// - Parameter work: notes the records that are touched.
-    func tokens(
+    func answers(
         _ range: Range<Int>,
         _ records: [DecodedRecord],
         _ verdicts: Span<Verdict>,
         work: WorkSlot
-    ) -> GrainTokens {
-        var tokens = GrainTokens()
-        guard settings.exchange.mints else { return tokens }
-        var (places, drafts): ([Int], [UnsignedToken]) = ([], [])
+    ) -> GrainAnswers {
+        var answers = GrainAnswers(range)
+        guard settings.exchange.mints else { return answers }
+        var drafts: [Draft] = []
         for index in range {
             // The order is looked at first: most records have none, and unwrapping a request copies all of it.
-            guard let times = verdicts[index].order?.times, let request = records[index].request else { continue }
+            guard let order = verdicts[index].order, let request = records[index].request else { continue }
             work.note(records[index].record)
-            switch token(times, records[index], request) {
-            case .shared(let token)?: tokens.set(token, at: index)
-            case .own(let draft)?:
-                places.append(index)
-                drafts.append(draft)
-            case nil: break
+            switch order {
+            case .verification: break
+            case .challenge(let time):
+                let life = ProtoDuration(milliseconds: settings.exchange.challenges.ttlMilliseconds)
+                answers[index] = challenge(at: time, records[index], request).map {
+                    ExchangeAnswer.challenge($0, ttl: life)
+                }
+            case .attestation(_, let times, _), .assertion(let times, _):
+                switch token(times, records[index], request) {
+                case .shared(let token)?: answers[index] = answer(order, token, isBeta: request.isBeta)
+                case .own(let token)?: drafts.append(Draft(index: index, token: token, isBeta: request.isBeta))
+                case nil: break
+                }
             }
         }
-        guard !drafts.isEmpty else { return tokens }
-        work.noteAll()
-        let scratch = scratches.withLock { $0.popLast() } ?? SigningScratch()
-        let signatures = settings.exchange.signer.sign(drafts.map(\.request), scratch)
-        scratches.withLock { $0.append(scratch) }
-        for (number, index) in places.enumerated() { tokens.set(drafts[number].finish(signatures[number]), at: index) }
-        return tokens
+        sign(&drafts, verdicts, work, into: &answers)
+        return answers
     }
 
-    /// - Parameter token: the record's, where its order has one.
-    /// - Returns: the answer's JSON; nil where none is made (a replay that only judges).
-    func answer(_ order: MintOrder, to record: DecodedRecord, _ request: Request, token: [UInt8]?) -> [UInt8]? {
-        guard settings.exchange.mints else { return nil }
+    /// An answer that waits for its token's signature.
+    private struct Draft {
+        let index: Int
+        var token: UnsignedToken
+        let isBeta: Bool
+    }
+
+    private func sign(
+        _ drafts: inout [Draft],
+        _ verdicts: Span<Verdict>,
+        _ work: WorkSlot,
+        into answers: inout GrainAnswers
+    ) {
+        guard !drafts.isEmpty else { return }
+        work.noteAll()
+        let scratch = scratches.withLock { $0.popLast() } ?? SigningScratch()
+        let signatures = settings.exchange.signer.sign(drafts.map(\.token.request), scratch)
+        scratches.withLock { $0.append(scratch) }
+        for (number, signature) in signatures.enumerated() {
+            let (index, isBeta) = (drafts[number].index, drafts[number].isBeta)
+            let token = drafts[number].token.finish(signature)
+            answers[index] = verdicts[index].order.flatMap { answer($0, token, isBeta: isBeta) }
+        }
+    }
+
+    private func answer(_ order: MintOrder, _ token: [UInt8], isBeta: Bool) -> [UInt8]? {
         switch order {
-        case .verification: return nil
-        case .challenge(let time):
-            let life = ProtoDuration(milliseconds: settings.exchange.challenges.ttlMilliseconds)
-            return challenge(at: time, record, request).map { ExchangeAnswer.challenge($0, ttl: life) }
+        case .verification, .challenge: return nil
         case .attestation(let artifact, let times, let now):
-            guard let token, let key = settings.exchange.keys.sealing.active else {
-                return nil
-            }
+            guard let key = settings.exchange.keys.sealing.active else { return nil }
             return ExchangeAnswer.attestation(
                 artifact: key.seal(artifact),
                 token: token,
                 ttl: times.remaining(at: now),
-                isBeta: request.isBeta
+                isBeta: isBeta
             )
         case .assertion(let times, let now):
-            return token.map {
-                ExchangeAnswer.assertion(token: $0, ttl: times.remaining(at: now), isBeta: request.isBeta)
-            }
+            return ExchangeAnswer.assertion(token: token, ttl: times.remaining(at: now), isBeta: isBeta)
         }
     }
 
@@ -143,20 +160,19 @@ package struct MintStage: Sendable {
     }
 }
 
-/// The tokens of some records of a grain.
-struct GrainTokens {
-    private var byIndex: [Int: [UInt8]] = [:]
+/// Answers for the tokens topic, for some records of a grain.
+struct GrainAnswers {
+    private let range: Range<Int>
+    /// Empty until there is one.
+    private var answers: [[UInt8]?] = []
 
-    subscript(index: Int) -> [UInt8]? { byIndex[index] }
-    mutating func set(_ token: [UInt8], at index: Int) { byIndex[index] = token }
-}
+    init(_ range: Range<Int>) { self.range = range }
 
-extension MintOrder {
-    /// The times of the token that is to be minted; nil where the order has none.
-    fileprivate var times: TokenTimes? {
-        switch self {
-        case .verification, .challenge: nil
-        case .attestation(_, let times, _), .assertion(let times, _): times
+    subscript(index: Int) -> [UInt8]? {
+        get { answers.isEmpty ? nil : answers[index - range.lowerBound] }
+        set {
+            if answers.isEmpty { answers = Array(repeating: nil, count: range.count) }
+            answers[index - range.lowerBound] = newValue
         }
     }
 }

@@ -2,6 +2,7 @@ import Broker
 import Kafka
 import Log
 import Pipeline
+import Settings
 import Testing
 
 /// The two promises that a log can make.
