@@ -14,21 +14,23 @@ struct ExchangeCandidates {
     private let fixtures: Fixtures
     private let keys: KeyRings
     private let signing: SigningKey
+    private let algorithm: TokenSettings.Algorithm
     private let seals: [(artifact: [UInt8], challenge: [UInt8])]
     /// Records of one round.
     private let count: Int
 
-    init(_ fixtures: Fixtures, scale: Int) throws {
+    init(_ fixtures: Fixtures, scale: Int, _ algorithm: TokenSettings.Algorithm = .rs256) throws {
         self.fixtures = fixtures
+        self.algorithm = algorithm
         count = min(scale * 16, fixtures.devices.count)
-        signing = try SigningKey.generate(.rsa)
+        signing = try SigningKey.generate(algorithm == .rs256 ? .rsa : .p256)
         func ring<Key: SecretKey>(_ name: String) throws -> SecretRing<Key> {
             let bytes = SHA256.hash(Array(name.utf8)).bytes
             return try SecretRing([NamedSecret(id: name, secret: Secret(bytes))])
         }
         let (sealing, challenges): (SealingKeyRing, ChallengeKeyRing) = (try ring("a1"), try ring("c1"))
         keys = KeyRings(
-            tokens: try TokenKeyRing([TokenKey(kid: "Kx3_Qa", algorithm: .rs256, key: signing)]),
+            tokens: try TokenKeyRing([TokenKey(kid: "Kx3_Qa", algorithm: algorithm, key: signing)]),
             sealing: sealing,
             challenges: challenges
         )
@@ -49,19 +51,40 @@ struct ExchangeCandidates {
         }
     }
 
-    /// The first is the baseline: one P-256 verification and one RSA signature.
-    func all() throws -> [Candidate] {
-        let settings = try settings()
-        return [
-            signatures(), try record("exchange assertion, through the loop", settings, try exchanges()),
-            try record("verifyAssertion, through the loop", settings, plain()), sealsOpened(),
-        ]
+    static func es256(_ fixtures: Fixtures, scale: Int) throws -> ExchangeCandidates {
+        try ExchangeCandidates(fixtures, scale: scale, .es256)
     }
+
+    /// The first is the baseline: one P-256 verification and one signature.
+    func all() throws -> [Candidate] {
+        var settings = try settings()
+        let (exchanges, watch) = (try exchanges(), SigningLab.watch())
+        let name = "exchange assertion, \(algorithm.rawValue)"
+        var candidates = [
+            signatures(),
+            try record("\(name), all by OpenSSL", settings, exchanges, OpenSSLEngine()),
+            try record("\(name), \(Self.fastest.rawValue), OpenSSL signs", settings, exchanges, Self.engine(watch)),
+        ]
+        if let library = try SigningLab.library(watch) {
+            settings.exchange.signer = TokenSigner(library, keys: [("Kx3_Qa", signing)])
+            let text = "\(name), \(Self.fastest.rawValue), \(library.name) signs"
+            candidates.append(try record(text, settings, exchanges, Self.engine(watch)))
+        }
+        if algorithm == .rs256 {
+            candidates.append(try record("verifyAssertion, by OpenSSL", settings, plain(), OpenSSLEngine()))
+            candidates.append(sealsOpened())
+        }
+        return candidates
+    }
+
+    private static var fastest: BatchArithmetic { BatchArithmetic.featureMissingForLanes == nil ? .lanes : .portable }
+    private static func engine(_ watch: EngineWatch) -> BatchEngine { BatchEngine(fastest, watch: watch) }
 
     private func signatures() -> Candidate {
         let verify = BareVerify(fixtures.bareSamples())
         let sign = BareSign(signing, digests: [SHA256.hash([1])])
-        return Candidate("OpenSSL P-256 verify and RSA-2048 sign, bare") { [count] in
+        let name = algorithm == .rs256 ? "RSA-2048" : "ES256"
+        return Candidate("OpenSSL P-256 verify and \(name) sign, bare") { [count] in
             precondition(verify.run(count) == count && sign.run(count) == count, "valid and signed")
             return count
         }
@@ -88,7 +111,8 @@ struct ExchangeCandidates {
             projectNumber: "123456789012",
             projectID: "contract-test-1",
             appID: "1:123456789012:ios:0123456789abcdef",
-            expectations: fixtures.expectations
+            expectations: fixtures.expectations,
+            tokens: TokenSettings(algorithm: algorithm)
         )
         var settings = PipelineSettings(registry: try Registry(apps: [app]), partitionOfKey: { _ in 0 })
         settings.exchange = ExchangeSettings(keys: keys)
@@ -97,9 +121,14 @@ struct ExchangeCandidates {
     }
 
     /// Every round begins with the same ledger, in which all keys are registered.
-    private func record(_ name: String, _ settings: PipelineSettings, _ records: [InboundRecord]) throws -> Candidate {
+    private func record(
+        _ name: String,
+        _ settings: PipelineSettings,
+        _ records: [InboundRecord],
+        _ engine: any SignatureEngine
+    ) throws -> Candidate {
         let verifier = ObjectVerifier(anchors: fixtures.anchors)
-        let scratch = LaneScratch(verifier: verifier, engine: OpenSSLEngine())
+        let scratch = LaneScratch(verifier: verifier, engine: engine)
         let (ledger, time) = (registered(), fixtures.time)
         return Candidate(name) {
             let log = RoundLog(records)
@@ -129,6 +158,9 @@ struct ExchangeCandidates {
                 registeredAt: fixtures.time
             )
             keys.set(device.keyID, record)
+            // As after a key's first request.
+            let second = P256SecondPoint(of: device.publicKey)
+            keys.setSecond(second, of: device.keyID, publicKey: device.publicKey)
         }
         return PartitionLedger(keys: keys)
     }

@@ -18,19 +18,31 @@ struct SigningPairs {
     let turns: Int
 
     func all() throws -> [Cost] {
-        [
+        let keys = [try SigningKey.generate(.rsa), try SigningKey.generate(.rsa, rsaBits: 3072)]
+        let p256 = try SigningKey.generate(.p256)
+        var costs = [
             // Odd numbers: OpenSSL renews RSA's blinding every 32 signatures, which must not always hit the same turns.
-            try cost("RS256, 2048 bits", .rs256, try SigningKey.generate(.rsa), perTurn: 7),
-            try cost("RS256, 3072 bits", .rs256, try SigningKey.generate(.rsa, rsaBits: 3072), perTurn: 3),
-            try cost("ES256", .es256, try SigningKey.generate(.p256), perTurn: 64),
+            try cost("RS256, 2048 bits", .rs256, keys[0], perTurn: 7),
+            try cost("RS256, 3072 bits", .rs256, keys[1], perTurn: 3),
+            try cost("ES256", .es256, p256, perTurn: 64),
         ]
+        guard let library = try SigningLab.library(SigningLab.watch()) else { return costs }
+        let signer = TokenSigner(library, keys: (keys + [p256]).map { ("Kx3_Qa", $0) })
+        func add(_ name: String, _ algorithm: TokenSettings.Algorithm, _ key: SigningKey, _ count: Int) throws {
+            costs.append(try cost("\(name), \(count) by \(library.name)", algorithm, key, perTurn: count, signer))
+        }
+        for count in [5, 8, 64] { try add("RS256, 2048 bits", .rs256, keys[0], count) }
+        try add("RS256, 3072 bits", .rs256, keys[1], 8)
+        for count in [6, 8, 64] { try add("ES256", .es256, p256, count) }
+        return costs
     }
 
     private func cost(
         _ name: String,
         _ algorithm: TokenSettings.Algorithm,
         _ key: SigningKey,
-        perTurn: Int
+        perTurn: Int,
+        _ signer: TokenSigner = TokenSigner()
     ) throws -> Cost {
         let template = TokenTemplate(
             subject: "1:123456789012:ios:0123456789abcdef",
@@ -45,11 +57,16 @@ struct SigningPairs {
         let keyID = KeyID(of: Fixtures.onePublicKey)
         // Named and hashed before: a record's decoding does it for the verdict too.
         let requests = (0..<64).map { (id: ExactText("request-\($0)"), digest: SHA256.hash([UInt8($0)])) }
-        func mint(_ index: Int) -> Int {
-            let times = TokenTimes(issuedAt: 1_795_000_000 + Int64(index), expiresAt: 1_795_003_600 + Int64(index))
-            let request = requests[index % requests.count]
-            let id = ids.id(requestID: request.id, valueDigest: request.digest, keyID: keyID)
-            return template.mint(times, id: id).count
+        let scratch = SigningScratch()
+        func mint(_ range: Range<Int>) -> Int {
+            var drafts = range.map { index in
+                let times = TokenTimes(issuedAt: 1_795_000_000 + Int64(index), expiresAt: 1_795_003_600 + Int64(index))
+                let request = requests[index % requests.count]
+                let id = ids.id(requestID: request.id, valueDigest: request.digest, keyID: keyID)
+                return template.draft(times, id: id)
+            }
+            let signatures = signer.sign(drafts.map(\.request), scratch)
+            return drafts.indices.map { drafts[$0].finish(signatures[$0]).count }.min() ?? 0
         }
         let bare = BareSign(key, digests: (0..<16).map { SHA256.hash([UInt8($0)]) })
         var (bares, mints): ([Double], [Double]) = ([], [])
@@ -60,9 +77,8 @@ struct SigningPairs {
                     let elapsed = Elapsed.of { precondition(bare.run(perTurn) == perTurn, "signed") }
                     bares.append(elapsed.processor * 1e6 / Double(perTurn))
                 } else {
-                    let elapsed = Elapsed.of {
-                        for index in 0..<perTurn { precondition(mint(turn * perTurn + index) > 300, "minted") }
-                    }
+                    let range = turn * perTurn..<(turn + 1) * perTurn
+                    let elapsed = Elapsed.of { precondition(mint(range) > 300, "minted") }
                     mints.append(elapsed.processor * 1e6 / Double(perTurn))
                 }
             }

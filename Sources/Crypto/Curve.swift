@@ -24,6 +24,9 @@ internal import COpenSSL
     /// Bytes of the X9.63 uncompressed form.
     var pointBytes: Int { 1 + 2 * fieldBytes }
 
+    /// The number of points; it belongs to the curve.
+    @unsafe var order: OpaquePointer? { unsafe EC_GROUP_get0_order(group) }
+
     /// Whether `x963` is the uncompressed form of a point on the curve (never the point at infinity).
     func contains(_ x963: Span<UInt8>) -> Bool {
         guard x963.count == pointBytes, x963[0] == 0x04 else { return false }

@@ -58,4 +58,25 @@ struct LanesTests {
         #expect(clashes.withLock { $0 } == 0)
         #expect(sums.sorted() == (0..<jobs).map { job in (0..<40).reduce(0) { $0 + $1 + job } })
     }
+
+    @Test(arguments: [
+        (1, 2, 8), (64, 2, 8), (65, 2, 16), (128, 2, 16), (448, 2, 56), (449, 2, 64), (20_000, 2, 64), (128, 16, 8),
+        (600, 16, 16), (20_000, 64, 64), (10, 1, 8),
+    ])
+    func `a short stage has several grains for each lane, in steps of eight`(count: Int, lanes: Int, grain: Int) {
+        #expect(DispatchLanes.grain(of: count, lanes: lanes, most: 64) == grain)
+    }
+
+    @Test func `the records of a small batch are spread over all lanes`() async throws {
+        let runner = DispatchLanes(scratches: try (0..<4).map { _ in try Self.scratch() })
+        // Sixty records and sixty ledger records: in grains of sixty-four one lane had all records.
+        let starts = await withCheckedContinuation { continuation in
+            runner.run(count: 120, grain: 64, priority: .high) { range, _ in
+                [range.lowerBound]
+            } completion: {
+                continuation.resume(returning: $0)
+            }
+        }
+        #expect(starts.filter { $0 < 60 }.count >= 4)
+    }
 }

@@ -62,6 +62,10 @@ import Testing
             (#""batch":{"bytes":-1}"#, nil), (#""lanes":-1"#, "lanes: must be an integer from 0 to 1024"),
             (#""lanes":1.0"#, nil),
             (#""engine":{"name":"x"}"#, nil),
+            (
+                #""engine":{"signingLibrary":"libcrypto_mb.so"}"#,
+                "engine.signingLibrary: must be an absolute path, or empty"
+            ),
             (#""metrics":{"port":65536}"#, "metrics.port: must be an integer from 0 to 65535"),
             (#""metrics":9100"#, nil), (#""embeddedBroker":1"#, "embeddedBroker: must be true or false"),
             (#""lanes":1,"lanes":1"#, "lanes: appears twice; keep one"), (#""lanes":1,"l\u0061nes":1"#, nil),

@@ -1,4 +1,4 @@
-internal import Crypto
+package import Crypto
 internal import JSON
 
 /// The common beginning of all tokens of one subject under one key, encoded once: minting then costs little beside the
@@ -89,18 +89,48 @@ package struct TokenTemplate: Sendable {
     }
 
     /// - Returns: `header.payload.signature`, ASCII.
-    package func mint(_ times: TokenTimes, id: TokenID) -> [UInt8] {
-        sign(signingInput(times, idBytes: 48) { id.append(to: &$0) })
-    }
+    package func mint(_ times: TokenTimes, id: TokenID) -> [UInt8] { sign(draft(times, id: id)) }
 
     /// - Parameter id: the `jti`, which needs no escape in JSON.
-    package func mint(_ times: TokenTimes, id: [UInt8]) -> [UInt8] { sign(signingInput(times, id: id)) }
+    package func mint(_ times: TokenTimes, id: [UInt8]) -> [UInt8] { sign(draft(signingInput(times, id: id))) }
 
-    private func sign(_ input: consuming [UInt8]) -> [UInt8] {
-        let digest = hashed.hash(input.span.extracting(encoded.count...))
-        return Self.join(input, signature: key.key.sign(digest))
+    /// The token up to its signature, to be signed together with others.
+    package func draft(_ times: TokenTimes, id: TokenID) -> UnsignedToken {
+        draft(signingInput(times, idBytes: 48) { id.append(to: &$0) })
     }
 
+    private func draft(_ input: [UInt8]) -> UnsignedToken {
+        let digest = hashed.hash(input.span.extracting(encoded.count...))
+        return UnsignedToken(input: input, request: SigningRequest(key: key.key, digest: digest))
+    }
+
+    private func sign(_ draft: consuming UnsignedToken) -> [UInt8] {
+        draft.finish(key.key.sign(draft.request.digest))
+    }
+}
+
+/// A token that lacks its signature.
+package struct UnsignedToken: Sendable {
+    /// `header.payload`.
+    private var input: [UInt8]
+    /// What the signature is made of.
+    package let request: SigningRequest
+
+    init(input: [UInt8], request: SigningRequest) {
+        self.input = input
+        self.request = request
+    }
+
+    /// - Returns: `header.payload.signature`. Nothing is left here.
+    package mutating func finish(_ signature: [UInt8]) -> [UInt8] {
+        // Taken out, so that the bytes grow where they are.
+        var token: [UInt8] = []
+        swap(&token, &input)
+        return TokenTemplate.join(token, signature: signature)
+    }
+}
+
+extension TokenTemplate {
     /// Joins a signature that was made elsewhere to its token.
     package static func join(_ signingInput: consuming [UInt8], signature: [UInt8]) -> [UInt8] {
         signingInput.append(UInt8(ascii: "."))

@@ -103,6 +103,32 @@ internal import COpenSSL
         return .p256(key)
     }
 
+    /// Whether the key is RSA of two primes with half of the modulus' bits each, and has what CRT needs.
+    var hasEvenFactors: Bool {
+        guard let rsa = unsafe rsa, unsafe RSA_get_multi_prime_extra_count(rsa) == 0 else { return false }
+        return unsafe withFactors { p, q, dp, dq, iq in
+            let half = unsafe RSA_bits(rsa) / 2
+            return unsafe BN_num_bits(p) == half && BN_num_bits(q) == half && dp != nil && dq != nil && iq != nil
+        }
+    }
+
+    /// Calls `body` with p, q, d mod (p − 1), d mod (q − 1) and 1/q mod p of an RSA key: the key's own, to be read only.
+    @unsafe func withFactors<Result>(
+        _ body: (OpaquePointer?, OpaquePointer?, OpaquePointer?, OpaquePointer?, OpaquePointer?) -> Result
+    ) -> Result {
+        defer { withExtendedLifetime(self) {} }
+        return unsafe body(
+            RSA_get0_p(rsa),
+            RSA_get0_q(rsa),
+            RSA_get0_dmp1(rsa),
+            RSA_get0_dmq1(rsa),
+            RSA_get0_iqmp(rsa)
+        )
+    }
+
+    /// The private number of a P-256 key: the key's own, to be read only while it lives.
+    @unsafe var scalar: OpaquePointer? { unsafe EC_KEY_get0_private_key(ec) }
+
     /// A number's bytes, big-endian, without leading zeros.
     private static func bytes(_ number: OpaquePointer?) -> [UInt8] {
         let count = unsafe Int(BN_num_bits(number) + 7) / 8

@@ -11,7 +11,7 @@ package final class SigningKey: Sendable {
     package let publicKey: VerificationKey
     /// Bytes of a signature.
     package let signatureBytes: Int
-    private let handle: PrivateKeyHandle
+    let handle: PrivateKeyHandle
 
     /// - Parameter pem: PKCS#8 or traditional, unencrypted; text around the block is ignored.
     package convenience init(pem: [UInt8]) throws(SigningKeyFault) {

@@ -57,7 +57,11 @@ internal import COpenSSL
     /// - Parameter signature: RSA's number, as long as the modulus, or r ‖ s of 32 bytes each.
     /// - Returns: false for anything but a valid signature over SHA-256 of `message`.
     package func isValid(_ signature: Span<UInt8>, of message: Span<UInt8>) -> Bool {
-        let digest = SHA256.hash(message)
+        isValid(signature, of: SHA256.hash(message))
+    }
+
+    /// - Parameter digest: the message's SHA-256.
+    package func isValid(_ signature: Span<UInt8>, of digest: Digest) -> Bool {
         let isValid =
             switch parameters {
             case .rsa: isValidRSA(signature, of: digest)

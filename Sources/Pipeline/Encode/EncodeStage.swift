@@ -36,12 +36,14 @@ package struct EncodeStage: Sendable {
         outputs.reserveCapacity(range.count)
         // Elements of spans are read in place.
         let (findings, verdicts) = (findings.span, verdicts.span)
-        for index in range.prefix(while: { $0 < records.count }) {
+        let judged = range.clamped(to: 0..<records.count)
+        let answers = mint.answers(judged, records, verdicts, work: work)
+        for index in judged {
             work.note(records[index].record)
-            encode(records[index], findings[index], verdicts[index], into: &outputs, &scratch)
+            encode(records[index], findings[index], verdicts[index], answers[index], into: &outputs, &scratch)
             refusals.add(records[index], verdicts[index], in: registry)
         }
-        for index in range.drop(while: { $0 < records.count }) {
+        for index in range.dropFirst(judged.count) {
             let (partition, change) = changes[index - records.count]
             outputs.append(OutboundRecord(change, partition: partition))
         }
@@ -53,11 +55,14 @@ package struct EncodeStage: Sendable {
     ///
     /// The broker must accept every output: one that it refuses would stop its partition.
     ///
-    /// - Parameter scratch: room for one output after another.
-    func encode(
+    /// - Parameters:
+    ///   - answer: for the tokens topic, if there is one.
+    ///   - scratch: room for one output after another.
+    private func encode(
         _ decoded: DecodedRecord,
         _ finding: Finding,
         _ verdict: Verdict,
+        _ answer: [UInt8]?,
         into outputs: inout [OutboundRecord],
         _ scratch: inout JSONWriter
     ) {
@@ -67,14 +72,11 @@ package struct EncodeStage: Sendable {
         case .accepted, .refused, .deferred: break
         }
         appendResult(decoded, finding, verdict, into: &outputs, &scratch)
-        // The order is looked at first: most records have none, and unwrapping a request copies all of it.
-        if let order = verdict.order, let request = decoded.request,
-            let answer = mint.answer(order, to: decoded, request)
-        {
+        if let answer {
             let header = RecordHeader("request-id", decoded.requestID)
-            var token = output(.tokens, of: decoded, answer, headers: [header] + decoded.traceHeaders)
-            token.status = verdict.status?.code
-            outputs.append(token)
+            var record = output(.tokens, of: decoded, answer, headers: [header] + decoded.traceHeaders)
+            record.status = verdict.status?.code
+            outputs.append(record)
         }
         if let event = events.encode(decoded, verdict) {
             outputs.append(output(.events, of: decoded, event, headers: decoded.traceHeaders))

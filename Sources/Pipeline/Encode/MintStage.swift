@@ -9,6 +9,8 @@ package struct MintStage: Sendable {
     /// The common beginning of all tokens of an app and subject.
     private let templates: [Subject: Template]
     private let shared: SharedTokens
+    /// Those that no lane uses just now: as many as there are lanes at most.
+    private let scratches = Locked<[SigningScratch]>([])
 
     private struct Subject: Hashable {
         let app: Int
@@ -42,28 +44,79 @@ package struct MintStage: Sendable {
         self.templates = templates
     }
 
-    /// - Returns: the answer's JSON; nil where none is made (a replay that only judges).
-    func answer(_ order: MintOrder, to record: DecodedRecord, _ request: Request) -> [UInt8]? {
-        guard settings.exchange.mints else { return nil }
-        switch order {
-        case .verification: return nil
-        case .challenge(let time):
-            let life = ProtoDuration(milliseconds: settings.exchange.challenges.ttlMilliseconds)
-            return challenge(at: time, record, request).map { ExchangeAnswer.challenge($0, ttl: life) }
-        case .attestation(let artifact, let times, let now):
-            guard let token = token(times, record, request), let key = settings.exchange.keys.sealing.active else {
-                return nil
+    /// The answers to a grain's accepted exchanges; their tokens are signed together. None in a replay that only judges.
+    ///
+    /// - Parameter work: notes the records that are touched.
+    func answers(
+        _ range: Range<Int>,
+        _ records: [DecodedRecord],
+        _ verdicts: Span<Verdict>,
+        work: WorkSlot
+    ) -> GrainAnswers {
+        var answers = GrainAnswers(range)
+        guard settings.exchange.mints else { return answers }
+        var drafts: [Draft] = []
+        for index in range {
+            // The order is looked at first: most records have none, and unwrapping a request copies all of it.
+            guard let order = verdicts[index].order, let request = records[index].request else { continue }
+            work.note(records[index].record)
+            switch order {
+            case .verification: break
+            case .challenge(let time):
+                let life = ProtoDuration(milliseconds: settings.exchange.challenges.ttlMilliseconds)
+                answers[index] = challenge(at: time, records[index], request).map {
+                    ExchangeAnswer.challenge($0, ttl: life)
+                }
+            case .attestation(_, let times, _), .assertion(let times, _):
+                switch token(times, records[index], request) {
+                case .shared(let token)?: answers[index] = answer(order, token, isBeta: request.isBeta)
+                case .own(let token)?: drafts.append(Draft(index: index, token: token, isBeta: request.isBeta))
+                case nil: break
+                }
             }
+        }
+        sign(&drafts, verdicts, work, into: &answers)
+        return answers
+    }
+
+    /// An answer that waits for its token's signature.
+    private struct Draft {
+        let index: Int
+        var token: UnsignedToken
+        let isBeta: Bool
+    }
+
+    private func sign(
+        _ drafts: inout [Draft],
+        _ verdicts: Span<Verdict>,
+        _ work: WorkSlot,
+        into answers: inout GrainAnswers
+    ) {
+        guard !drafts.isEmpty else { return }
+        work.noteAll()
+        let scratch = scratches.withLock { $0.popLast() } ?? SigningScratch()
+        let signatures = settings.exchange.signer.sign(drafts.map(\.token.request), scratch)
+        scratches.withLock { $0.append(scratch) }
+        for (number, signature) in signatures.enumerated() {
+            let (index, isBeta) = (drafts[number].index, drafts[number].isBeta)
+            let token = drafts[number].token.finish(signature)
+            answers[index] = verdicts[index].order.flatMap { answer($0, token, isBeta: isBeta) }
+        }
+    }
+
+    private func answer(_ order: MintOrder, _ token: [UInt8], isBeta: Bool) -> [UInt8]? {
+        switch order {
+        case .verification, .challenge: return nil
+        case .attestation(let artifact, let times, let now):
+            guard let key = settings.exchange.keys.sealing.active else { return nil }
             return ExchangeAnswer.attestation(
                 artifact: key.seal(artifact),
                 token: token,
                 ttl: times.remaining(at: now),
-                isBeta: request.isBeta
+                isBeta: isBeta
             )
         case .assertion(let times, let now):
-            return token(times, record, request).map {
-                ExchangeAnswer.assertion(token: $0, ttl: times.remaining(at: now), isBeta: request.isBeta)
-            }
+            return ExchangeAnswer.assertion(token: token, ttl: times.remaining(at: now), isBeta: isBeta)
         }
     }
 
@@ -76,18 +129,25 @@ package struct MintStage: Sendable {
         return key.seal(app: settings.registry.apps[app].name, issuedAt: time, random: random)
     }
 
-    private func token(_ times: TokenTimes, _ record: DecodedRecord, _ request: Request) -> [UInt8]? {
+    /// One token for many records, or a record's own, which lacks its signature.
+    private enum Token {
+        case shared([UInt8])
+        case own(UnsignedToken)
+    }
+
+    private func token(_ times: TokenTimes, _ record: DecodedRecord, _ request: Request) -> Token? {
         guard let index = request.appIndex, let subject = subject(of: request), let keyID = request.keyID,
             let template = templates[Subject(app: index, name: subject)]
         else { return nil }
         let app = settings.registry.apps[index]
         if app.tokens.sharedSessionTokens, !times.isLimitedUse {
-            return shared.token(of: "\(app.name)/\(subject)", times) {
+            let token = shared.token(of: "\(app.name)/\(subject)", times) {
                 template.tokens.mint(times, id: template.ids.shared(times))
             }
+            return .shared(token)
         }
         let id = template.ids.id(requestID: record.requestID, valueDigest: record.valueDigest, keyID: keyID)
-        return template.tokens.mint(times, id: id)
+        return .own(template.tokens.draft(times, id: id))
     }
 
     /// The registry's own id, which tokens name however the path named it.
@@ -96,6 +156,23 @@ package struct MintStage: Sendable {
         case .app(let index, _): ExactText(settings.registry.apps[index].appID)
         case .oauthClient(_, let clientID): clientID
         case .project: nil
+        }
+    }
+}
+
+/// Answers for the tokens topic, for some records of a grain.
+struct GrainAnswers {
+    private let range: Range<Int>
+    /// Empty until there is one.
+    private var answers: [[UInt8]?] = []
+
+    init(_ range: Range<Int>) { self.range = range }
+
+    subscript(index: Int) -> [UInt8]? {
+        get { answers.isEmpty ? nil : answers[index - range.lowerBound] }
+        set {
+            if answers.isEmpty { answers = Array(repeating: nil, count: range.count) }
+            answers[index - range.lowerBound] = newValue
         }
     }
 }

@@ -1,5 +1,6 @@
 package import AppAttest
 package import AppCheck
+package import Crypto
 
 /// The settings that judge a batch: everything from the configuration, nothing that changes from record to record.
 package struct PipelineSettings: Sendable {
@@ -71,6 +72,8 @@ package struct ExchangeSettings: Sendable {
     package var partitions = 0
     /// Whether tokens, artifacts and challenges are made; false in a replay that only judges.
     package var mints = true
+    /// Signs the tokens.
+    package var signer = TokenSigner()
     /// Unpredictable bytes; nil = derived from the record's place (replay).
     package var randomBytes: (@Sendable (_ count: Int) -> [UInt8])?
 

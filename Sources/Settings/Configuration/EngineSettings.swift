@@ -1,8 +1,10 @@
-/// How signatures are verified.
+/// How signatures are verified, and tokens signed.
 package struct EngineSettings: Sendable, Equatable {
     package var use = EngineUse.auto
     /// One answer in so many is compared with OpenSSL's; 0 = none.
     package var crossCheck = 1000
+    /// Absolute path of libcrypto_mb; empty = OpenSSL signs alone.
+    package var signingLibrary = ""
 
     package init() {}
 }

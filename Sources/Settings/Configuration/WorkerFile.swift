@@ -65,6 +65,10 @@ enum WorkerFile {
             "One answer in so many, accepted or refused, is compared with OpenSSL's. If one differs, OpenSSL judges from then "
                 + "on and the worker raises an alarm. 0 is never."
         ),
+        Setting("engine.signingLibrary", \.engine.signingLibrary, .library).means(
+            "Absolute path of Intel's libcrypto_mb, which signs tokens eight at once; each signature is verified before it "
+                + "leaves. It is never searched for: see <doc:Operating#A-library-for-signing>. Empty: OpenSSL signs alone."
+        ),
         Setting("loops", \.loops, .integer(0...64)).means(
             "Consumers, producers and loops in one process; all share the lanes. 0 is one per eight active cores, and at "
                 + "least one: see <doc:Operating#Loops>."
@@ -110,6 +114,15 @@ extension SettingKind<String> {
         ) { name in
             (1...249).contains(name.utf8.count) && name != "." && name != ".."
                 && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
+        }
+    }
+}
+
+extension SettingKind<String> {
+    /// A path that means one file, wherever the worker starts.
+    fileprivate static var library: Self {
+        .string(range: "an absolute path, or empty", problem: "must be an absolute path, or empty") { path in
+            path.isEmpty || path.hasPrefix("/")
         }
     }
 }

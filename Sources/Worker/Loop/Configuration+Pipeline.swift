@@ -34,9 +34,16 @@ extension Configuration {
 
     /// The settings of a worker on a broker.
     ///
-    /// - Parameter partitions: of the requests topic.
-    func liveSettings(_ keys: KeyRings, partitions: Int32) -> PipelineSettings {
+    /// - Parameters:
+    ///   - signer: of these keys.
+    ///   - partitions: of the requests topic.
+    func liveSettings(
+        _ keys: KeyRings,
+        signer: TokenSigner = TokenSigner(),
+        partitions: Int32
+    ) -> PipelineSettings {
         var settings = pipelineSettings(keys)
+        settings.exchange.signer = signer
         settings.exchange.partitions = Int(partitions)
         settings.exchange.randomBytes = { SecureRandom.bytes($0) }
         if let partitioner = partitioner.partitioner {

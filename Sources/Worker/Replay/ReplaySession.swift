@@ -43,6 +43,12 @@ struct ReplaySession {
         var settings = configuration.pipelineSettings(keys)
         settings.sharesLedger = true
         settings.exchange.mints = options.mints
+        if options.mints {
+            let library = try SigningChoice(configuration.engine).make(factory.engine, factory.watch) { alarm in
+                alarms.withLock { $0.append(alarm) }
+            }
+            settings.exchange.signer = keys.tokens.signer(library)
+        }
         settings.skipsBadLines = options.skipsBadLines
         let log = try CaptureLog(
             input: options.input,

@@ -1,6 +1,7 @@
 internal import AppAttest
 internal import AppCheck
 internal import Broker
+internal import Crypto
 internal import Foundation
 internal import Kafka
 internal import Log
@@ -29,6 +30,7 @@ final class WorkerSession {
     private let access: BrokerAccess
     private let anchors: TrustAnchors
     private let engine: EngineChoice
+    private let signing: SigningChoice
 
     private var configuration: Configuration { loaded.configuration }
 
@@ -42,6 +44,7 @@ final class WorkerSession {
         var engineSettings = configuration.engine
         if let engine { engineSettings.use = engine }
         self.engine = try EngineChoice(engineSettings)
+        signing = try SigningChoice(engineSettings)
         access = try BrokerAccess(configuration, instance: instance)
     }
 
@@ -95,6 +98,10 @@ final class WorkerSession {
             alarm: { notices.post("ALARM: \($0)") }
         )
         console.print("signatures are verified by \(engine.text), on \(factory.count) lanes")
+        let library = signing.make(engine, factory.watch) { notices.post("ALARM: \($0)") }
+        let signer = loaded.keys.rings.tokens.signer(library)
+        if let text = signing.text(signer, loaded.keys.rings.tokens) { console.print("tokens are signed by \(text)") }
+        let settings = configuration.liveSettings(loaded.keys.rings, signer: signer, partitions: partitions)
         access.settings.isStopping = { stopped.isSet }
         let restored = RestoreCount()
         let options = try options(of: drivers.count, factory)
@@ -103,12 +110,12 @@ final class WorkerSession {
             zip(drivers, zip(logs, options)).map { driver, parts in
                 LoopSet.Member(
                     driver: driver,
-                    loop: loop(driver, parts, factory, partitions, notices),
+                    loop: loop(driver, parts, factory, settings, notices),
                     close: parts.0.close
                 )
             }
         )
-        let watch = watch(loops, hangup, partitions, notices)
+        let watch = watch(loops, hangup, library, partitions, notices)
         var progress = ProgressMeter("run", unit: "records", total: nil, console: console)
         do {
             try attend(loops, stopped, LaneWatch(factory.works), notices, watch, restored, &progress)
@@ -135,12 +142,12 @@ final class WorkerSession {
         _ driver: LoopDriver,
         _ parts: (log: KafkaRecordLog, options: BatchLoop.Options),
         _ factory: LaneFactory,
-        _ partitions: Int32,
+        _ settings: PipelineSettings,
         _ notices: NoticeBoard
     ) -> BatchLoop {
         BatchLoop(
             log: parts.log.roles,
-            settings: configuration.liveSettings(loaded.keys.rings, partitions: partitions),
+            settings: settings,
             lanes: factory.lanes,
             options: parts.options,
             post: driver.post,
@@ -241,6 +248,7 @@ final class WorkerSession {
     private func watch(
         _ loops: LoopSet,
         _ hangup: Hangup,
+        _ library: SigningLibrary?,
         _ partitions: Int32,
         _ notices: NoticeBoard
     ) -> ConfigurationWatch {
@@ -249,7 +257,8 @@ final class WorkerSession {
             running: loaded,
             isAsked: hangup.take,
             apply: { configuration, keys, taken in
-                let settings = configuration.liveSettings(keys, partitions: partitions)
+                let signer = keys.tokens.signer(library)
+                let settings = configuration.liveSettings(keys, signer: signer, partitions: partitions)
                 loops.replace(settings) { missing in taken(missing?.description) }
             },
             say: { notices.post($0) }

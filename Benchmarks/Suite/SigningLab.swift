@@ -1,0 +1,15 @@
+internal import Crypto
+internal import Foundation
+
+/// The library that CRYPTO_MB names: an absolute path, as in `engine.signingLibrary`.
+enum SigningLab {
+    /// nil without the variable.
+    static func library(_ watch: EngineWatch) throws -> SigningLibrary? {
+        guard let path = ProcessInfo.processInfo.environment["CRYPTO_MB"] else { return nil }
+        let engine = BatchArithmetic.featureMissingForLanes == nil ? watch : nil
+        return SigningLibrary(try MultiBufferLibrary(path: path), engine: engine) { preconditionFailure($0) }
+    }
+
+    /// An engine's watch that compares nothing.
+    static func watch() -> EngineWatch { EngineWatch(crossCheck: 0, key: 0) { preconditionFailure($0) } }
+}

@@ -1,0 +1,203 @@
+internal import COpenSSL
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
+
+/// Intel's libcrypto_mb, opened from a path that the operator names: nothing searches for it. It stays loaded for the
+/// process's life, so its functions may be called at any time.
+@safe package final class MultiBufferLibrary: GroupSigner {
+    /// The version whose functions are called here; minor versions only add some.
+    package static let majorVersion = 2
+
+    package let name: String
+    private let algorithms: Set<Algorithm>
+    // Functions of a library that is never closed; both keep no state between calls.
+    private let signRSA: RSASign
+    private let signP256: P256Sign
+
+    /// Numbers of the library's `enum MBX_ALGO`.
+    private enum Algorithm: Int32, CaseIterable {
+        case rsa2048 = 1
+        case rsa3072, rsa4096
+        case p256 = 5
+    }
+
+    package init(path: String) throws(MultiBufferFault) {
+        try Self.check(path)
+        // Never closed. Its names stay its own: nothing else is bound to them.
+        guard let handle = unsafe dlopen(path, RTLD_NOW | RTLD_LOCAL) else {
+            throw .notLoadable(unsafe dlerror().map { unsafe String(cString: $0) } ?? "no reason given")
+        }
+        let version = try unsafe Self.version(handle)
+        name = "libcrypto_mb \(version.major).\(version.minor).\(version.patch)"
+        guard version.major == Self.majorVersion else {
+            throw .otherVersion(major: version.major, minor: version.minor)
+        }
+        guard unsafe Self.hasOurOpenSSL(handle) else { throw .otherOpenSSL }
+        // The types are those of the library's headers.
+        unsafe signRSA = unsafe unsafeBitCast(try Self.symbol("mbx_rsa_private_crt_ssl_mb8", handle), to: RSASign.self)
+        let p256 = unsafe try Self.symbol("mbx_nistp256_ecdsa_sign_ssl_mb8", handle)
+        unsafe signP256 = unsafe unsafeBitCast(p256, to: P256Sign.self)
+        algorithms = try unsafe Self.algorithms(handle)
+        guard !algorithms.isEmpty else { throw .notApplicable }
+    }
+
+    package func canSign(with key: SigningKey) -> Bool {
+        guard let algorithm = Self.algorithm(of: key) else { return false }
+        return algorithms.contains(algorithm)
+    }
+
+    package func sign(_ digests: [Digest], with key: SigningKey) -> [[UInt8]]? {
+        precondition(digests.count == GroupSize.group, "a group is full")
+        return key.kind == .rsa ? rsaSignatures(digests, key) : p256Signatures(digests, key)
+    }
+
+    private static func algorithm(of key: SigningKey) -> Algorithm? {
+        switch (key.kind, key.signatureBytes) {
+        // The factors must have half of the bits each, as the library takes for granted.
+        case (.rsa, 256) where key.handle.hasEvenFactors: .rsa2048
+        case (.rsa, 384) where key.handle.hasEvenFactors: .rsa3072
+        case (.rsa, 512) where key.handle.hasEvenFactors: .rsa4096
+        case (.rsa, _): nil
+        case (.p256, _): .p256
+        }
+    }
+}
+
+// MARK: - Signing
+
+extension MultiBufferLibrary {
+    private typealias Bytes = UnsafePointer<UInt8>?
+    private typealias Output = UnsafeMutablePointer<UInt8>?
+    private typealias Number = OpaquePointer?
+
+    /// `mbx_rsa_private_crt_ssl_mb8(from, to, p, q, dp, dq, iq, bits)`: eight pointers each.
+    private typealias RSASign =
+        @convention(c) (
+            UnsafePointer<Bytes>, UnsafePointer<Output>, UnsafePointer<Number>, UnsafePointer<Number>,
+            UnsafePointer<Number>, UnsafePointer<Number>, UnsafePointer<Number>, Int32
+        ) -> UInt32
+
+    /// `mbx_nistp256_ecdsa_sign_ssl_mb8(r, s, digests, nonces, keys, buffer)`: eight pointers each; the buffer is unused.
+    private typealias P256Sign =
+        @convention(c) (
+            UnsafePointer<Output>, UnsafePointer<Output>, UnsafePointer<Bytes>, UnsafePointer<Number>,
+            UnsafePointer<Number>, UnsafeMutablePointer<UInt8>?
+        ) -> UInt32
+
+    /// The private operation on eight padded digests.
+    private func rsaSignatures(_ digests: [Digest], _ key: SigningKey) -> [[UInt8]]? {
+        let size = key.signatureBytes
+        let padded = digests.flatMap { EMSAPadding.padded($0, byteCount: size) }
+        var signed = [UInt8](repeating: 0, count: GroupSize.group * size)
+        let status = unsafe padded.withUnsafeBufferPointer { padded in
+            unsafe signed.withUnsafeMutableBufferPointer { signed in
+                // Each pointer has `size` bytes behind it, in memory that outlives the call.
+                let (inputs, outputs) = unsafe (Self.inputs(padded, size), Self.outputs(signed, size))
+                // The numbers belong to the key, which `key` keeps alive; the library only reads them.
+                return unsafe key.handle.withFactors { p, q, dp, dq, iq in
+                    let (p, q, dp) = unsafe (Self.group(p), Self.group(q), Self.group(dp))
+                    let (dq, iq) = unsafe (Self.group(dq), Self.group(iq))
+                    return unsafe signRSA(inputs, outputs, p, q, dp, dq, iq, Int32(size * 8))
+                }
+            }
+        }
+        guard status == 0 else { return nil }
+        return (0..<GroupSize.group).map { Array(signed[$0 * size..<($0 + 1) * size]) }
+    }
+
+    /// Under a fresh nonce for each digest.
+    private func p256Signatures(_ digests: [Digest], _ key: SigningKey) -> [[UInt8]]? {
+        let hashed = digests.flatMap(\.bytes)
+        var signed = [UInt8](repeating: 0, count: GroupSize.group * 64)
+        let nonces = SecretNonces(count: GroupSize.group)
+        let status = unsafe hashed.withUnsafeBufferPointer { hashed in
+            unsafe signed.withUnsafeMutableBufferPointer { signed in
+                // Each pointer has 32 bytes behind it, in memory that outlives the call.
+                let inputs = unsafe Self.inputs(hashed, 32)
+                let (r, s) = unsafe (Self.outputs(signed, 64), Self.outputs(signed, 64, from: 32))
+                // The scalar belongs to the key, which `key` keeps alive; the library only reads it and the nonces.
+                let scalar = unsafe Self.group(key.handle.scalar)
+                return unsafe nonces.withNumbers { unsafe signP256(r, s, inputs, $0, scalar, nil) }
+            }
+        }
+        guard status == 0 else { return nil }
+        return (0..<GroupSize.group).map { Array(signed[$0 * 64..<($0 + 1) * 64]) }
+    }
+
+    private static func group(_ number: OpaquePointer?) -> [OpaquePointer?] {
+        unsafe Array(repeating: number, count: GroupSize.group)
+    }
+
+    private static func inputs(_ bytes: UnsafeBufferPointer<UInt8>, _ stride: Int) -> [Bytes] {
+        // Inside the buffer, which has eight strides.
+        unsafe (0..<GroupSize.group).map { unsafe bytes.baseAddress?.advanced(by: $0 * stride) }
+    }
+
+    private static func outputs(
+        _ bytes: UnsafeMutableBufferPointer<UInt8>,
+        _ stride: Int,
+        from first: Int = 0
+    ) -> [Output] {
+        // Inside the buffer, which has eight strides.
+        unsafe (0..<GroupSize.group).map { unsafe bytes.baseAddress?.advanced(by: first + $0 * stride) }
+    }
+}
+
+// MARK: - Opening
+
+extension MultiBufferLibrary {
+    private static func check(_ path: String) throws(MultiBufferFault) {
+        guard path.hasPrefix("/") else { throw .notAbsolute }
+        var status = stat()
+        // The path is copied for the call, which fills the status in.
+        guard unsafe stat(path, &status) == 0 else { throw .missing }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular }
+        guard status.st_mode & 0o022 == 0 else { throw .writable(mode: UInt32(status.st_mode) & 0o777) }
+    }
+
+    private static func symbol(
+        _ name: String,
+        _ handle: UnsafeMutableRawPointer
+    ) throws(MultiBufferFault) -> UnsafeMutableRawPointer {
+        guard let symbol = unsafe dlsym(handle, name) else { throw .noSymbol(name) }
+        return unsafe symbol
+    }
+
+    /// The first three members of what `mbx_getversion` returns.
+    private static func version(
+        _ handle: UnsafeMutableRawPointer
+    ) throws(MultiBufferFault) -> (major: Int, minor: Int, patch: Int) {
+        typealias Version = @convention(c) () -> UnsafePointer<Int32>?
+        // A constant of the library that begins with three ints.
+        let version = unsafe unsafeBitCast(try symbol("mbx_getversion", handle), to: Version.self)
+        guard let numbers = unsafe version() else { throw .noSymbol("a version") }
+        return unsafe (Int(numbers[0]), Int(numbers[1]), Int(numbers[2]))
+    }
+
+    /// Whether the library's calls of OpenSSL reach the one of this process.
+    private static func hasOurOpenSSL(_ handle: UnsafeMutableRawPointer) -> Bool {
+        // nil stands for the process itself; addresses are only compared.
+        ["BN_num_bits", "BN_bn2lebinpad"].allSatisfy { name in
+            guard let theirs = unsafe dlsym(handle, name) else { return true }
+            return unsafe theirs == dlsym(nil, name)
+        }
+    }
+
+    /// What the library can do on this processor, in groups of eight.
+    private static func algorithms(_ handle: UnsafeMutableRawPointer) throws(MultiBufferFault) -> Set<Algorithm> {
+        typealias IsApplicable = @convention(c) (UInt64) -> Int32
+        typealias Info = @convention(c) (Int32) -> UInt64
+        // The types are those of the library's headers; zero asks for this processor.
+        let isApplicable = unsafe unsafeBitCast(
+            try symbol("mbx_is_crypto_mb_applicable", handle),
+            to: IsApplicable.self
+        )
+        let info = unsafe unsafeBitCast(try symbol("mbx_get_algo_info", handle), to: Info.self)
+        guard isApplicable(0) == 1 else { throw .notApplicable }
+        return Set(Algorithm.allCases.filter { info($0.rawValue) & UInt64(GroupSize.group) != 0 })
+    }
+}

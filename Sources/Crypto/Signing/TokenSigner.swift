@@ -1,0 +1,98 @@
+/// Signs digests of tokens: in groups with the operator's library where there are enough for a key, else with OpenSSL.
+/// A value for one set of keys, shared by all lanes.
+package struct TokenSigner: Sendable {
+    /// A key that the library signs alike.
+    private struct Tested: Sendable {
+        let key: SigningKey
+        /// For verification in groups; nil for RSA.
+        let second: P256SecondPoint?
+    }
+
+    private let library: SigningLibrary?
+    private let tested: [Tested]
+
+    /// OpenSSL alone.
+    package init() {
+        library = nil
+        tested = []
+    }
+
+    /// Tests every key: one with which the library does not sign as OpenSSL does stays with OpenSSL, with an alarm.
+    package init(_ library: SigningLibrary, keys: [(name: String, key: SigningKey)]) {
+        self.library = library
+        tested = keys.compactMap { name, key in
+            guard library.isUsed(for: key.kind), library.signer.canSign(with: key) else { return nil }
+            guard SigningTest.passes(library.signer, key) else {
+                library.refuse(name)
+                return nil
+            }
+            guard case .p256(let point) = key.publicKey.parameters else { return Tested(key: key, second: nil) }
+            return Tested(key: key, second: P256SecondPoint(of: point))
+        }
+    }
+
+    /// Whether the library signs with this key.
+    package func usesLibrary(for key: SigningKey) -> Bool { tested.contains { $0.key === key } }
+
+    /// - Returns: a signature for each request, in order. Every one of the library's was verified.
+    package func sign(_ requests: [SigningRequest], _ scratch: SigningScratch) -> [[UInt8]] {
+        var signatures = [[UInt8]](repeating: [], count: requests.count)
+        if let library {
+            for tested in tested where library.isUsed(for: tested.key.kind) {
+                signInGroups(requests, tested, library, scratch, &signatures)
+            }
+        }
+        for index in requests.indices where signatures[index].isEmpty {
+            signatures[index] = requests[index].key.sign(requests[index].digest)
+        }
+        return signatures
+    }
+
+    private func signInGroups(
+        _ requests: [SigningRequest],
+        _ tested: Tested,
+        _ library: SigningLibrary,
+        _ scratch: SigningScratch,
+        _ signatures: inout [[UInt8]]
+    ) {
+        let key = tested.key
+        let places = requests.indices.filter { requests[$0].key === key }
+        // What is left of the last group may be too little for the library.
+        let rest = places.count % GroupSize.group
+        let digests = places.dropLast(rest < GroupSize.least(key.kind) ? rest : 0).map { requests[$0].digest }
+        guard !digests.isEmpty else { return }
+        guard let made = Self.sign(digests, key, library.signer),
+            scratch.areValid(made, of: digests, key, tested.second)
+        else {
+            // None of them counts: OpenSSL signs all.
+            return library.stop(key.kind)
+        }
+        for (place, signature) in zip(places, made) { signatures[place] = signature }
+        library.noteSigned(made.count)
+    }
+
+    /// - Returns: a signature for each digest; nil where the library reports an error.
+    private static func sign(_ digests: [Digest], _ key: SigningKey, _ signer: any GroupSigner) -> [[UInt8]]? {
+        var signatures: [[UInt8]] = []
+        signatures.reserveCapacity(digests.count)
+        for start in stride(from: 0, to: digests.count, by: GroupSize.group) {
+            let group = digests[start..<min(start + GroupSize.group, digests.count)]
+            // Places without a digest of their own repeat the last one; what comes of them is dropped.
+            let filler = [Digest](repeating: digests[digests.count - 1], count: GroupSize.group - group.count)
+            guard let made = signer.sign(group + filler, with: key), made.count == GroupSize.group else { return nil }
+            signatures += made.prefix(group.count)
+        }
+        return signatures
+    }
+}
+
+/// A digest to be signed, and the key.
+package struct SigningRequest: Sendable {
+    package let key: SigningKey
+    package let digest: Digest
+
+    package init(key: SigningKey, digest: Digest) {
+        self.key = key
+        self.digest = digest
+    }
+}
