@@ -1,15 +1,15 @@
 /// The figures that matter most as one picture for other pages, which suits light and dark ones.
 extension BenchmarkReport {
     var picture: String {
-        let panels: [(title: String, rows: [Measurement])] = [
-            ("A P-256 signature: each assertion", engineRows(.p256)),
-            ("A P-384 signature: each attestation", engineRows(.p384)),
-            ("Replay of assertions, file to files", self[.assertions].rows),
-            ("Replay of attestations with receipts", self[.attestations].rows),
+        let panels: [(title: String, chart: BarChart)] = [
+            ("A P-256 signature: each assertion", ReportCharts.costs(engineRows(.p256), of: "signature")),
+            ("A P-384 signature: each attestation", ReportCharts.costs(engineRows(.p384), of: "signature")),
+            ("Replay of assertions, file to files", ReportCharts.costs(self[.assertions].rows)),
+            ("Replay of attestations with receipts", ReportCharts.costs(self[.attestations].rows)),
         ]
         let (gap, margin) = (24.0, 20.0)
         let width = 2 * Drawing.width + 2 * margin + gap
-        let drawings = panels.map { ReportCharts.costs($0.rows).drawing }
+        let drawings = panels.map(\.chart.drawing)
         var (y, body): (Double, [String]) = (margin, [])
         for row in stride(from: 0, to: panels.count, by: 2) {
             for index in row..<min(row + 2, panels.count) {
@@ -22,8 +22,9 @@ extension BenchmarkReport {
             y += (drawings[row..<min(row + 2, panels.count)].map(\.height).max() ?? 0) + 20 + gap
         }
         var foot = Drawing()
-        foot.text("One core of: \(machine.text). Multiples are of the first bar's rate.", margin + 8, y, "small")
-        return framed(body + foot.elements, width: width, height: y + margin)
+        foot.text("Multiples are of the first bar's rate. One core of this machine:", margin + 8, y, "small")
+        foot.text(machine.text, margin + 8, y + 18, "small")
+        return framed(body + foot.elements, width: width, height: y + 18 + margin)
     }
 
     /// OpenSSL, and each engine's usual batch.

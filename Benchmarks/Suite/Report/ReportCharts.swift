@@ -35,7 +35,7 @@ struct ReportCharts {
                 axis: "times OpenSSL's rate on one core",
                 groups: bars,
                 legend: engines.map { (SeriesColor(engine: $0), Self.names[$0] ?? $0) },
-                mark: (1, "OpenSSL")
+                mark: 1
             ).drawing
         )
     }
@@ -62,11 +62,11 @@ struct ReportCharts {
         }
         let all = [EngineCandidates.openSSL] + engines
         let ours = values(best)
-        let text = whole ? Self.time(ours.last ?? 0) : Markup.figure(ours.last ?? 0) + " µs"
+        let last = Markup.time(ours.last ?? 0)
         return Figure(
             title: whole
-                ? "\(curve): \(best) has verified a batch of \(sizes.last ?? 0) after \(text)"
-                : "\(curve): a signature costs \(Markup.figure(ours[0])) µs alone, \(text) among \(sizes.last ?? 0)",
+                ? "\(curve): \(best) has verified a batch of \(sizes.last ?? 0) after \(last)"
+                : "\(curve): \(best) takes \(Markup.time(ours[0])) for a signature alone, \(last) among \(sizes.last ?? 0)",
             note: "Processor time of one core. Both scales are logarithmic.",
             drawing: LineChart(
                 xAxis: "signatures in the batch",
@@ -83,10 +83,6 @@ struct ReportCharts {
         )
     }
 
-    private static func time(_ microseconds: Double) -> String {
-        microseconds < 1000 ? Markup.figure(microseconds) + " µs" : Markup.figure(microseconds / 1000) + " ms"
-    }
-
     // MARK: Replay
 
     func replay(_ id: BenchmarkReport.GroupID, _ what: String) -> Figure {
@@ -101,9 +97,9 @@ struct ReportCharts {
     }
 
     /// A bar for each row: what a record takes of a core.
-    static func costs(_ rows: [Measurement]) -> BarChart {
+    static func costs(_ rows: [Measurement], of what: String = "record") -> BarChart {
         BarChart(
-            axis: "µs of a core for each record",
+            axis: "µs of a core for each \(what)",
             groups: rows.map { row in
                 let bar = BarChart.Bar(
                     value: row.microseconds,
@@ -130,11 +126,11 @@ struct ReportCharts {
                         value: row.perSecond / 1000,
                         text: Markup.figure(row.perSecond / 1000)
                             + (row.name == row.baseline ? "" : ", \(Markup.figure(row.ratio.median))×"),
-                        color: row.engine == nil ? .second : .first
+                        color: row.engine == nil ? .fourth : .first
                     )
                     return BarChart.Group(label: row.name, bars: [bar])
                 },
-                legend: [(.second, "replay"), (.first, "OpenSSL alone")]
+                legend: [(.fourth, "replay"), (.first, "OpenSSL alone")]
             ).drawing
         )
     }
@@ -143,7 +139,7 @@ struct ReportCharts {
 
     func stages() -> Figure {
         let results = report.stages.results
-        let colors: [SeriesColor] = [.second, .third]
+        let colors: [SeriesColor] = [.fourth, .fifth]
         let shares = results.map { "\(Markup.figure($0.shareOfVerification.median)) in \($0.shape.rawValue)" }
         func group(_ title: String, _ cost: (StageReport.Result) -> StageCost) -> BarChart.Group {
             let bars = zip(results, colors).map { result, color in
@@ -175,12 +171,12 @@ struct ReportCharts {
                 groups: report.tokens.map { cost in
                     BarChart.Group(
                         label: cost.name,
-                        bars: [(cost.bare, SeriesColor.first), (cost.minted, .second)].map {
+                        bars: [(cost.bare, SeriesColor.first), (cost.minted, .fourth)].map {
                             BarChart.Bar(value: $0, text: "\(Markup.figure($0)) µs", color: $1)
                         }
                     )
                 },
-                legend: [(.first, "the bare signature"), (.second, "the token")]
+                legend: [(.first, "the bare signature"), (.fourth, "the token")]
             ).drawing
         )
     }

@@ -66,7 +66,7 @@ struct ReportPage {
                     charts.replay(.attestationsWithoutReceipts, "Attestations, receipts ignored"),
                 ]
             ),
-            section("What is no verification", [charts.stages(), charts.tokens()]),
+            section("Everything else", [charts.stages(), charts.tokens()]),
         ].joined(separator: "\n")
     }
 

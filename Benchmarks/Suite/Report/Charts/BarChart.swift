@@ -17,8 +17,8 @@ struct BarChart {
     let axis: String
     let groups: [Group]
     var legend: [(color: SeriesColor, name: String)] = []
-    /// A value with a line of its own, and its name.
-    var mark: (value: Double, name: String)?
+    /// A value with a dashed line of its own.
+    var mark: Double?
 
     private static let left = 8.0
     private static let thickness = 15.0
@@ -41,7 +41,8 @@ struct BarChart {
 
     private func add(_ group: Group, _ scale: Double, _ drawing: inout Drawing) {
         drawing.text(group.label, Self.left, drawing.height + 17)
-        var y = drawing.height + 23
+        let start = drawing.height + 21
+        var y = start + 2
         for bar in group.bars {
             drawing.bar(Self.left, y, bar.value * scale, Self.thickness, bar.color)
             let end = Self.left + max(bar.value, bar.spread?.upperBound ?? 0) * scale
@@ -53,18 +54,20 @@ struct BarChart {
             drawing.text(bar.text, end + 6, y + 12, "value")
             y += Self.thickness + 4
         }
+        drawing.line((Self.left, start), (Self.left, y - 2), "axis")
+        if let mark {
+            let x = Self.left + mark * scale
+            drawing.line((x, start), (x, y - 2), "mark")
+        }
         drawing.height = y + 3
     }
 
     private func grid(_ drawing: inout Drawing, _ ticks: [Double], _ scale: Double, from: Double, to: Double) {
         for tick in ticks {
             let x = Self.left + tick * scale
-            drawing.line((x, from + 4), (x, to + 4), tick == 0 ? "axis" : "grid")
+            if tick > 0 { drawing.line((x, from + 4), (x, to + 4), "grid") }
             drawing.text(Markup.tick(tick), x, to + 18, "small", anchor: tick == 0 ? "start" : "middle")
         }
         drawing.text(axis, Self.left, to + 34, "small")
-        guard let mark else { return }
-        let x = Self.left + mark.value * scale
-        drawing.line((x, from + 4), (x, to + 4), "mark")
     }
 }

@@ -40,7 +40,7 @@ struct Drawing {
             switch color {
             case .first: "M\(x - 4) \(y)a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z"
             case .second: "M\(x - 3.5) \(y - 3.5)h7v7h-7z"
-            case .third: "M\(x) \(y - 5)L\(x + 5) \(y)L\(x) \(y + 5)L\(x - 5) \(y)z"
+            case .third, .fourth, .fifth: "M\(x) \(y - 5)L\(x + 5) \(y)L\(x) \(y + 5)L\(x - 5) \(y)z"
             }
         elements.append("<path d=\"\(shape)\" class=\"f\(color.rawValue)\"/>")
     }
@@ -52,13 +52,13 @@ struct Drawing {
         for (color, name) in names {
             bar(x, height + 4, 12, 12, color)
             text(name, x + 18, height + 14)
-            x += 18 + Self.width(of: name) + 18
+            x += 18 + Self.width(of: name) + 10
         }
         height += 26
     }
 
-    /// About as wide as the text is drawn, rather more.
-    static func width(of text: String) -> Double { Double(text.count) * 7.2 }
+    /// About as wide as the text is drawn, rather more: fonts differ.
+    static func width(of text: String) -> Double { Double(text.count) * 8.4 }
 
     /// A picture by itself in a page.
     func svg(title: String) -> String {
@@ -67,9 +67,9 @@ struct Drawing {
     }
 }
 
-/// OpenSSL is the first everywhere, ours are the others.
+/// A colour means the same in every chart: OpenSSL, `portable`, `ifma`; then what is no engine.
 enum SeriesColor: Int {
-    case first, second, third
+    case first, second, third, fourth, fifth
 
     init(engine: String?) {
         switch engine {

@@ -62,7 +62,7 @@ struct LineChart {
             let y = max(end.y, free)
             drawing.mark((Self.plot.right + 12, y), end.line.color)
             drawing.text(end.line.name, Self.plot.right + 22, y - 1)
-            drawing.text("\(Markup.figure(end.value)) µs", Self.plot.right + 22, y + 14, "value")
+            drawing.text(Markup.time(end.value), Self.plot.right + 22, y + 14, "value")
             free = y + 32
         }
     }

@@ -22,10 +22,16 @@ enum Markup {
     /// A figure for readers: three digits, or all of a larger whole number.
     static func figure(_ value: Double) -> String {
         switch value {
-        case 100...: Int(value.rounded()).grouped
-        case 10...: String(format: "%.1f", value)
+        // As rounded: 9.996 is 10.0.
+        case 99.95...: Int(value.rounded()).grouped
+        case 9.995...: String(format: "%.1f", value)
         default: String(format: "%.2f", value)
         }
+    }
+
+    /// Microseconds, or milliseconds where there are many.
+    static func time(_ microseconds: Double) -> String {
+        microseconds < 2000 ? figure(microseconds) + " µs" : figure(microseconds / 1000) + " ms"
     }
 
     /// A tick's value: no digits that are not needed.
