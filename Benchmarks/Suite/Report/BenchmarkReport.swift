@@ -57,7 +57,7 @@ struct BenchmarkReport {
 // MARK: - Text
 
 extension BenchmarkReport.Group {
-    static let columns = ["records/s", "µs of a core", "of its baseline", "quartiles"]
+    static let columns = ["records/s", "µs of a core", "ratio", "quartiles"]
 
     /// Cells of a row, as `columns` says.
     static func cells(_ measured: Measurement) -> [String] {

@@ -29,6 +29,8 @@ struct ReportPage {
         \(head)
         \(sections)
         <h2>All figures</h2>
+        <p>A ratio is the rate beside that of the table's first row; that of bare threads beside one bare thread. Ratios are
+        of processor time, in the two tables by lanes and cores of rates on the wall.</p>
         \(tables)
         </main>
         </body>
@@ -82,10 +84,9 @@ struct ReportPage {
 
     private var tables: String {
         let groups = report.groups.map { group in
-            let columns = BenchmarkReport.Group.columns
-            return table(
+            table(
                 group.id.title,
-                columns.map { $0 == columns[2] ? "\($0)'s rate" : $0 },
+                BenchmarkReport.Group.columns,
                 group.rows.map { [$0.name] + BenchmarkReport.Group.cells($0) }
             )
         }

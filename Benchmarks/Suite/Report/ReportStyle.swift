@@ -55,7 +55,7 @@ enum ReportStyle {
         th:first-child,td:first-child{text-align:left;padding-left:0;white-space:normal}
         code{font-family:ui-monospace,Menlo,Consolas,monospace;font-size:.9em}
         @media (max-width:480px){main{padding:16px 8px}figure,.table{padding:12px}
-        table{font-size:.75rem}th,td{padding:4px}}
+        table{font-size:.75rem}th,td{padding:4px}th:first-child{min-width:6.5rem}}
         @media print{body{font-size:10pt}main{max-width:none;padding:0}h2{break-after:avoid}
         .cards{grid-template-columns:1fr 1fr;gap:8px}figure,tr,caption{break-inside:avoid}
         figure,.table{padding:8px}.table{overflow:visible}
