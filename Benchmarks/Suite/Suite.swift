@@ -33,14 +33,7 @@ struct Suite {
         let engines = EngineCandidates(fixtures, scale: isTiny ? 4 : 32)
         add(.p256, harness.measure(engines.p256()))
         add(.p384, harness.measure(engines.p384()))
-        let assertions = try ReplayCandidate(records: isTiny ? 2000 : 50_000, devices: isTiny ? 20 : 500)
-        add(.assertions, harness.measure([objects.bare()] + assertions.engines()))
-        let attestations = try ReplayCandidate(records: isTiny ? 50 : 2_000, devices: isTiny ? 50 : 2_000)
-        add(.attestations, harness.measure([objects.p384AndP256()] + attestations.engines()))
-        let leaves = attestations.engines(receipts: false)
-        add(.attestationsWithoutReceipts, harness.measure([objects.p384()] + leaves))
-        add(.lanes, harness.measure(lanes(assertions), by: .wall))
-        add(.allCores, harness.measure([objects.bare(threads: machine.cores), assertions.allLanes], by: .wall))
+        try measureReplays(add)
         add(.objects, harness.measure(try objects.all()))
         let exchange = try ExchangeCandidates(fixtures, scale: isTiny ? 1 : 16)
         add(.exchange, harness.measure(try exchange.all()))
@@ -51,9 +44,21 @@ struct Suite {
         return BenchmarkReport(machine: machine, date: date, groups: groups, tokens: tokens, stages: stages)
     }
 
-    /// One lane on one core, then lanes up to the number of cores; bare threads beside them show what the machine gives.
-    private func lanes(_ replay: ReplayCandidate) -> [Candidate] {
+    /// The whole program, beside the signatures that its records have.
+    private func measureReplays(_ add: (BenchmarkReport.GroupID, [Measurement]) -> Void) throws {
+        let assertions = try ReplayCandidate(records: isTiny ? 2000 : 50_000, devices: isTiny ? 20 : 500)
+        let attestations = try ReplayCandidate(records: isTiny ? 50 : 2_000, devices: isTiny ? 50 : 2_000)
         let cores = ProcessInfo.processInfo.activeProcessorCount
+        add(.assertions, harness.measure([objects.bare()] + assertions.engines()))
+        add(.attestations, harness.measure([objects.p384AndP256()] + attestations.engines()))
+        let leaves = attestations.engines(receipts: false)
+        add(.attestationsWithoutReceipts, harness.measure([objects.p384()] + leaves))
+        add(.lanes, harness.measure(lanes(assertions, cores), by: .wall))
+        add(.allCores, harness.measure([objects.bare(threads: cores), assertions.allLanes], by: .wall))
+    }
+
+    /// One lane on one core, then lanes up to the number of cores; bare threads beside them show what the machine gives.
+    private func lanes(_ replay: ReplayCandidate, _ cores: Int) -> [Candidate] {
         // Up to four each is shown, then doublings.
         let counts = (1...cores).filter { $0 <= 4 || $0 == cores || $0.nonzeroBitCount == 1 }
         let one = replay.onOneCore

@@ -41,7 +41,7 @@ enum ReportStyle {
         h1{font-size:1.6rem;line-height:1.25;margin:0 0 8px}
         h2{font-size:1.2rem;margin:36px 0 12px}
         p{margin:4px 0;color:var(--soft);max-width:48rem}
-        .cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,480px),1fr));gap:16px;align-items:start}
+        .cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,480px),1fr));gap:16px}
         figure,.table{margin:0;padding:16px;background:var(--card);border:1px solid var(--line);border-radius:10px}
         figcaption{margin-bottom:8px}
         figcaption b{display:block;line-height:1.35}
