@@ -30,16 +30,19 @@ struct Benchmarks {
 
     private static func all(_ isTiny: Bool, _ files: Options.Files) throws {
         // A path that cannot be written shows before minutes of work, not after them.
-        for path in [files.json, files.page, files.chart].compactMap({ $0 }) { try write("", to: path) }
+        for path in [files.json, files.page, files.chart].compactMap({ $0 }) { write("", to: path) }
         let report = try Suite(isTiny: isTiny).run(date: files.date) { print($0 + "\n") }
-        if let path = files.json { try write(report.json, to: path) }
-        if let path = files.page { try write(ReportPage(report).html, to: path) }
-        if let path = files.chart { try write(report.picture, to: path) }
+        if let path = files.json { write(report.json, to: path) }
+        if let path = files.page { write(ReportPage(report).html, to: path) }
+        if let path = files.chart { write(report.picture, to: path) }
     }
 
-    private static func write(_ text: String, to path: String) throws {
+    private static func write(_ text: String, to path: String) {
         // In place: it may be a device or a pipe.
-        try text.write(toFile: path, atomically: false, encoding: .utf8)
+        do { try text.write(toFile: path, atomically: false, encoding: .utf8) } catch {
+            print("cannot write \(path): \(error.localizedDescription)")
+            exit(1)
+        }
     }
 
     static func rounded(_ value: Double, _ places: Int) -> String { String(format: "%.\(places)f", value) }

@@ -45,7 +45,7 @@ enum ReportStyle {
         figure,.table{margin:0;padding:16px;background:var(--card);border:1px solid var(--line);border-radius:10px}
         figcaption{margin-bottom:8px}
         figcaption b{display:block;line-height:1.35}
-        figcaption span{color:var(--soft);font-size:.875rem}
+        figcaption span{color:var(--soft);font-size:.875em}
         svg{display:block;width:100%;height:auto}
         .table{overflow-x:auto;margin-bottom:16px}
         table{border-collapse:collapse;width:100%;font-size:.875rem;font-variant-numeric:tabular-nums}
@@ -56,9 +56,10 @@ enum ReportStyle {
         code{font-family:ui-monospace,Menlo,Consolas,monospace;font-size:.9em}
         @media (max-width:480px){main{padding:16px 8px}figure,.table{padding:12px}
         table{font-size:.75rem}th,td{padding:4px}th:first-child{min-width:6.5rem}}
-        @media print{body{font-size:10pt}main{max-width:none;padding:0}h2{break-after:avoid}
-        .cards{grid-template-columns:1fr 1fr;gap:8px}figure,tr,caption{break-inside:avoid}
-        figure,.table{padding:8px}.table{overflow:visible}
+        @media print{body{font-size:9pt;line-height:1.35}main{max-width:none;padding:0}
+        h2{break-after:avoid;margin:14px 0 6px}
+        .cards{grid-template-columns:1fr 1fr;gap:8px}figure,.table{break-inside:avoid}p{break-after:avoid}
+        figure,.table{padding:8px}.table{overflow:visible}table{font-size:8pt}th,td{padding:2px 8px}
         *{-webkit-print-color-adjust:exact;print-color-adjust:exact}}
         """
 }
