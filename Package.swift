@@ -199,7 +199,7 @@ let benchmarks: [Target] = [
     ),
     .executableTarget(
         name: "KafkaCopy",
-        dependencies: ["Settings", "Broker", "Log", "Kafka"],
+        dependencies: ["Settings", "Broker", "Log", "Kafka", "Pipeline", "AppAttest", "Crypto"],
         path: "Benchmarks/KafkaCopy",
         swiftSettings: strict
     ),

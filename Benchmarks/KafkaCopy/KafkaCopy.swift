@@ -4,8 +4,9 @@ internal import Kafka
 internal import Log
 internal import Settings
 
-/// The Kafka side of `run` without the verification: polls requests, writes each one's value as its result, commits, all
-/// through the worker's own exactly-once log. Prints records per second from the first commit to the last.
+/// The Kafka side of `run` without the verification: polls requests, writes each one's value as its result and a key's
+/// record to the ledger topic, commits, all through the worker's own exactly-once log. Prints records per second from
+/// the first commit to the last. What it leaves on the ledger topic is nobody's state.
 @main
 struct KafkaCopy {
     static func main() throws {
@@ -54,10 +55,13 @@ struct KafkaCopy {
         }
     }
 
+    private static let requestID = Array("request-id".utf8)
+    private static let status = RecordHeader("status", "200")
+
     private static func copy(_ round: PollRound, _ log: KafkaRecordLog) throws {
         var outputs: [OutboundRecord] = []
         var ends: [Int32: Int64] = [:]
-        outputs.reserveCapacity(round.records.count)
+        outputs.reserveCapacity(2 * round.records.count)
         for case .record(let record) in round.records {
             ends[record.partition] = record.offset + 1
             outputs.append(
@@ -67,9 +71,11 @@ struct KafkaCopy {
                     sourceOffset: record.offset,
                     sourceTimestamp: record.timestamp,
                     key: record.key,
-                    value: record.value
+                    value: record.value,
+                    headers: record.headers.filter { $0.name == requestID } + [status]
                 )
             )
+            outputs.append(LedgerSample.record(of: record))
         }
         try log.unit.begin()
         try log.unit.append(outputs)

@@ -1,34 +1,30 @@
-internal import CProcessorProbe
 internal import Crypto
 internal import DeviceLab
-internal import Foundation
 
 /// The signature engines alone, beside OpenSSL's cheapest calls on the same signatures.
 struct EngineCandidates {
+    static let openSSL = "openssl"
+    /// Signatures that are verified together.
+    static let batches = [1, 2, 4, 8, 16, 32, 64, 128, 256]
+    /// As many as a batch of the loop usually fills.
+    static let usualBatch = 64
+
     private let fixtures: Fixtures
     private let scale: Int
 
     init(_ fixtures: Fixtures, scale: Int) {
+        precondition(fixtures.devices.count >= Self.batches.max() ?? 0, "the largest batch can be filled")
         self.fixtures = fixtures
         self.scale = scale
     }
 
-    /// The processor, and what it does of the lanes' multiplication in a cycle: two on some, one on others.
-    static var processor: String {
-        let lines = (try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8))?.split(separator: "\n") ?? []
-        func value(_ name: String) -> String? {
-            lines.first { $0.hasPrefix(name + "\t") }?.split(separator: ":").last.map {
-                $0.trimmingCharacters(in: .whitespaces)
-            }
-        }
-        let rate = String(format: "%.2f", probe_madd52_per_cycle())
-        return "\(value("model name") ?? "unknown processor"), family \(value("cpu family") ?? "?"), "
-            + "model \(value("model") ?? "?"), \(rate) vpmadd52 a cycle"
+    /// What this processor can use, besides OpenSSL.
+    static var arithmetics: [BatchArithmetic] {
+        [.portable] + (BatchArithmetic.featureMissingForLanes == nil ? [.lanes] : [])
     }
 
-    private static var arithmetics: [BatchArithmetic] {
-        BatchArithmetic.allCases.filter { $0 != .lanes || BatchArithmetic.featureMissingForLanes == nil }
-    }
+    /// Names of ours, as `engine.use` has them, the slowest first.
+    static var engines: [String] { arithmetics.map(\.rawValue) }
 
     func p256() -> [Candidate] {
         let samples = fixtures.bareSamples()
@@ -42,20 +38,17 @@ struct EngineCandidates {
                 second: P256SecondPoint(of: sample.key)
             )
         }
-        var candidates = [
-            Candidate("OpenSSL P-256 verify, bare") {
-                precondition(bare.run(count) == count, "valid signatures")
-                return count
-            }
-        ]
-        for arithmetic in Self.arithmetics {
-            let name = arithmetic.rawValue
-            for size in [64, 32, 8, 1] {
-                candidates.append(groups("\(name), groups of \(size)", warm, size, arithmetic, count))
-            }
-            candidates.append(groups("\(name), groups of 64, keys not seen before", cold, 64, arithmetic, count))
+        let baseline = Candidate("OpenSSL P-256 verify, bare", engine: Self.openSSL, batch: 1) {
+            precondition(bare.run(count) == count, "valid signatures")
+            return count
         }
-        return candidates
+        return [baseline]
+            + Self.arithmetics.flatMap { arithmetic in
+                Self.batches.map { batches(warm, of: $0, arithmetic, count) } + [
+                    // Without a batch's size: the charts show keys that were seen.
+                    batches(cold, of: Self.usualBatch, arithmetic, count, ", keys not seen before")
+                ]
+            }
     }
 
     func p384() -> [Candidate] {
@@ -63,43 +56,44 @@ struct EngineCandidates {
         guard let key = P384PublicKey(x963: issuer.x963) else { preconditionFailure("the lab makes points") }
         let tables = P384Tables()
         tables.prepare(key)
-        let checks = (0..<64).map { index in
+        let checks = (0..<(Self.batches.max() ?? 0)).map { index in
             let digest = SHA256.hash([UInt8(index)])
             return SignatureCheck.p384(key: key, digest: digest, signature: issuer.sign(digest: digest.bytes).der)
         }
         let openSSL = OpenSSLEngine()
         let count = scale * 4
-        var candidates = [
-            Candidate("OpenSSL P-384 verify, cached key") {
-                for index in 0..<count { precondition(openSSL.isValid(checks[index % 64]), "valid signatures") }
-                return count
+        let baseline = Candidate("OpenSSL P-384 verify, cached key", engine: Self.openSSL, batch: 1) {
+            for index in 0..<count {
+                precondition(openSSL.isValid(checks[index % checks.count]), "valid signatures")
             }
-        ]
-        for arithmetic in Self.arithmetics {
-            for size in [64, 8, 1] {
-                let name = "\(arithmetic.rawValue), groups of \(size)"
-                candidates.append(groups(name, checks, size, arithmetic, scale * 64, tables))
-            }
+            return count
         }
-        return candidates
+        return [baseline]
+            + Self.arithmetics.flatMap { arithmetic in
+                Self.batches.map { batches(checks, of: $0, arithmetic, scale * 64, "", tables) }
+            }
     }
 
-    private func groups(
-        _ name: String,
+    private func batches(
         _ checks: [SignatureCheck],
-        _ size: Int,
+        of size: Int,
         _ arithmetic: BatchArithmetic,
         _ count: Int,
+        _ remark: String = "",
         _ tables: P384Tables = P384Tables()
     ) -> Candidate {
         let watch = EngineWatch(crossCheck: 0, key: 0) { _ in }
         let engine = BatchEngine(arithmetic, watch: watch, tables: tables)
-        let groups = stride(from: 0, to: checks.count - size + 1, by: size).map { Array(checks[$0..<($0 + size)]) }
+        let batches = stride(from: 0, to: checks.count - size + 1, by: size).map { Array(checks[$0..<($0 + size)]) }
         var answers = SignatureAnswers()
-        return Candidate(name) {
+        return Candidate(
+            "\(arithmetic.rawValue), batch of \(size)\(remark)",
+            engine: arithmetic.rawValue,
+            batch: remark.isEmpty ? size : nil
+        ) {
             var done = 0
             while done < count {
-                engine.verify(groups[done / size % groups.count], into: &answers)
+                engine.verify(batches[done / size % batches.count], into: &answers)
                 precondition(!answers.isValid.contains(false), "valid signatures")
                 done += size
             }

@@ -3,12 +3,38 @@ struct Candidate {
     let name: String
     /// Threads that it keeps busy.
     let lanes: Int
+    /// Who verifies, by the name that `engine.use` has for it; nil where the name says it.
+    let engine: String?
+    /// Signatures that are verified together; nil where batches are no matter of the candidate.
+    let batch: Int?
+    /// The candidate that it is compared with; nil = the first of its group.
+    let baseline: String?
     let run: () -> Int
 
-    init(_ name: String, lanes: Int = 1, run: @escaping () -> Int) {
-        self.name = name
-        self.lanes = lanes
-        self.run = run
+    init(
+        _ name: String,
+        lanes: Int = 1,
+        engine: String? = nil,
+        batch: Int? = nil,
+        baseline: String? = nil,
+        run: @escaping () -> Int
+    ) {
+        (self.name, self.lanes, self.engine, self.batch) = (name, lanes, engine, batch)
+        (self.baseline, self.run) = (baseline, run)
+    }
+}
+
+/// A median, and the quartiles around it.
+struct Spread {
+    let median: Double
+    let low: Double
+    let high: Double
+
+    init(_ values: [Double]) {
+        let sorted = values.sorted()
+        median = Harness.median(sorted)
+        low = sorted[(sorted.count - 1) / 4]
+        high = sorted[sorted.count - 1 - (sorted.count - 1) / 4]
     }
 }
 
@@ -16,17 +42,25 @@ struct Candidate {
 struct Measurement {
     let name: String
     let lanes: Int
+    let engine: String?
+    let batch: Int?
+    /// Name of what it is compared with.
+    let baseline: String
     /// Records per second of processor time.
     let perCore: Double
     /// Records per second of wall time.
     let perSecond: Double
-    /// Median of the rounds' own ratios to the baseline with as many lanes: rates per core where that is one lane,
-    /// rates on the wall where it is more.
-    let ratio: Double
+    /// The rounds' own ratios to the baseline: rates per core, or on the wall where the group counts those.
+    let ratio: Spread
+
+    /// Of one core, for a record.
+    var microseconds: Double { 1_000_000 / perCore }
 }
 
 /// Measures candidates in turns, so that whatever slows the machine down slows all of them.
 struct Harness {
+    enum Clock { case processor, wall }
+
     let rounds: Int
 
     private struct Rates {
@@ -34,8 +68,8 @@ struct Harness {
         var perSecond: [Double] = []
     }
 
-    /// - Parameter candidates: for each number of lanes, the first one is the baseline.
-    func measure(_ candidates: [Candidate]) -> [Measurement] {
+    /// - Parameter clock: what the ratios are taken of: the processor's time, or the wall's where lanes work at once.
+    func measure(_ candidates: [Candidate], by clock: Clock = .processor) -> [Measurement] {
         for candidate in candidates { _ = candidate.run() }
         var rates = Array(repeating: Rates(), count: candidates.count)
         for _ in 0..<rounds {
@@ -47,20 +81,31 @@ struct Harness {
             }
         }
         return candidates.indices.map { index in
-            let baseline = candidates.firstIndex { $0.lanes == candidates[index].lanes } ?? index
-            return summary(candidates[index], rates[index], baseline: rates[baseline])
+            let name = candidates[index].baseline
+            let baseline = candidates.firstIndex { $0.name == name } ?? 0
+            precondition(name == nil || candidates[baseline].name == name, "a baseline is one of its group")
+            return summary(candidates[index], rates[index], candidates[baseline].name, rates[baseline], clock)
         }
     }
 
-    private func summary(_ candidate: Candidate, _ rates: Rates, baseline: Rates) -> Measurement {
-        let own = candidate.lanes == 1 ? rates.perCore : rates.perSecond
-        let other = candidate.lanes == 1 ? baseline.perCore : baseline.perSecond
+    private func summary(
+        _ candidate: Candidate,
+        _ rates: Rates,
+        _ baseline: String,
+        _ others: Rates,
+        _ clock: Clock
+    ) -> Measurement {
+        let own = clock == .processor ? rates.perCore : rates.perSecond
+        let other = clock == .processor ? others.perCore : others.perSecond
         return Measurement(
             name: candidate.name,
             lanes: candidate.lanes,
+            engine: candidate.engine,
+            batch: candidate.batch,
+            baseline: baseline,
             perCore: Self.median(rates.perCore),
             perSecond: Self.median(rates.perSecond),
-            ratio: Self.median(zip(own, other).map { $0 / $1 })
+            ratio: Spread(zip(own, other).map { $0 / $1 })
         )
     }
 

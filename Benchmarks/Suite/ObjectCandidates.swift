@@ -24,16 +24,32 @@ struct ObjectCandidates {
         ]
     }
 
-    /// On as many threads as there are cores.
-    func bareOnAllCores() -> Candidate {
-        let lanes = BareLanes(fixtures.bareSamples())
-        let count = scale * 64
-        return Candidate("OpenSSL P-256 verify, bare", lanes: lanes.count) { lanes.run(count) }
+    /// On `threads` cores at once.
+    func bare(threads: Int, baseline: String? = nil) -> Candidate {
+        let lanes = BareLanes(fixtures.bareSamples(), threads: threads)
+        let (name, count) = (Self.bareName(threads: threads), scale * 64)
+        return Candidate(name, lanes: threads, engine: EngineCandidates.openSSL, baseline: baseline) {
+            lanes.run(count)
+        }
+    }
+
+    static func bareName(threads: Int) -> String {
+        "OpenSSL P-256 verify, bare, \(threads) thread\(threads == 1 ? "" : "s")"
     }
 
     func bare() -> Candidate {
         let (bare, count) = (BareVerify(fixtures.bareSamples()), scale * 64)
-        return Candidate("OpenSSL P-256 verify, bare") {
+        return Candidate("OpenSSL P-256 verify, bare", engine: EngineCandidates.openSSL) {
+            precondition(bare.run(count) == count, "valid signatures")
+            return count
+        }
+    }
+
+    /// The floor of an attestation with its receipt: the leaf's signature and the receipt's.
+    func p384AndP256() -> Candidate {
+        let (leaf, bare) = (p384(), BareVerify(fixtures.bareSamples()))
+        return Candidate("OpenSSL P-384 and P-256 verify, bare", engine: EngineCandidates.openSSL) {
+            let count = leaf.run()
             precondition(bare.run(count) == count, "valid signatures")
             return count
         }
@@ -95,7 +111,7 @@ struct ObjectCandidates {
         }
     }
 
-    /// The leaf's signature alone: the floor of an attestation.
+    /// The leaf's signature alone: the floor of an attestation without its receipt.
     func p384() -> Candidate {
         let (fixtures, engine) = (fixtures, OpenSSLEngine())
         let verifier = ObjectVerifier(anchors: fixtures.anchors)
@@ -111,7 +127,7 @@ struct ObjectCandidates {
             ).checks
         }
         precondition(checks.count == fixtures.attestations.count, "one signature, the leaf's")
-        return repeated("OpenSSL P-384 verify", scale * 4) { range in
+        return repeated("OpenSSL P-384 verify, bare", scale * 4, engine: EngineCandidates.openSSL) { range in
             precondition(!engine.verify(Array(checks[range])).contains(false), "valid signatures")
             return range.count
         }
@@ -131,9 +147,14 @@ struct ObjectCandidates {
     }
 
     /// Goes through the fixtures in groups, as a batch does, until `count` records are done.
-    private func repeated(_ name: String, _ count: Int, _ group: @escaping (Range<Int>) -> Int) -> Candidate {
+    private func repeated(
+        _ name: String,
+        _ count: Int,
+        engine: String? = nil,
+        _ group: @escaping (Range<Int>) -> Int
+    ) -> Candidate {
         let size = fixtures.devices.count
-        return Candidate(name) {
+        return Candidate(name, engine: engine) {
             var done = 0
             while done < count {
                 let start = done % size
@@ -163,16 +184,14 @@ struct ObjectCandidates {
     }
 }
 
-/// A bare verifier for each core.
+/// A bare verifier for each thread.
 private final class BareLanes: @unchecked Sendable {
     // Each is used by one thread at a time: `concurrentPerform` hands each index out once.
     private let lanes: [BareVerify]
 
-    init(_ samples: [BareVerify.Sample]) {
-        lanes = (0..<ProcessInfo.processInfo.activeProcessorCount).map { _ in BareVerify(samples) }
+    init(_ samples: [BareVerify.Sample], threads: Int) {
+        lanes = (0..<threads).map { _ in BareVerify(samples) }
     }
-
-    var count: Int { lanes.count }
 
     func run(_ count: Int) -> Int {
         DispatchQueue.concurrentPerform(iterations: lanes.count) { lane in

@@ -7,8 +7,8 @@ struct StageReport {
     struct Result {
         let shape: StageRig.Shape
         let stages: [StageCost]
-        /// Median of the rounds' own ratios.
-        let shareOfVerification: Double
+        /// The rounds' own ratios.
+        let shareOfVerification: Spread
 
         var whole: StageCost { stages.reduce(StageCost(), +) }
 
@@ -44,7 +44,7 @@ struct StageReport {
                 cost.seconds = Harness.median(own.map(\.seconds))
                 return cost
             }
-            return Result(shape: shape, stages: stages, shareOfVerification: Harness.median(shares))
+            return Result(shape: shape, stages: stages, shareOfVerification: Spread(shares))
         }
     }
 
@@ -66,7 +66,7 @@ struct StageReport {
             for stage in MeasuredStage.allCases { add(stage.title, result.stages[stage.rawValue]) }
             add("serial on the loop", result.serial)
             add("whole", result.whole)
-            return table.text + "\nof a bare P-256 verification: " + format(result.shareOfVerification, 3)
+            return table.text + "\nof a bare P-256 verification: " + format(result.shareOfVerification.median, 3)
         }
         .joined(separator: "\n\n")
     }
