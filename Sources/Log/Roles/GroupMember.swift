@@ -17,6 +17,8 @@ package protocol GroupMember: AnyObject {
     /// - Throws: a fault of the world; after a passing one it is asked again.
     func start(_ partition: Int32, mark: PositionMark?, ledgerIsEmpty: Bool) throws -> PartitionStart
     /// Keeps a partition of ours without handing out its records, until it is revoked or assigned again.
+    ///
+    /// - Throws: a fault of the world; the records stay back all the same.
     func hold(_ partition: Int32) throws
     /// Answers a ``AssignmentChange/revoked(_:)`` or ``AssignmentChange/lost(_:)``: gives the partitions back.
     func releaseRevoked() throws

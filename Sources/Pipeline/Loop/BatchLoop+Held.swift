@@ -23,12 +23,13 @@ extension BatchLoop {
 
     /// Stops reading a partition, and reports why; the others go on. Until it is revoked or assigned again.
     func hold(_ partition: Int32, _ sentence: String) throws {
-        // First: a fault of the pause must not lose why the partition is held.
+        // First: a fault of the pause loses neither the decision nor its reason.
         held[partition] = sentence
+        if toldHolds[partition] != sentence {
+            toldHolds[partition] = sentence
+            notice(PartitionNotice(partition: partition, sentence: sentence, isHeld: true))
+        }
         try log.source.member?.hold(partition)
-        guard toldHolds[partition] != sentence else { return }
-        toldHolds[partition] = sentence
-        notice(PartitionNotice(partition: partition, sentence: sentence, isHeld: true))
     }
 
     /// - Parameter becauseGone: the partitions are no longer ours; else they are judged again.

@@ -85,9 +85,10 @@ extension SimulatedMember {
     }
 
     package func hold(_ partition: Int32) throws {
-        try strike()
+        // As the log on a broker: the records stay back even if the pause fails.
         owned?.started.remove(partition)
         owned?.held.insert(partition)
+        try strike()
     }
 
     /// Reads a partition further, up to the LSO, and waits for records after it.
