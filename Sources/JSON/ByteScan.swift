@@ -44,14 +44,15 @@ enum ByteScan {
         var index = start
         unsafe bytes.withUnsafeBytes { raw in
             while let digits = unsafe unicodeDigits(raw, at: index) {
+                let second = digits >> 8 & 0xFF
                 // D0 to D7 are no surrogates.
-                if digits[0] != UInt8(ascii: "d") || digits[1] &- 0x30 < 8 {
+                if digits & 0xFF != 0x64 || second < 0x38 {
                     index &+= 6
                     continue
                 }
                 // D8 to DB, then DC to DF.
-                guard digits[1] & 0xFE == 0x38 || digits[1] &- 0x61 < 2,
-                    let low = unsafe unicodeDigits(raw, at: index &+ 6), low[0] == UInt8(ascii: "d"), low[1] &- 0x63 < 4
+                guard second < 0x63, let low = unsafe unicodeDigits(raw, at: index &+ 6), low & 0xFF == 0x64,
+                    low >> 8 & 0xFF >= 0x63, low >> 8 & 0xFF < 0x67
                 else { return }
                 index &+= 12
             }
@@ -59,16 +60,20 @@ enum ByteScan {
         return index
     }
 
-    /// The digits of the escape at `index`, letters in lower case; nil if there is no such escape.
+    /// The digits of the escape at `index`, the first one lowest, letters in lower case; nil if there is no such escape.
     @inline(__always)
-    private static func unicodeDigits(_ raw: UnsafeRawBufferPointer, at index: Int) -> SIMD4<UInt8>? {
+    private static func unicodeDigits(_ raw: UnsafeRawBufferPointer, at index: Int) -> UInt32? {
         // Six bytes are looked at only where six are left.
         guard index &+ 6 <= raw.count, unsafe raw[index] == 0x5C, unsafe raw[index &+ 1] == UInt8(ascii: "u") else {
             return nil
         }
-        let digits = unsafe raw.loadUnaligned(fromByteOffset: index &+ 2, as: SIMD4<UInt8>.self)
-        let lower = digits | 0x20
-        return all((digits &- 0x30) .< 10 .| (lower &- 0x61) .< 6) ? lower : nil
+        let digits = unsafe UInt32(littleEndian: raw.loadUnaligned(fromByteOffset: index &+ 2, as: UInt32.self))
+        let lower = digits | 0x2020_2020
+        // The high bits of bytes from 30 to 39, or from 61 to 66. Below 80 no sum leaves its byte.
+        let decimal = (digits &+ 0x5050_5050) & ~(digits &+ 0x4646_4646)
+        let letter = (lower &+ 0x1F1F_1F1F) & ~(lower &+ 0x1919_1919)
+        guard digits & 0x8080_8080 == 0, (decimal | letter) & 0x8080_8080 == 0x8080_8080 else { return nil }
+        return lower
     }
 
     /// The index behind the well-formed UTF-8 sequences of several bytes that follow each other from `start` on, or
