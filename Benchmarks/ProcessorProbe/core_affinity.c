@@ -9,8 +9,8 @@
 static cpu_set_t whole;
 static int is_bound = 0;
 
-/// A thread has its own set, so each is told; one that has ended meanwhile is no matter.
-static int tell_threads(const cpu_set_t *cores) {
+/// Each thread has a set of its own. A thread that has ended meanwhile is skipped.
+static int bind_threads(const cpu_set_t *cores) {
     DIR *threads = opendir("/proc/self/task");
     if (!threads) return 0;
     for (struct dirent *entry; (entry = readdir(threads));) {
@@ -28,13 +28,13 @@ int probe_bind_to_one_core(void) {
         cpu_set_t one;
         CPU_ZERO(&one);
         CPU_SET(core, &one);
-        is_bound = tell_threads(&one);
+        is_bound = bind_threads(&one);
         return is_bound;
     }
     return 0;
 }
 
 void probe_unbind(void) {
-    if (is_bound) tell_threads(&whole);
+    if (is_bound) bind_threads(&whole);
     is_bound = 0;
 }

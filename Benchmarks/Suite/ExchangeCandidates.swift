@@ -65,7 +65,7 @@ struct ExchangeCandidates {
             try record("\(name), all by OpenSSL", settings, exchanges, OpenSSLEngine()),
             try record("\(name), \(Self.fastest.rawValue), OpenSSL signs", settings, exchanges, Self.engine(watch)),
         ]
-        if let library = try SigningLab.library(watch) {
+        if let library = try SigningLab.signingLibrary(watch) {
             settings.exchange.signer = TokenSigner(library, keys: [("Kx3_Qa", signing)])
             let text = "\(name), \(Self.fastest.rawValue), \(library.name) signs"
             candidates.append(try record(text, settings, exchanges, Self.engine(watch)))

@@ -4,7 +4,7 @@ internal import Foundation
 /// The library that CRYPTO_MB names: an absolute path, as in `engine.signingLibrary`.
 enum SigningLab {
     /// nil without the variable.
-    static func library(_ watch: EngineWatch) throws -> SigningLibrary? {
+    static func signingLibrary(_ watch: EngineWatch) throws -> SigningLibrary? {
         guard let path = ProcessInfo.processInfo.environment["CRYPTO_MB"] else { return nil }
         let engine = BatchArithmetic.featureMissingForLanes == nil ? watch : nil
         return SigningLibrary(try MultiBufferLibrary(path: path), engine: engine) { preconditionFailure($0) }

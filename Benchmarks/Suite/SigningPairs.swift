@@ -26,7 +26,7 @@ struct SigningPairs {
             try cost("RS256, 3072 bits", .rs256, keys[1], perTurn: 3),
             try cost("ES256", .es256, p256, perTurn: 64),
         ]
-        guard let library = try SigningLab.library(SigningLab.watch()) else { return costs }
+        guard let library = try SigningLab.signingLibrary(SigningLab.watch()) else { return costs }
         let signer = TokenSigner(library, keys: (keys + [p256]).map { ("Kx3_Qa", $0) })
         func add(_ name: String, _ algorithm: TokenSettings.Algorithm, _ key: SigningKey, _ count: Int) throws {
             costs.append(try cost("\(name), \(count) by \(library.name)", algorithm, key, perTurn: count, signer))

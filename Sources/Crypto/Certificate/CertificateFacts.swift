@@ -19,7 +19,7 @@ package struct CertificateFacts: Sendable {
     /// Reads a certificate that is refused anyway, to tell why: all that ``CACertificate`` reads, except the key.
     ///
     /// OpenSSL decodes a key whose algorithm it knows while it reads a certificate, which takes 80 % of the time. It
-    /// goes on where it knows none, so it gets a copy with an algorithm that nobody knows.
+    /// continues where the algorithm is unknown, so it reads a copy with an unassigned one.
     ///
     /// - Parameter keyAlgorithm: where the content of the key's algorithm identifier's OID lies.
     /// - Returns: nil where ``CACertificate`` reads none either.

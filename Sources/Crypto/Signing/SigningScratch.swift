@@ -14,6 +14,7 @@ package final class SigningScratch {
         _ key: SigningKey,
         _ second: P256SecondPoint?
     ) -> Bool {
+        guard signatures.count == digests.count else { return false }
         guard case .p256(let point) = key.publicKey.parameters, let second else {
             return zip(signatures, digests).allSatisfy { key.publicKey.isValid($0.span, of: $1) }
         }

@@ -8,18 +8,18 @@ package struct TokenSigner: Sendable {
         let second: P256SecondPoint?
     }
 
-    private let library: SigningLibrary?
+    private let signingLibrary: SigningLibrary?
     private let tested: [Tested]
 
     /// OpenSSL alone.
     package init() {
-        library = nil
+        signingLibrary = nil
         tested = []
     }
 
     /// Tests every key: one with which the library does not sign as OpenSSL does stays with OpenSSL, with an alarm.
     package init(_ library: SigningLibrary, keys: [(name: String, key: SigningKey)]) {
-        self.library = library
+        signingLibrary = library
         tested = keys.compactMap { name, key in
             guard library.isUsed(for: key.kind), library.signer.canSign(with: key) else { return nil }
             guard SigningTest.passes(library.signer, key) else {
@@ -37,7 +37,7 @@ package struct TokenSigner: Sendable {
     /// - Returns: a signature for each request, in order. Every one of the library's was verified.
     package func sign(_ requests: [SigningRequest], _ scratch: SigningScratch) -> [[UInt8]] {
         var signatures = [[UInt8]](repeating: [], count: requests.count)
-        if let library {
+        if let library = signingLibrary {
             for tested in tested where library.isUsed(for: tested.key.kind) {
                 signInGroups(requests, tested, library, scratch, &signatures)
             }

@@ -3,8 +3,8 @@ package enum LanePriority: Sendable { case high, normal }
 
 /// Runs the parallel stages of a batch: production uses ``DispatchLanes``, simulation runs them in place.
 package protocol LaneRunner: Sendable {
-    /// Cuts `0 ..< count` into grains of at most `grain`, runs `body` on each of them on some lane and calls `completion` with the joined
-    /// results, in order, on the thread that finished last. Returns at once.
+    /// Cuts `0 ..< count` into grains of at most `grain`, runs `body` on each of them on some lane and calls `completion`
+    /// with the joined results, in order, on the thread that finished last. Returns at once.
     func run<Output: Sendable>(
         count: Int,
         grain: Int,

@@ -65,7 +65,7 @@ enum WorkerFile {
             "One answer in so many, accepted or refused, is compared with OpenSSL's. If one differs, OpenSSL judges from then "
                 + "on and the worker raises an alarm. 0 is never."
         ),
-        Setting("engine.signingLibrary", \.engine.signingLibrary, .library).means(
+        Setting("engine.signingLibrary", \.engine.signingLibrary, .absolutePath).means(
             "Absolute path of Intel's libcrypto_mb, which signs tokens eight at once; each signature is verified before it "
                 + "leaves. It is never searched for: see <doc:Operating#A-library-for-signing>. Empty: OpenSSL signs alone."
         ),
@@ -120,7 +120,7 @@ extension SettingKind<String> {
 
 extension SettingKind<String> {
     /// A path that means one file, wherever the worker starts.
-    fileprivate static var library: Self {
+    fileprivate static var absolutePath: Self {
         .string(range: "an absolute path, or empty", problem: "must be an absolute path, or empty") { path in
             path.isEmpty || path.hasPrefix("/")
         }
