@@ -6,6 +6,8 @@ package enum Base64 {
 
     package static func decode(_ text: Span<UInt8>) -> [UInt8]? {
         guard let count = decodedCount(text) else { return nil }
+        // All threads share the storage of an empty array, and an initializer without room would write its count there.
+        guard count > 0 else { return text.isEmpty ? [] : nil }
         var isCanonical = false
         // The room that ``decode(_:into:)`` asks for, all of which it writes.
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { target, initialized in
@@ -96,6 +98,8 @@ package enum Base64 {
 
     /// Appends the text of ``encodeURL(_:)``; without allocation where `text` has the room.
     package static func appendURL(_ bytes: Span<UInt8>, to text: inout [UInt8]) {
+        // Appending without room would write to the storage that all empty arrays share.
+        guard !bytes.isEmpty else { return }
         // There is room for the padding too, which is not counted as written.
         text.append(addingCapacity: encodedCount(bytes.count)) { output in
             unsafe output.withUnsafeMutableBufferPointer { target, initialized in
