@@ -84,7 +84,7 @@ struct PartitionLedgerTests {
         keys.remove(KeyID(Self.digest(-1)))
         #expect(keys.count == 1_000)
         #expect(keys[ids[0]] == nil)
-        #expect(keys.lookup(ids[0]) == .unknown)
+        #expect(keys.found(ids[0]) == .unknown)
         #expect(keys[ids[2_000]]?.counter == 2_000)
         var seen = 0
         keys.forEach { _, record in

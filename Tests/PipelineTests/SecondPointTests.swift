@@ -33,7 +33,7 @@ struct SecondPointTests {
     }
 
     private static func second(in ledger: KeyLedger, of number: Int) -> P256SecondPoint? {
-        guard case .key(let key, let second) = ledger.lookup(Self.key(number)) else { return nil }
+        guard case .key(let key, let second) = ledger.found(Self.key(number)) else { return nil }
         #expect(key == publicKey(number))
         return second
     }
@@ -74,7 +74,7 @@ struct SecondPointTests {
         #expect(ledger.secondCount == 0)
         ledger.setSecond(Self.point(0), of: Self.key(0), publicKey: Self.publicKey(0))
         #expect(Self.second(in: ledger, of: 0) == Self.point(0))
-        #expect(ledger.lookup(Self.key(1)) == .unknown)
+        #expect(ledger.found(Self.key(1)) == .unknown)
     }
 
     @Test(arguments: 1...8 as ClosedRange<UInt64>)

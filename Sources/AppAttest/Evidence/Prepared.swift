@@ -54,7 +54,8 @@ package struct Prepared<Evidence: Sendable> {
     package var checks: [SignatureCheck] { check.map { [$0] } ?? [] }
 
     /// The next step, given whether the signature is valid.
-    package func advance(isValid: Bool) -> Step {
+    @inline(__always)
+    fileprivate consuming func next(isValid: Bool) -> Step {
         switch sequel {
         case .result(let result): .concluded(result)
         case .signed(let content, let otherwise):
@@ -62,6 +63,8 @@ package struct Prepared<Evidence: Sendable> {
         case .next(let next): next(isValid)
         }
     }
+
+    package consuming func advance(isValid: Bool) -> Step { next(isValid: isValid) }
 
     /// The next step, given one answer per check.
     package func advance(_ answers: [Bool]) -> Step {
@@ -87,4 +90,9 @@ package struct Prepared<Evidence: Sendable> {
             }
         }
     }
+}
+
+/// Of the most frequent kind: other modules call what is compiled for it, not the general code.
+extension Prepared<AssertionEvidence> {
+    package consuming func advance(isValid: Bool) -> Step { next(isValid: isValid) }
 }

@@ -49,4 +49,7 @@ extension Request {
     package var exchange: Exchange? {
         if case .object(_, .exchange(let exchange)) = body { exchange } else { nil }
     }
+
+    /// Whether an exchange asks for a limited-use token; nil for a verb outside the exchange.
+    package var limitedUse: Bool? { exchange?.limitedUse }
 }

@@ -56,16 +56,13 @@ package struct RequestDecoder: Sendable {
         let bytes = bytes.count > RequestPath.maxBytes ? [] : bytes
         let echoLength = RequestPath.echoLength(bytes)
         let parsed = echoLength == bytes.count ? RequestPath(bytes) : nil
-        var path = RequestPaths.Path()
-        path.bytes = bytes
-        path.echo = ExactText(validating: Array(bytes[..<echoLength])) ?? ""
-        path.appID = parsed?.appID
-        path.target = Result { () throws(Reason) in
+        let target = Result { () throws(Reason) in
             guard let parsed else { throw .malformedRequest }
             let method = try method(parsed)
             return RequestTarget(method: method, resource: try resource(parsed), isBeta: parsed.isBeta)
         }
-        return path
+        let echo = ExactText(validating: Array(bytes[..<echoLength])) ?? ""
+        return RequestPaths.Path(bytes: bytes, echo: echo, appID: parsed?.appID, target: target)
     }
 
     /// The first string among the members named `path`; empty for one that is longer than any path.

@@ -3,13 +3,21 @@ internal import JSON
 
 /// The paths read last and their meanings: most records of a batch share theirs. For one decoder only.
 package struct RequestPaths {
-    struct Path {
+    /// Shared by its requests: a copy would touch five counts for each.
+    final class Path {
         /// Empty: too long to be one.
-        var bytes: [UInt8] = []
+        let bytes: [UInt8]
         /// The part that may be echoed.
-        var echo: ExactText = ""
-        var appID: ExactText?
-        var target: Result<RequestTarget, Reason> = .failure(.malformedRequest)
+        let echo: ExactText
+        let appID: ExactText?
+        let target: Result<RequestTarget, Reason>
+
+        init(bytes: [UInt8], echo: ExactText, appID: ExactText?, target: Result<RequestTarget, Reason>) {
+            self.bytes = bytes
+            self.echo = echo
+            self.appID = appID
+            self.target = target
+        }
     }
 
     /// A batch with more of them reads some again.
@@ -25,9 +33,7 @@ package struct RequestPaths {
         if last >= paths.count || !Self.holds(paths[last], bytes) {
             last = paths.firstIndex { Self.holds($0, bytes) } ?? add(decoder.read(Bytes.copy(bytes)))
         }
-        // An element of a span is read in place.
-        let known = paths.span
-        return body(known[last])
+        return body(paths[last])
     }
 
     private mutating func add(_ path: Path) -> Int {
@@ -36,7 +42,11 @@ package struct RequestPaths {
         return paths.count - 1
     }
 
-    private static func holds(_ path: Path, _ bytes: Span<UInt8>) -> Bool { Bytes.areEqual(bytes, path.bytes.span) }
+    private static func holds(_ path: Path, _ bytes: Span<UInt8>) -> Bool {
+        // Held while its span is read.
+        let known = path.bytes
+        return Bytes.areEqual(bytes, known.span)
+    }
 }
 
 /// What a path asks for.

@@ -22,7 +22,8 @@ package struct OutboundRecord: Sendable, Equatable {
         key: [UInt8]?,
         value: [UInt8]?,
         headers: [RecordHeader] = [],
-        requestID: [UInt8]? = nil
+        requestID: [UInt8]? = nil,
+        status: Int? = nil
     ) {
         self.stream = stream
         self.partition = partition
@@ -32,6 +33,7 @@ package struct OutboundRecord: Sendable, Equatable {
         self.value = value
         self.headers = headers
         self.requestID = requestID
+        self.status = status
     }
 }
 
@@ -40,9 +42,12 @@ extension OutboundRecord {
     private static let headerOverhead = 10
 
     /// Key, value and headers together, in bytes: the broker's count or a few more.
-    package var byteCount: Int {
+    package var byteCount: Int { Self.byteCount(key: key, value: value, headers: headers) }
+
+    /// Of a record before it is made.
+    package static func byteCount(key: [UInt8]?, value: [UInt8]?, headers: [RecordHeader]) -> Int {
         headers.reduce((key?.count ?? 0) + (value?.count ?? 0)) {
-            $0 + $1.name.count + ($1.value?.count ?? 0) + Self.headerOverhead
+            $0 + $1.name.count + ($1.value?.count ?? 0) + headerOverhead
         }
     }
 }

@@ -48,12 +48,10 @@ extension AdmitStage {
         guard let keyID = item.record.keyID, let opened = item.finding.seals?.artifact
         else { throw .artifactInvalid }
         let artifact = try opened.get()
-        let app = settings.registry.apps[item.app]
-        guard artifact.app == app.name, app.expectations.accepts(artifact.environment)
-        else { throw .artifactInvalid }
+        guard artifact.app == names[item.app], accepts(artifact.environment, item.app) else { throw .artifactInvalid }
         let times = try times(item, limitedUse: exchange.limitedUse)
         let consumed = try open(exchange.challenge, keyID, item, &state)
-        if key == nil, app.unknownKeys == .restore, settings.mayRestoreKeys {
+        if key == nil, settings.registry.apps[item.app].unknownKeys == .restore, settings.mayRestoreKeys {
             key = KeyRecord(restoredFrom: artifact)
             verdict.isRestored = true
         }

@@ -81,9 +81,7 @@ extension AdmitStage {
     /// Whether a stored key may be used by this app: its own, or (imported without one) an app that lists its Apple App ID;
     /// in both cases one that accepts the key's environment.
     private func isBound(_ key: KeyRecord?, to app: Int) -> Bool {
-        // The app is named by index and read in place: a copy of it would touch counts that all lanes share.
-        guard let environment = key?.environment, settings.registry.apps[app].expectations.accepts(environment)
-        else { return false }
+        guard let environment = key?.environment, accepts(environment, app) else { return false }
         if let bound = key?.app { return bound == names[app] }
         return settings.registry.apps[app].expectations.appIDs.contains { $0.text == key?.appleAppID }
     }

@@ -9,6 +9,8 @@ package struct AdmitStage: Sendable {
     let settings: PipelineSettings
     /// The apps' names in the ledger.
     let names: [String]
+    /// The environments that the apps accept: asking an app's expectations would copy them.
+    private let accepted: [(production: Bool, development: Bool)]
     #if DEBUG
         private let sabotage: Sabotage?
     #endif
@@ -16,6 +18,7 @@ package struct AdmitStage: Sendable {
     package init(settings: PipelineSettings) {
         self.settings = settings
         names = settings.registry.apps.map(\.name)
+        accepted = Self.environments(settings)
         #if DEBUG
             sabotage = nil
         #endif
@@ -25,9 +28,20 @@ package struct AdmitStage: Sendable {
         init(settings: PipelineSettings, sabotage: Sabotage?) {
             self.settings = settings
             names = settings.registry.apps.map(\.name)
+            accepted = Self.environments(settings)
             self.sabotage = sabotage
         }
     #endif
+
+    func accepts(_ environment: Environment, _ app: Int) -> Bool {
+        environment == .production ? accepted[app].production : accepted[app].development
+    }
+
+    private static func environments(_ settings: PipelineSettings) -> [(production: Bool, development: Bool)] {
+        settings.registry.apps.map { app in
+            (app.expectations.accepts(.production), app.expectations.accepts(.development))
+        }
+    }
 
     /// - Parameters:
     ///   - now: when tokens are minted; nil in replay, where the record's own time counts.
@@ -47,7 +61,7 @@ package struct AdmitStage: Sendable {
         var state = BatchState(overlay, settings: settings, ledger: ledger)
         for index in records.indices {
             let record = records[index]
-            work?.note(record.record)
+            work?.note(record)
             state.note(record)
             verdicts.append(admit(record, findings[index], now: now, &state))
         }
@@ -95,7 +109,8 @@ package struct AdmitStage: Sendable {
         do throws(Reason) {
             try admit(item, method, key: &key, &state, &verdict)
             verdict.environment = key?.environment
-            if let key { state.set(key, of: keyID, on: item.partition) }
+            // Taken out, so that the record moves.
+            if let changed = key.take() { state.set(changed, of: keyID, on: item.partition) }
             return verdict
         } catch {
             verdict.environment = environment

@@ -38,9 +38,7 @@ struct BatchState {
     mutating func key(_ id: KeyID, on partition: Int32, forRequestOf digest: Digest) -> KeyRecord? {
         let number = settings.ledgerPartition(partition)
         if let changed = overlay[number, id] { return changed }
-        let place = views.place(of: number, ledger)
-        // Through the span: the array's own getter copies the ledger.
-        return views.ledgers.span[place].keys.record(id, forRequestOf: digest)
+        return views.record(id, forRequestOf: digest, on: number, ledger)
     }
 
     mutating func set(_ key: consuming KeyRecord, of id: KeyID, on partition: Int32) {

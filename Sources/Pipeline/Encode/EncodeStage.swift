@@ -39,7 +39,7 @@ package struct EncodeStage: Sendable {
         let judged = range.clamped(to: 0..<records.count)
         let answers = mint.answers(judged, records, verdicts, work: work)
         for index in judged {
-            work.note(records[index].record)
+            work.note(records[index])
             encode(records[index], findings[index], verdicts[index], answers[index], into: &outputs, &scratch)
             refusals.add(records[index], verdicts[index], in: registry)
         }
@@ -74,9 +74,8 @@ package struct EncodeStage: Sendable {
         appendResult(decoded, finding, verdict, into: &outputs, &scratch)
         if let answer {
             let header = RecordHeader("request-id", decoded.requestID)
-            var record = output(.tokens, of: decoded, answer, headers: [header] + decoded.traceHeaders)
-            record.status = verdict.status?.code
-            outputs.append(record)
+            let headers = [header] + decoded.traceHeaders
+            outputs.append(output(.tokens, of: decoded, answer, headers: headers, status: verdict.status))
         }
         if let event = events.encode(decoded, verdict) {
             outputs.append(output(.events, of: decoded, event, headers: decoded.traceHeaders))
@@ -87,21 +86,22 @@ package struct EncodeStage: Sendable {
         _ stream: OutputTopic,
         of decoded: DecodedRecord,
         _ value: [UInt8],
-        headers: [RecordHeader]
+        headers: [RecordHeader],
+        status: Status? = nil
     ) -> OutboundRecord {
-        var record = OutboundRecord(
+        // A key ID's text has 44 bytes: if a record is too long because of its key, that key is another one.
+        let isLong = !fits(OutboundRecord.byteCount(key: decoded.record.key, value: value, headers: headers))
+        return OutboundRecord(
             stream: stream,
             partition: decoded.record.partition,
             sourceOffset: decoded.record.offset,
             sourceTimestamp: decoded.record.timestamp,
-            key: decoded.record.key,
+            key: isLong ? nil : decoded.record.key,
             value: value,
             headers: headers,
-            requestID: decoded.requestID.utf8
+            requestID: decoded.requestID.utf8,
+            status: status?.code
         )
-        // A key ID's text has 44 bytes: if a record is too long because of its key, that key is another one.
-        if !fits(record) { record.key = nil }
-        return record
     }
 
     private func appendResult(
@@ -113,19 +113,14 @@ package struct EncodeStage: Sendable {
     ) {
         scratch.restart()
         ResultEncoder.encode(decoded, finding, verdict, into: &scratch)
-        var result = output(.results, of: decoded, scratch.bytes, headers: decoded.traceHeaders)
-        result.status = verdict.status?.code
-        if verdict.isAccepted || fits(result) {
-            outputs.append(result)
-        } else {
-            outputs.append(deadLetter(decoded, .tooLarge))
-        }
+        let (value, headers) = (scratch.bytes, decoded.traceHeaders)
+        // Without its key, which an output loses first.
+        let byteCount = OutboundRecord.byteCount(key: nil, value: value, headers: headers)
+        guard verdict.isAccepted || fits(byteCount) else { return outputs.append(deadLetter(decoded, .tooLarge)) }
+        outputs.append(output(.results, of: decoded, value, headers: headers, status: verdict.status))
     }
 
-    private func fits(_ record: OutboundRecord) -> Bool {
-        guard let maxRecordBytes else { return true }
-        return record.byteCount <= maxRecordBytes
-    }
+    private func fits(_ byteCount: Int) -> Bool { maxRecordBytes.map { byteCount <= $0 } ?? true }
 
     /// The record as it came, without headers that look like ours: a reader of the dead letter must not have to guess
     /// which of two `dlq.reason` is the worker's.
@@ -149,16 +144,16 @@ package struct EncodeStage: Sendable {
             headers: isFlooded ? origin : record.headers.filter { !$0.name.starts(with: "dlq.".utf8) } + origin
         )
         letter.requestID = decoded.requestID.utf8
-        guard decoded.isPoisonous || isFlooded || !fits(letter) else { return letter }
+        guard decoded.isPoisonous || isFlooded || !fits(letter.byteCount) else { return letter }
         // The value is dropped first, and its hash kept; then the headers, then the key.
         let mark = [
             RecordHeader("dlq.truncated", "true"), RecordHeader("dlq.sha256", Self.hex(decoded.valueDigest.bytes)),
         ]
         letter.headers += mark
-        if decoded.isPoisonous || !isFlooded || !fits(letter) { letter.value = nil }
+        if decoded.isPoisonous || !isFlooded || !fits(letter.byteCount) { letter.value = nil }
         // A record that the broker refused once is not tried again with more than the necessary headers.
-        if decoded.isPoisonous || !fits(letter) { letter.headers = origin + mark }
-        if decoded.isPoisonous || !fits(letter) { letter.key = nil }
+        if decoded.isPoisonous || !fits(letter.byteCount) { letter.headers = origin + mark }
+        if decoded.isPoisonous || !fits(letter.byteCount) { letter.key = nil }
         return letter
     }
 

@@ -64,18 +64,26 @@ struct EventEncoder {
 
     /// 16 hexadecimal digits that distinguish one device's events from another's without identifying the device.
     private static func device(_ id: [UInt8]) -> [UInt8] {
-        let digits = Array("0123456789abcdef".utf8)
-        let bytes = SHA256.hash(id).bytes.prefix(8)
-        return bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+        var text: [UInt8] = []
+        text.reserveCapacity(16)
+        SHA256.hash(id).withBytes { bytes in
+            for index in 0..<8 {
+                text.append(digits[Int(bytes[index] >> 4)])
+                text.append(digits[Int(bytes[index] & 15)])
+            }
+        }
+        return text
     }
+
+    private static let digits = Array("0123456789abcdef".utf8)
 
     private func subject(of decoded: DecodedRecord) -> Subject? {
         if let request = decoded.request {
-            guard let exchange = request.exchange, let app = request.appIndex else { return nil }
+            guard let limitedUse = request.limitedUse, let app = request.appIndex else { return nil }
             return Subject(
                 app: registry.apps[app].name,
                 method: request.method,
-                limitedUse: exchange.limitedUse,
+                limitedUse: limitedUse,
                 keyID: request.keyID
             )
         }

@@ -6,18 +6,22 @@ internal import Log
 /// Mint (lanes): tokens, artifacts and challenges of accepted requests, as the REST answers for the tokens topic.
 package struct MintStage: Sendable {
     private let settings: PipelineSettings
-    /// The common beginning of all tokens of an app and subject.
-    private let templates: [Subject: Template]
+    /// The common beginning of all tokens of an app, by its index; nil where it has no active key.
+    private let appTemplates: [Template?]
+    /// The same of the OAuth clients.
+    private let clientTemplates: [Client: Template]
     private let shared: SharedTokens
     /// Those that no lane uses just now: as many as there are lanes at most.
     private let scratches = Locked<[SigningScratch]>([])
 
-    private struct Subject: Hashable {
+    private struct Client: Hashable {
         let app: Int
-        let name: ExactText
+        let id: ExactText
     }
 
     private struct Template {
+        /// Of app and subject together.
+        let name: ExactText
         let tokens: TokenTemplate
         let ids: TokenIDs
     }
@@ -25,23 +29,24 @@ package struct MintStage: Sendable {
     package init(settings: PipelineSettings) {
         self.settings = settings
         shared = SharedTokens()
-        var templates: [Subject: Template] = [:]
-        for (index, app) in settings.registry.apps.enumerated() {
-            guard let key = settings.exchange.keys.tokens.active(app.tokens.algorithm) else { continue }
-            for name in [app.appID] + app.oauthClientIDs {
+        func template(_ app: RegisteredApp, _ subject: String) -> Template? {
+            settings.exchange.keys.tokens.active(app.tokens.algorithm).map { key in
                 let tokens = TokenTemplate(
-                    subject: name,
+                    subject: subject,
                     projectNumber: app.projectNumber,
                     projectID: app.projectID,
                     key: key
                 )
-                templates[Subject(app: index, name: ExactText(name))] = Template(
-                    tokens: tokens,
-                    ids: TokenIDs(app: app.name, subject: name)
-                )
+                let ids = TokenIDs(app: app.name, subject: subject)
+                return Template(name: "\(app.name)/\(subject)", tokens: tokens, ids: ids)
             }
         }
-        self.templates = templates
+        appTemplates = settings.registry.apps.map { template($0, $0.appID) }
+        var clients: [Client: Template] = [:]
+        for (index, app) in settings.registry.apps.enumerated() {
+            for id in app.oauthClientIDs { clients[Client(app: index, id: ExactText(id))] = template(app, id) }
+        }
+        clientTemplates = clients
     }
 
     /// The answers to a grain's accepted exchanges; their tokens are signed together. None in a replay that only judges.
@@ -59,7 +64,7 @@ package struct MintStage: Sendable {
         for index in range {
             // The order is looked at first: most records have none, and unwrapping a request copies all of it.
             guard let order = verdicts[index].order, let request = records[index].request else { continue }
-            work.note(records[index].record)
+            work.note(records[index])
             switch order {
             case .verification: break
             case .challenge(let time):
@@ -136,12 +141,9 @@ package struct MintStage: Sendable {
     }
 
     private func token(_ times: TokenTimes, _ record: DecodedRecord, _ request: Request) -> Token? {
-        guard let index = request.appIndex, let subject = subject(of: request), let keyID = request.keyID,
-            let template = templates[Subject(app: index, name: subject)]
-        else { return nil }
-        let app = settings.registry.apps[index]
-        if app.tokens.sharedSessionTokens, !times.isLimitedUse {
-            let token = shared.token(of: "\(app.name)/\(subject)", times) {
+        guard let keyID = record.keyID, let template = template(of: request) else { return nil }
+        if settings.registry.apps[request.app].tokens.sharedSessionTokens, !times.isLimitedUse {
+            let token = shared.token(of: template.name, times) {
                 template.tokens.mint(times, id: template.ids.shared(times))
             }
             return .shared(token)
@@ -150,11 +152,11 @@ package struct MintStage: Sendable {
         return .own(template.tokens.draft(times, id: id))
     }
 
-    /// The registry's own id, which tokens name however the path named it.
-    private func subject(of request: Request) -> ExactText? {
+    /// Tokens name the registry's own id, however the path named it.
+    private func template(of request: Request) -> Template? {
         switch request.resource {
-        case .app(let index, _): ExactText(settings.registry.apps[index].appID)
-        case .oauthClient(_, let clientID): clientID
+        case .app(let index, _): appTemplates[index]
+        case .oauthClient(let index, let id): clientTemplates[Client(app: index, id: id)]
         case .project: nil
         }
     }

@@ -7,6 +7,8 @@ package final class LaneScratch {
     package let engine: any SignatureEngine
     /// The records that the lane works on.
     package let work: WorkSlot
+    /// The verifications of the grain in hand whose signatures are open; empty between two grains.
+    var unfinished: [UnfinishedVerification] = []
     /// The open signatures of a round, where their records stand in the grain, and the answers. Kept from one round to
     /// the next for their memory only.
     var checks: [SignatureCheck] = []

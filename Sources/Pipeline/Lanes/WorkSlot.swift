@@ -78,12 +78,18 @@ internal import Synchronization
     }
 
     /// From here on the thread touches `record` and no other.
-    package func note(_ record: borrowing InboundRecord) {
+    package func note(_ record: borrowing InboundRecord) { note(record.partition, record.offset, record.timestamp) }
+
+    func note(_ record: DecodedRecord) {
+        note(record.record.partition, record.record.offset, record.record.timestamp)
+    }
+
+    private func note(_ partition: Int32, _ offset: Int64, _ timestamp: Int64) {
         let index = Int(load(Word.count)) % Self.mostItems
         let word = Word.items + index * Word.itemWords
-        store(Int64(record.partition), word)
-        store(record.offset, word + 1)
-        store(record.timestamp, word + 2)
+        store(Int64(partition), word)
+        store(offset, word + 1)
+        store(timestamp, word + 2)
         store(Int64(index), Word.current)
         store(Int64(index + 1), Word.count)
         #if DEBUG

@@ -28,7 +28,8 @@ package struct KeyLedger: Sendable {
 
     package init() {}
 
-    package func lookup(_ key: KeyID) -> Lookup {
+    /// Changes nothing; mutating, so that it works in place: a ledger that is only read is copied, with all its counts.
+    package mutating func lookup(_ key: KeyID) -> Lookup {
         guard let slot = find(key) else { return .unknown }
         guard let key = publicKey(at: slot) else { return .unusable }
         // A point is kept only while its key is: see ``setSecond(_:of:publicKey:)``.
@@ -38,11 +39,19 @@ package struct KeyLedger: Sendable {
     package subscript(key: KeyID) -> KeyRecord? { find(key).map { record(at: $0) } }
 
     /// For judging a request: the last request is left out unless its value had this digest. With any other the request
-    /// is no duplicate, whatever its id, which need not be unpacked.
-    func record(_ key: KeyID, forRequestOf digest: Digest) -> KeyRecord? {
+    /// is no duplicate, whatever its id, which need not be unpacked. Mutating like ``lookup(_:)``.
+    mutating func record(_ key: KeyID, forRequestOf digest: Digest) -> KeyRecord? {
         guard let slot = find(key) else { return nil }
         let (segment, place) = Self.split(slot)
-        return record(at: slot, withLast: segments[segment][place].valueDigest == digest)
+        // Here and not by a method of the ledger, which would copy it.
+        let entry = segments[segment][place]
+        let longID = entry.flags.contains(.longID) ? longIDs[slot] : nil
+        return KeyRecord(
+            entry,
+            app: apps.text(entry.app),
+            appleAppID: appleAppIDs.text(entry.appleAppID),
+            last: entry.valueDigest == digest ? LastRequest(entry, longID: longID) : nil
+        )
     }
 
     /// - Parameter unlessLower: a present record with a higher counter stays.
@@ -135,36 +144,14 @@ package struct KeyLedger: Sendable {
 }
 
 extension KeyLedger {
-    private func record(at slot: UInt32, withLast: Bool = true) -> KeyRecord {
+    private func record(at slot: UInt32) -> KeyRecord {
         let (segment, place) = Self.split(slot)
         let entry = segments[segment][place]
         return KeyRecord(
-            publicKey: entry.publicKey,
-            counter: entry.counter,
+            entry,
             app: apps.text(entry.app),
-            appleAppID: appleAppIDs.text(entry.appleAppID) ?? "",
-            environment: entry.flags.contains(.production) ? .production : .development,
-            validationCategory: entry.flags.contains(.category) ? entry.category : nil,
-            registeredAt: EvaluationTime(milliseconds: entry.registeredAt),
-            nonce: entry.flags.contains(.nonce) ? entry.nonce : nil,
-            issued: issued(of: entry),
-            lastRequest: withLast ? lastRequest(of: entry, slot: slot) : nil
-        )
-    }
-
-    private func issued(of entry: LedgerEntry) -> IssueTime? {
-        guard entry.flags.contains(.issued) else { return nil }
-        return IssueTime(notBefore: EvaluationTime(milliseconds: entry.issued.0), serial: entry.issued.1)
-    }
-
-    private func lastRequest(of entry: LedgerEntry, slot: UInt32) -> LastRequest? {
-        guard entry.flags.contains(.lastRequest) else { return nil }
-        let id = entry.flags.contains(.longID) ? longIDs[slot] : ExactText(validating: entry.inlineID)
-        return LastRequest(
-            id: id ?? "",
-            valueDigest: entry.valueDigest,
-            issuedAt: entry.tokenTimes.0,
-            expiresAt: entry.tokenTimes.1
+            appleAppID: appleAppIDs.text(entry.appleAppID),
+            last: LastRequest(entry, longID: entry.flags.contains(.longID) ? longIDs[slot] : nil)
         )
     }
 
@@ -204,6 +191,38 @@ extension KeyLedger {
             app: app,
             appleAppID: apple,
             flags: flags
+        )
+    }
+}
+
+extension KeyRecord {
+    fileprivate init(_ entry: LedgerEntry, app: String?, appleAppID: String?, last: LastRequest?) {
+        self.init(
+            publicKey: entry.publicKey,
+            counter: entry.counter,
+            app: app,
+            appleAppID: appleAppID ?? "",
+            environment: entry.flags.contains(.production) ? .production : .development,
+            validationCategory: entry.flags.contains(.category) ? entry.category : nil,
+            registeredAt: EvaluationTime(milliseconds: entry.registeredAt),
+            nonce: entry.flags.contains(.nonce) ? entry.nonce : nil,
+            issued: entry.flags.contains(.issued)
+                ? IssueTime(notBefore: EvaluationTime(milliseconds: entry.issued.0), serial: entry.issued.1) : nil,
+            lastRequest: last
+        )
+    }
+}
+
+extension LastRequest {
+    /// - Parameter longID: for an entry whose id does not fit in it.
+    fileprivate init?(_ entry: LedgerEntry, longID: ExactText?) {
+        guard entry.flags.contains(.lastRequest) else { return nil }
+        let id = entry.flags.contains(.longID) ? longID : ExactText(validating: entry.inlineID)
+        self.init(
+            id: id ?? "",
+            valueDigest: entry.valueDigest,
+            issuedAt: entry.tokenTimes.0,
+            expiresAt: entry.tokenTimes.1
         )
     }
 }

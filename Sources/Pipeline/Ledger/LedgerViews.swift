@@ -1,3 +1,6 @@
+internal import AppAttest
+internal import Crypto
+
 /// The ledgers that a batch has asked for. Each is copied once for the batch, since a copy touches a dozen counts, and
 /// read in place.
 struct LedgerViews {
@@ -11,6 +14,23 @@ struct LedgerViews {
     @inline(__always)
     mutating func place(of partition: Int32, _ find: (Int32) -> PartitionLedger?) -> Int {
         places[partition] ?? add(partition, find(partition))
+    }
+
+    /// See ``KeyLedger/lookup(_:)``.
+    mutating func lookup(_ key: KeyID, on partition: Int32, _ find: (Int32) -> PartitionLedger?) -> KeyLedger.Lookup {
+        let place = place(of: partition, find)
+        return ledgers[place].keys.lookup(key)
+    }
+
+    /// See ``KeyLedger/record(_:forRequestOf:)``.
+    mutating func record(
+        _ key: KeyID,
+        forRequestOf digest: Digest,
+        on partition: Int32,
+        _ find: (Int32) -> PartitionLedger?
+    ) -> KeyRecord? {
+        let place = place(of: partition, find)
+        return ledgers[place].keys.record(key, forRequestOf: digest)
     }
 
     private mutating func add(_ partition: Int32, _ ledger: PartitionLedger?) -> Int {

@@ -20,11 +20,9 @@ package enum ResolveStage {
     ) -> [KeyResolution] {
         var views = LedgerViews()
         return records.map { record in
-            work?.note(record.record)
+            work?.note(record)
             guard record.bringsAssertion, let keyID = record.keyID else { return .notNeeded }
-            let place = views.place(of: record.record.partition, ledger)
-            // Through the span: the array's own getter copies the ledger.
-            let lookup = views.ledgers.span[place].keys.lookup(keyID)
+            let lookup = views.lookup(keyID, on: record.record.partition, ledger)
             if case .key(let key, let second) = lookup { return .key(key, second: second) }
             // A lost key: the records after this one may find it in the ledger again. It is noted with this batch even
             // if an earlier one has it: that one's record may be refused, and leaves before the next is resolved.

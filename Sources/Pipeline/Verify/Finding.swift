@@ -17,6 +17,9 @@ package enum Finding: Sendable {
     /// verifyAppCheckToken.
     case token(Result<TokenClaims, Reason>)
 
+    /// Of an exchange, with its seals; of any other request without.
+    init(_ object: Finding, _ seals: Seals?) { self = seals.map { .exchange(object, $0) } ?? object }
+
     /// The device's object alone.
     package var object: Finding {
         if case .exchange(let object, _) = self { return object }

@@ -13,150 +13,143 @@ package struct VerifyStage: Sendable {
         tokens = TokenVerifier(keys: settings.exchange.keys.tokens)
     }
 
-    private enum Open {
-        case done(Finding)
-        case attestation(Prepared<AttestationEvidence>, Seals?)
-        case assertion(Prepared<AssertionEvidence>, Seals?)
-
-        var check: SignatureCheck? {
-            switch self {
-            case .done: nil
-            case .attestation(let prepared, _): prepared.check
-            case .assertion(let prepared, _): prepared.check
-            }
-        }
-
-        /// nil while a signature is open.
-        var finding: Finding? {
-            if case .done(let finding) = self { return finding }
-            return nil
-        }
-
-        func advance(isValid: Bool) -> Open {
-            switch self {
-            case .done: self
-            case .attestation(let prepared, let seals):
-                switch prepared.advance(isValid: isValid) {
-                case .concluded(let result): .done(Self.with(seals, .attestation(result)))
-                case .open(let rest): .attestation(rest, seals)
-                }
-            case .assertion(let prepared, let seals):
-                switch prepared.advance(isValid: isValid) {
-                case .concluded(let result): .done(Self.with(seals, .assertion(result)))
-                case .open(let rest): .assertion(rest, seals)
-                }
-            }
-        }
-
-        static func with(_ seals: Seals?, _ finding: Finding) -> Finding {
-            seals.map { .exchange(finding, $0) } ?? finding
-        }
-    }
-
     package func verify(
         _ records: ArraySlice<DecodedRecord>,
         keys: ArraySlice<KeyResolution>,
         on lane: LaneScratch
     ) -> VerifiedGrain {
-        var open: [Open] = []
-        open.reserveCapacity(records.count)
-        // Copied only when the app changes: a copy touches counts that all lanes share.
+        var grain = VerifiedGrain()
+        grain.findings.reserveCapacity(records.count)
         var app: Int?
-        var expectations = Expectations(appIDs: [])
+        var preparation = Preparation(verifier: lane.verifier)
         for index in records.indices {
-            lane.work.note(records[index].record)
-            if case .request(let request) = records[index].shape, let own = request.appIndex, own != app {
+            lane.work.note(records[index])
+            if let own = records[index].appIndex, own != app {
                 app = own
-                expectations = settings.registry.apps[own].expectations
+                preparation.expectations = settings.registry.apps[own].expectations
             }
-            open.append(prepare(records[index], key: keys[index], expectations, verifier: lane.verifier))
+            preparation.place = grain.findings.count
+            grain.findings.append(prepare(records[index], key: keys[index], preparation, &lane.unfinished))
         }
         lane.work.noteAll()
-        var grain = VerifiedGrain()
         // Two rounds at most: receipts are read once their leaf's signature holds.
-        var unfinished = open.indices.filter { open[$0].finding == nil }
-        while !unfinished.isEmpty {
-            Self.round(&open, unfinished, lane)
+        while !lane.unfinished.isEmpty {
+            Self.round(&lane.unfinished, lane, into: &grain.findings)
             for (index, second) in lane.answers.seconds {
                 grain.add(second, of: lane.checks[index], in: records[records.startIndex + lane.places[index]])
             }
-            unfinished = unfinished.filter { open[$0].finding == nil }
         }
-        grain.findings = open.compactMap(\.finding)
         return grain
     }
 
-    /// Verifies what is open at `places` in one call.
-    private static func round(_ open: inout [Open], _ places: [Int], _ lane: LaneScratch) {
+    /// Verifies the open signatures in one call.
+    ///
+    /// - Parameter unfinished: afterwards, what is still open.
+    private static func round(
+        _ unfinished: inout [UnfinishedVerification],
+        _ lane: LaneScratch,
+        into findings: inout [Finding]
+    ) {
         lane.beginRound()
-        for place in places {
-            guard let check = open[place].check else {
-                open[place] = open[place].advance(isValid: true)
-                continue
-            }
-            lane.places.append(place)
+        for index in unfinished.indices {
+            guard let check = unfinished[index].check else { continue }
+            lane.places.append(unfinished[index].place)
             lane.checks.append(check)
         }
         lane.engine.verify(lane.checks, into: &lane.answers)
         precondition(lane.answers.isValid.count == lane.checks.count, "an engine answers every check")
-        for (place, isValid) in zip(lane.places, lane.answers.isValid) {
-            open[place] = open[place].advance(isValid: isValid)
+        var (rest, answered) = ([UnfinishedVerification](), lane.checks.count)
+        // From the last on, so that each leaves the array without a copy.
+        while let last = unfinished.popLast() {
+            var isValid = true
+            if answered > 0, lane.places[answered - 1] == last.place {
+                answered -= 1
+                isValid = lane.answers.isValid[answered]
+            }
+            let (place, seals) = (last.place, last.seals)
+            let next: UnfinishedVerification.Object
+            switch (consume last).open {
+            case .attestation(let prepared):
+                switch prepared.advance(isValid: isValid) {
+                case .concluded(let result):
+                    findings[place] = Finding(.attestation(result), seals)
+                    continue
+                case .open(let more): next = .attestation(more)
+                }
+            case .assertion(let prepared):
+                switch prepared.advance(isValid: isValid) {
+                case .concluded(let result):
+                    findings[place] = Finding(.assertion(result), seals)
+                    continue
+                case .open(let more): next = .assertion(more)
+                }
+            }
+            rest.append(UnfinishedVerification(place: place, open: next, seals: seals))
         }
+        if !rest.isEmpty { unfinished = rest.reversed() }
     }
 
+    /// What the preparation of one record needs besides it.
+    private struct Preparation {
+        let verifier: ObjectVerifier
+        /// Copied only when the app changes: a copy touches counts that all lanes share.
+        var expectations = Expectations(appIDs: [])
+        var place = 0
+    }
+
+    /// - Returns: the finding; one that refuses as long as a signature is open.
     private func prepare(
         _ record: DecodedRecord,
         key: KeyResolution,
-        _ expectations: Expectations,
-        verifier: ObjectVerifier
-    ) -> Open {
-        guard case .request(let request) = record.shape else { return .done(.shapeOnly) }
-        if let reason = record.clockReason { return .done(.outOfTime(reason)) }
+        _ own: borrowing Preparation,
+        _ unfinished: inout [UnfinishedVerification]
+    ) -> Finding {
+        // The request's members are read one by one: unwrapping a request copies all of it.
+        guard let body = record.request?.body else { return .shapeOnly }
+        if let reason = record.clockReason { return .outOfTime(reason) }
         let time = EvaluationTime(milliseconds: record.record.timestamp)
-        func attestation(_ object: [UInt8], _ hash: [UInt8], _ seals: Seals?) -> Open {
-            guard let keyID = request.keyID else { return .done(.shapeOnly) }
-            let prepared = verifier.prepareAttestation(
-                object,
-                clientDataHash: hash,
-                keyID: keyID,
-                expectations: expectations,
-                at: time
-            )
-            return .attestation(prepared, seals)
-        }
-        func assertion(_ object: [UInt8], _ hash: [UInt8], _ key: KeyResolution, _ seals: Seals?) -> Open {
-            guard case .key(let key, let second) = key else {
-                return .done(Open.with(seals, .withoutKey(verifier.assertionShape(object, clientDataHash: hash))))
-            }
-            let prepared = verifier.prepareAssertion(
-                object,
-                clientDataHash: hash,
-                key: key,
-                second: second,
-                expectations: expectations
-            )
-            return .assertion(prepared, seals)
-        }
-        switch request.body {
+        switch body {
         case .object(let object, let binding):
-            let (hash, seals) = bound(binding, request)
-            if let seals, seals.refuse { return .done(.exchange(.shapeOnly, seals)) }
+            let (hash, seals) = bound(binding, record.appIndex)
+            if let seals, seals.refuse { return Finding(.shapeOnly, seals) }
             switch object {
-            case .attestation(let object): return attestation(object, hash, seals)
-            case .assertion(let object): return assertion(object, hash, Self.known(key, seals), seals)
+            case .attestation(let object):
+                guard let keyID = record.keyID else { return .shapeOnly }
+                let prepared = own.verifier.prepareAttestation(
+                    object,
+                    clientDataHash: hash,
+                    keyID: keyID,
+                    expectations: own.expectations,
+                    at: time
+                )
+                unfinished.append(UnfinishedVerification(place: own.place, open: .attestation(prepared), seals: seals))
+                return .shapeOnly
+            case .assertion(let object):
+                guard case .key(let key, let second) = Self.known(key, seals) else {
+                    return Finding(.withoutKey(own.verifier.assertionShape(object, clientDataHash: hash)), seals)
+                }
+                let prepared = own.verifier.prepareAssertion(
+                    object,
+                    clientDataHash: hash,
+                    key: key,
+                    second: second,
+                    expectations: own.expectations
+                )
+                unfinished.append(UnfinishedVerification(place: own.place, open: .assertion(prepared), seals: seals))
+                return .shapeOnly
             }
-        case .verifyToken(let token): return .done(.token(verify(token, request, at: time)))
-        case .generateChallenge: return .done(.shapeOnly)
+        case .verifyToken(let token): return .token(verify(token, record.request?.resource, at: time))
+        case .generateChallenge: return .shapeOnly
         }
     }
 
     /// The clientDataHash, and what the exchange's seals say.
-    private func bound(_ binding: Request.Binding, _ request: Request) -> (hash: [UInt8], seals: Seals?) {
+    private func bound(_ binding: Request.Binding, _ app: Int?) -> (hash: [UInt8], seals: Seals?) {
         switch binding {
         case .clientDataHash(let hash): return (hash, nil)
         case .exchange(let exchange):
             let seals = Seals(
-                challenge: opened(exchange.challenge, request),
+                challenge: opened(exchange.challenge, app),
                 artifact: exchange.artifact.map { settings.exchange.keys.sealing.open($0) }
             )
             // Of a refused exchange nothing is hashed.
@@ -172,17 +165,17 @@ package struct VerifyStage: Sendable {
         return .key(artifact.publicKey)
     }
 
-    private func opened(_ challenge: [UInt8], _ request: Request) -> Result<EvaluationTime, Reason>? {
-        guard settings.exchange.challenges.mode == .sealed, let app = request.appIndex else { return nil }
+    private func opened(_ challenge: [UInt8], _ app: Int?) -> Result<EvaluationTime, Reason>? {
+        guard settings.exchange.challenges.mode == .sealed, let app else { return nil }
         return settings.exchange.keys.challenges.authenticate(challenge, app: settings.registry.apps[app].name)
     }
 
     private func verify(
         _ token: [UInt8],
-        _ request: Request,
+        _ resource: Request.Resource?,
         at time: EvaluationTime
     ) -> Result<TokenClaims, Reason> {
-        guard case .project(let number) = request.resource else { return .failure(.tokenInvalid) }
+        guard case .project(let number)? = resource else { return .failure(.tokenInvalid) }
         let apps = settings.registry.apps.filter { $0.projectNumber == number }
         return tokens.verify(
             token,
