@@ -62,7 +62,7 @@ struct KafkaCopy {
         var outputs: [OutboundRecord] = []
         var ends: [Int32: Int64] = [:]
         outputs.reserveCapacity(2 * round.records.count)
-        for case .record(let record) in round.records {
+        for record in round.records.lazy.compactMap({ $0.take() }) {
             ends[record.partition] = record.offset + 1
             outputs.append(
                 OutboundRecord(

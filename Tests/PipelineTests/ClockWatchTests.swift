@@ -1,4 +1,5 @@
 import Log
+import TestKit
 import Testing
 
 @testable import Pipeline
@@ -25,7 +26,7 @@ struct ClockWatchTests {
             value: nil
         )
         record.hasLogAppendTime = logAppend
-        return .record(record)
+        return .uncopied(of: record)
     }
 
     private static func now(_ later: Int64 = 0, setForward: Int64 = 0) -> ClockWatch.Now {

@@ -1,4 +1,5 @@
 import Log
+import TestKit
 import Testing
 
 @testable import Pipeline
@@ -72,10 +73,8 @@ struct CrashSuspectsTests {
         }
         func pieces(_ suspected: [Int64]) -> [[Int64]]? {
             let counts = suspected.map { (Self.item($0), CrashSuspects.Count(total: 1)) }
-            return CrashSuspects(Dictionary(uniqueKeysWithValues: counts)).split(records.map { .record($0) })?
-                .map { piece in
-                    piece.compactMap { if case .record(let record) = $0 { record.offset } else { nil } }
-                }
+            return CrashSuspects(Dictionary(uniqueKeysWithValues: counts)).split(records.map { .uncopied(of: $0) })?
+                .map { piece in piece.compactMap { $0.stamp?.place.offset } }
         }
         #expect(pieces([]) == nil && pieces([9]) == nil)
         #expect(pieces([3]) == [[0, 1, 2], [3], [4, 5]])

@@ -1,6 +1,7 @@
 internal import DeviceLab
 package import Log
 internal import Pipeline
+internal import TestKit
 
 /// An in-memory record log under a seed: random batch sizes, commits that fail before or after they took effect, faults
 /// of every other call, rebalances. It keeps delivered and visible records for the test.
@@ -73,7 +74,7 @@ package final class SimulatedLog: RequestSource, GroupMember, RecordUnit {
         for partition in partitions.keys.sorted().shuffled(using: &random) {
             guard let records = partitions[partition] else { continue }
             while round.records.count < most, read[partition, default: 0] < records.count, !chance(0.05) {
-                round.records.append(.record(records[read[partition, default: 0]]))
+                round.records.append(.uncopied(of: records[read[partition, default: 0]]))
                 read[partition, default: 0] += 1
             }
         }

@@ -24,7 +24,8 @@ struct SolitudeTests {
         init(_ suspects: (InboundRecord) -> Bool, seed: UInt64) throws {
             let traffic = try traffic.get()
             let records = traffic.records(60, partitions: 4, seed: 8)
-            let counts = records.filter(suspects).map { (WorkItem($0), CrashSuspects.Count(total: 1, alone: 0)) }
+            let counts = records.filter(suspects)
+                .map { (WorkItem(RecordStamp($0)), CrashSuspects.Count(total: 1, alone: 0)) }
             let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: seed)
             var chances = SimulatedLog.Chances()
             (chances.commitFault, chances.callFault, chances.rebalance) = (0.05, 0.02, 0.01)

@@ -60,7 +60,7 @@ private struct RoundTrips {
 
     private func expectResult() throws {
         let isThere = try Patience.wait(30) {
-            guard case .record? = try results.poll(timeoutMilliseconds: 5_000) else { return false }
+            guard case .message? = try results.poll(timeoutMilliseconds: 5_000) else { return false }
             return true
         }
         #expect(isThere, "no result came")

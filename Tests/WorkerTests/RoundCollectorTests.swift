@@ -21,9 +21,9 @@ struct RoundCollectorTests {
         #expect(collector.nextTimeout() == 0)
         collector.noteEmpty()
         #expect(try #require(collector.nextTimeout()) > 1_000_000, "the first record is waited for")
-        collector.add(Self.record)
+        collector.add(.record(Self.record), bytes: 1)
         #expect(collector.nextTimeout() == 0, "what is there already is taken")
-        collector.add(Self.record)
+        collector.add(.record(Self.record), bytes: 1)
         collector.noteEmpty()
         #expect(collector.nextTimeout() == nil)
         #expect(collector.round.records.count == 2)
@@ -31,10 +31,10 @@ struct RoundCollectorTests {
 
     @Test func `with a window a round goes on after its first record, up to its limit`() throws {
         var collector = Self.collector(window: 3_600_000)
-        collector.add(Self.record)
+        collector.add(.record(Self.record), bytes: 1)
         collector.noteEmpty()
         #expect(try #require(collector.nextTimeout()) > 1_000_000)
-        for _ in 0..<2 { collector.add(Self.record) }
+        for _ in 0..<2 { collector.add(.record(Self.record), bytes: 1) }
         #expect(collector.nextTimeout() == nil)
     }
 }

@@ -64,13 +64,14 @@ struct AssignedPartitions {
     /// - Throws: a ``KafkaFault`` that asks for an abort when offsets go back, as they may after a topic was recreated:
     ///   the partition is then taken over again.
     mutating func noteHandedOut(_ partition: Int32, _ offset: Int64) throws(KafkaFault) {
-        guard let next = progress[partition].map({ $0.next ?? 0 }) else {
+        guard let place = progress.index(forKey: partition) else {
             throw .stale("a record came from partition \(partition), which is not assigned")
         }
+        let next = progress.values[place].next ?? 0
         guard offset >= next, offset < Int64.max else {
             throw .offsetGone("offsets of partition \(partition) went back from \(next) to \(offset)")
         }
-        progress[partition]?.next = offset + 1
+        progress.values[place].next = offset + 1
     }
 
     /// Checks positions before they are committed.

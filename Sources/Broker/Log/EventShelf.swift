@@ -7,10 +7,11 @@ struct EventShelf {
 
     private var faults: [KafkaFault] = []
     private var change: GroupChange?
-    private var records: [KafkaRecord] = []
+    private var records: [ConsumedMessage] = []
     private var index = 0
 
     var hasChange: Bool { change != nil }
+    var isEmpty: Bool { records.isEmpty && faults.isEmpty && change == nil }
 
     /// - Returns: false where there is no room for a record.
     mutating func keep(_ event: ConsumerEvent) -> Bool {
@@ -21,7 +22,7 @@ struct EventShelf {
             self.change = change
             // They belong to the next owner.
             dropRecords()
-        case .record(let record):
+        case .message(let record):
             guard change == nil else { break }
             guard records.count < Self.mostRecords else { return false }
             records.append(record)
@@ -50,6 +51,6 @@ struct EventShelf {
             index += 1
             if index == records.count { dropRecords() }
         }
-        return .record(records[index])
+        return .message(records[index])
     }
 }

@@ -78,7 +78,7 @@ extension KafkaRecordLog {
     func advanceArrival(_ wait: Int) throws -> PollRound {
         switch nextEvent(0) {
         // Records read before the assignment no longer count.
-        case nil, .record?, .endOfPartition?: break
+        case nil, .message?, .endOfPartition?: break
         // The library reports only once what ends a member: it must not be missed here.
         case .notice(let fault)?: try rideOut(fault)
         case let change?: return try round(of: change)

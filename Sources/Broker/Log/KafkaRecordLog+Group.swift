@@ -21,7 +21,10 @@ extension KafkaRecordLog {
     private static let servingInterval = Duration.milliseconds(250)
 
     /// The next event; kept ones come first.
-    func nextEvent(_ timeout: Int) -> ConsumerEvent? { shelf.next() ?? polled(timeout) }
+    func nextEvent(_ timeout: Int) -> ConsumerEvent? {
+        if !shelf.isEmpty, let event = shelf.next() { return event }
+        return polled(timeout)
+    }
 
     /// Polls the consumer. An assignment is answered here and not returned; a fault becomes an event, so that the
     /// records before it are handed out first.
@@ -37,19 +40,16 @@ extension KafkaRecordLog {
         }
     }
 
-    /// Checks a record that is about to be handed out; if it must not be, it is read again.
-    func handedOut(_ event: ConsumerEvent) -> ConsumerEvent {
-        guard case .record(let record) = event else { return event }
-        guard decisions[record.partition] == .started else {
+    /// Checks and notes a record that is about to be handed out; if it must not be, it is read again.
+    func mayHandOut(_ partition: Int32, _ offset: Int64) throws(KafkaFault) -> Bool {
+        guard decisions[partition] == .started else {
             // Its pause had failed.
-            if decisions[record.partition] == .held { try? consumer.pause([record.partition]) }
+            if decisions[partition] == .held { try? consumer.pause([partition]) }
             isRewindPending = true
-            return .endOfPartition(PartitionOffset(partition: record.partition, offset: record.offset))
+            return false
         }
-        do throws(KafkaFault) { try partitions.noteHandedOut(record.partition, record.offset) } catch {
-            return .notice(error)
-        }
-        return event
+        try partitions.noteHandedOut(partition, offset)
+        return true
     }
 
     /// After a join request that was answered too late, the broker takes this member for another process with its name,
@@ -76,7 +76,7 @@ extension KafkaRecordLog {
     func round(of event: ConsumerEvent) throws -> PollRound {
         var round = PollRound()
         switch event {
-        case .record, .endOfPartition, .change(.assigned): break
+        case .message, .endOfPartition, .change(.assigned): break
         case .notice(let fault):
             try rideOut(fault)
             round.damaged = damage(fault)

@@ -106,21 +106,30 @@ package final class KafkaRecordLog: RequestSource, GroupMember, LedgerSource {
         if isRewindPending, let round = try rewind() { return round }
         var collector = RoundCollector(limits: limits, waitMilliseconds: waitMilliseconds, Generation(generation))
         while let timeout = collector.nextTimeout() {
-            switch nextEvent(timeout).map(handedOut) {
-            case nil:
-                // An assignment came and was answered.
-                if membership.arrival != nil { return collector.round }
-                collector.noteEmpty()
-            case .record(let record)?: collector.add(InboundRecord(record, topic: topic))
-            case .endOfPartition?: break
-            case let event?:
-                if collector.round.records.isEmpty { return try round(of: event) }
-                _ = shelf.keep(event)
-                return collector.round
+            if let news = collect(timeout, &collector) {
+                if collector.round.records.isEmpty { return try round(of: news) }
+                _ = shelf.keep(news)
+                break
             }
-            if isRewindPending { return collector.round }
+            if isRewindPending { break }
+            // An assignment may have come, and was answered.
+            if collector.isDrained, membership.arrival != nil { break }
         }
         return collector.round
+    }
+
+    /// Adds the next record to the round. - Returns: an event that ends the round.
+    private func collect(_ timeout: Int, _ collector: inout RoundCollector) -> ConsumerEvent? {
+        switch nextEvent(timeout) {
+        case nil: collector.noteEmpty()
+        case .endOfPartition?: break
+        case .message(let message)?:
+            do throws(KafkaFault) {
+                if try mayHandOut(message.partition, message.offset) { collector.add(message) }
+            } catch { return .notice(error) }
+        case let event?: return event
+        }
+        return nil
     }
 
     package func serve() throws -> AssignmentChange? {

@@ -7,7 +7,10 @@ struct RoundCollector {
     private let limits: BatchLimits
     private var bytes = 0
     private var deadline: ContinuousClock.Instant
-    private var isDrained = false
+    /// No record came in the time last given.
+    private(set) var isDrained = false
+    /// The last one added: the next one tells how large its headers are.
+    private var last: ConsumedMessage?
 
     init(limits: BatchLimits, waitMilliseconds: Int, _ generation: Generation) {
         self.limits = limits
@@ -26,37 +29,20 @@ struct RoundCollector {
         return max(1, Int(left / .milliseconds(1)))
     }
 
-    /// No record came in the time given.
     mutating func noteEmpty() {
         isDrained = true
     }
 
-    mutating func add(_ record: InboundRecord) {
+    mutating func add(_ message: ConsumedMessage) {
+        add(.uncopied(UncopiedRecord(message)), bytes: message.byteCount + (last.map(message.headerBytes) ?? 0))
+        last = message
+    }
+
+    /// - Parameter bytes: what it holds in memory, near enough for a limit.
+    mutating func add(_ record: consuming PolledRecord, bytes: Int) {
         if round.records.isEmpty { deadline = min(deadline, .now + .milliseconds(limits.milliseconds)) }
-        bytes += record.byteCount
-        round.records.append(.record(record))
+        self.bytes += bytes
+        round.records.append(record)
         isDrained = false
-    }
-}
-
-extension InboundRecord {
-    init(_ record: KafkaRecord, topic: String) {
-        self.init(
-            topic: topic,
-            partition: record.partition,
-            offset: record.offset,
-            timestamp: record.timestamp,
-            key: record.key,
-            value: record.value,
-            headers: record.headers.map { RecordHeader(name: $0.name, value: $0.value) }
-        )
-        hasReadableHeaders = record.headersReadable
-        hasLogAppendTime = record.timestampType == .logAppend
-    }
-
-    /// Bytes that it holds in memory, near enough for a limit.
-    fileprivate var byteCount: Int {
-        let headerBytes = headers.reduce(0) { $0 + $1.name.count + ($1.value?.count ?? 0) }
-        return (key?.count ?? 0) + (value?.count ?? 0) + headerBytes
     }
 }

@@ -8,6 +8,8 @@ internal import CRdkafka
 package final class Consumer {
     package let topic: String
     let handle: ClientHandle
+    /// Where the next message goes.
+    private var block: MessageBlock?
     private var hasUnansweredChange = false
     private var isClosed = false
 
@@ -62,14 +64,21 @@ package final class Consumer {
         // Rebalance and error callbacks run inside this call, on this thread.
         guard let message = unsafe rd_kafka_consumer_poll(handle.pointer, clampedMilliseconds(timeoutMilliseconds))
         else {
+            // Messages that were dropped are freed now, and not when the block is full.
+            block = nil
             return takeChange().map { .change($0) }
         }
+        if unsafe message.pointee.err == RD_KAFKA_RESP_ERR_NO_ERROR { return unsafe .message(kept(message)) }
         // Ours until destroyed; everything is copied before.
         defer { unsafe rd_kafka_message_destroy(message) }
-        if unsafe message.pointee.err == RD_KAFKA_RESP_ERR_NO_ERROR {
-            return unsafe .record(KafkaRecord(copying: message))
-        }
         return try unsafe event(ofError: message)
+    }
+
+    private func kept(_ message: UnsafeMutablePointer<rd_kafka_message_t>) -> ConsumedMessage {
+        let open = if let block, !block.isFull { block } else { MessageBlock(topic: topic, handle) }
+        block = open
+        // The block owns it from here on.
+        return unsafe open.keep(message)
     }
 
     private func takeChange() -> GroupChange? {

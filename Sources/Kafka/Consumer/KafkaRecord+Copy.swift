@@ -1,4 +1,5 @@
 internal import CRdkafka
+internal import Glibc
 
 extension KafkaRecord {
     /// Copies a message that carries no error; the message stays the caller's.
@@ -19,7 +20,7 @@ extension KafkaRecord {
         )
     }
 
-    private static func timestampType(_ type: rd_kafka_timestamp_type_t) -> TimestampType {
+    static func timestampType(_ type: rd_kafka_timestamp_type_t) -> TimestampType {
         switch type {
         case RD_KAFKA_TIMESTAMP_CREATE_TIME: .create
         case RD_KAFKA_TIMESTAMP_LOG_APPEND_TIME: .logAppend
@@ -35,28 +36,42 @@ extension KafkaRecord {
 
     /// nil where the library cannot decode them.
     private static func headers(of message: UnsafeMutablePointer<rd_kafka_message_t>) -> [KafkaHeader]? {
+        var headers: [KafkaHeader] = []
+        let isReadable = unsafe eachHeader(of: message) { name, value in
+            unsafe headers.append(KafkaHeader(name: [UInt8](name), value: bytes(value.baseAddress, value.count)))
+        }
+        return isReadable ? headers : nil
+    }
+
+    /// The bytes of all names and values, as far as the library can decode them.
+    static func headerBytes(of message: UnsafeMutablePointer<rd_kafka_message_t>) -> Int {
+        var count = 0
+        _ = unsafe eachHeader(of: message) { name, value in count += name.count + value.count }
+        return count
+    }
+
+    /// Lends names and values; the base address of a null value is nil.
+    ///
+    /// - Returns: false where the library cannot decode them.
+    private static func eachHeader(
+        of message: UnsafeMutablePointer<rd_kafka_message_t>,
+        _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Void
+    ) -> Bool {
         var list: OpaquePointer?
         // The list stays the message's.
         let code = unsafe rd_kafka_message_headers(message, &list)
-        guard code != RD_KAFKA_RESP_ERR__NOENT else { return [] }
-        guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { return nil }
-        var headers: [KafkaHeader] = []
-        headers.reserveCapacity(unsafe rd_kafka_header_cnt(list))
-        var name: UnsafePointer<CChar>?
-        var value: UnsafeRawPointer?
-        var size = 0
-        while unsafe rd_kafka_header_get_all(list, headers.count, &name, &value, &size) == RD_KAFKA_RESP_ERR_NO_ERROR {
-            unsafe headers.append(KafkaHeader(name: Self.text(name), value: Self.bytes(value, size)))
+        guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { return code == RD_KAFKA_RESP_ERR__NOENT }
+        var (name, value): (UnsafePointer<CChar>?, UnsafeRawPointer?)
+        var (index, size) = (0, 0)
+        while unsafe rd_kafka_header_get_all(list, index, &name, &value, &size) == RD_KAFKA_RESP_ERR_NO_ERROR {
+            // The library ends every name with a zero byte, whatever its other bytes are.
+            let length = unsafe name.map { unsafe strlen($0) } ?? 0
+            unsafe body(
+                UnsafeRawBufferPointer(start: name, count: length),
+                UnsafeRawBufferPointer(start: value, count: value == nil ? 0 : size)
+            )
+            index += 1
         }
-        return headers
-    }
-
-    /// The bytes of a zero-terminated name, whatever they are.
-    private static func text(_ start: UnsafePointer<CChar>?) -> [UInt8] {
-        guard let start = unsafe start else { return [] }
-        var count = 0
-        // The library ends every name with a zero byte.
-        while unsafe start[count] != 0 { count += 1 }
-        return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: count))
+        return true
     }
 }

@@ -1,6 +1,6 @@
 /// The outcome of one call of ``Consumer/poll(timeoutMilliseconds:)``.
-package enum ConsumerEvent: Sendable, Equatable {
-    case record(KafkaRecord)
+package enum ConsumerEvent: Sendable {
+    case message(ConsumedMessage)
     case change(GroupChange)
     /// Only with `enable.partition.eof=true`; the offset is the partition's end.
     case endOfPartition(PartitionOffset)

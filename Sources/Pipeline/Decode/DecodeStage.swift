@@ -38,11 +38,10 @@ package struct DecodeStage: Sendable {
             switch polled[index] {
             case .record(let record):
                 work?.note(record)
-                if !poison.isEmpty, let letter = poisonous(record, poison) {
-                    grain.records.append(letter)
-                } else {
-                    grain.records.append(decode(record, now: now, &reading))
-                }
+                grain.records.append(decode(record, now: now, poison, &reading))
+            case .uncopied(let record):
+                work?.note(record.stamp)
+                grain.records.append(decode(record.take(), now: now, poison, &reading))
             case .captureLine(let chunk, let range, let number):
                 if let record = plain(chunk, range, now: now, &reading) {
                     grain.records.append(record)
@@ -50,7 +49,7 @@ package struct DecodeStage: Sendable {
                 }
                 do throws(CaptureCodec.Fault) {
                     let record = try CaptureCodec.decode(chunk, in: range, lastTopic: &reading.topic)
-                    grain.records.append(decode(record, now: now, &reading))
+                    grain.records.append(decode(record, now: now, Poison(), &reading))
                 } catch {
                     guard !settings.skipsBadLines else {
                         grain.skippedLines += 1
@@ -67,9 +66,11 @@ package struct DecodeStage: Sendable {
     private func decode(
         _ polled: consuming InboundRecord,
         now: EvaluationTime?,
+        _ poison: Poison,
         _ reading: inout Reading
     ) -> DecodedRecord {
         var record = polled
+        if !poison.isEmpty, let letter = poisonous(record, poison) { return letter }
         let headers = HeaderReading(
             record.headers,
             headerBytes: settings.limits.headerBytes,
@@ -155,7 +156,7 @@ package struct DecodeStage: Sendable {
 
     private func poisonous(_ record: InboundRecord, _ poison: Poison) -> DecodedRecord? {
         let isRefused = poison.refused.contains(RecordPlace(record))
-        guard isRefused || poison.crashing.contains(WorkItem(record)) else { return nil }
+        guard isRefused || poison.crashing.contains(WorkItem(RecordStamp(record))) else { return nil }
         return DecodedRecord(
             record: record,
             requestID: "\(record.topic)/\(record.partition)/\(record.offset)",

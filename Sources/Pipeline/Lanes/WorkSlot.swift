@@ -78,18 +78,21 @@ internal import Synchronization
     }
 
     /// From here on the thread touches `record` and no other.
-    package func note(_ record: borrowing InboundRecord) { note(record.partition, record.offset, record.timestamp) }
+    package func note(_ record: borrowing InboundRecord) { note(RecordStamp(record)) }
 
-    func note(_ record: DecodedRecord) {
-        note(record.record.partition, record.record.offset, record.record.timestamp)
+    /// The same, without a copy of the record.
+    func note(_ decoded: DecodedRecord) {
+        let place = RecordPlace(partition: decoded.record.partition, offset: decoded.record.offset)
+        note(RecordStamp(place, timestamp: decoded.record.timestamp, hasLogAppendTime: decoded.record.hasLogAppendTime))
     }
 
-    private func note(_ partition: Int32, _ offset: Int64, _ timestamp: Int64) {
+    /// The same, before it is copied.
+    package func note(_ record: RecordStamp) {
         let index = Int(load(Word.count)) % Self.mostItems
         let word = Word.items + index * Word.itemWords
-        store(Int64(partition), word)
-        store(offset, word + 1)
-        store(timestamp, word + 2)
+        store(Int64(record.place.partition), word)
+        store(record.place.offset, word + 1)
+        store(record.timestamp, word + 2)
         store(Int64(index), Word.current)
         store(Int64(index + 1), Word.count)
         #if DEBUG

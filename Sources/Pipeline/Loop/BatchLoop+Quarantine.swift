@@ -2,8 +2,8 @@ internal import Log
 
 extension BatchLoop {
     func isHeld(_ polled: PolledRecord) -> Bool {
-        guard case .record(let record) = polled else { return false }
-        return held[record.partition] != nil
+        guard let stamp = polled.stamp else { return false }
+        return held[stamp.place.partition] != nil
     }
 
     /// No request is judged by an incomplete ledger, and nothing of it is kept: it is read from its beginning when the

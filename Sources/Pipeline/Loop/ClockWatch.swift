@@ -36,18 +36,21 @@ struct ClockWatch: Sendable {
         var ahead: (partition: Int32, by: Int64)?
         var late: (partition: Int32, by: Int64)?
         var (partitions, hasOther): (Set<Int32>, Bool) = ([], false)
-        for case .record(let record) in records where record.hasLogAppendTime && record.timestamp >= 0 {
-            let age = now.wall - record.timestamp
-            partitions.insert(record.partition)
+        // Records of one partition come in runs, and agree alike.
+        var (present, agreed): (Int32?, Int32?)
+        for case let record? in records.lazy.map(\.stamp) where record.hasLogAppendTime && record.timestamp >= 0 {
+            let (partition, age) = (record.place.partition, now.wall - record.timestamp)
+            if partition != present { partitions.insert(partition) }
+            present = partition
             if age < -limits.maxAheadMilliseconds {
-                if -age > ahead?.by ?? 0 { ahead = (record.partition, -age) }
+                if -age > ahead?.by ?? 0 { ahead = (partition, -age) }
             } else if age > limits.maxAgeMilliseconds {
-                if age > late?.by ?? 0 { late = (record.partition, age) }
+                if age > late?.by ?? 0 { late = (partition, age) }
             } else {
                 hasOther = true
-                if age <= Self.fresh {
-                    agreements[record.partition] = Agreement(offset: now.wall - now.uptime, at: now.uptime)
-                }
+                guard age <= Self.fresh, partition != agreed else { continue }
+                agreements[partition] = Agreement(offset: now.wall - now.uptime, at: now.uptime)
+                agreed = partition
             }
         }
         if let ahead, !hasOther, !agrees(apartFrom: partitions, at: now) {

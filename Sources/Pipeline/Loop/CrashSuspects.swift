@@ -55,7 +55,7 @@ package struct CrashSuspects: Sendable, Equatable {
         var pieces: [[PolledRecord]] = []
         var start = 0
         for (index, polled) in records.enumerated() {
-            guard case .record(let record) = polled, counts[WorkItem(record)] != nil else { continue }
+            guard let stamp = polled.stamp, counts[WorkItem(stamp)] != nil else { continue }
             if start < index { pieces.append(Array(records[start..<index])) }
             pieces.append([polled])
             start = index + 1
@@ -68,7 +68,7 @@ package struct CrashSuspects: Sendable, Equatable {
 }
 
 extension WorkItem {
-    init(_ record: InboundRecord) { self.init(place: RecordPlace(record), timestamp: record.timestamp) }
+    init(_ record: RecordStamp) { self.init(place: record.place, timestamp: record.timestamp) }
 }
 
 /// Reported when a record is not tried any more.

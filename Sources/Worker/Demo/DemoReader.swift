@@ -39,7 +39,8 @@ struct DemoReader {
         try consumer.assign((0..<partitions).map { PartitionOffset(partition: $0, offset: PartitionOffset.beginning) })
         var outputs: [Output] = []
         while outputs.count < count, let event = try consumer.poll(timeoutMilliseconds: milliseconds) {
-            guard case .record(let record) = event else { continue }
+            guard case .message(let message) = event else { continue }
+            let record = message.take()
             let output = stream == .results ? Self.result(record) : Self.deadLetter(record)
             if let output { outputs.append(output) }
         }

@@ -62,7 +62,7 @@ extension ProgramWorkplace {
         _ = try Patience.wait(seconds) {
             for reader in readers {
                 while let event = try reader.poll(timeoutMilliseconds: 10) {
-                    if case .record = event { found += 1 }
+                    if case .message = event { found += 1 }
                 }
             }
             return found >= count || !workers.allSatisfy(\.isRunning)

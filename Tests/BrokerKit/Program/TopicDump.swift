@@ -46,9 +46,9 @@ package enum TopicDump {
             guard ContinuousClock.now < patience else { throw Unread(description: "\(topic): \(open) not read") }
             guard let event = try consumer.poll(timeoutMilliseconds: 1_000) else { continue }
             switch event {
-            case .record(let record):
-                counts[record.partition, default: 0] += 1
-                try body(record)
+            case .message(let message):
+                counts[message.partition, default: 0] += 1
+                try body(message.take())
             case .endOfPartition(let end): open.remove(end.partition)
             case .notice, .change: continue
             }

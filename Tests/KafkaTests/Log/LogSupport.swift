@@ -64,6 +64,8 @@ final class LogDriver {
     var kept: Set<Int32> = []
     /// Whether a revocation is answered immediately.
     var releases = true
+    /// Polled records go here instead, as they are; nil = they are taken.
+    var uncopied: [PolledRecord]?
     private var reading: [StoredRecord]?
     /// An assignment whose restore could not be begun yet.
     private var unanswered: [Int32]?
@@ -93,7 +95,11 @@ final class LogDriver {
             #expect(round.change == nil || round.records.isEmpty, "either records or a change")
             #expect(round.records.count <= limits.records)
             if let change = round.change { try take(change) }
-            let records = round.records.compactMap { if case .record(let record) = $0 { record } else { nil } }
+            if uncopied != nil {
+                uncopied?.append(contentsOf: round.records)
+                return LogBatch(generation: round.generation)
+            }
+            let records = round.records.compactMap { $0.take() }
             return LogBatch(records: records, generation: round.generation)
         } catch let fault as KafkaFault where !fault.endsLoop {
             faults.append(fault)

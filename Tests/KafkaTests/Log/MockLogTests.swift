@@ -155,7 +155,7 @@ struct MockLogTests {
             #expect(!round.records.isEmpty)
             #expect(round.change == nil)
             let batch = LogBatch(
-                records: round.records.compactMap { if case .record(let record) = $0 { record } else { nil } },
+                records: round.records.compactMap { $0.take() },
                 generation: round.generation
             )
             try driver.log.unit.begin()

@@ -80,7 +80,7 @@ extension Consumer {
         guard count > 0 else { return [] }
         let isDone = try poll(seconds: seconds) { event in
             switch event {
-            case .record(let record): records.append(record)
+            case .message(let message): records.append(message.take())
             case .change(let change): try answer(change)
             case .endOfPartition, .notice: break
             }

@@ -62,8 +62,8 @@ struct RealFixture {
         var values: [(partition: Int32, text: String)] = []
         var open = Set(all)
         _ = try consumer.poll { event in
-            if case .record(let record) = event {
-                values.append((record.partition, String(decoding: record.value ?? [], as: UTF8.self)))
+            if case .message(let message) = event {
+                values.append((message.partition, String(decoding: message.take().value ?? [], as: UTF8.self)))
             }
             if case .endOfPartition(let end) = event { open.remove(end.partition) }
             return open.isEmpty

@@ -72,7 +72,9 @@ struct TransactionFixture {
         try consumer.assign([PartitionOffset(partition: partition, offset: PartitionOffset.beginning)])
         var values: [String] = []
         let isDone = try consumer.poll { event in
-            if case .record(let record) = event { values.append(String(decoding: record.value ?? [], as: UTF8.self)) }
+            if case .message(let message) = event {
+                values.append(String(decoding: message.take().value ?? [], as: UTF8.self))
+            }
             if case .endOfPartition = event { return true }
             return false
         }

@@ -1,5 +1,6 @@
 internal import DeviceLab
 package import Log
+internal import TestKit
 
 /// One member of the group in all roles: the counterpart of the worker's log on Kafka, on a ``SimulatedBroker``.
 package final class SimulatedMember: RequestSource, GroupMember, RecordUnit, LedgerSource {
@@ -120,7 +121,7 @@ package final class SimulatedMember: RequestSource, GroupMember, RecordUnit, Led
         // Nobody asks for committed offsets while its own unit may still change them.
         if owned.isDue { return detached == nil ? announce(owned) : round }
         round.generation = Generation(stamps.count)
-        round.records = records(owned.started.sorted(), most: limits.records).map { .record($0) }
+        round.records = records(owned.started.sorted(), most: limits.records).map { .uncopied(of: $0) }
         return round
     }
 

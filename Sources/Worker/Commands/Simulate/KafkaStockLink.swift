@@ -93,7 +93,7 @@ final class KafkaStockLink: StockLink {
             guard let event = try consumer.poll(timeoutMilliseconds: wait) else { return }
             wait = 0
             // Notices are about connections, from which the library recovers.
-            if case .record(let record) = event { note(record) }
+            if case .message(let message) = event { note(message.take()) }
         }
     }
 

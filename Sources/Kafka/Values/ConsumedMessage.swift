@@ -1,0 +1,30 @@
+/// A consumed message that still lies in the library's memory. Copies of this value are the same message.
+package struct ConsumedMessage: Sendable {
+    package let partition: Int32
+    package let offset: Int64
+    /// Milliseconds since 1970; −1 where the message has none.
+    package let timestamp: Int64
+    package let timestampType: KafkaRecord.TimestampType
+    /// Of key and value.
+    package let byteCount: Int
+    /// Where the library has key and value: the address of the first byte, and the one after the last. 0 = neither is.
+    let (start, end): (UInt, UInt)
+    /// Its place in ``block``.
+    package let index: Int
+    package let block: MessageBlock
+
+    /// At least the bytes of the headers of the message before this one, which decodes them only where it must.
+    ///
+    /// - Parameter last: polled before this one, and not handed to another thread yet.
+    package func headerBytes(of last: ConsumedMessage) -> Int {
+        // In one answer of a broker a value is followed by its headers, and those by the next record: nothing that lies
+        // less far from the value is shorter than they are.
+        let isNear = start > 0 && last.end > 0 && start >= last.end && start - last.end <= Self.nearBytes
+        return isNear ? Int(start - last.end) : last.block.headerBytes(last.index)
+    }
+
+    private static let nearBytes: UInt = 65_536
+
+    /// Copies the message and frees it. Once, on any thread.
+    package func take() -> KafkaRecord { block.take(index) }
+}

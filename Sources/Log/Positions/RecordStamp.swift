@@ -1,0 +1,17 @@
+/// Where a record lies and when it was written: all that is known before it is decoded.
+package struct RecordStamp: Hashable, Sendable {
+    package let place: RecordPlace
+    /// In milliseconds, −1 where the log has none.
+    package let timestamp: Int64
+    /// The broker wrote the timestamp when it appended the record; else its sender may have chosen it.
+    package let hasLogAppendTime: Bool
+
+    package init(_ place: RecordPlace, timestamp: Int64, hasLogAppendTime: Bool) {
+        (self.place, self.timestamp, self.hasLogAppendTime) = (place, timestamp, hasLogAppendTime)
+    }
+
+    package init(_ record: borrowing InboundRecord) {
+        place = RecordPlace(partition: record.partition, offset: record.offset)
+        (timestamp, hasLogAppendTime) = (record.timestamp, record.hasLogAppendTime)
+    }
+}
