@@ -62,10 +62,11 @@ extension Producer {
         guard !headers.isEmpty, let list = unsafe rd_kafka_headers_new(headers.count) else { return nil }
         for header in headers {
             // Name and value are copied, with their sizes, so that any bytes may be in them.
-            let name = header.name.map { CChar(bitPattern: $0) }
-            unsafe withBytes(header.value) { value in
-                let size = unsafe value?.count ?? 0
-                unsafe rd_kafka_header_add(list, name, name.count, value?.baseAddress, size)
+            unsafe withBytes(header.name) { name in
+                unsafe withBytes(header.value) { value in
+                    let (length, size) = unsafe (name?.count ?? 0, value?.count ?? 0)
+                    unsafe rd_kafka_header_add(list, name?.baseAddress, length, value?.baseAddress, size)
+                }
             }
         }
         return unsafe list
