@@ -73,6 +73,43 @@ struct LoopStateTests {
         #expect(Self.steps(states) == drawn)
     }
 
+    @Test func `A batch: each stage after the one before it, and from verified back to verifying`() {
+        let drawn: Set = [
+            "decoding > decoded", "decoded > verifying", "verifying > verified", "verified > encoding",
+            "encoding > encoded", "encoded > committed",
+            "verified > verifying",
+        ]
+        #expect(Self.steps(Batch.Stage.allCases.map { ("\($0)", $0) }) == drawn)
+    }
+
+    /// A batch that was verified, without records.
+    private static func verified(engineIsStopped: Bool) -> Batch {
+        let batch = Batch(number: 0, generation: Generation(0), now: nil)
+        batch.add([DecodedGrain]())
+        batch.beginVerifying(engineIsStopped: engineIsStopped)
+        batch.add([VerifiedGrain]())
+        return batch
+    }
+
+    @Test func `A batch is verified again only after the engine was stopped, and only once`() async {
+        let batch = Self.verified(engineIsStopped: false)
+        #expect(!batch.isInDoubt(engineIsStopped: false) && batch.isInDoubt(engineIsStopped: true))
+        batch.beginVerifying(engineIsStopped: true)
+        #expect(!batch.isInDoubt(engineIsStopped: true))
+        batch.add([VerifiedGrain]())
+        #expect(!batch.isInDoubt(engineIsStopped: true))
+        #expect(!Self.verified(engineIsStopped: true).isInDoubt(engineIsStopped: true))
+        await #expect(processExitsWith: .failure) {
+            Self.verified(engineIsStopped: false).beginVerifying(engineIsStopped: false)
+        }
+        await #expect(processExitsWith: .failure) {
+            Self.verified(engineIsStopped: true).beginVerifying(engineIsStopped: true)
+        }
+        await #expect(processExitsWith: .failure) {
+            Batch(number: 0, generation: Generation(0), now: nil).beginVerifying(engineIsStopped: true)
+        }
+    }
+
     @Test func `A step that is not drawn traps`() async {
         await #expect(processExitsWith: .failure) { LoopPhase.abandoned.check(.reading) }
         await #expect(processExitsWith: .failure) { AssignmentPhase.settled.check(.settled) }
@@ -80,6 +117,8 @@ struct LoopStateTests {
             Leftover.doubted(PollRound(), ClockDoubt(partition: 0, milliseconds: 1, isAhead: true))
                 .check(.pieces([], of: Generation(0)))
         }
+        await #expect(processExitsWith: .failure) { Batch.Stage.encoding.check(.verifying) }
+        await #expect(processExitsWith: .failure) { Batch.Stage.decoded.check(.verified) }
         await #expect(processExitsWith: .success) { LoopPhase.reading.check(.ended) }
     }
 }

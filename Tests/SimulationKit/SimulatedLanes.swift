@@ -5,6 +5,7 @@ package import Pipeline
 
 /// Lanes and loop thread in one, under a seed: jobs finish in an order that the seed chooses, on one real thread.
 package final class SimulatedLanes: LaneRunner, @unchecked Sendable {
+    package let isEngineStopped = false
     // Confined to the test's thread.
     private var random: SeededRandom
     private let scratch: LaneScratch

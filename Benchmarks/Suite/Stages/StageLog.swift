@@ -59,6 +59,7 @@ final class MeasuredLanes: LaneRunner, @unchecked Sendable {
     // Confined to the thread that runs the loop.
     private let meter: StageMeter
     private let lanes: InlineLanes
+    var isEngineStopped: Bool { lanes.isEngineStopped }
     private var runs = 0
 
     init(_ scratch: LaneScratch, _ meter: StageMeter) {

@@ -84,7 +84,8 @@ package final class BatchEngine: SignatureEngine {
         }
     }
 
-    /// Compares a sample with OpenSSL. If one answer differs, none of the group counts.
+    /// Compares a sample with OpenSSL. If one answer differs, none of the group counts; of the groups before it the loop
+    /// takes care.
     private func compare(_ checks: [SignatureCheck], _ answers: inout SignatureAnswers) {
         for place in checks.indices {
             checkNumber &+= 1

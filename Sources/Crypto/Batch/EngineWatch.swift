@@ -21,7 +21,8 @@ package final class EngineWatch: Sendable {
         self.alarm = alarm
     }
 
-    /// Whether an engine was wrong: from then on OpenSSL judges everything.
+    /// Whether an engine was wrong: from then on OpenSSL judges everything. It reads no second point, so those that the
+    /// engine computed, in ledgers or on their way there, change no answer.
     package var isStopped: Bool { stopped.load(ordering: .acquiring) }
     /// Answers compared with OpenSSL's so far.
     package var comparedCount: Int { compared.load(ordering: .relaxed) }
@@ -58,7 +59,7 @@ package final class EngineWatch: Sendable {
         let hex = digest.bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
         alarm(
             "the signature engine \(answer ? "accepted" : "refused") a \(curve) signature over the digest \(hex) that "
-                + "OpenSSL \(answer ? "refuses" : "accepts"); OpenSSL verifies from now on"
+                + "OpenSSL \(answer ? "refuses" : "accepts"); OpenSSL verifies its batch again, and all from now on"
         )
     }
 }

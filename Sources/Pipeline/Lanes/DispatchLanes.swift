@@ -36,14 +36,20 @@ package final class DispatchLanes: LaneRunner, @unchecked Sendable {
     // A scratch is touched only by blocks on the queue of the same index.
     private let scratches: [LaneScratch]
     private let state: Locked<State>
+    private let stopped: @Sendable () -> Bool
 
-    /// - Parameter scratches: one per lane; at least one.
-    package init(scratches: [LaneScratch]) {
+    /// - Parameters:
+    ///   - scratches: one per lane; at least one.
+    ///   - isEngineStopped: whether the engine of these scratches was found wrong; called on any thread.
+    package init(scratches: [LaneScratch], isEngineStopped: @escaping @Sendable () -> Bool = { false }) {
         precondition(!scratches.isEmpty, "there is at least one lane")
         self.scratches = scratches
+        stopped = isEngineStopped
         queues = scratches.indices.map { DispatchQueue(label: "lane.\($0)", qos: .userInitiated) }
         state = Locked(State(idle: Array(repeating: true, count: scratches.count)))
     }
+
+    package var isEngineStopped: Bool { stopped() }
 
     package func run<Output: Sendable>(
         count: Int,

@@ -3,6 +3,9 @@ package enum LanePriority: Sendable { case high, normal }
 
 /// Runs the parallel stages of a batch: production uses ``DispatchLanes``, simulation runs them in place.
 package protocol LaneRunner: Sendable {
+    /// Whether the lanes' signature engine was found wrong: what runs from then on is verified by OpenSSL on every lane.
+    var isEngineStopped: Bool { get }
+
     /// Cuts `0 ..< count` into grains of at most `grain`, runs `body` on each of them on some lane and calls `completion`
     /// with the joined results, in order, on the thread that finished last. Returns at once.
     func run<Output: Sendable>(
@@ -16,6 +19,7 @@ package protocol LaneRunner: Sendable {
 
 /// Runs everything at once on the calling thread: deterministic, for simulation and tests.
 package final class InlineLanes: LaneRunner, @unchecked Sendable {
+    package let isEngineStopped = false
     // Confined to the thread that runs the loop.
     private let scratch: LaneScratch
 

@@ -3,21 +3,31 @@ internal import Log
 
 /// One batch on its way through the stages. Owned by the loop; the lanes get copies of its arrays, never the batch.
 final class Batch {
-    /// A batch goes through these in their order and skips none:
+    /// A batch goes through these in their order and skips none; once at most it takes a step back:
     ///
-    ///     decoding → decoded → verifying → verified → encoding → encoded → committed
-    ///      (lanes)    (loop)    (lanes)     (loop)     (lanes)    (loop)
+    ///                          ┌─ engine stopped ─┐
+    ///                          ▼                  │
+    ///     decoding → decoded → verifying ───→ verified → encoding → encoded → committed
+    ///      (lanes)    (loop)    (lanes)        (loop)     (lanes)    (loop)
     ///
     /// It leaves by its commit, or at any stage by an abort or a lost partition: it is then no longer in flight, and what
     /// lanes still post of it is dropped.
-    enum Stage: Int { case decoding, decoded, verifying, verified, encoding, encoded, committed }
+    enum Stage: Int, DrawnState, CaseIterable {
+        case decoding, decoded, verifying, verified, encoding, encoded, committed
+
+        func mayBecome(_ next: Stage) -> Bool {
+            next.rawValue == rawValue + 1 || self == .verified && next == .verifying
+        }
+    }
 
     let number: Int
     let now: EvaluationTime?
     let generation: Generation
     /// A single record, with nothing else in flight.
     let isAlone: Bool
-    private(set) var stage = Stage.decoding
+    private(set) var stage = Stage.decoding { willSet { stage.check(newValue) } }
+    /// Whether the engine had been stopped when Verify began: no finding is by its answers.
+    private(set) var isBeyondEngine = false
     var records: [DecodedRecord] = []
     var candidates = CandidateKeys()
     var findings: [Finding] = []
@@ -37,9 +47,22 @@ final class Batch {
         self.now = now
     }
 
-    func enter(_ next: Stage) {
-        precondition(next.rawValue == stage.rawValue + 1, "no batch goes from \(stage) to \(next)")
-        stage = next
+    func enter(_ next: Stage) { stage = next }
+
+    /// Whether its findings are by answers of an engine that was found wrong since they were asked for.
+    func isInDoubt(engineIsStopped: Bool) -> Bool { stage == .verified && engineIsStopped && !isBeyondEngine }
+
+    /// Begins Verify; a second time, where the batch is in doubt, without anything of the first.
+    ///
+    /// - Parameter engineIsStopped: once it is, it remains so: a batch is verified again once at most.
+    func beginVerifying(engineIsStopped: Bool) {
+        precondition(
+            stage == .decoded || isInDoubt(engineIsStopped: engineIsStopped),
+            "only a batch in doubt is verified again"
+        )
+        (findings, seconds) = ([], [])
+        isBeyondEngine = engineIsStopped
+        enter(.verifying)
     }
 
     /// Takes in the lanes' decoded records.

@@ -31,7 +31,7 @@ extension BatchLoop {
             )
         }
         let (stage, records) = (stages.verify, batch.records)
-        batch.enter(.verifying)
+        batch.beginVerifying(engineIsStopped: lanes.isEngineStopped)
         // Signatures are verified in groups of a grain. A backlog fills larger ones.
         let grain = records.count < Self.backlog ? 32 : 64
         hand(batch, .verifying, count: records.count, grain: grain, priority: .normal) { range, lane in
@@ -183,6 +183,11 @@ extension BatchLoop {
         while let oldest = inFlight.first {
             // Not before its turn: which fault ends the work must not depend on the speed of a lane.
             if let fault = oldest.fault { throw fault }
+            // Verified by an engine that another lane, or a later grain, found wrong since: OpenSSL judges all of it.
+            if oldest.isInDoubt(engineIsStopped: lanes.isEngineStopped) {
+                verify(oldest, earlier: [])
+                return true
+            }
             if oldest.stage == .verified {
                 admit(oldest)
                 moved = true

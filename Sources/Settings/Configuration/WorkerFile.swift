@@ -62,8 +62,8 @@ enum WorkerFile {
                 + "lanes, eight signatures at once. `portable`: the same for any processor, one at a time. `openssl`: OpenSSL alone."
         ),
         Setting("engine.crossCheck", \.engine.crossCheck, .integer(0...1_000_000)).means(
-            "One answer in so many, accepted or refused, is compared with OpenSSL's. If one differs, OpenSSL judges from then "
-                + "on and the worker raises an alarm. 0 is never."
+            "One answer in so many, accepted or refused, is compared with OpenSSL's. If one differs, OpenSSL judges its "
+                + "batch again, and everything from then on, and the worker raises an alarm. 0 is never."
         ),
         Setting("engine.signingLibrary", \.engine.signingLibrary, .absolutePath).means(
             "Absolute path of Intel's libcrypto_mb, which signs tokens eight at once; each signature is verified before it "

@@ -51,7 +51,8 @@ struct LaneFactory {
                     engine: TimedEngine(engine.make(watch), meter: meter),
                     work: work
                 )
-            }
+            },
+            isEngineStopped: { watch.isStopped }
         )
     }
 }

@@ -160,6 +160,7 @@ private final class CutLog: RequestSource, RecordUnit, LedgerSource {
 
 /// Several lanes on one thread: small grains, each on a lane and in an order that the seed chooses.
 private final class GrainLanes: LaneRunner, @unchecked Sendable {
+    let isEngineStopped = false
     // Confined to the test's thread.
     private var random: SeededRandom
     private let scratches: [LaneScratch]
