@@ -75,3 +75,11 @@ package final class DecodedRecord: Sendable {
     /// Whether the request's object is an assertion.
     var bringsAssertion: Bool { method?.bringsAssertion ?? false }
 }
+
+extension WorkSlot {
+    /// As of any record, without a copy of it.
+    func note(_ decoded: DecodedRecord) {
+        let place = RecordPlace(partition: decoded.record.partition, offset: decoded.record.offset)
+        note(RecordStamp(place, timestamp: decoded.record.timestamp, hasLogAppendTime: decoded.record.hasLogAppendTime))
+    }
+}

@@ -80,12 +80,6 @@ internal import Synchronization
     /// From here on the thread touches `record` and no other.
     package func note(_ record: borrowing InboundRecord) { note(RecordStamp(record)) }
 
-    /// The same, without a copy of the record.
-    func note(_ decoded: DecodedRecord) {
-        let place = RecordPlace(partition: decoded.record.partition, offset: decoded.record.offset)
-        note(RecordStamp(place, timestamp: decoded.record.timestamp, hasLogAppendTime: decoded.record.hasLogAppendTime))
-    }
-
     /// The same, before it is copied.
     package func note(_ record: RecordStamp) {
         let index = Int(load(Word.count)) % Self.mostItems
