@@ -22,8 +22,14 @@ enum Hostile {
         let patterns = [
             "a", "\\n", "\\u0061", "\\u0301\\u0323", "\\ud83d\\ude00", "\u{301}\u{323}", "\u{e9}", "\u{1F600}", "\\/",
             "AAAA", "\u{20AC}", "\\\"", "%41", "/", ":", ".",
-            "\\na", "\\/A", "\\u0041A",
+            "\\na", "\\/A", "\\u0041A", "\\u0041\\/A",
         ]
+        // No two neighbours are alike for long: nothing can be foreseen.
+        if random.below(10) == 0 {
+            let texts = random.below(2) == 0 ? ["A", "\\/", "\\u0041"] : ["A", "\\n", "\\\\", "\\u20ac"]
+            let parts = texts.map { Array($0.utf8) }
+            return (0..<max(1, length / 3)).flatMap { _ in parts[random.below(parts.count)] }
+        }
         let pattern = Array(patterns[random.below(patterns.count)].utf8)
         return (0..<max(1, length / pattern.count)).flatMap { _ in pattern }
     }

@@ -17,6 +17,25 @@ package enum Base64 {
         return isCanonical ? bytes : nil
     }
 
+    /// Decodes a text with JSON's escapes in it: the same as ``decode(_:)`` of the text that they stand for.
+    ///
+    /// - Returns: nil too where a backslash starts no escape.
+    package static func decode(escaped text: Span<UInt8>) -> [UInt8]? {
+        guard !text.isEmpty else { return [] }
+        var isCanonical = false
+        // No text is longer without its escapes, nor its bytes than that: both have room, one after the other.
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: text.count) { room, initialized in
+            guard let length = unsafe ByteScan.unescapeBase64(text, into: room) else { return }
+            let plain = unsafe UnsafeMutableBufferPointer(rebasing: room[..<length])
+            guard let count = unsafe decodedCount(Span(_unsafeElements: UnsafeBufferPointer(plain))) else { return }
+            // Three bytes are written after the four that they come from have been read, and not behind these.
+            let target = unsafe UnsafeMutableBufferPointer(rebasing: room[..<count])
+            isCanonical = unsafe decode(UnsafeBufferPointer(plain), into: target)
+            initialized = count
+        }
+        return isCanonical ? bytes : nil
+    }
+
     /// Decodes a text whose bytes fill `target` exactly.
     ///
     /// - Returns: false for a text of another length, or one that is not canonical base64 in the standard alphabet;
@@ -34,13 +53,22 @@ package enum Base64 {
         return rest == 1 ? nil : count / 4 &* 3 &+ max(0, rest &- 1)
     }
 
-    /// Writes every byte of `target`, whatever the text is.
+    private static func decode(
+        _ text: Span<UInt8>,
+        into target: UnsafeMutableBufferPointer<UInt8>,
+        refusing refused: UInt32 = foreign
+    ) -> Bool {
+        // The target is as long as the text asks for.
+        unsafe text.withUnsafeBufferPointer { unsafe decode($0, into: target, refusing: refused) }
+    }
+
+    /// Writes every byte of `target`, whatever the text is. Both may begin at the same place.
     ///
     /// - Precondition: `target` has ``decodedCount(_:)`` bytes.
     ///
     /// - Parameter refused: marks of which a text must not have all.
     private static func decode(
-        _ text: Span<UInt8>,
+        _ source: UnsafeBufferPointer<UInt8>,
         into target: UnsafeMutableBufferPointer<UInt8>,
         refusing refused: UInt32 = foreign
     ) -> Bool {
@@ -48,32 +76,30 @@ package enum Base64 {
         var seen: UInt32 = 0
         let written = target.count
         // Reads the groups that the target's length stands for, which the text has, and writes inside the target.
-        unsafe text.withUnsafeBufferPointer { source in
-            unsafe decoding.withUnsafeBufferPointer { table in
-                @inline(__always)
-                func value(_ index: Int) -> UInt32 { unsafe table[Int(source[index])] }
-                var (read, place) = (0, 0)
-                while place &+ 3 <= written {
-                    let (first, second) = (value(read), value(read &+ 1))
-                    let (third, fourth) = (value(read &+ 2), value(read &+ 3))
-                    seen |= first | second | third | fourth
-                    let group = first << 18 | second << 12 | third << 6 | fourth
-                    unsafe target[place] = UInt8(truncatingIfNeeded: group >> 16)
-                    unsafe target[place &+ 1] = UInt8(truncatingIfNeeded: group >> 8)
-                    unsafe target[place &+ 2] = UInt8(truncatingIfNeeded: group)
-                    read &+= 4
-                    place &+= 3
-                }
-                guard place < written else { return }
-                let hasTwo = written &- place == 2
-                let third = hasTwo ? value(read &+ 2) : 0
+        unsafe decoding.withUnsafeBufferPointer { table in
+            @inline(__always)
+            func value(_ index: Int) -> UInt32 { unsafe table[Int(source[index])] }
+            var (read, place) = (0, 0)
+            while place &+ 3 <= written {
                 let (first, second) = (value(read), value(read &+ 1))
-                let group = (first & 0x3F) << 18 | (second & 0x3F) << 12 | (third & 0x3F) << 6
-                seen |= first | second | third
+                let (third, fourth) = (value(read &+ 2), value(read &+ 3))
+                seen |= first | second | third | fourth
+                let group = first << 18 | second << 12 | third << 6 | fourth
                 unsafe target[place] = UInt8(truncatingIfNeeded: group >> 16)
-                if hasTwo { unsafe target[place &+ 1] = UInt8(truncatingIfNeeded: group >> 8) }
-                if group & (hasTwo ? 0xFF : 0xFFFF) != 0 { seen |= foreign }
+                unsafe target[place &+ 1] = UInt8(truncatingIfNeeded: group >> 8)
+                unsafe target[place &+ 2] = UInt8(truncatingIfNeeded: group)
+                read &+= 4
+                place &+= 3
             }
+            guard place < written else { return }
+            let hasTwo = written &- place == 2
+            let third = hasTwo ? value(read &+ 2) : 0
+            let (first, second) = (value(read), value(read &+ 1))
+            let group = (first & 0x3F) << 18 | (second & 0x3F) << 12 | (third & 0x3F) << 6
+            seen |= first | second | third
+            unsafe target[place] = UInt8(truncatingIfNeeded: group >> 16)
+            if hasTwo { unsafe target[place &+ 1] = UInt8(truncatingIfNeeded: group >> 8) }
+            if group & (hasTwo ? 0xFF : 0xFFFF) != 0 { seen |= foreign }
         }
         return seen & refused != refused
     }

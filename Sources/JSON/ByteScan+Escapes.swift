@@ -12,6 +12,24 @@ extension ByteScan {
         return index
     }
 
+    /// The index behind the words from `start` on in which every byte is plain or part of an escaped slash.
+    static func endOfSlashRun(_ bytes: Span<UInt8>, from start: Int) -> Int {
+        var index = start
+        // 0x80 if a backslash is the last byte so far.
+        var pending: UInt64 = 0
+        // Eight bytes are loaded only where eight are left.
+        unsafe bytes.withUnsafeBytes { raw in
+            while index &+ 8 <= raw.count {
+                let word = unsafe UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+                let backslashes = places(of: 0x5C, in: word)
+                guard !hasStop(word), escapesOnlySlashes(word, backslashes, pending: pending) else { return }
+                index &+= 8
+                pending = backslashes >> 56
+            }
+        }
+        return index &- Int(pending >> 7)
+    }
+
     /// Writes what the two-character escapes from `source[index...]` on stand for; returns how many there are.
     ///
     /// - Precondition: `target` has a byte of room for each of them.

@@ -10,6 +10,30 @@ enum ByteScan {
     @inline(__always)
     private static func firstZero(_ word: UInt64) -> UInt64 { (word &- ones) & ~word }
 
+    /// Whether a byte of `word` is a quote, a control character, or from 0x80 on.
+    @inline(__always)
+    static func hasStop(_ word: UInt64) -> Bool {
+        (word | firstZero(word ^ (ones &* 0x22)) | ((word &- ones &* 0x20) & ~word)) & highBits != 0
+    }
+
+    /// The high bits of the bytes of `word` that are `byte`, which is below 0x80, and of no others.
+    @inline(__always)
+    static func places(of byte: UInt8, in word: UInt64) -> UInt64 {
+        let rest = word ^ (ones &* UInt64(byte))
+        // Below 0x80 no sum leaves its byte.
+        return ~((rest & ~highBits) &+ ~highBits | rest) & highBits
+    }
+
+    /// Whether each backslash of `word` but one at its end escapes a slash, and so does the byte before the word.
+    ///
+    /// - Parameters:
+    ///   - backslashes: their places.
+    ///   - pending: 0x80 if the byte before the word is a backslash, else 0.
+    @inline(__always)
+    static func escapesOnlySlashes(_ word: UInt64, _ backslashes: UInt64, pending: UInt64) -> Bool {
+        (backslashes << 8 | pending) & ~places(of: UInt8(ascii: "/"), in: word) == 0
+    }
+
     /// A byte that stands for itself in a JSON string, whatever its neighbours.
     @inline(__always)
     static func isPlain(_ byte: UInt8) -> Bool { byte >= 0x20 && byte < 0x80 && byte != 0x22 && byte != 0x5C }

@@ -24,8 +24,8 @@ package struct JSONNode: Sendable {
     /// The bytes of a string of canonical base64; nil for anything else.
     package var base64Bytes: [UInt8]? {
         guard kind == .string else { return nil }
-        guard !node.isEscaped else { return Base64.decode(tape.content(index)) }
-        return tape.withText(index) { Base64.decode($0) }
+        let isEscaped = node.isEscaped
+        return tape.withText(index) { isEscaped ? Base64.decode(escaped: $0) : Base64.decode($0) }
     }
 
     /// Whether this is a string and its bytes, its escapes resolved, are `bytes`.

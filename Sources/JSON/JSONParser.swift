@@ -127,6 +127,7 @@ struct JSONParser {
         let start = position + 1
         var index = start
         var isEscaped = false
+        var fruitless = 0
         while true {
             index = ByteScan.endOfPlainRun(text, from: index)
             guard index < text.count else { throw JSONFault(code: .syntax, offset: text.count) }
@@ -134,12 +135,26 @@ struct JSONParser {
             if byte == UInt8(ascii: "\"") { break }
             if byte == UInt8(ascii: "\\") {
                 isEscaped = true
-                if isLoneShortEscape(text, at: index) {
+                // Base64 with its slashes escaped, as some encoders write it.
+                if fruitless < Self.mostFruitless, isEscapedSlash(text, at: index) {
+                    let end = ByteScan.endOfSlashRun(text, from: index)
+                    if end &- index < Self.fruit { fruitless &+= 1 }
+                    guard end == index else {
+                        index = end
+                        continue
+                    }
+                }
+                if fruitless == Self.mostFruitless, isLoneShortEscape(text, at: index) {
                     index &+= 2
                     continue
                 }
                 // Escapes come in runs, which must not cost more than other bytes.
-                let end = ByteScan.endOfUnicodeRun(text, from: ByteScan.endOfShortRun(text, from: index))
+                let run = ByteScan.endOfUnicodeRun(text, from: ByteScan.endOfShortRun(text, from: index))
+                var end = run
+                if fruitless < Self.mostFruitless {
+                    end = ByteScan.endOfMixedRun(text, from: run)
+                    if end &- run < Self.fruit { fruitless &+= 1 }
+                }
                 guard end == index else {
                     index = end
                     continue
@@ -167,6 +182,16 @@ struct JSONParser {
         }
         try append(.string, from: start, to: index, isEscaped: isEscaped)
         position = index + 1
+    }
+
+    /// A look for a run in words pays where the run has so many bytes; in a string where it often does not, there are no
+    /// more.
+    private static let fruit = 32
+    private static let mostFruitless = 8
+
+    @inline(__always)
+    private func isEscapedSlash(_ text: Span<UInt8>, at index: Int) -> Bool {
+        index &+ 1 < text.count && text[index &+ 1] == UInt8(ascii: "/")
     }
 
     /// Whether a two-character escape is at `index`, and none follows it.

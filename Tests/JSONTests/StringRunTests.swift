@@ -123,6 +123,78 @@ import Testing
         }
     }
 
+    /// Whether a text may stand between quotes, read the slow way.
+    private static func isContent(_ text: [UInt8]) -> Bool {
+        var rest = text[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "\\") {
+                guard isEscape(&rest) else { return false }
+            } else if byte < 0x20 || byte == UInt8(ascii: "\"") {
+                return false
+            }
+        }
+        return UTF8Text.isValid(text)
+    }
+
+    /// Takes an escape behind its backslash, of a surrogate its partner too.
+    private static func isEscape(_ rest: inout ArraySlice<UInt8>) -> Bool {
+        guard let kind = rest.popFirst() else { return false }
+        guard kind == UInt8(ascii: "u") else { return Array("\"\\/nrtbf".utf8).contains(kind) }
+        guard let unit = unit(&rest), !(0xDC00...0xDFFF).contains(unit) else { return false }
+        guard (0xD800...0xDBFF).contains(unit) else { return true }
+        guard rest.starts(with: Array("\\u".utf8)) else { return false }
+        rest = rest.dropFirst(2)
+        return self.unit(&rest).map { (0xDC00...0xDFFF).contains($0) } ?? false
+    }
+
+    private static func unit(_ rest: inout ArraySlice<UInt8>) -> UInt16? {
+        let digits = rest.prefix(4)
+        rest = rest.dropFirst(4)
+        guard digits.count == 4, digits.allSatisfy({ $0 < 0x80 && Character(UnicodeScalar($0)).isHexDigit }) else {
+            return nil
+        }
+        return UInt16(String(decoding: digits, as: UTF8.self), radix: 16)
+    }
+
+    @Test(arguments: 1...16)
+    func `any mixture of escapes and other characters is accepted exactly where each of them is right`(seed: UInt64) {
+        var state = seed
+        func next(_ bound: Int) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(state >> 33) % bound
+        }
+        let parts = Self.escapes.map { Array($0.written.utf8) } + [Array("\\ud7ff".utf8), Array("A".utf8)]
+        let kinds = Array("\\\\\\/u0189:@AFGafgnrtbdDcC\"~ ".utf8) + [0x00, 0x1F, 0x7F, 0x80, 0xC3, 0xFF]
+        var accepted = 0
+        for _ in 0..<1_500 {
+            let (first, variety) = (next(parts.count), 1 + next(parts.count))
+            var text = (0..<next(40)).flatMap { _ in parts[(first + next(variety)) % parts.count] }
+            for _ in 0..<next(3) where !text.isEmpty { text[next(text.count)] = kinds[next(kinds.count)] }
+            if next(6) == 0 { text = Array(text.prefix(next(text.count + 1))) }
+            #expect(isAccepted(text) == Self.isContent(text), "\(text)")
+            if isAccepted(text) { accepted += 1 }
+        }
+        #expect((300..<1_300).contains(accepted))
+    }
+
+    @Test(arguments: ["\\/", "\\/A", "\\/AA", "A\\/AAAAAAAAA", "\\/\\u0041", "\\/\\nA", "\\u00e9A", "\\\\\\\"\\u0041"])
+    func `a run of escapes is accepted exactly where each of its bytes may stand there`(pattern: String) {
+        let kinds = Array("\\/u0189:@AFGafgnrtb\"~ ".utf8) + [0x00, 0x1F, 0x7F, 0x80, 0xC3, 0xFF]
+        for skipped in 0..<8 {
+            let text = [UInt8](repeating: UInt8(ascii: "Q"), count: skipped) + (0..<5).flatMap { _ in pattern.utf8 }
+            for place in text.indices {
+                for byte in kinds {
+                    var text = text
+                    text[place] = byte
+                    guard isAccepted(text) == Self.isContent(text) else {
+                        Issue.record("\(text)")
+                        return
+                    }
+                }
+            }
+        }
+    }
+
     @Test func `a run of two-character escapes ends at the first that is none`() {
         for count in 1...20 {
             for place in 0..<count {

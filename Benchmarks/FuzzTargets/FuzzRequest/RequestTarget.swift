@@ -44,6 +44,10 @@ struct RequestTarget {
     private func visit(_ node: JSONNode) {
         _ = node.string
         _ = node.integer
+        precondition(
+            node.base64Bytes == node.stringBytes.flatMap { Base64.decode($0) },
+            "base64 is the same with its escapes and without"
+        )
         _ = node.hasDuplicateMembers
         for element in node.elements { visit(element) }
         for member in node.members { visit(member.value) }
