@@ -9,7 +9,7 @@ struct RoundCollector {
     private var deadline: ContinuousClock.Instant
     /// No record came in the time last given.
     private(set) var isDrained = false
-    /// The last one added: the next one tells how large its headers are.
+    /// The last one added: only the next one tells how large its headers are, so that the round's last are not counted.
     private var last: ConsumedMessage?
 
     init(limits: BatchLimits, waitMilliseconds: Int, _ generation: Generation) {
