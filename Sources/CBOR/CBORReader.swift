@@ -96,7 +96,7 @@ package enum CBORReader {
     ) throws(CBORFault) -> [CBOREntry] {
         var entries: [CBOREntry] = []
         entries.reserveCapacity(count)
-        var keys = KeySet()
+        var keys = KeySet(capacity: count)
         for _ in 0..<count {
             let start = state.offset
             let key = try item(bytes, &state, depthLeft: depthLeft)
@@ -111,30 +111,4 @@ package enum CBORReader {
         }
         return entries
     }
-}
-
-/// The keys of one map, as they are encoded: heads are minimal, so equal keys are equal bytes.
-private struct KeySet {
-    /// Up to here keys are compared pair by pair, which needs no copies; a larger map's go through a set.
-    private static let quadraticLimit = 16
-
-    private var few: [Range<Int>] = []
-    private var many: Set<[UInt8]> = []
-
-    /// - Returns: false for a key that is there already.
-    mutating func insert(_ key: Range<Int>, _ bytes: Span<UInt8>) -> Bool {
-        guard few.count == Self.quadraticLimit else {
-            defer { few.append(key) }
-            return !few.contains { Self.isSame($0, key, bytes) }
-        }
-        if many.isEmpty { many = Set(few.map { Self.copy($0, bytes) }) }
-        return many.insert(Self.copy(key, bytes)).inserted
-    }
-
-    private static func isSame(_ left: Range<Int>, _ right: Range<Int>, _ bytes: Span<UInt8>) -> Bool {
-        guard left.count == right.count else { return false }
-        return left.indices.allSatisfy { bytes[$0] == bytes[$0 - left.lowerBound + right.lowerBound] }
-    }
-
-    private static func copy(_ range: Range<Int>, _ bytes: Span<UInt8>) -> [UInt8] { range.map { bytes[$0] } }
 }
