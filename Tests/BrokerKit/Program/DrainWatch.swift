@@ -17,6 +17,13 @@ package final class DrainWatch {
         self.properties["isolation.level"] = "read_uncommitted"
     }
 
+    /// The partitions of which the group has committed any request of the present topic.
+    package func begun() throws -> Set<Int32> {
+        let committed = try Consumer(properties, topic: topic)
+            .committed(Array(0..<partitions), timeoutMilliseconds: 5_000)
+        return Set(committed.filter { ($0.offset ?? 0) > 0 }.map(\.partition))
+    }
+
     /// Whether the group has committed all that the topic holds; false where the broker cannot say now.
     package func isDrained() throws -> Bool { try drained().count == partitions }
 
