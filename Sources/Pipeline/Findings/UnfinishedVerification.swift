@@ -12,6 +12,14 @@ struct UnfinishedVerification {
     let open: Object
     let seals: Seals?
 
+    /// Whether the next step needs a signature's answer.
+    var hasCheck: Bool {
+        switch open {
+        case .attestation(let prepared): prepared.check != nil
+        case .assertion(let prepared): prepared.check != nil
+        }
+    }
+
     var check: SignatureCheck? {
         switch open {
         case .attestation(let prepared): prepared.check

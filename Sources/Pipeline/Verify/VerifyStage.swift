@@ -62,8 +62,9 @@ package struct VerifyStage: Sendable {
         // From the last on, so that each leaves the array without a copy.
         while let last = unfinished.popLast() {
             var isValid = true
-            if answered > 0, lane.places[answered - 1] == last.place {
+            if last.hasCheck {
                 answered -= 1
+                precondition(lane.places[answered] == last.place, "an answer belongs to its own signature")
                 isValid = lane.answers.isValid[answered]
             }
             let (place, seals) = (last.place, last.seals)
