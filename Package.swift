@@ -17,6 +17,9 @@ let libraries: [Target] = [
     .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CLibCBOR", pkgConfig: "libcbor", providers: [.apt(["libcbor-dev"])]),
     .systemLibrary(name: "CRdkafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"])]),
+    .systemLibrary(name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+    .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
 ]
 
 let modules: [Target] = [
@@ -38,10 +41,11 @@ let modules: [Target] = [
     ),
     .target(name: "Kafka", dependencies: ["CRdkafka"], swiftSettings: strict),
     .target(name: "DeviceLab", dependencies: ["AppAttest", "Crypto", "CBOR", "JSON"], swiftSettings: strict),
+    .target(name: "Compression", dependencies: ["CZlib", "CZstd"], swiftSettings: strict),
     // Configuration and key files.
     .target(
         name: "Settings",
-        dependencies: ["Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON"],
+        dependencies: ["Compression", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON"],
         swiftSettings: strict
     ),
     // Kafka's side of the log, transactions, restores, topics, the ledger's commands.
@@ -56,11 +60,12 @@ let modules: [Target] = [
         dependencies: ["DeviceLab", "Log", "AppCheck", "AppAttest", "Crypto", "JSON"],
         swiftSettings: strict
     ),
+    .target(name: "HTTP", dependencies: ["CMicrohttpd"], swiftSettings: strict),
     .target(
         name: "Worker",
         dependencies: [
-            "Broker", "Traffic", "Settings", "Kafka", "Pipeline", "Log", "DeviceLab", "AppCheck", "AppAttest", "Crypto",
-            "JSON", "CCrashMark",
+            "Broker", "Traffic", "Settings", "HTTP", "Compression", "Kafka", "Pipeline", "Log", "DeviceLab",
+            "AppCheck", "AppAttest", "Crypto", "JSON", "CCrashMark",
         ],
         swiftSettings: strict
     ),
@@ -121,7 +126,8 @@ let tests: [Target] = [
     .testTarget(
         name: "SettingsTests",
         dependencies: [
-            "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit",
+            "Settings", "Compression", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
+            "TestKit",
         ],
         swiftSettings: strict
     ),
@@ -130,6 +136,8 @@ let tests: [Target] = [
         dependencies: ["Traffic", "Log", "AppCheck", "AppAttest", "JSON", "DeviceLab"],
         swiftSettings: strict
     ),
+    .testTarget(name: "CompressionTests", dependencies: ["Compression"], swiftSettings: strict),
+    .testTarget(name: "HTTPTests", dependencies: ["HTTP"], swiftSettings: strict),
     .testTarget(
         name: "KafkaTests",
         // The executable is built beside the tests, which start it.
@@ -150,8 +158,8 @@ let tests: [Target] = [
         name: "WorkerTests",
         // The executable is built beside the tests, which start it.
         dependencies: [
-            "attest-worker", "Worker", "Broker", "Traffic", "Settings", "Kafka", "Pipeline", "Log", "AppCheck",
-            "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit", "SimulationKit", "BrokerKit",
+            "attest-worker", "Worker", "Broker", "Traffic", "Settings", "HTTP", "Compression", "Kafka", "Pipeline",
+            "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit", "SimulationKit", "BrokerKit",
         ],
         // A script, read by path.
         exclude: ["verify_tokens.py"],

@@ -13,6 +13,8 @@ final class SignatureLane {
     private let watch = EngineWatch(crossCheck: 0, key: 0) { _ in }
     private let engines: [(name: String, engine: BatchEngine)]
     private let issuers: [LabKey]
+    /// Those of the chunk's keys that are known.
+    private var seconds: [P256PublicKey: P256SecondPoint] = [:]
 
     init(seed: UInt64) {
         self.seed = seed
@@ -27,33 +29,81 @@ final class SignatureLane {
         var random = SeededRandom(seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ UInt64(chunk))
         var tally = SignatureTally()
         let before = watch.undecidedCount
+        seconds.removeAll(keepingCapacity: true)
         let cases = SignatureMenu(lab, &random).checks(SignatureLab.chunk, &random)
         compare(cases, &random, &tally)
         tally.p256 += cases.count
-        let leaves = leaves(SignatureLab.chunk / 50, &random)
-        compare(leaves, &random, &tally)
+        let leaves = leaves(SignatureLab.chunk / 10, &random)
+        compareLeaves(leaves, &random, &tally)
         tally.p384 += leaves.count
         // Other lanes count for themselves.
         tally.undecided = watch.undecidedCount - before
         return tally
     }
 
-    /// In groups of 1 to 64, once without second points and once with those of the first time.
+    /// In groups of 1 to 64: by the first engine with the second points that are known of before; one group in eight by
+    /// every engine, without second points and then with those that it computed.
     private func compare(_ checks: [SignatureCheck], _ random: inout SeededRandom, _ tally: inout SignatureTally) {
-        let expected = openSSL.verify(checks)
-        tally.valid += expected.count { $0 }
-        for (name, engine) in engines {
-            var start = 0
-            while start < checks.count {
-                let size = random.next() % 2 == 0 ? 64 : 1 + Int(random.next() % 64)
-                let range = start..<min(start + size, checks.count)
-                var answers = SignatureAnswers()
-                engine.verify(Array(checks[range]), into: &answers)
-                note(name, answers.isValid, Array(expected[range]), at: start, &tally)
-                let known = Self.with(answers.seconds, Array(checks[range]))
-                note(name + " with second points", engine.verify(known), Array(expected[range]), at: start, &tally)
-                start = range.upperBound
+        var start = 0
+        while start < checks.count {
+            let size = random.next() % 2 == 0 ? 64 : 1 + Int(random.next() % 64)
+            let group = Array(checks[start..<min(start + size, checks.count)])
+            let expected = openSSL.verify(group)
+            tally.valid += expected.count { $0 }
+            if random.next() % 8 == 0 {
+                for (name, engine) in engines { compareTwice(name, engine, group, expected, at: start, &tally) }
+            } else {
+                let (name, engine) = engines[0]
+                note(name + " with second points", verify(engine, group), expected, at: start, &tally)
             }
+            start += group.count
+        }
+    }
+
+    private func compareTwice(
+        _ name: String,
+        _ engine: BatchEngine,
+        _ group: [SignatureCheck],
+        _ expected: [Bool],
+        at start: Int,
+        _ tally: inout SignatureTally
+    ) {
+        var answers = SignatureAnswers()
+        engine.verify(group, into: &answers)
+        note(name, answers.isValid, expected, at: start, &tally)
+        let known = Self.with(answers.seconds, group)
+        note(name + " with second points", engine.verify(known), expected, at: start, &tally)
+    }
+
+    /// With the second points of keys that came before, as a ledger keeps them.
+    private func verify(_ engine: BatchEngine, _ group: [SignatureCheck]) -> [Bool] {
+        var known: [(place: Int, second: P256SecondPoint)] = []
+        for (place, check) in group.enumerated() {
+            guard case .p256(let key, _, _, _) = check, let second = seconds[key] else { continue }
+            known.append((place, second))
+        }
+        var answers = SignatureAnswers()
+        engine.verify(Self.with(known, group), into: &answers)
+        for (place, second) in answers.seconds {
+            guard case .p256(let key, _, _, _) = group[place] else { continue }
+            seconds[key] = second
+        }
+        return answers.isValid
+    }
+
+    /// By all engines, whose answers must be the same; one group in five by OpenSSL, too.
+    private func compareLeaves(_ checks: [SignatureCheck], _ random: inout SeededRandom, _ tally: inout SignatureTally)
+    {
+        var start = 0
+        while start < checks.count {
+            let size = random.next() % 2 == 0 ? 64 : 1 + Int(random.next() % 64)
+            let group = Array(checks[start..<min(start + size, checks.count)])
+            let isWithOpenSSL = random.next() % 5 == 0 || engines.count == 1
+            let expected = isWithOpenSSL ? openSSL.verify(group) : engines[1].engine.verify(group)
+            if isWithOpenSSL { tally.p384WithOpenSSL += group.count }
+            tally.valid += expected.count { $0 }
+            for (name, engine) in engines { note(name, engine.verify(group), expected, at: start, &tally) }
+            start += group.count
         }
     }
 
@@ -66,7 +116,7 @@ final class SignatureLane {
     ) {
         guard answers != expected else { return }
         let place = zip(answers, expected).enumerated().first { $0.element.0 != $0.element.1 }?.offset ?? -1
-        tally.mistake("\(name): signature \(place) of the group at \(start) is not what OpenSSL says; seed \(seed)")
+        tally.mistake("\(name): signature \(place) of the group at \(start) is not as expected; seed \(seed)")
     }
 
     private static func with(

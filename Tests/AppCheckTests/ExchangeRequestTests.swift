@@ -84,7 +84,7 @@ import Testing
                     == .exchange(
                         .attestation([0xFB, 0xFF]),
                         challenge: [0xFF],
-                        limitedUse: limitedUse ?? false
+                        limitedUse: limitedUse
                     )
             )
             #expect(request.keyID == Samples.keyID)

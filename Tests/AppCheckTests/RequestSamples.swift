@@ -88,7 +88,7 @@ extension Request.Body {
         _ object: Request.DeviceObject,
         artifact: [UInt8]? = nil,
         challenge: [UInt8],
-        limitedUse: Bool
+        limitedUse: Bool?
     ) -> Request.Body {
         .object(object, .exchange(Request.Exchange(artifact: artifact, challenge: challenge, limitedUse: limitedUse)))
     }

@@ -67,6 +67,10 @@ import Testing
                 "engine.signingLibrary: must be an absolute path, or empty"
             ),
             (#""metrics":{"port":65536}"#, "metrics.port: must be an integer from 0 to 65535"),
+            (
+                #""metrics":{"address":"localhost"}"#,
+                "metrics.address: must be an IP address in digits, such as 127.0.0.1"
+            ),
             (#""metrics":9100"#, nil), (#""embeddedBroker":1"#, "embeddedBroker: must be true or false"),
             (#""lanes":1,"lanes":1"#, "lanes: appears twice; keep one"), (#""lanes":1,"l\u0061nes":1"#, nil),
         ] as [(String, String?)]
@@ -74,7 +78,38 @@ import Testing
     func `A fault of worker.json names the key and the remedy`(_ members: String, _ message: String?) throws {
         let fault = try #require(try ConfigurationDirectory(worker: ConfigurationDirectory.worker(members)).fault())
         #expect(fault.hasPrefix("worker.json: "))
-        if let message { #expect(fault == "worker.json: \(message).") }
+        if let message { #expect(fault.hasPrefix("worker.json: \(message)"), "\(fault)") }
+    }
+
+    @Test(
+        arguments: [
+            (#""lanes":1025"#, "lanes: must be an integer from 0 to 1024, not 1025."),
+            (#""lanes":"many""#, #"lanes: must be an integer from 0 to 1024, not "many"."#),
+            (#""embeddedBroker":null"#, "embeddedBroker: must be true or false, not null."),
+            (
+                #""log":{"level":"warn"}"#,
+                #"log.level: must be one of debug, info, warning, error, not "warn"."#
+            ),
+            (
+                #""log":{"format":"jsno"}"#,
+                #"log.format: must be one of text, json, not "jsno": did you mean json?"#
+            ),
+            (#""clock":{"maxAge":"soon"}"#, nil), (#""topics":{"requests":"a b"}"#, nil),
+        ] as [(String, String?)]
+    )
+    func `A fault shows the value that is wrong, and the name that was meant`(
+        _ members: String,
+        _ message: String?
+    ) throws {
+        let fault = try #require(try ConfigurationDirectory(worker: ConfigurationDirectory.worker(members)).fault())
+        if let message { #expect(fault == "worker.json: \(message)") }
+        #expect(fault.contains(", not "), "\(fault)")
+    }
+
+    @Test func `An unknown key comes with the one that was meant`() throws {
+        let fault = try ConfigurationDirectory(worker: ConfigurationDirectory.worker(#""lane":1"#)).fault()
+        #expect(fault?.hasPrefix("worker.json: lane: unknown key; known keys: topics, ") == true)
+        #expect(fault?.hasSuffix("; did you mean lanes?") == true)
     }
 
     @Test(
@@ -163,15 +198,15 @@ import Testing
     func `A fault of apps.json names the key and the remedy`(_ members: String, _ message: String?) throws {
         let fault = try #require(try ConfigurationDirectory(apps: ConfigurationDirectory.apps(members)).fault())
         #expect(fault.hasPrefix("apps.json: projects[0].apps[0]."))
-        if let message { #expect(fault == "apps.json: projects[0].apps[0].\(message).") }
+        if let message { #expect(fault.hasPrefix("apps.json: projects[0].apps[0].\(message)"), "\(fault)") }
     }
 
     @Test(
         arguments: [
             (#"{"projects":[{"apps":[]}]}"#, "apps.json: projects[0].number: is required."),
-            (#"{"projects":[{"number":1}]}"#, "apps.json: projects[0].number: must be a string."),
+            (#"{"projects":[{"number":1}]}"#, "apps.json: projects[0].number: must be a string, not 1."),
             (#"{"projects":[{"number":"1","apps":[{}]}]}"#, "apps.json: projects[0].apps[0].appId: is required."),
-            (#"{"project":[]}"#, "apps.json: project: unknown key; known keys: projects."),
+            (#"{"project":[]}"#, "apps.json: project: unknown key; known keys: projects; did you mean projects?"),
             (#"{"projects":{}}"#, "apps.json: projects: must be a list of objects."),
             (
                 #"{"projects":[{"number":"1","name":"x"}]}"#,

@@ -54,7 +54,10 @@ import Testing
         #expect(configuration.limits.clientDataBytes == 50 && configuration.limits.clientDataHashBytes == 32)
         #expect(configuration.limits.requestIDBytes == 64)
         #expect(configuration.batch == BatchLimits(records: 5, bytes: 6, milliseconds: 7))
-        #expect(configuration.lanes == 3 && configuration.metricsPort == 9100 && configuration.embeddedBroker)
+        #expect(
+            configuration.lanes == 3 && configuration.metricsPort == 9100 && configuration.metricsAddress == "::"
+                && configuration.embeddedBroker
+        )
         // In external mode an app refuses unknown keys unless it says otherwise.
         #expect(configuration.registry.apps[0].unknownKeys == .refuse)
     }
@@ -79,7 +82,7 @@ import Testing
          "limits": {"valueBytes": 1000, "headerBytes": 100, "clientDataBytes": 50, "clientDataHashBytes": 32,
                     "requestIdBytes": 64},
          "batch": {"records": 5, "bytes": 6, "milliseconds": 7}, "lanes": 3, "engine": {},
-         "metrics": {"port": 9100}, "embeddedBroker": true}
+         "metrics": {"port": 9100, "address": "::"}, "embeddedBroker": true}
         """#
 
     @Test func `Every key of apps.json takes effect`() throws {

@@ -156,9 +156,4 @@ struct KeyFileTests {
         )
         #expect(try KeyDirectory.complete().load().warnings(now: 0) == [])
     }
-
-    @Test func `a port on which nothing will listen causes a warning`() throws {
-        let directory = try KeyDirectory(#""metrics":{"port":9090}"#)
-        #expect(try directory.load().warnings(now: 0).contains { $0.hasPrefix("metrics.port: ") })
-    }
 }

@@ -6,12 +6,14 @@ struct ManifestTests {
     private static let house: [String: Set<String>] = [
         "attest-worker": ["Worker"],
         "Worker": [
-            "Broker", "Traffic", "Settings", "Kafka", "Pipeline", "Log", "DeviceLab", "AppCheck", "AppAttest", "Crypto",
-            "CBOR", "JSON", "CCrashMark",
+            "Broker", "Traffic", "Settings", "HTTP", "Kafka", "Pipeline", "Log", "DeviceLab", "AppCheck", "AppAttest",
+            "Crypto", "CBOR", "JSON", "Compression", "CCrashMark",
         ],
         "Broker": ["Kafka", "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto"],
+        "HTTP": ["CMicrohttpd"],
         "Traffic": ["DeviceLab", "Log", "AppCheck", "AppAttest", "Crypto", "JSON"],
-        "Settings": ["Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON"],
+        "Compression": ["CZlib", "CZstd"],
+        "Settings": ["Compression", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON"],
         "Pipeline": ["Log", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON"],
         "AppCheck": ["AppAttest", "Crypto", "JSON"],
         "AppAttest": ["Crypto", "CBOR"],
@@ -23,7 +25,9 @@ struct ManifestTests {
         "JSON": [],
     ]
 
-    private static let libraries: Set<String> = ["COpenSSL", "CRdkafka", "CLibCBOR", "CBatchVerify", "CCrashMark"]
+    private static let libraries: Set<String> = [
+        "COpenSSL", "CRdkafka", "CLibCBOR", "CMicrohttpd", "CZlib", "CZstd", "CBatchVerify", "CCrashMark",
+    ]
 
     private func manifest() throws -> Manifest { Manifest(text: try #require(SourceTree.text("Package.swift"))) }
 

@@ -25,17 +25,22 @@ struct PageTests {
         #expect(codes.count > 45)
         let all = codes + roles + receipts + DeadLetterReason.allCases.map(\.rawValue)
         #expect(page.terms.sorted() == all.sorted())
+        #expect(ReasonEntry.all.map(\.code).sorted() == all.sorted())
+    }
+
+    @Test(arguments: ReasonEntry.all.map(\.code))
+    func `Reasons has the texts of the command reasons`(code: String) throws {
+        let page = try #require(Page("Reasons"))
+        let entry = try #require(ReasonEntry.find(code))
+        let status = entry.status.map { String($0.code) } ?? "—"
+        let causes = entry.text.parties.map(\.rawValue).joined(separator: ", ")
+        let row = "| `\(code)` | \(status) | \(entry.text.meaning) | \(causes) | \(entry.text.action) |"
+        #expect(page.lines.contains { $0 == row }, "\(row)")
     }
 
     @Test func `Reasons has the status of each reason`() throws {
         let page = try #require(Page("Reasons"))
-        let own: [Reason] = [
-            .malformedRequest, .unknownMethod, .unknownApp, .keyMismatch, .tooOld, .fromFuture, .unknownKey,
-            .keyAlreadyBound, .counterNotGreater, .artifactInvalid, .challengeInvalid, .challengeExpired,
-            .challengeConsumed, .tokenInvalid, .sessionToken, .rolloutNotAdmitted, .attestationRate, .noActiveKey,
-        ]
-        #expect(own.map(\.code).sorted() == (try Self.codes(in: "AppCheck/Answer/Reason")).sorted())
-        for reason in own + ReceiptRefusal.allCases.map({ .object(.receipt($0)) }) {
+        for reason in Reason.allCases {
             let status = reason.status(appID: nil).code
             #expect(page.text.contains("| `\(reason.code)` | \(status) |"), "\(reason.code): \(status)")
         }

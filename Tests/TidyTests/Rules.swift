@@ -32,13 +32,16 @@ enum Rules {
         "CBatchVerify": ["Sources/Crypto/", "Tests/CryptoTests/", "Benchmarks/"],
         "CLibCBOR": ["Sources/CBOR/", "Tests/CBORTests/"],
         "CRdkafka": ["Sources/Kafka/"],
+        "CMicrohttpd": ["Sources/HTTP/"],
+        "CZlib": ["Sources/Compression/"],
+        "CZstd": ["Sources/Compression/"],
         "CCrashMark": ["Sources/Worker/Crash/"],
         "CMallocCounter": ["Benchmarks/Suite/"],
         "CLibFuzzer": ["Benchmarks/"],
         "Foundation": shell + ["Sources/DeviceLab/"],
         "FoundationEssentials": shell + ["Sources/DeviceLab/"],
         // The loader of the operator's signing library stands in Signing.
-        "Glibc": shell + ["Sources/Pipeline/Lanes", "Sources/Kafka/", "Sources/Crypto/Signing/"],
+        "Glibc": shell + ["Sources/Pipeline/Lanes", "Sources/Kafka/", "Sources/HTTP/", "Sources/Crypto/Signing/"],
         "Dispatch": shell + ["Sources/Pipeline/Lanes", "Sources/Traffic/Simulated/"],
         "Testing": ["Tests/"],
     ]
@@ -118,7 +121,10 @@ enum Rules {
     }
 
     private static let unsafeFolders =
-        shell + ["Sources/Crypto/", "Sources/CBOR/", "Sources/Kafka/", "Sources/Pipeline/Lanes", "Sources/JSON/"]
+        shell + [
+            "Sources/Crypto/", "Sources/CBOR/", "Sources/Kafka/", "Sources/HTTP/", "Sources/Pipeline/Lanes",
+            "Sources/JSON/", "Sources/Compression/",
+        ]
 
     /// Unsafe code stays in the modules that own C handles, in the lanes, and in JSON's byte scans (the hot path).
     static func strayUnsafe(_ file: SourceFile) -> [Breach] {

@@ -77,6 +77,18 @@ struct CommandLineTests {
         #expect(parsed.operands == ["--count"])
     }
 
+    @Test(arguments: AttestWorker.commands.map(\.name))
+    func `A command's help fits in 100 columns`(name: String) throws {
+        let command = try #require(AttestWorker.commands.first { $0.name == name })
+        let long = HelpText.of(command).split(separator: "\n").filter { $0.count > HelpText.columns }
+        #expect(long == [])
+    }
+
+    @Test func `The overview fits in 100 columns`() {
+        let long = HelpText.overview(of: AttestWorker.commands).split(separator: "\n").filter { $0.count > 100 }
+        #expect(long == [])
+    }
+
     @Test func `A lone dash is an operand`() throws {
         #expect(try OptionParser(command: Self.sample).parse(["--config", "d", "-"]).operands == ["-"])
     }

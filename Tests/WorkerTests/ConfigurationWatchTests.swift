@@ -42,7 +42,10 @@ private final class WatchBench {
                 taken = $2
                 if answers { $2(refusal) }
             },
-            say: { [unowned self] in lines.append($0.replacingOccurrences(of: directory.path, with: "DIR")) }
+            say: { [unowned self] event in
+                let line = (event.level == .warning ? "warning: " : "") + event.message
+                lines.append(line.replacingOccurrences(of: directory.path, with: "DIR"))
+            }
         )
     }
 

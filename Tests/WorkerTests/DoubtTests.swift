@@ -70,7 +70,8 @@ struct DoubtTests {
         #expect(try policy(#""sharedSessionTokens":true,"replayProtection":{"sessionTokens":"accept"}"#) == false)
         let fault = try KeyDirectory(app: #""replayProtection":{"sessionTokens":"on"}"#).fault()
         #expect(
-            fault == "apps.json: projects[0].apps[0].replayProtection.sessionTokens: must be one of accept, refuse."
+            fault == "apps.json: projects[0].apps[0].replayProtection.sessionTokens: must be one of accept, refuse, "
+                + "not \"on\"."
         )
     }
 

@@ -22,9 +22,9 @@ extension EndToEndTests {
             #expect(try workplace.hasOutcomes((number + 1) * 300, of: [worker]), "\(worker.error)")
             worker.signal(SIGTERM)
             #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
-            #expect(Self.requests(of: worker) == 300, "\(worker.output)")
+            #expect(Self.requests(of: worker) == 300, "\(worker.error)")
             let line = "\(loops) loops: instances one-0 to one-\(loops - 1)"
-            #expect(worker.output.contains(line) == (loops > 1), "\(worker.output)")
+            #expect(worker.error.contains(line) == (loops > 1), "\(worker.error)")
         }
         // A lost or repeated counter would be refused.
         #expect(try Outcomes(of: workplace).counts == ["accepted": 900])

@@ -28,7 +28,7 @@ extension EndToEndTests {
         #expect(areHeld && worker.isRunning, "\(worker.error)")
         worker.signal(SIGTERM)
         #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
-        #expect(worker.output.contains("0 requests: "), "\(worker.output)")
+        #expect(worker.error.contains(": 0 requests: "), "\(worker.error)")
         #expect(try answered(workplace) == outcomes)
         #expect(try workplace.hasMembers(0))
     }

@@ -104,12 +104,12 @@ extension EndToEndTests {
         try workplace.done("reset", "--yes")
         try workplace.simulate(devices: 5, records: 10, seed: 9)
         let worker = try workplace.work(until: 50)
-        #expect(worker.output.contains("10 requests: "), "\(worker.output)")
+        #expect(worker.error.contains(": 10 requests: "), "\(worker.error)")
         #expect(try Outcomes(of: workplace).counts == ["accepted": 50])
         #expect(try workplace.hasMembers(0))
         try workplace.done("reset", "--yes", "--to-beginning")
         let repeated = try workplace.work(until: 100)
-        #expect(repeated.output.contains("50 requests: 50 accepted, "), "\(repeated.output)")
+        #expect(repeated.error.contains(": 50 requests: 50 accepted, "), "\(repeated.error)")
     }
 }
 

@@ -11,7 +11,7 @@ extension EndToEndTests {
         let (before, after) = (Array(all[..<100]), Array(all[100...]))
         try workplace.put(before)
         let first = try workplace.work(until: 100)
-        #expect(!first.output.contains("the ledger is restored"), "there was nothing to restore: \(first.output)")
+        #expect(!first.error.contains("the ledger is restored"), "there was nothing to restore: \(first.error)")
 
         // The last assertion of each key once more, under a name of its own, and only then what is new.
         var last: [[UInt8]: InboundRecord] = [:]
@@ -26,8 +26,8 @@ extension EndToEndTests {
         try workplace.put(after)
         let total = all.count + replayed.count
         let second = try workplace.work(until: total)
-        #expect(Self.requests(of: second) == after.count + replayed.count, "\(second.output)")
-        #expect(second.output.contains("the ledger is restored: "), "\(second.output)")
+        #expect(Self.requests(of: second) == after.count + replayed.count, "\(second.error)")
+        #expect(second.error.contains("the ledger is restored: "), "\(second.error)")
         #expect(try Outcomes(of: workplace).counts == ["accepted": 200, "counter-not-greater": replayed.count])
     }
 
@@ -69,7 +69,7 @@ extension EndToEndTests {
         let ended = try #require(workers.first { !$0.isRunning })
         #expect(ended.waitForEnd() == .exit(1))
         let last = ended.error.split(separator: "\n").last.map(String.init) ?? ""
-        #expect(last.hasPrefix("attest-worker: the broker ended the work: another process "), "\(ended.error)")
+        #expect(last.contains(" error stopped: the broker ended the work: another process "), "\(ended.error)")
         #expect(last.contains("namesake-same") && last.contains("--instance"), "\(last)")
         let rest = all.count - (try workplace.records(of: workplace.requests).count)
         try workplace.put(Array(all.suffix(rest)))

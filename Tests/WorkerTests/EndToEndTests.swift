@@ -22,7 +22,7 @@ struct EndToEndTests {
         try workplace.put(HostileRecord.all.map(\.record))
         try workplace.simulate(devices: 20, records: 200, faults: 0.3, seed: 2)
         let worker = try workplace.work(until: 400 + HostileRecord.all.count)
-        #expect(worker.output.contains("\(400 + HostileRecord.all.count) requests: "), "\(worker.output)")
+        #expect(worker.error.contains("\(400 + HostileRecord.all.count) requests: "), "\(worker.error)")
         return (workplace, try Outcomes(of: workplace))
     }
 

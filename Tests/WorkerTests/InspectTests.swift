@@ -197,6 +197,9 @@ struct InspectTests {
         let assertion = bench.device.assertion(clientDataHash: Self.hash, counter: 7)
         let plain = try bench.run(assertion, bench.config).output
         #expect(try bench.run(assertion, bench.config, asFile: false).output == plain)
+        let urlText = String(decoding: Base64.encodeURL(assertion), as: UTF8.self)
+        let (code, url) = Transcript.run(["inspect"] + bench.config + [urlText])
+        #expect(code == 0 && url.output == plain && !urlText.contains("="))
         let wrapped: [UInt8] = Base64.encode(assertion).enumerated().flatMap { $0 % 64 == 63 ? [$1, 10] : [$1] }
         #expect(try bench.run(wrapped, bench.config).output == plain)
         try Data(Self.clientData).write(to: URL(filePath: bench.folder.path + "/client-data"))
@@ -210,7 +213,8 @@ struct InspectTests {
             (["AAAA"], "neither an attestation, an assertion, a receipt nor an artifact"),
             (["no such file"], "is neither a file nor base64"), (["omlz", "omlz"], "unexpected argument"),
             ([], "FILE|BASE64|- is missing"), (["--key-id", "AAAA", "omlz"], "--key-id must be 32 bytes"),
-            (["--public-key", "AAAA", "omlz"], "--public-key must be 65 bytes"),
+            (["--public-key", "AAAA", "omlz"], "not 3 that begin with 00"),
+            (["AAAA"], "it has 3 bytes and begins with 000000"),
             (["--client-data-hash", "!", "omlz"], "--client-data-hash must be a hash in base64"),
             (["--client-data", "/nonexistent", "omlz"], "cannot read /nonexistent"),
             (["--config", "/nonexistent", "omlz"], "cannot read /nonexistent/worker.json"),

@@ -41,9 +41,15 @@ extension ProgramWorkplace {
 
 extension ProgramProcess {
     /// Whether standard error holds one line, with this beginning, and standard output nothing.
+    ///
+    /// - Parameter start: with the program's name; a running worker's log has time, level and event instead.
     func saysOneLine(_ start: String) -> Bool {
         let lines = error.split(separator: "\n", omittingEmptySubsequences: false)
-        return lines.count == 2 && lines[0].hasPrefix(start) && lines[1].isEmpty && output.isEmpty
+        guard lines.count == 2, lines[1].isEmpty, output.isEmpty else { return false }
+        if lines[0].hasPrefix(start) { return true }
+        let words = lines[0].split(separator: " ", maxSplits: 3, omittingEmptySubsequences: false)
+        return words.count == 4 && words[0].hasSuffix("Z") && words[2].hasSuffix(":")
+            && words[3].hasPrefix(start.dropFirst("attest-worker: ".count))
     }
 }
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A Python with firebase_admin, made once and kept under `.build`.
+/// A Python with the packages that tests ask, made once and kept under `.build`.
 enum PythonLab {
     /// The interpreter, or why it is missing.
     static let state: Result<String, Missing> = make()
@@ -10,18 +10,19 @@ enum PythonLab {
     static var python: String? { try? state.get() }
 
     static var whyMissing: String {
-        if case .failure(let missing) = state { "firebase_admin is not tried: \(missing)" } else { "" }
+        if case .failure(let missing) = state { "Python is not tried: \(missing)" } else { "" }
     }
 
     static let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "verify_tokens.py").path()
 
     /// Pinned, so that a failure is ours.
-    private static let packages = ["firebase_admin==7.7.0"]
+    private static let packages = ["firebase_admin==7.7.0", "prometheus_client==0.23.1"]
 
     private static func make() -> Result<String, Missing> {
         let root = (0..<3).reduce(URL(filePath: #filePath)) { path, _ in path.deletingLastPathComponent() }
         let folder = root.appending(path: ".build/python-lab").path()
-        let (python, mark) = (folder + "/bin/python3", folder + "/complete")
+        // Another list of packages makes another lab.
+        let (python, mark) = (folder + "/bin/python3", folder + "/complete-" + packages.joined(separator: "-"))
         if FileManager.default.fileExists(atPath: mark) { return .success(python) }
         try? FileManager.default.removeItem(atPath: folder)
         let steps: [(arguments: [String], remedy: String)] = [

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Pipeline
+@testable import Settings
 @testable import Worker
 
 /// The progress lines of a restore, on a clock of the test's own.
@@ -8,15 +9,15 @@ struct RestoreMeterTests {
     /// The lines printed after updates, each with its second.
     private func lines(_ updates: [(second: Int, progress: RestoreProgress?, total: Int)]) -> [String] {
         let text = Locked<[UInt8]>([])
-        let add: @Sendable ([UInt8]) -> Void = { bytes in text.withLock { $0 += bytes } }
-        let console = Console(isTerminal: false, output: add, error: add)
+        let log = EventLog(LogSettings(), .terminal, write: { bytes in text.withLock { $0 += bytes } })
         let begin = ContinuousClock.now
         var second = 0
-        var meter = RestoreMeter(console: console) { begin + .seconds(second) }
+        var meter = RestoreMeter(log: log) { begin + .seconds(second) }
         for update in updates {
             second = update.second
             meter.update(update.progress, total: update.total)
         }
+        log.finish()
         return text.withLock { String(decoding: $0, as: UTF8.self) }.split(separator: "\n").map(String.init)
     }
 
@@ -45,9 +46,9 @@ struct RestoreMeterTests {
                 + [(301, further, 0), (302, further, 0), (361, further, 0), (400, further, 0), (401, nil, 27)]
         )
         #expect(lines.count == 4, "\(lines)")
-        #expect(lines.first?.hasPrefix("attest-worker: the restore makes no progress with 5 offsets left") ?? false)
+        #expect(lines.first?.hasPrefix("warning: the restore makes no progress with 5 offsets left") ?? false)
         #expect(lines[1] == "restoring the ledger: 23 records, 4 left")
-        #expect(lines[2].hasPrefix("attest-worker: the restore makes no progress with 4 offsets left"))
+        #expect(lines[2].hasPrefix("warning: the restore makes no progress with 4 offsets left"))
         #expect(lines[3].hasPrefix("the ledger is restored: 27 records"))
     }
 }

@@ -11,7 +11,7 @@ extension EndToEndTests {
         // Stopped in the middle of the work, twice.
         let first = try workplace.work(until: 1)
         let second = try workplace.work(until: 500)
-        #expect(Self.requests(of: first) < 1_500, "stopped before it was done: \(first.output)")
+        #expect(Self.requests(of: first) < 1_500, "stopped before it was done: \(first.error)")
         let third = try workplace.work(until: 1_500)
         let outcomes = try Outcomes(of: workplace)
         #expect(outcomes.results.count == 1_500)
@@ -37,8 +37,8 @@ extension EndToEndTests {
         try broker.addPartitions(5, to: (ofAllTopics ? outputs : []) + [workplace.requests])
         try workplace.put((3..<5 as Range<Int32>).map { PutRecord(key: [], value: [], partition: $0) })
         #expect(worker.waitForEnd() == .exit(1))
-        // Beside the library's own lines, and faults of a loaded machine that were ridden out before.
-        let lines = worker.error.split(separator: "\n").filter { $0.hasPrefix("attest-worker: ") }
+        // Beside faults of a loaded machine that were ridden out before.
+        let lines = worker.error.split(separator: "\n")
         let said = "has 5 partitions, but the worker was started with 3: "
         #expect(lines.count { $0.contains(said) } == 1 && lines.last?.contains(said) == true, "\(worker.error)")
         #expect(worker.error.contains("stop all workers, give all six topics the same number, start again"))
@@ -47,8 +47,9 @@ extension EndToEndTests {
 
     /// The count in the last line that a run prints.
     static func requests(of worker: ProgramProcess) -> Int {
-        let line = worker.output.split(separator: "\n").last { $0.contains(" requests: ") } ?? ""
-        return Int(line.prefix { $0 != " " }.filter(\.isNumber)) ?? -1
+        let parts = worker.error.components(separatedBy: " requests: ")
+        guard parts.count > 1, let count = parts[parts.count - 2].split(separator: " ").last else { return -1 }
+        return Int(count.filter(\.isNumber)) ?? -1
     }
 
     @Test func `a signal ends a run without a broker in time, and nothing is lost`() throws {
@@ -83,7 +84,7 @@ extension EndToEndTests {
         defer { try? broker.resume() }
         worker.signal(SIGTERM)
         usleep(500_000)
-        #expect(worker.isRunning, "it waits for the broker: \(worker.output)")
+        #expect(worker.isRunning, "it waits for the broker: \(worker.error)")
         worker.signal(number)
         #expect(worker.waitForEnd(seconds: 10) == .exit(128 + number))
     }

@@ -33,7 +33,13 @@ final class StageLog: RequestSource, RecordUnit, PackedUnit, LedgerSource {
     }
 
     var packer: @Sendable ([OutboundRecord]) -> [PackedOutput] {
-        { [PackedOutput(stream: .results, bytes: CaptureCodec.encode($0[...], topic: "appattest.results"))] }
+        { records in
+            OutputTopic.allCases.compactMap { stream in
+                CaptureCodec.encode(records, of: stream, topic: "appattest.results").map {
+                    PackedOutput(stream: stream, bytes: $0)
+                }
+            }
+        }
     }
 
     func begin() {}

@@ -70,7 +70,7 @@ struct AttestationContent {
     }
 
     /// SEQUENCE { [1] EXPLICIT OCTET STRING (32) } up to the nonce.
-    private static let nonceHeader: [UInt8] = [0x30, 0x24, 0xA1, 0x22, 0x04, 0x20]
+    static let nonceHeader: [UInt8] = [0x30, 0x24, 0xA1, 0x22, 0x04, 0x20]
 
     private func judgedNonce() throws(Refusal) -> Digest {
         let span = bytes.span
@@ -107,7 +107,7 @@ struct AttestationContent {
     }
 
     /// The first major version of Apple's operating systems that writes extension maps.
-    private static let firstVersionWithMap = 27
+    static let firstVersionWithMap = 27
 
     private func readEntries(_ device: DeviceInformation) throws(Refusal) -> ExtensionEntries {
         let range = object.authenticatorData

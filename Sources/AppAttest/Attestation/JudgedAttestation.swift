@@ -61,5 +61,5 @@ extension AttestationEvidence {
 
 extension ReceiptVerdict {
     /// Whether the receipt, compared with its attestation, proves that this client data hash was attested.
-    fileprivate var vouchesForHash: Bool { refusal?.concernsAgeOnly ?? true }
+    var vouchesForHash: Bool { refusal?.concernsAgeOnly ?? true }
 }

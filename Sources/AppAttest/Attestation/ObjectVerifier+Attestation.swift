@@ -78,7 +78,7 @@ extension ObjectVerifier {
     }
 
     /// Five minutes, Apple's rule for a receipt that arrives with its attestation.
-    private static let maxReceiptAgeSeconds: Int64 = 300
+    static let maxReceiptAgeSeconds: Int64 = 300
 
     /// The receipt inside, compared with its attestation; nil if there is none or the policy ignores it.
     func prepareReceipt(

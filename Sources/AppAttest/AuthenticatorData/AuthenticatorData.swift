@@ -43,6 +43,9 @@ enum COSEKey {
     private static let beforeX: [UInt8] = [0xA5, 0x01, 0x02, 0x03, 0x26, 0x20, 0x01, 0x21, 0x58, 0x20]
     private static let beforeY: [UInt8] = [0x22, 0x58, 0x20]
 
+    /// The 77 bytes of this key.
+    static func bytes(of key: P256PublicKey) -> [UInt8] { beforeX + key.x.bytes + beforeY + key.y.bytes }
+
     /// Whether the 77 bytes of `range` are exactly this key's.
     static func holds(_ key: P256PublicKey, _ range: Range<Int>, _ bytes: Span<UInt8>) -> Bool {
         let start = range.lowerBound

@@ -18,7 +18,7 @@ package struct TrustAnchors: Sendable {
     private static func read(_ texts: [[UInt8]], _ list: AnchorFault.List) throws(AnchorFault) -> [CACertificate] {
         var anchors: [CACertificate] = []
         for (index, text) in texts.enumerated() {
-            let certificates = CACertificate(der: text).map { [$0] } ?? CACertificate.readPEM(text)
+            let certificates = CACertificate.readAny(text)
             guard !certificates.isEmpty else {
                 throw AnchorFault(
                     list: list,

@@ -29,7 +29,7 @@ struct TrustedIntermediate: Sendable {
 ///
 /// Apple has used one intermediate since 2020; parsing and verifying it again would triple an attestation's cost.
 struct TrustedIntermediates {
-    private let roots: [CACertificate]
+    let roots: [CACertificate]
     private var known: VerifiedCache<TrustedIntermediate>
 
     init(roots: [CACertificate], capacity: Int = 64) {

@@ -3,10 +3,14 @@ struct CheckList {
     struct Step {
         let name: String
         let refusals: [Refusal]
+        /// The reasons whose values are shown where the check did not fail.
+        let shown: [Refusal]
 
-        init(_ name: String, _ refusals: [Refusal]) {
+        /// - Parameter shown: nil = the last reason's.
+        init(_ name: String, _ refusals: [Refusal], shown: [Refusal]? = nil) {
             self.name = name
             self.refusals = refusals
+            self.shown = shown ?? Array(refusals.suffix(1))
         }
 
         init(_ name: String, _ refusals: Refusal...) { self.init(name, refusals) }
@@ -17,7 +21,13 @@ struct CheckList {
     /// - Parameters:
     ///   - failure: the verdict and the step that gave it, if several steps share its reason.
     ///   - notJudged: steps that have nothing to compare with.
-    func outcomes(_ failure: Refusal?, at name: String? = nil, notJudged: Set<String>) -> [ReportCheck] {
+    ///   - compare: what the object presents where a reason is judged, beside what is expected.
+    func outcomes(
+        _ failure: Refusal?,
+        at name: String? = nil,
+        notJudged: Set<String>,
+        compare: (Refusal) -> Comparison?
+    ) -> [ReportCheck] {
         let failed = failure.flatMap { refusal in
             steps.firstIndex { $0.name == name } ?? steps.firstIndex { $0.refusals.contains(refusal) }
         }
@@ -28,7 +38,14 @@ struct CheckList {
             case (let failed?, _) where index > failed: outcome = .notReached
             default: outcome = notJudged.contains(step.name) ? .notJudged : .passed
             }
-            return ReportCheck(name: step.name, codes: step.refusals.map(\.code), outcome: outcome)
+            var shown = step.shown
+            if case .failed(let refusal) = outcome { shown = [refusal] }
+            return ReportCheck(
+                name: step.name,
+                codes: step.refusals.map(\.code),
+                outcome: outcome,
+                comparisons: outcome == .notJudged ? [] : shown.compactMap(compare)
+            )
         }
     }
 }
@@ -39,12 +56,7 @@ extension CheckList {
         Step("format", .badFormat),
         Step("certificates", .badCertificate),
         Step("chain", .chain),
-        Step(
-            "dates",
-            .expiredOrNotYetValid(.leaf),
-            .expiredOrNotYetValid(.intermediate),
-            .expiredOrNotYetValid(.root)
-        ),
+        Step("dates", dates, shown: dates),
         Step("nonce", .nonceMissing, .nonceMalformed, .nonceMismatch),
         Step("authenticator data", .malformedAuthData, .flags),
         Step("access control", .aclMissing, .aclMismatch),
@@ -57,8 +69,14 @@ extension CheckList {
         Step("extension map", .malformedAuthData, .extensionsNotExpected),
         Step("validation category", .categoryMissing, .categoryNotAllowed),
         Step("bundle version", .bundleVersionMissing, .bundleVersionNotAllowed),
-        Step("receipt", ReceiptRefusal.allCases.map { .receipt($0) }),
+        Step(
+            "receipt",
+            ReceiptRefusal.allCases.map { .receipt($0) },
+            shown: [.receipt(.appID), .receipt(.clientHash), .receipt(.tooOld)]
+        ),
     ])
+
+    private static let dates = Refusal.CertificateRole.allCases.map { Refusal.expiredOrNotYetValid($0) }
 
     static let assertion = CheckList(steps: [
         Step("object", .malformedAssertion),

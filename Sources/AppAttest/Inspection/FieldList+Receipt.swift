@@ -16,7 +16,7 @@ extension FieldList {
         add("receipt.clientHash", payload.clientHash, of: bytes)
         add("receipt.leaf.sha256", .bytes(SHA256.hash(bytes.extracting(payload.leaf)).bytes))
         let leaf = try? LeafCertificate(payload.leaf, bytes)
-        add("receipt.leaf.keyId", leaf?.key.map { .bytes($0.digest.bytes) })
+        add("receipt.leaf.keyId", leaf?.key.map { .base64($0.digest.bytes) })
     }
 
     /// The App ID that a receipt names, if it can be read.
@@ -27,7 +27,7 @@ extension FieldList {
         }
     }
 
-    private static func payload(of receipt: [UInt8]) -> ReceiptPayload? {
+    static func payload(of receipt: [UInt8]) -> ReceiptPayload? {
         guard receipt.count <= ObjectLimits.default.receiptBytes, let container = try? ReceiptContainer(receipt.span)
         else { return nil }
         return try? ReceiptPayload(container.content)

@@ -26,8 +26,8 @@ extension FieldList {
         add("leaf.serial", leaf.serial, of: bytes)
         add("leaf.notBefore", time: leaf.validity.notBefore)
         add("leaf.notAfter", time: leaf.validity.notAfter)
-        add("leaf.publicKey", leaf.key.map { .bytes($0.x963) })
-        add("leaf.keyId", leaf.key.map { .bytes($0.digest.bytes) })
+        add("leaf.publicKey", leaf.key.map { .base64($0.x963) })
+        add("leaf.keyId", leaf.key.map { .base64($0.digest.bytes) })
         add("leaf.nonce", leaf.extensions.nonce.map { $0.suffix(Digest.byteCount) }, of: bytes)
         add("leaf.accessControl", leaf.extensions.accessControl, of: bytes)
         let device = DeviceInformation(leaf.extensions, bytes)
@@ -61,7 +61,7 @@ extension FieldList {
         add("authData.aaguid", (start + 37)..<(start + 53), of: bytes)
         add("authData.environment", text: credential.environment?.rawValue)
         add("authData.credentialIdLength", .number(Int64(credential.credentialIDLength)))
-        add("authData.credentialId", .bytes(credential.credentialID.bytes))
+        add("authData.credentialId", .base64(credential.credentialID.bytes))
         add("authData.coseKey", credential.coseKey, of: bytes)
     }
 
@@ -87,7 +87,7 @@ extension FieldList {
 }
 
 extension FieldList {
-    private static func names(ofFlags flags: UInt8) -> String {
+    static func names(ofFlags flags: UInt8) -> String {
         let names = ["UP", "", "UV", "", "", "", "AT", "ED"]
         let set = names.indices.filter { flags & 1 << UInt8($0) != 0 && !names[$0].isEmpty }.map { names[$0] }
         let hex = String(flags, radix: 16)
@@ -95,7 +95,7 @@ extension FieldList {
     }
 
     /// Apple's names of the categories, as its guide lists them.
-    private static func name(ofCategory category: UInt32) -> String {
+    static func name(ofCategory category: UInt32) -> String {
         let names: [UInt32: String] = [
             0: "invalid", 1: "operating system", 2: "TestFlight", 3: "development-signed", 4: "App Store",
             5: "enterprise or ad hoc", 6: "Developer ID", 10: "other signing identity",
@@ -103,8 +103,13 @@ extension FieldList {
         return "\(category) (\(names[category] ?? "reserved or unknown"))"
     }
 
+    /// The same of a Name by itself, for a sentence.
+    static func commonName(of name: [UInt8]) -> String {
+        commonName(0..<name.count, name.span).map { "'\($0.shown)'" } ?? "an unnamed authority"
+    }
+
     /// The commonName of a Name (RFC 5280 section 4.1.2.4), if it has one in a string type of ASCII or UTF-8.
-    private static func commonName(_ name: Range<Int>, _ bytes: Span<UInt8>) -> ExactText? {
+    static func commonName(_ name: Range<Int>, _ bytes: Span<UInt8>) -> ExactText? {
         guard let content = try? DERReader.only(.sequence, in: name, bytes) else { return nil }
         var sets = DERReader(content)
         while !sets.isAtEnd, let set = try? sets.next(.set, bytes) {

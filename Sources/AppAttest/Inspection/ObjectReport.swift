@@ -20,6 +20,8 @@ package struct ReportCheck: Sendable, Equatable {
     package enum Outcome: Sendable, Equatable {
         case passed
         case failed(Refusal)
+        /// It failed, and the app's policy only reports that.
+        case reported(Refusal)
         /// An earlier check failed.
         case notReached
         /// There was nothing to judge by: an argument or a part of the object is missing.
@@ -29,4 +31,6 @@ package struct ReportCheck: Sendable, Equatable {
     package let name: String
     package let codes: [String]
     package let outcome: Outcome
+    /// What was presented and expected here; of a failed check, for its reason.
+    package let comparisons: [Comparison]
 }

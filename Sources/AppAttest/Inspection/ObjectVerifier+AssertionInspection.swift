@@ -11,7 +11,12 @@ extension ObjectVerifier {
         var fields = FieldList()
         fields.add("size", count: object.count)
         guard let parsed = try? AssertionObject(bytes, limits: limits) else {
-            let checks = CheckList.assertion.outcomes(.malformedAssertion, notJudged: [])
+            let expectations = arguments.expectations ?? Expectations(appIDs: [])
+            let checks = CheckList.assertion.outcomes(
+                .malformedAssertion,
+                notJudged: [],
+                compare: comparison(object, arguments, expectations).of
+            )
             return ObjectReport(kind: .assertion, fields: fields.fields, checks: checks)
         }
         fields.add("signature", parsed.signature, of: bytes)
@@ -28,8 +33,20 @@ extension ObjectVerifier {
             notJudged.formUnion(["key", "signature"])
             refusal = Self.refusalOfContent(object, parsed, expectations)
         }
-        let checks = CheckList.assertion.outcomes(refusal, notJudged: notJudged)
+        let checks = CheckList.assertion.outcomes(
+            refusal,
+            notJudged: notJudged,
+            compare: comparison(object, arguments, expectations).of
+        )
         return ObjectReport(kind: .assertion, fields: fields.fields, checks: checks)
+    }
+
+    private func comparison(
+        _ object: [UInt8],
+        _ arguments: InspectionArguments,
+        _ expectations: Expectations
+    ) -> AssertionComparison {
+        AssertionComparison(object: object, arguments: arguments, expectations: expectations, limits: limits)
     }
 
     /// The refusal that the fields give without a signature over them.
@@ -70,7 +87,18 @@ extension ObjectVerifier {
         }
         if expectations.clientDataHash == nil { notJudged.insert(ReceiptRefusal.clientHash.rawValue) }
         if expectations.maxAgeSeconds == nil { notJudged.insert(ReceiptRefusal.tooOld.rawValue) }
-        let checks = CheckList.receipts.outcomes(verdict.refusal.map { .receipt($0) }, notJudged: notJudged)
+        let comparison = ReceiptComparison(
+            receipt: object,
+            expectations: expectations,
+            time: time,
+            roots: receipts.roots,
+            maxBytes: limits.receiptBytes
+        )
+        let checks = CheckList.receipts.outcomes(verdict.refusal.map { .receipt($0) }, notJudged: notJudged) {
+            refusal in
+            guard case .receipt(let refusal) = refusal else { return nil }
+            return comparison.of(refusal)
+        }
         return ObjectReport(kind: .receipt, fields: fields.fields, checks: checks)
     }
 }

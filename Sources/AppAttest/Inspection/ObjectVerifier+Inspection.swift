@@ -10,6 +10,10 @@ package struct InspectionArguments: Sendable {
     package var key: P256PublicKey?
     /// Nil: the App ID that the object names by its hash, in both environments, with any entries.
     package var expectations: Expectations?
+    /// All configured App IDs: a hash that the app does not list may be another app's.
+    package var knownAppIDs: [AppID] = []
+    /// Whether a receipt's refusal counts as the app's policy says, as in a worker; else every refused receipt counts.
+    package var appliesReceiptPolicy = false
 
     package init() {}
 }
@@ -28,12 +32,13 @@ extension ObjectVerifier {
         if arguments.clientDataHash == nil { notJudged.insert("nonce") }
         if arguments.expectations == nil { notJudged.insert("app ID") }
         var failedStep: String?
-        var refusal: Refusal?
+        var (refusal, reported): (Refusal?, Refusal?)
         do throws(Refusal) {
             let found = try inspectedEvidence(object, arguments, at: time, engine: engine)
             evidence = found
             if let receipt = found.receipt {
-                refusal = receipt.refusal.map { .receipt($0) }
+                let refused = receipt.refusal.map { Refusal.receipt($0) }
+                if arguments.appliesReceiptPolicy { reported = refused } else { refusal = refused }
             } else {
                 notJudged.insert("receipt")
             }
@@ -42,8 +47,38 @@ extension ObjectVerifier {
             if error == .malformedAuthData { failedStep = Self.stepOfMalformedData(object, limits: limits) }
         }
         fields.addTrust(inAttestation: object, evidence, isHashGiven: arguments.clientDataHash != nil, limits: limits)
-        let checks = CheckList.attestation.outcomes(refusal, at: failedStep, notJudged: notJudged)
+        let comparison = comparison(object, arguments, at: time, engine: engine)
+        var checks = CheckList.attestation.outcomes(
+            refusal,
+            at: failedStep,
+            notJudged: notJudged,
+            compare: comparison.of
+        )
+        if let reported, let last = checks.popLast() {
+            let shown = comparison.of(reported).map { [$0] } ?? []
+            checks.append(
+                ReportCheck(name: last.name, codes: last.codes, outcome: .reported(reported), comparisons: shown)
+            )
+        }
         return ObjectReport(kind: .attestation, fields: fields.fields, checks: checks)
+    }
+
+    private func comparison(
+        _ object: [UInt8],
+        _ arguments: InspectionArguments,
+        at time: EvaluationTime,
+        engine: any SignatureEngine
+    ) -> AttestationComparison {
+        let data = (try? AttestationObject(object.span, limits: limits))?.authenticatorData
+        let expectations = arguments.expectations ?? Self.openExpectations(object, data ?? 0..<0)
+        var comparison = AttestationComparison(object: object, arguments, expectations, at: time, by: self)
+        if comparison.hasUnannouncedMap, expectations.receipt != .ignore,
+            let receipt = comparison.receipt(expectations)
+        {
+            let prepared = receipts.prepareReceipt(receipt.bytes, expectations: receipt.expected, at: time)
+            comparison.isVouched = prepared.receiptVerdict(by: engine).vouchesForHash
+        }
+        return comparison
     }
 
     /// The verification itself, without the nonce where there is nothing to compare it with.
@@ -55,7 +90,7 @@ extension ObjectVerifier {
     ) throws(Refusal) -> AttestationEvidence {
         let chain = try readChain(object)
         var expectations = arguments.expectations ?? Self.openExpectations(object, chain.object.authenticatorData)
-        if expectations.receipt == .ignore { expectations.receipt = .report }
+        if expectations.receipt == .ignore, !arguments.appliesReceiptPolicy { expectations.receipt = .report }
         let content = AttestationContent(
             bytes: object,
             chain: chain,

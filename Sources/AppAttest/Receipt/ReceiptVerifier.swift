@@ -4,11 +4,11 @@ internal import Crypto
 ///
 /// Used by one lane: it keeps the signers that it has verified. The cache never changes a verdict.
 final class ReceiptVerifier {
-    private static let maxSkewMilliseconds: Int64 = 60_000
+    static let maxSkewMilliseconds: Int64 = 60_000
     /// Three thousand years; a greater age is taken as this one, so that sums stay far from overflow.
     private static let maxAgeSecondsLimit: Int64 = 100_000_000_000
 
-    private let roots: [CACertificate]
+    let roots: [CACertificate]
     private let maxBytes: Int
     private var signers: ReceiptSigners
 

@@ -27,11 +27,14 @@ extension Request {
         package var artifact: [UInt8]?
         package var challenge: [UInt8]
         package var limitedUse: Bool
+        /// Whether the body has the member: clients from before limited-use tokens do not.
+        package var namesLimitedUse: Bool
 
-        package init(artifact: [UInt8]? = nil, challenge: [UInt8], limitedUse: Bool) {
+        package init(artifact: [UInt8]? = nil, challenge: [UInt8], limitedUse: Bool?) {
             self.artifact = artifact
             self.challenge = challenge
-            self.limitedUse = limitedUse
+            self.limitedUse = limitedUse ?? false
+            namesLimitedUse = limitedUse != nil
         }
     }
 
@@ -44,12 +47,4 @@ extension Request {
     package var assertion: [UInt8]? {
         if case .object(.assertion(let object), _) = body { object } else { nil }
     }
-
-    /// nil for a verb outside the exchange.
-    package var exchange: Exchange? {
-        if case .object(_, .exchange(let exchange)) = body { exchange } else { nil }
-    }
-
-    /// Whether an exchange asks for a limited-use token; nil for a verb outside the exchange.
-    package var limitedUse: Bool? { exchange?.limitedUse }
 }

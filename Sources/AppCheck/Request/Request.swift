@@ -1,7 +1,8 @@
 package import AppAttest
 
-/// A request whose shape is known: path resolved, bodies decoded from base64, nothing verified.
-package struct Request: Sendable {
+/// A request whose shape is known: path resolved, bodies decoded from base64, nothing verified. Shared by the stages, so
+/// that passing it on costs one reference.
+package final class Request: Sendable {
     /// The app or project that the path names, resolved in the registry. Indices are into ``Registry/apps``.
     package enum Resource: Sendable, Equatable {
         /// A Firebase app, with its app id.
@@ -13,17 +14,21 @@ package struct Request: Sendable {
     }
 
     /// As received.
-    package var path: ExactText
-    package var resource: Resource
+    package let path: ExactText
+    package let resource: Resource
     /// Whether the path has `v1beta`: answers then fill the deprecated mirrors too.
-    package var isBeta: Bool
-    package var method: Method
+    package let isBeta: Bool
+    package let method: Method
     /// Of the body, or of the artifact in it; nil for generateAppAttestChallenge and verifyAppCheckToken, and for no
     /// other verb.
-    package var keyID: KeyID?
+    package let keyID: KeyID?
     /// verifyAppCheckToken only: the `jti` that the token claims, unverified, 1 to 250 bytes.
-    package var unverifiedTokenID: [UInt8]?
-    package var body: Body
+    package let unverifiedTokenID: [UInt8]?
+    package let body: Body
+    /// nil for a verb outside the exchange.
+    package let exchange: Exchange?
+    /// Whether an exchange asks for a limited-use token; nil for a verb outside the exchange.
+    package let limitedUse: Bool?
 
     package init(
         path: ExactText,
@@ -41,6 +46,11 @@ package struct Request: Sendable {
         self.keyID = keyID
         self.unverifiedTokenID = unverifiedTokenID
         self.body = body
+        if case .object(_, .exchange(let exchange)) = body {
+            (self.exchange, limitedUse) = (exchange, exchange.limitedUse)
+        } else {
+            (exchange, limitedUse) = (nil, nil)
+        }
     }
 
     /// Index into the registry's apps; nil where the path names a project alone.

@@ -39,9 +39,9 @@ struct RequestBody {
         return challenge
     }
 
-    /// false if it is absent.
-    private func limitedUse() throws(Reason) -> Bool {
-        guard let member = try member("limitedUse", or: "limited_use") else { return false }
+    /// nil if it is absent.
+    private func limitedUse() throws(Reason) -> Bool? {
+        guard let member = try member("limitedUse", or: "limited_use") else { return nil }
         guard let value = member.bool else { throw .malformedRequest }
         return value
     }

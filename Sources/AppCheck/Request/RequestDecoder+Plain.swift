@@ -50,8 +50,8 @@ extension RequestDecoder {
                 KeyID(unverifiedArtifact: artifact) == keyID,
                 let other = body.challenge, let challenge = Base64.decode(value.extracting(other)), !challenge.isEmpty
             else { return nil }
-            let limitedUse = body.limitedUse ?? false
-            binding = .exchange(Request.Exchange(artifact: artifact, challenge: challenge, limitedUse: limitedUse))
+            let exchange = Request.Exchange(artifact: artifact, challenge: challenge, limitedUse: body.limitedUse)
+            binding = .exchange(exchange)
         default: return nil
         }
         guard let object = Base64.decode(value.extracting(assertion)) else { return nil }

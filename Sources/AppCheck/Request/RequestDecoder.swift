@@ -3,7 +3,7 @@ internal import JSON
 
 /// Reads requests: the first check of a record, before anything is verified.
 package struct RequestDecoder: Sendable {
-    private let registry: Registry
+    let registry: Registry
     let limits: RequestLimits
 
     package init(registry: Registry, limits: RequestLimits) {

@@ -4,7 +4,7 @@ internal import JSON
 
 /// Verifies tokens for verifyAppCheckToken: makes every check of firebase_admin, and some that it omits.
 package struct TokenVerifier: Sendable {
-    private let keys: TokenKeyRing
+    let keys: TokenKeyRing
 
     package init(keys: TokenKeyRing) { self.keys = keys }
 

@@ -36,6 +36,10 @@ package struct BrokerSettings: Sendable {
     package var guardsPositions = true
     /// Whether the worker was asked to stop: calls that wait for the broker then give up soon.
     package var isStopping: @Sendable () -> Bool = { false }
+    /// Called on the loop's thread by everything that waits there for the broker, at least twice a second.
+    package var noteLife: @Sendable () -> Void = {}
+    /// How often the consumer tells what it knows of brokers and partitions, in milliseconds; 0 = never.
+    package var statisticsMilliseconds = 0
     #if DEBUG
         /// A bug that a test on a real broker must find.
         package var sabotage: BrokerSabotage?
@@ -105,11 +109,15 @@ extension BrokerSettings {
             properties[Self.pollInterval] = String(max(Self.pollIntervalMilliseconds, session))
         }
         if properties[Self.topicRefresh] == nil { properties[Self.topicRefresh] = "10000" }
+        if properties[Self.statistics] == nil, statisticsMilliseconds > 0 {
+            properties[Self.statistics] = String(statisticsMilliseconds)
+        }
         return properties
     }
 
     private static let pollInterval = "max.poll.interval.ms"
     private static let pollIntervalMilliseconds = 60_000
+    private static let statistics = "statistics.interval.ms"
     private static let topicRefresh = "topic.metadata.refresh.interval.ms"
 
     /// Outputs in a transaction live as long as it does; it lives as long as a partition's change of leader may take.

@@ -6,6 +6,7 @@ extension Configuration {
     ///
     /// - Throws: ``ConfigurationFault`` where no broker is named, or no client can be made of the lines.
     package func brokerProperties() throws(ConfigurationFault) -> [(String, String)] {
+        if let kafkaPropertyFault { throw kafkaPropertyFault }
         let properties = KafkaProperties(kafkaProperties.map { ($0.name, $0.value) })
         try ConfigurationFault.explaining { () throws(KafkaFault) in try properties.validate() }
         guard ["bootstrap.servers", "metadata.broker.list"].contains(where: { properties[$0]?.isEmpty == false }) else {

@@ -44,6 +44,9 @@ struct AssignedPartitions {
         return before.map { $0.next != offset } ?? true
     }
 
+    /// The committed offsets, by partition; nothing of those that never had one.
+    var committed: [Int32: Int64] { progress.compactMapValues(\.committed) }
+
     mutating func clear() {
         progress = [:]
     }

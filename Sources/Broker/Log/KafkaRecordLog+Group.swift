@@ -6,6 +6,7 @@ internal import Log
 extension KafkaRecordLog {
     /// Polls the consumer once when it is due; the event is kept for the next poll.
     func keepServing() {
+        settings.noteLife()
         guard ContinuousClock.now - served >= Self.servingInterval else { return }
         if let event = polled(0) {
             if !shelf.keep(event) {
@@ -59,6 +60,7 @@ extension KafkaRecordLog {
         guard fencings.note() else { return nil }
         guard let fresh = try? Consumer(settings.consumerProperties(), topic: topic) else { return nil }
         trouble(fault)
+        pastErrors.merge(consumer.errorCounts, uniquingKeysWith: +)
         try? consumer.close()
         consumer = fresh
         membership = .expelled

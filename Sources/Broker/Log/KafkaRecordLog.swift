@@ -26,6 +26,8 @@ package final class KafkaRecordLog: RequestSource, GroupMember, LedgerSource {
     var partitions = AssignedPartitions()
     /// On ``partitions``, since the loop got them: none yet → started → held, or held at once.
     var decisions: [Int32: Decision] = [:]
+    /// Of consumers that were replaced.
+    var pastErrors: [String: Int] = [:]
     /// Events that came while nothing could be handed out.
     var shelf = EventShelf()
     /// When the group was last served.
@@ -102,6 +104,7 @@ package final class KafkaRecordLog: RequestSource, GroupMember, LedgerSource {
     /// `limits.milliseconds` once the first is there.
     package func poll(_ limits: BatchLimits, waitMilliseconds: Int) throws -> PollRound {
         defer { served = .now }
+        settings.noteLife()
         if membership.arrival != nil { return try advanceArrival(waitMilliseconds) }
         if isRewindPending, let round = try rewind() { return round }
         var collector = RoundCollector(limits: limits, waitMilliseconds: waitMilliseconds, Generation(generation))

@@ -28,6 +28,8 @@ package final class CapturePublisher {
         package var keepsPartitions = false
         /// How long a record may wait for its broker before it counts as failed.
         package var deliveryMilliseconds = 600_000
+        /// How long a publisher that was stopped waits for acknowledgements.
+        package var stopMilliseconds = 10_000
 
         package init() {}
     }
@@ -49,9 +51,11 @@ package final class CapturePublisher {
     ///
     /// Keys choose partitions as Java clients do (murmur2); records without a key go to random ones.
     ///
+    /// - Parameter progress: called often with the records acknowledged so far, during the last wait too.
     /// - Throws: what `next` throws, and a fault when the topic cannot be found.
     package func publish(
         isStopped: () -> Bool = { false },
+        progress: (_ acknowledged: Int) -> Void = { _ in },
         next: () throws -> PublishRecord?
     ) throws -> PublishReport {
         let count = try producer.partitionCount(of: topic)
@@ -64,8 +68,10 @@ package final class CapturePublisher {
             } catch let fault as KafkaFault {
                 return finish(fault)
             }
+            progress(producer.deliveries.acknowledged)
         }
-        return finish(nil)
+        wait(isStopped, progress)
+        return finish(nil, patience: isStopped() ? 0 : options.deliveryMilliseconds + 10_000)
     }
 
     private func produce(_ record: PublishRecord, among count: Int32) throws {
@@ -85,11 +91,27 @@ package final class CapturePublisher {
         return Partitioner.murmur2.partition(of: key, count: count)
     }
 
-    private func finish(_ fault: KafkaFault?) -> PublishReport {
+    /// Waits until every record has its answer; a stop shortens the wait.
+    private func wait(_ isStopped: () -> Bool, _ progress: (Int) -> Void) {
+        var end = ContinuousClock.now + .milliseconds(options.deliveryMilliseconds + 10_000)
+        var wasStopped = false
+        while producer.outstanding > 0, .now < end {
+            if !wasStopped, isStopped() {
+                wasStopped = true
+                end = min(end, .now + .milliseconds(options.stopMilliseconds))
+            }
+            producer.poll(timeoutMilliseconds: Self.waitMilliseconds)
+            progress(producer.deliveries.acknowledged)
+        }
+    }
+
+    private static let waitMilliseconds = 50
+
+    private func finish(_ fault: KafkaFault?, patience: Int? = nil) -> PublishReport {
         var firstFailure = fault
         do {
             // Every record is acknowledged or fails within its own time limit.
-            try producer.flush(timeoutMilliseconds: options.deliveryMilliseconds + 10_000)
+            try producer.flush(timeoutMilliseconds: patience ?? options.deliveryMilliseconds + 10_000)
         } catch {
             firstFailure = firstFailure ?? error
         }

@@ -51,6 +51,11 @@ final class LedgerRestore {
 
     var isComplete: Bool { unasked.isEmpty && positions.isEmpty }
 
+    /// Offsets left to read of each partition whose end is known.
+    var remaining: [Int32: Int64] {
+        positions.reduce(into: [:]) { $0[$1.key] = max(0, (targets[$1.key] ?? 0) - $1.value) }
+    }
+
     /// The end that a partition was read up to.
     func end(of partition: Int32) -> Int64? { targets[partition] }
 

@@ -11,6 +11,8 @@ package final class EngineWatch: Sendable {
     private let stopped = Atomic<Bool>(false)
     private let compared = Atomic<Int>(0)
     private let undecided = Atomic<Int>(0)
+    private let wrongP256 = Atomic<Int>(0)
+    private let wrongP384 = Atomic<Int>(0)
 
     /// - Parameters:
     ///   - crossCheck: one answer in so many is compared with OpenSSL's; 0 = none, 1 = all.
@@ -28,6 +30,11 @@ package final class EngineWatch: Sendable {
     package var comparedCount: Int { compared.load(ordering: .relaxed) }
     /// Signatures that the batch code left to OpenSSL.
     package var undecidedCount: Int { undecided.load(ordering: .relaxed) }
+
+    /// Answers of engines that were not OpenSSL's.
+    package var disagreements: (p256: Int, p384: Int) {
+        (wrongP256.load(ordering: .relaxed), wrongP384.load(ordering: .relaxed))
+    }
 
     /// Whether this answer is to be compared.
     ///
@@ -49,6 +56,10 @@ package final class EngineWatch: Sendable {
 
     /// An engine's answer is not OpenSSL's.
     func stop(_ check: SignatureCheck, answered answer: Bool) {
+        switch check {
+        case .p256: wrongP256.add(1, ordering: .relaxed)
+        case .p384: wrongP384.add(1, ordering: .relaxed)
+        }
         guard !stopped.exchange(true, ordering: .acquiringAndReleasing) else { return }
         let curve: String
         let digest: Digest

@@ -63,6 +63,14 @@ package enum IssuerKey: Sendable {
         unsafe X509_free(handle)
     }
 
+    /// The subject for people: `/CN=…/O=…` in ASCII, other characters as `\xNN`.
+    package var subjectName: String {
+        // The text is allocated for us, copied, then freed; the name belongs to the certificate.
+        guard let text = unsafe X509_NAME_oneline(X509_get_subject_name(handle), nil, 0) else { return "" }
+        defer { unsafe CRYPTO_free(text, nil, 0) }
+        return unsafe String(cString: text)
+    }
+
     /// Whether an extension with this identifier is present.
     ///
     /// - Parameter oid: dotted, such as `1.2.840.113635.100.12.15`.

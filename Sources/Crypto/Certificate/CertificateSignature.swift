@@ -34,22 +34,14 @@ package struct CertificateSignature: Sendable {
         guard let number = P384Number(leftPadding: digest.span.extracting(first: P384Number.byteCount)) else {
             return true
         }
-        let group = P384Group()
-        guard group.append(number, der) else { return true }
-        var isRefused = false
-        group.verify(table, by: .portable) { _, verdict in isRefused = verdict == .refused }
-        return isRefused
+        return CertificateArithmetic.shared.with { $0.isRefused(number, der, by: table) }
     }
 
     private func isRefused(by key: P256PublicKey) -> Bool {
         guard let number = Digest(digest.span.extracting(first: Digest.byteCount)),
             let signature = P256Signature(strictDER: der)
         else { return true }
-        let group = P256Group()
-        group.append(key, P256SecondPoint(of: key), number, signature)
-        var isRefused = false
-        group.verify(by: .portable) { _, verdict in isRefused = verdict == .refused }
-        return isRefused
+        return CertificateArithmetic.shared.with { $0.isRefused(number, signature, by: key) }
     }
 
     /// A machine on which our arithmetic fails must not refuse what Apple signed.

@@ -34,6 +34,10 @@ final class CallbackContext {
     var readsLog = false
     /// The last topic for which a transaction was refused.
     var refusedTopic: String?
+    /// Errors that the client reported, by librdkafka's names of their codes.
+    private(set) var errorCounts: [String: Int] = [:]
+    /// The library's last statistics, JSON; empty where `statistics.interval.ms` is 0, or none came yet.
+    private(set) var statistics: [UInt8] = []
     /// The last connection error.
     private(set) var lastConnectionFault: KafkaFault?
 
@@ -48,7 +52,13 @@ final class CallbackContext {
             let text = unsafe reason.map { unsafe String(cString: $0) } ?? ""
             unsafe CallbackContext.from(opaque)?.noteError(rd_kafka_resp_err_t(code), text)
         }
-        if readsLog { unsafe registerLog(in: configuration) }
+        unsafe rd_kafka_conf_set_stats_cb(configuration) { _, text, count, opaque in
+            // The library's text, which it frees after this call.
+            let bytes = unsafe Array(UnsafeRawBufferPointer(start: text, count: count))
+            unsafe CallbackContext.from(opaque)?.statistics = bytes
+            return 0
+        }
+        unsafe registerLog(in: configuration)
         if let requests { unsafe requests.register(in: configuration) }
         switch kind {
         case .consumer:
@@ -62,16 +72,21 @@ final class CallbackContext {
         }
     }
 
-    /// Routes log lines through the client's queue, so that they are read on the thread that polls.
     private func registerLog(in configuration: OpaquePointer) {
-        // Both texts are copied; the name and value are known to every version.
-        _ = unsafe rd_kafka_conf_set(configuration, "log.queue", "true", nil, 0)
+        if readsLog {
+            // The lines go through the client's queue, so that they are read on the thread that polls. Both texts are
+            // copied; the name and value are known to every version.
+            _ = unsafe rd_kafka_conf_set(configuration, "log.queue", "true", nil, 0)
+        }
         unsafe rd_kafka_conf_set_log_cb(configuration) { client, level, facility, text in
             guard let client = unsafe client, let facility = unsafe facility, let text = unsafe text else { return }
-            if unsafe strcmp(facility, "ADDPARTS") == 0 {
-                unsafe CallbackContext.from(rd_kafka_opaque(client))?.noteRefusal(String(cString: text))
+            if unsafe strcmp(facility, "ADDPARTS") == 0,
+                let context = unsafe CallbackContext.from(rd_kafka_opaque(client)),
+                context.readsLog
+            {
+                unsafe context.noteRefusal(String(cString: text))
             }
-            unsafe rd_kafka_log_print(client, level, facility, text)
+            unsafe ClientLog.write(client, level, facility, text)
         }
     }
 
@@ -81,6 +96,7 @@ final class CallbackContext {
     }
 
     private func noteError(_ code: rd_kafka_resp_err_t, _ reason: String) {
+        errorCounts[KafkaFault(code, reason).name, default: 0] += 1
         // "All brokers are down" follows the error that says why; keep that one.
         guard code != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN || lastConnectionFault == nil else { return }
         lastConnectionFault = KafkaFault(code, reason)

@@ -42,6 +42,12 @@ extension Consumer {
         return list.offsets().map { ($0.partition, $0.offset >= 0 ? $0.offset : nil) }
     }
 
+    /// Errors that the client has reported so far, by librdkafka's names. Call it on the thread that polls.
+    package var errorCounts: [String: Int] { handle.context.errorCounts }
+
+    /// The library's last statistics, JSON; empty = none came yet. Call it on the thread that polls.
+    package var statistics: [UInt8] { handle.context.statistics }
+
     /// Asks the broker. With `isolation.level=read_committed` the high one ends before open transactions.
     package func watermarks(of partition: Int32, timeoutMilliseconds: Int) throws(KafkaFault) -> Watermarks {
         try handle.watermarks(of: topic, partition, timeoutMilliseconds: timeoutMilliseconds)

@@ -8,4 +8,20 @@ package enum AssignmentChange: Sendable, Equatable {
     case revoked([Int32])
     /// Gone already: no work on them may be committed.
     case lost([Int32])
+
+    package var partitions: [Int32] {
+        switch self {
+        case .assigned(let partitions), .revoked(let partitions), .lost(let partitions): partitions
+        }
+    }
+
+    package enum Kind: String, Sendable, CaseIterable { case assigned, revoked, lost }
+
+    package var kind: Kind {
+        switch self {
+        case .assigned: .assigned
+        case .revoked: .revoked
+        case .lost: .lost
+        }
+    }
 }

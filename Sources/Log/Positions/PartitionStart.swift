@@ -3,6 +3,8 @@ package enum PartitionStart: Sendable, Equatable {
     package struct Report: Sendable, Equatable {
         /// At most this many requests will never be read: retention deleted them, or the offset was moved forward.
         package var skippedAtMost: Int64 = 0
+        /// Those of them that retention deleted.
+        package var deletedAtMost: Int64 = 0
         /// A note for the operator; nil = none.
         package var note: String?
         /// The group has an offset of the partition that a worker committed; if not, at-least-once delivery marks that.

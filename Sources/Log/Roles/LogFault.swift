@@ -6,11 +6,14 @@ package protocol LogFault: Error {
     var requiresAbort: Bool { get }
     /// The log refuses one of the appended records on every try: too large, for example.
     var isRecordFault: Bool { get }
+    /// Another process acts under this one's name.
+    var isFenced: Bool { get }
     /// The unit ran out of time: the share of its records acknowledged until then, 0 to 1. nil = another fault.
     var acknowledgedShare: Double? { get }
 }
 
 extension LogFault {
     package var isRecordFault: Bool { false }
+    package var isFenced: Bool { false }
     package var acknowledgedShare: Double? { nil }
 }

@@ -135,17 +135,20 @@ extension AdmitStage {
         settings.registry.apps[item.app].rollout.decide(id: id)
     }
 
-    private enum Gate: String {
+    enum Gate: String {
         case attestations = ""
         /// A window beside the attestations' own: a handshake admitted at its challenge must find a place at its end.
         case challenges = ":generateAppAttestChallenge"
+
+        /// Of the count in the ledger.
+        func name(_ app: String) -> String { app + rawValue }
     }
 
     private func rate(_ item: Admission, _ gate: Gate, state: inout BatchState) throws(Reason) -> RateWindow? {
         let app = settings.registry.apps[item.app]
         let partitions = settings.exchange.partitions
         guard app.attestationsPerSecond > 0, partitions > 0 else { return nil }
-        let known = state.rate(app.name + gate.rawValue, on: item.partition).map {
+        let known = state.rate(gate.name(app.name), on: item.partition).map {
             RateWindow(second: $0.start.milliseconds / 1000, count: Int64(clamping: $0.count))
         }
         let window = RateWindow.admit(
@@ -164,7 +167,7 @@ extension AdmitStage {
             start: EvaluationTime(milliseconds: window.second * 1000),
             count: UInt64(clamping: window.count)
         )
-        state.set(rate: count, of: settings.registry.apps[item.app].name + gate.rawValue, on: item.partition)
+        state.set(rate: count, of: gate.name(settings.registry.apps[item.app].name), on: item.partition)
     }
 
     // MARK: Keys

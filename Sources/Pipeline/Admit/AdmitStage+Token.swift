@@ -12,7 +12,7 @@ extension AdmitStage {
         else {
             return Verdict(outcome: .deadLetter(.internal))
         }
-        let id = SHA256.hash(number.utf8Span.span, ([0] + claimed).span)
+        let id = Self.tokenID(project: number, claimed)
         let consumed = state.token(id, on: item.partition)
         // A redelivered request gets the same answer. Only while its use is certain to be remembered: else the answer
         // would depend on when the ledger forgets it.
@@ -45,6 +45,11 @@ extension AdmitStage {
             verdict.order = .verification(alreadyConsumed: consumed != nil)
             return verdict
         } catch { return refuse(item, error, verdict) }
+    }
+
+    /// The id that a used token is remembered by.
+    static func tokenID(project: String, _ claimed: [UInt8]) -> Digest {
+        SHA256.hash(project.utf8Span.span, ([0] + claimed).span)
     }
 
     /// - Throws: `session-token` where the app of the token's subject does not let session tokens be used up.

@@ -46,6 +46,7 @@ package struct AdmitStage: Sendable {
     /// - Parameters:
     ///   - now: when tokens are minted; nil in replay, where the record's own time counts.
     ///   - work: notes each record before it is judged.
+    ///   - observer: sees each record with its verdict, for explanations; nil on the hot path.
     ///   - ledger: the committed state of a ledger partition.
     package func admit(
         _ records: [DecodedRecord],
@@ -53,6 +54,7 @@ package struct AdmitStage: Sendable {
         overlay: inout LedgerOverlay,
         now: EvaluationTime?,
         work: WorkSlot? = nil,
+        observer: Observer? = nil,
         ledger: @escaping (Int32) -> PartitionLedger?
     ) -> [Verdict] {
         precondition(records.count == findings.count, "one finding per record")
@@ -63,7 +65,14 @@ package struct AdmitStage: Sendable {
             let record = records[index]
             work?.note(record)
             state.note(record)
-            verdicts.append(admit(record, findings[index], now: now, &state))
+            guard let observer else {
+                verdicts.append(admit(record, findings[index], now: now, &state))
+                continue
+            }
+            let then = self.state(before: record, &state)
+            let verdict = admit(record, findings[index], now: now, &state)
+            observer(Observation(record: record, verdict: verdict, state: then))
+            verdicts.append(verdict)
         }
         overlay = state.finish()
         return verdicts

@@ -52,19 +52,26 @@ package enum CaptureCodec {
         output = writer.takeBytes()
     }
 
-    /// The lines of outgoing records, with their sources' offsets and timestamps.
-    package static func encode(_ records: ArraySlice<OutboundRecord>, topic: String) -> [UInt8] {
-        // A quarter for escapes, the frame around a record, and the room that the last string may ask for.
-        let room = records.reduce(2048) { $0 + 5 * $1.byteCount / 4 + 256 }
-        var writer = JSONWriter(capacity: room)
+    /// The lines of those outgoing records that are of one stream, with their sources' offsets and timestamps.
+    ///
+    /// - Returns: nil where none is.
+    package static func encode(_ records: [OutboundRecord], of stream: OutputTopic, topic: String) -> [UInt8]? {
+        // Elements of a span are read in place.
+        let outputs = records.span
+        var room = 0
+        for index in outputs.indices where outputs[index].stream == stream {
+            // A quarter for escapes, and the frame around a record.
+            room += 5 * outputs[index].byteCount / 4 + 256
+        }
+        guard room > 0 else { return nil }
+        // The room that the last string may ask for.
+        var writer = JSONWriter(capacity: room + 2048)
         var start = JSONWriter(capacity: 64)
         start.beginObject()
         start.key("topic")
         start.string(topic)
         let beginning = start.takeBytes()
-        // Elements of a span are read in place.
-        let outputs = records.span
-        for index in outputs.indices {
+        for index in outputs.indices where outputs[index].stream == stream {
             writer.raw(beginning)
             write(outputs[index].partition, outputs[index].sourceOffset, outputs[index].sourceTimestamp, to: &writer)
             end(outputs[index].headers, outputs[index].key, outputs[index].value, in: &writer)

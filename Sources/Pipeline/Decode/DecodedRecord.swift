@@ -25,6 +25,8 @@ package final class DecodedRecord: Sendable {
     package let method: Method?
     /// Index into the registry's apps.
     package let appIndex: Int?
+    /// An exchange whose body has no member `limitedUse`, as clients from before such tokens write it.
+    let leavesOutLimitedUse: Bool
     /// SHA-256 of the value: together with the request id it identifies a redelivery.
     package let valueDigest: Digest
     /// Older or newer than live mode allows; judged after the duplicate check.
@@ -57,9 +59,11 @@ package final class DecodedRecord: Sendable {
         if case .request(let request) = shape {
             (keyID, method, appIndex) = (request.keyID, request.method, request.appIndex)
             (self.request, unfit) = (request, nil)
+            leavesOutLimitedUse = request.exchange.map { !$0.namesLimitedUse } ?? false
         } else {
             (keyID, method, appIndex, request) = (nil, nil, nil, nil)
             unfit = shape
+            leavesOutLimitedUse = false
         }
         self.valueDigest = valueDigest
         self.clockReason = clockReason

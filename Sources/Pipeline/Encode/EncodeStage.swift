@@ -31,23 +31,28 @@ package struct EncodeStage: Sendable {
         _ verdicts: [Verdict],
         changes: [(partition: Int32, change: LedgerChange)],
         work: WorkSlot
-    ) -> (outputs: [OutboundRecord], refusals: RefusalCounts) {
-        var (outputs, refusals, scratch) = ([OutboundRecord](), RefusalCounts(), JSONWriter(capacity: 1024))
+    ) -> (outputs: [OutboundRecord], counts: GrainCounts) {
+        var (outputs, counts, scratch) = ([OutboundRecord](), GrainCounts(), JSONWriter(capacity: 1024))
         outputs.reserveCapacity(range.count)
         // Elements of spans are read in place.
         let (findings, verdicts) = (findings.span, verdicts.span)
         let judged = range.clamped(to: 0..<records.count)
         let answers = mint.answers(judged, records, verdicts, work: work)
+        counts.timestamps.reserveCapacity(judged.count)
         for index in judged {
             work.note(records[index])
-            encode(records[index], findings[index], verdicts[index], answers[index], into: &outputs, &scratch)
-            refusals.add(records[index], verdicts[index], in: registry)
+            let (first, answer) = (outputs.count, answers[index])
+            encode(records[index], findings[index], verdicts[index], answer, into: &outputs, &scratch)
+            guard first < outputs.count else { continue }
+            // Of its outputs the first is the result, or the dead letter that stands for it.
+            let stream = outputs[first].stream
+            counts.add(records[index], findings[index], verdicts[index], stream, hasAnswer: answer != nil, in: registry)
         }
         for index in range.dropFirst(judged.count) {
             let (partition, change) = changes[index - records.count]
             outputs.append(OutboundRecord(change, partition: partition))
         }
-        return (outputs, refusals)
+        return (outputs, counts)
     }
 
     /// Appends the outputs of one record: exactly one result or one dead letter, then the answer and the event of an

@@ -7,8 +7,17 @@ internal import Log
 /// An event of one of the two exchanges, for steering rollouts and alarms. Contains no secrets.
 struct EventEncoder {
     private let registry: Registry
+    /// The apps' names as JSON, by index.
+    private let names: [[UInt8]]
 
-    init(registry: Registry) { self.registry = registry }
+    init(registry: Registry) {
+        self.registry = registry
+        names = registry.apps.map { app in
+            var json = JSONWriter(capacity: 64)
+            json.string(app.name)
+            return json.takeBytes()
+        }
+    }
 
     /// - Returns: nil for other verbs, for duplicates, and for requests answered with 503: a deferral, a record that
     ///   came late or under a wrong key. None of these is the device's failure.
@@ -24,7 +33,7 @@ struct EventEncoder {
         json.key("event")
         json.string(name)
         json.key("app")
-        json.string(subject.app)
+        json.raw(names[subject.app])
         json.key("method")
         json.string(subject.method.rawValue)
         if let reason {
@@ -56,7 +65,8 @@ struct EventEncoder {
     }
 
     private struct Subject {
-        let app: String
+        /// Index into the registry's apps.
+        let app: Int
         let method: Method
         let limitedUse: Bool
         let keyID: KeyID?
@@ -80,12 +90,7 @@ struct EventEncoder {
     private func subject(of decoded: DecodedRecord) -> Subject? {
         if let request = decoded.request {
             guard let limitedUse = request.limitedUse, let app = request.appIndex else { return nil }
-            return Subject(
-                app: registry.apps[app].name,
-                method: request.method,
-                limitedUse: limitedUse,
-                keyID: request.keyID
-            )
+            return Subject(app: app, method: request.method, limitedUse: limitedUse, keyID: request.keyID)
         }
         switch decoded.shape {
         case .deadLetter, .request: return nil
@@ -93,7 +98,7 @@ struct EventEncoder {
             // Refused before its body was read: the path still identifies the app.
             let account = RequestDecoder.account(of: path, in: registry)
             guard let app = account.app, let method = account.method, method.isExchange else { return nil }
-            return Subject(app: registry.apps[app].name, method: method, limitedUse: false, keyID: keyID)
+            return Subject(app: app, method: method, limitedUse: false, keyID: keyID)
         }
     }
 

@@ -32,12 +32,12 @@ package enum Finding: Sendable {
     }
 }
 
-/// The worker's own challenge and artifact in an exchange.
-package struct Seals: Sendable {
+/// The worker's own challenge and artifact in an exchange. Shared by the stages, as its request is.
+package final class Seals: Sendable {
     /// When the challenge was issued, if it is genuine; nil where the gateway judges challenges.
-    package var challenge: Result<EvaluationTime, Reason>?
+    package let challenge: Result<EvaluationTime, Reason>?
     /// nil for an attestation, which has none.
-    package var artifact: Result<Artifact, Reason>?
+    package let artifact: Result<Artifact, Reason>?
 
     package init(challenge: Result<EvaluationTime, Reason>? = nil, artifact: Result<Artifact, Reason>? = nil) {
         self.challenge = challenge

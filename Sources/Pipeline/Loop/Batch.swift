@@ -38,6 +38,12 @@ final class Batch {
     /// The batch's part of the loop's tally, and the positions that it commits: known from Admit on.
     var tally = LoopTally()
     var positions: [PartitionPosition] = []
+    /// The answers' counts, which the tally takes in once they are committed.
+    var answers = AnswerCounts()
+    /// The timestamps of the answered requests.
+    var timestamps: [[Int64]] = []
+    /// When its commit began, by the loop's uptime.
+    var commitBegan: Int64?
     var fault: (any Error)?
 
     init(number: Int, generation: Generation, now: EvaluationTime?, isAlone: Bool = false) {
@@ -97,11 +103,11 @@ final class Batch {
 struct EncodedGrain {
     var records: [OutboundRecord] = []
     var packed: [PackedOutput] = []
-    var refusals = RefusalCounts()
+    var counts = GrainCounts()
 
-    func with(_ refusals: RefusalCounts) -> EncodedGrain {
+    func with(_ counts: GrainCounts) -> EncodedGrain {
         var grain = self
-        grain.refusals = refusals
+        grain.counts = counts
         return grain
     }
 }

@@ -5,11 +5,15 @@ extension BatchLoop {
     func begin(_ change: AssignmentChange) {
         leftover = .none
         forgetRestoration()
+        if isNews(change) {
+            tally.rebalances[change.kind, default: 0] += 1
+            notice(AssignmentNotice(change))
+        }
         switch change {
         case .assigned(let partitions): assignment = .taking(partitions)
         // Another worker may own a lost partition already: nothing in flight may be committed.
         case .lost(let partitions):
-            drop()
+            drop(.rebalance)
             assignment = .losing(partitions)
         // The group waits: only the oldest batch may still finish, and only within a limit.
         case .revoked(let partitions):
@@ -21,13 +25,19 @@ extension BatchLoop {
         }
     }
 
+    /// False for partitions that an abort takes over again.
+    private func isNews(_ change: AssignmentChange) -> Bool {
+        guard case .assigned(let partitions) = change, let assigned else { return true }
+        return !assigned.isSuperset(of: partitions)
+    }
+
     /// Gives up the batch that delays a revocation too long: the next owner does it again.
     func limitRevocation() {
         guard case .revoking(_, let end?) = assignment, !inFlight.isEmpty, let now = wallClock(), now >= end,
             // The unit hurries by itself.
             writing.batch == nil
         else { return }
-        drop()
+        drop(.rebalance)
     }
 
     /// - Returns: whether a change was pending.
@@ -42,6 +52,7 @@ extension BatchLoop {
             let restoration = Restoration(partitions: partitions, ledgerPartition: settings.ledgerPartition)
             if log.ledgers == nil { restoration.noteGiven(partitions) }
             assignment = .restoring(restoration)
+            assigned = Set(partitions).union(assigned ?? [])
             restorations += 1
         case .revoking(let partitions, _):
             for partition in partitions { keepLedger(of: partition) }
@@ -55,7 +66,12 @@ extension BatchLoop {
     }
 
     private func giveBack(_ partitions: [Int32]) throws {
+        // From here on the ledger's marks may be another owner's.
+        doubted = []
         release(partitions, becauseGone: true)
+        assigned?.subtract(partitions)
+        // The group is about to say what is ours now.
+        if assigned?.isEmpty ?? false { assigned = nil }
         bisection.forget(partitions)
         clocks.forget(partitions)
         try log.source.member?.releaseRevoked()

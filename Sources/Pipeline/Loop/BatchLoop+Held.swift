@@ -15,7 +15,7 @@ extension BatchLoop {
         case .held(let sentence): try hold(partition, sentence)
         case .started(let report):
             if !report.hasCommitted { uncommitted.insert(partition) }
-            tally.skippedAtMost += report.skippedAtMost
+            countLosses(report, of: partition)
             guard let note = report.note else { return }
             notice(PartitionNotice(partition: partition, sentence: note, isHeld: false))
         }

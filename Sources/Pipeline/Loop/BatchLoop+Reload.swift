@@ -71,6 +71,7 @@ extension BatchLoop {
             if let missing = missingSealingKeys(in: next) { throw missing }
             settings = next
             stages = Stages(settings: next, options: options)
+            appPlaces = tally.answers.places(of: next.registry)
             taken()
         }
         return true

@@ -36,6 +36,7 @@ extension BatchLoop {
             ledgers[settings.ledgerPartition(partition)] = ledger
         }
         if try !quarantineUnreadable(restoration.unreadable(of: partition), of: partition), held[partition] == nil {
+            countDoubted(partition)
             if let missing = missingSealingKeys(in: settings, before: partition) { throw missing }
             try start(partition)
             restoration.hasStarted = restoration.hasStarted || held[partition] == nil

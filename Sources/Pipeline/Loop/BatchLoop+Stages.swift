@@ -7,7 +7,7 @@ extension BatchLoop {
     private static let backlog = 1024
 
     func decode(_ polled: [PolledRecord], of batch: Batch) {
-        let (stage, now) = (stages.decode, batch.now)
+        let (stage, now) = (stages.decode, batch.now ?? options.agesJudgedAt)
         let poison = Poison(refused: bisection.poison, crashing: suspects.convicted)
         hand(batch, .decoding, count: polled.count, grain: 64, priority: .high) { range, lane -> [DecodedGrain] in
             [stage.decode(polled[range], now: now, poison: poison, work: lane.work)]
@@ -18,7 +18,7 @@ extension BatchLoop {
 
     /// Resolve on the loop, then Verify on the lanes.
     private func verify(_ batch: Batch, earlier: [CandidateKeys]) {
-        let keys = work.during(.resolving, alone: batch.isAlone) {
+        let keys = during(.resolving, of: batch) {
             ResolveStage.resolve(
                 batch.records,
                 ledger: { [settings] in self.ledgers[settings.ledgerPartition($0)] },
@@ -46,13 +46,14 @@ extension BatchLoop {
         precondition(batch.overlay.partitions.isEmpty, "a batch is admitted once")
         let (records, findings) = (batch.takeRecords(), batch.findings)
         batch.findings = []
-        let verdicts = work.during(.admitting, alone: batch.isAlone) {
+        let verdicts = during(.admitting, of: batch) {
             stages.admit.admit(
                 records,
                 findings: findings,
                 overlay: &batch.overlay,
                 now: wallClock(),
                 work: work,
+                observer: options.observer,
                 ledger: { self.ledgers[$0] }
             )
         }
@@ -64,7 +65,7 @@ extension BatchLoop {
         batch.enter(.encoding)
         let count = records.count + changes.count
         hand(batch, .encoding, count: count, grain: 64, priority: .high) { range, lane in
-            let (outputs, refusals) = stage.encode(
+            let (outputs, counts) = stage.encode(
                 range,
                 records,
                 findings,
@@ -73,10 +74,10 @@ extension BatchLoop {
                 work: lane.work
             )
             let grain = packer.map { EncodedGrain(packed: $0(outputs)) } ?? EncodedGrain(records: outputs)
-            return [grain.with(refusals)]
+            return [grain.with(counts)]
         } then: { batch, outputs in
             batch.outputs = outputs
-            for grain in outputs { batch.tally.refusals.add(grain.refusals) }
+            batch.add(outputs.map(\.counts))
             batch.enter(.encoded)
         }
     }
@@ -85,6 +86,7 @@ extension BatchLoop {
     private func commit(_ batch: Batch) throws -> Bool {
         switch writing {
         case .none:
+            batch.commitBegan = uptime()
             if let unit = log.detached {
                 try start(batch, unit)
                 return false
@@ -117,17 +119,27 @@ extension BatchLoop {
         #endif
     }
 
+    /// Work of the loop's own thread.
+    private func during<Result>(_ stage: WorkStage, of batch: Batch, _ body: () -> Result) -> Result {
+        work.during(stage, alone: batch.isAlone) { options.meter.during(stage, body) }
+    }
+
     private func noteCommitted(_ batch: Batch) {
         batch.enter(.committed)
         apply(batch.overlay)
         keep(batch.seconds)
         // Applied once: what is left of the batch changes nothing any more.
         batch.overlay = LedgerOverlay()
+        noteDecided(batch)
         tally.add(batch.tally)
+        count(batch, appPlaces)
         bisection.committed(batch.positions)
         let passed = suspects.passed(batch.positions)
         if !passed.isEmpty { options.passed?(passed) }
-        for position in batch.positions { uncommitted.remove(position.partition) }
+        for position in batch.positions {
+            uncommitted.remove(position.partition)
+            countedLosses[position.partition] = nil
+        }
         pace.committed(batch.tally.requests, timeShare: log.unit.timeShare)
         if let now = batch.now {
             let failed = batch.tally.deadLetters[DeadLetterReason.internal.rawValue] ?? 0
@@ -158,9 +170,9 @@ extension BatchLoop {
         _ body: @escaping @Sendable (Range<Int>, LaneScratch) -> [Output],
         then finish: @escaping @Sendable (Batch, [Output]) -> Void
     ) {
-        let (number, epoch, alone) = (batch.number, epoch, batch.isAlone)
+        let (number, epoch, alone, meter) = (batch.number, epoch, batch.isAlone, options.meter)
         lanes.run(count: count, grain: grain, priority: priority) { range, lane in
-            lane.work.during(work, alone: alone) { body(range, lane) }
+            lane.work.during(work, alone: alone) { meter.during(work) { body(range, lane) } }
         } completion: { outputs in
             self.post {
                 // A batch dropped by an abort is no longer in flight.
@@ -204,10 +216,12 @@ extension BatchLoop {
     /// - Returns: whether it has left.
     func settle(_ oldest: Batch) throws -> Bool {
         do { guard try commit(oldest) else { return false } } catch let fault as any LogFault where !fault.endsLoop {
+            noteDecided(oldest)
+            if log.unit.isAtomic { doubted.append((oldest, appPlaces)) }
             // Whatever a commit's fault says: its unit was not finished, so the batch is done again.
             let canGoOn = !fault.isRecordFault || bisection.failed(oldest.positions, count: oldest.tally.requests)
             if let share = fault.acknowledgedShare { pace.ranOut(oldest.tally.requests, acknowledged: share) }
-            kill()
+            kill(fault.abortCause)
             guard canGoOn else { throw RefusedRecordFault(fault: fault, positions: oldest.positions) }
             throw fault
         }

@@ -19,12 +19,18 @@ package final class BatchLoop: @unchecked Sendable {
         package var revokeMilliseconds: Int64 = 2_000
         /// The records that the loop itself works on.
         package var work = WorkSlot()
+        /// What the stages cost.
+        package var meter = StageMeter()
         /// Records that may crash the process.
         package var suspects = CrashSuspects()
         /// This loop's among all of the process.
         package var seat = Solitude(loops: 1).seats[0]
         /// Called with the suspects that the committed positions have passed; on the loop's thread.
         package var passed: (@Sendable ([WorkItem]) -> Void)?
+        /// Sees every record with its verdict, on the loop's thread; for explanations only, since it slows Admit down.
+        package var observer: Observer?
+        /// The time that records' ages are judged by where there is no wall clock; nil = they are not judged.
+        package var agesJudgedAt: EvaluationTime?
         #if DEBUG
             package var sabotage: Sabotage?
         #endif
@@ -82,10 +88,20 @@ package final class BatchLoop: @unchecked Sendable {
     package internal(set) var held: [Int32: String] = [:]
     /// Holds that were reported: a partition that is judged again is not reported again.
     var toldHolds: [Int32: String] = [:]
+    /// Losses that were counted, by partition: until something is committed behind them, each start reports them again.
+    var countedLosses: [Int32: (skipped: Int64, deleted: Int64)] = [:]
     /// Partitions whose first offset is yet to be committed.
     var uncommitted: Set<Int32> = []
     package internal(set) var ledgers: [Int32: PartitionLedger] = [:]
     package internal(set) var tally = LoopTally()
+    /// By the registry's apps: their places in the tally.
+    var appPlaces: [Int32]
+    /// The partitions that are ours; nil = the group has not assigned any yet, not even none.
+    var assigned: Set<Int32>?
+    var clockOffset = SmallestOfMinute()
+    /// Batches whose commits have failed, and may be durable all the same: each partition is in one at most.
+    /// With the apps' places as of then: a reload may come before the answer.
+    var doubted: [(batch: Batch, places: [Int32])] = []
 
     /// - Parameters:
     ///   - ledgers: the state at the start, by ledger partition.
@@ -115,6 +131,7 @@ package final class BatchLoop: @unchecked Sendable {
         self.uptime = uptime ?? { wallClock()?.milliseconds }
         self.notice = notice
         stages = Stages(settings: settings, options: options)
+        appPlaces = tally.answers.places(of: settings.registry)
         breaker = Breaker(limits: options.breaker)
         pace = BatchPace(most: options.batch.records)
         suspects = options.suspects
@@ -129,6 +146,8 @@ package final class BatchLoop: @unchecked Sendable {
 
     /// Whether a stop left a batch whose commit had failed.
     package var endedWithoutCommit: Bool { phase == .abandoned }
+
+    var phaseIsStopped: Bool { phase.isStopped }
 
     /// Why nothing is judged; nil = the clocks agree.
     package var clockDoubt: ClockDoubt? { if case .doubted(_, let doubt) = leftover { doubt } else { nil } }
@@ -163,7 +182,7 @@ package final class BatchLoop: @unchecked Sendable {
             return try move(waitMilliseconds: waitMilliseconds)
         } catch let fault as any LogFault where !fault.endsLoop {
             notice(fault)
-            if fault.requiresAbort, !phase.isAbortDue { kill() }
+            if fault.requiresAbort, !phase.isAbortDue { kill(fault.abortCause) }
             return .backOff
         }
     }
@@ -211,6 +230,7 @@ package final class BatchLoop: @unchecked Sendable {
             hasToldBreaker = true
             return try serve() || moved ? .worked : .backOff
         }
+        if hasToldBreaker { notice(BreakerClosed()) }
         hasToldBreaker = false
         guard mayStart(alone: false) else { return try serve() || moved ? .worked : .waiting }
         moved = try poll(waitMilliseconds: assignment.restoration == nil && !moved ? wait : 0) || moved
@@ -242,6 +262,7 @@ package final class BatchLoop: @unchecked Sendable {
         // Records of a held partition may have been on their way.
         if !held.isEmpty { round.records.removeAll { isHeld($0) } }
         guard !round.records.isEmpty else { return round.change != nil || round.ended || round.damaged != nil }
+        noteClockOffset(of: round.records)
         return clockAgrees(with: round) ? startBatch(of: round) : true
     }
 
@@ -283,16 +304,16 @@ package final class BatchLoop: @unchecked Sendable {
 
 extension BatchLoop {
     /// Drops the batches in flight: the log rewinds and delivers their records again.
-    func kill() {
+    func kill(_ cause: AbortCause) {
         #if DEBUG
             if options.sabotage == .overlayKeptAfterAbort, let oldest = inFlight.first { apply(oldest.overlay) }
         #endif
-        drop()
+        drop(cause)
         if !phase.isAbortDue { phase = phase == .stopping ? .abandoned : .aborting }
     }
 
     /// Drops what is in flight, but not what the unit is writing: that has an outcome, which counts.
-    func drop() {
+    func drop(_ cause: AbortCause) {
         epoch += 1
         inFlight = writing.batch.map { [$0] } ?? []
         leftover = .none
@@ -300,6 +321,7 @@ extension BatchLoop {
         // The records up to the input's end are read again; the log reports the end again when it gets there.
         if phase == .ended { phase = .reading }
         tally.aborts += 1
+        tally.abortCauses[cause, default: 0] += 1
     }
 
     private func abort() throws {

@@ -50,3 +50,11 @@ package struct BreakerOpen: LogFault, CustomStringConvertible {
         "too many requests met a bug of this program (dead letters with dlq.reason internal): nothing is taken for a while"
     }
 }
+
+/// Reported when records are tried again.
+package struct BreakerClosed: LogFault, CustomStringConvertible {
+    package let endsLoop = false
+    package let requiresAbort = false
+
+    package var description: String { "requests are taken again" }
+}

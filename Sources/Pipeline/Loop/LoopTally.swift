@@ -1,4 +1,5 @@
 internal import AppCheck
+package import Log
 
 /// The counts of what the loop has committed so far.
 package struct LoopTally: Sendable, Equatable {
@@ -17,8 +18,18 @@ package struct LoopTally: Sendable, Equatable {
     package var skippedLines = 0
     package var batches = 0
     package var aborts = 0
+    package var abortCauses: [AbortCause: Int] = [:]
+    package var rebalances: [AssignmentChange.Kind: Int] = [:]
+    /// What was answered, by app and verb.
+    package var answers = AnswerTally()
+    /// Milliseconds; none in replay.
+    package var answerAge = Histogram.answerAge
+    package var commitDuration = Histogram.commitDuration
+    package var batchRecords = Histogram.batchRecords
     /// At most this many requests were lost unread to retention or a moved offset.
     package var skippedAtMost: Int64 = 0
+    /// Those of them that retention deleted.
+    package var deletedAtMost: Int64 = 0
 
     package init() {}
 
@@ -38,7 +49,14 @@ package struct LoopTally: Sendable, Equatable {
         skippedLines += other.skippedLines
         batches += other.batches
         aborts += other.aborts
+        abortCauses.merge(other.abortCauses, uniquingKeysWith: +)
+        rebalances.merge(other.rebalances, uniquingKeysWith: +)
+        answers.add(other.answers)
+        answerAge.add(other.answerAge)
+        commitDuration.add(other.commitDuration)
+        batchRecords.add(other.batchRecords)
         skippedAtMost += other.skippedAtMost
+        deletedAtMost += other.deletedAtMost
     }
 
     /// Adds a batch's verdicts.

@@ -1,4 +1,4 @@
-internal import Log
+package import Log
 
 /// News of one partition that does not stop the others.
 package struct PartitionNotice: LogFault, Equatable, CustomStringConvertible {
@@ -18,5 +18,40 @@ package struct PartitionNotice: LogFault, Equatable, CustomStringConvertible {
 
     package var description: String {
         "partition \(partition)" + (isHeld ? " is held, the others go on: " : ": ") + sentence
+    }
+}
+
+/// Which partitions came or went.
+package struct AssignmentNotice: LogFault, Equatable, CustomStringConvertible {
+    package let kind: AssignmentChange.Kind
+    package let partitions: [Int32]
+
+    package let endsLoop = false
+    package let requiresAbort = false
+
+    init(_ change: AssignmentChange) {
+        kind = change.kind
+        partitions = change.partitions.sorted()
+    }
+
+    package var description: String {
+        guard !partitions.isEmpty else { return "no partition is \(kind.rawValue)" }
+        let verb = partitions.count == 1 ? "partition \(partitions[0]) is" : "partitions \(numbers) are"
+        return "\(verb) \(kind.rawValue)"
+    }
+
+    /// Three and more in a row as `0 to 5`.
+    private var numbers: String {
+        var runs: [ClosedRange<Int32>] = []
+        for number in partitions {
+            if let last = runs.last, number == last.upperBound + 1 {
+                runs[runs.count - 1] = last.lowerBound...number
+            } else {
+                runs.append(number...number)
+            }
+        }
+        return runs.flatMap { run in
+            run.count < 3 ? run.map(String.init) : ["\(run.lowerBound) to \(run.upperBound)"]
+        }.joined(separator: ", ")
     }
 }

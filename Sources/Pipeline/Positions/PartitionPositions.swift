@@ -111,6 +111,7 @@ package struct PartitionPositions: Sendable {
         guard offset < ends.low else { return .start(offset, report) }
         // Markers and aborted records count too, so fewer requests may be lost.
         report.skippedAtMost += ends.low - offset
+        report.deletedAtMost += ends.low - offset
         let lost = "retention has taken up to \(ends.low - offset) requests, from offset \(offset) on, unread"
         report.note = [note, lost].compactMap(\.self).joined(separator: "; ")
         return .start(ends.low, report)

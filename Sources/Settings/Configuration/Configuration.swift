@@ -26,11 +26,16 @@ package struct Configuration: Sendable {
     package var loops = 0
     /// 0 = no metrics.
     package var metricsPort = 0
+    /// In digits.
+    package var metricsAddress = "127.0.0.1"
+    package var log = LogSettings()
     package var embeddedBroker = false
     /// Empty lists in apps.json, which accept nothing, by their places.
     package var emptyLists: [String] = []
     /// In the file's order; handed to librdkafka unchanged.
     package var kafkaProperties: [(name: String, value: String)] = []
+    /// Why one of them could not be filled in; nil = all are.
+    package var kafkaPropertyFault: ConfigurationFault?
 
     /// The lines of the Configuration page, in order.
     package static var rows: [String] {
@@ -53,7 +58,9 @@ package struct Configuration: Sendable {
         configuration.registry = try AppsFile.read(files, unknownKeys: mode.unknownKeys)
         configuration.emptyLists = try EmptyLists.places(in: files)
         try configuration.registry.checkHashLengths(upTo: configuration.limits.clientDataHashBytes)
-        configuration.kafkaProperties = try KafkaPropertiesFile.read(files)
+        let properties = try KafkaPropertiesFile.read(files)
+        configuration.kafkaProperties = properties.properties
+        configuration.kafkaPropertyFault = properties.fault
         return configuration
     }
 }

@@ -1,21 +1,32 @@
-/// kafka.properties: `key=value` lines for librdkafka, with `#` comments.
+/// kafka.properties: `key=value` lines for librdkafka, with `#` comments. `${env:NAME}` and `${file:PATH}` are filled in.
 enum KafkaPropertiesFile {
     private static let name = "kafka.properties"
 
-    static func read(_ files: ConfigurationFiles) throws(ConfigurationFault) -> [(name: String, value: String)] {
+    /// The lines in order. What cannot be filled in stays as written, and the fault is the clients': other commands
+    /// need no broker, and no passwords.
+    struct Content {
+        var properties: [(name: String, value: String)] = []
+        var fault: ConfigurationFault?
+    }
+
+    static func read(_ files: ConfigurationFiles) throws(ConfigurationFault) -> Content {
         let bytes = try files.read(name, remedy: "give the config directory a \(name), an empty one for replay")
         guard let text = String(validating: bytes, as: UTF8.self)
         else { throw ConfigurationFault("\(name): has bytes that are not UTF-8; save it as UTF-8.") }
-        var properties: [(name: String, value: String)] = []
+        var content = Content()
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         for (index, line) in lines.enumerated() {
             let place = "\(name): line \(index + 1)"
-            guard let property = try property(line, place: place) else { continue }
-            guard !properties.contains(where: { $0.name == property.name })
+            guard var property = try property(line, place: place) else { continue }
+            let filling = PropertyFilling(files: files, place: "\(place): \(property.name)")
+            do throws(ConfigurationFault) { property.value = try filling.fill(property.value) } catch {
+                content.fault = content.fault ?? error
+            }
+            guard !content.properties.contains(where: { $0.name == property.name })
             else { throw ConfigurationFault("\(place): \(property.name) appears twice; keep one.") }
-            properties.append(property)
+            content.properties.append(property)
         }
-        return properties
+        return content
     }
 
     /// nil for an empty line or a comment.

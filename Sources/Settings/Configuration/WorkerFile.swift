@@ -1,4 +1,5 @@
 internal import AppCheck
+internal import Glibc
 internal import Log
 internal import Pipeline
 
@@ -56,7 +57,8 @@ enum WorkerFile {
         Setting("batch.bytes", \.batch.bytes, .integer(1...(1 << 30))).means("Bytes of one batch at most."),
         Setting("batch.milliseconds", \.batch.milliseconds, .integer(1...60_000))
             .means("How long an idle poll waits. A batch takes the records that are there and waits for no others."),
-        Setting("lanes", \.lanes, .integer(0...1024)).means("Lanes that verify in parallel. 0 is one per active core."),
+        Setting("lanes", \.lanes, .integer(0...1024))
+            .means("Lanes that verify in parallel. 0 is one for each processor that affinity and cgroups allow."),
         Setting("engine.use", \.engine.use, .choice).means(
             "What verifies signatures; all give the same answers. `auto`: the fastest that the machine can run. `ifma`: AVX-512 "
                 + "lanes, eight signatures at once. `portable`: the same for any processor, one at a time. `openssl`: OpenSSL alone."
@@ -74,7 +76,14 @@ enum WorkerFile {
                 + "least one: see <doc:Operating#Loops>."
         ),
         Setting("metrics.port", \.metricsPort, .integer(0...65_535))
-            .means("Reserved: this version serves no metrics, and any other value than 0 gives a warning."),
+            .means("Port of metrics and health: see <doc:Metrics>. 0 serves nothing."),
+        Setting("metrics.address", \.metricsAddress, .address).means(
+            "IP address in digits that the port listens on. `0.0.0.0` or `::` is every one: nothing there asks for a password."
+        ),
+        Setting("log.format", \.log.format, .choice).means(
+            "Lines of text, or a JSON object a line, on standard error: see <doc:Operating#What-the-worker-logs>."
+        ),
+        Setting("log.level", \.log.level, .choice).means("The least grave events that are logged."),
     ]
 
     private static let anchors: [Setting<Configuration>] = [
@@ -114,6 +123,17 @@ extension SettingKind<String> {
         ) { name in
             (1...249).contains(name.utf8.count) && name != "." && name != ".."
                 && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
+        }
+    }
+}
+
+extension SettingKind<String> {
+    /// An IPv4 or IPv6 address in digits.
+    fileprivate static var address: Self {
+        .string(range: "an IP address", problem: "must be an IP address in digits, such as 127.0.0.1") { text in
+            // Room for either kind of address, on this stack.
+            var address = in6_addr()
+            return unsafe inet_pton(AF_INET, text, &address) == 1 || inet_pton(AF_INET6, text, &address) == 1
         }
     }
 }

@@ -11,6 +11,9 @@ package struct ConfigurationFiles {
     /// Contents that replace files of the directory, by path.
     package var replacing: [String: [UInt8]] = [:]
 
+    /// A variable of the process; nil where it is not set.
+    package var environment: (_ name: String) -> String? = { ProcessInfo.processInfo.environment[$0] }
+
     package init(directory: String) { self.directory = directory }
 
     /// A path as written in a file of the directory.

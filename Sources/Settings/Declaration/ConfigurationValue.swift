@@ -15,6 +15,39 @@ struct ConfigurationValue {
         return ConfigurationFault(path.isEmpty ? "\(file): \(problem)." : "\(file): \(path): \(problem).")
     }
 
+    /// - Parameters:
+    ///   - shown: whether the sentence repeats the value.
+    ///   - meant: what stands behind it.
+    func fault(_ problem: String, shown: Bool, meant: String = "") -> ConfigurationFault {
+        guard shown, let node else { return fault(problem) }
+        let sentence = "\(problem), not \(Self.text(of: node))\(meant)"
+        // A question needs no full stop.
+        return meant.isEmpty ? fault(sentence) : ConfigurationFault("\(file): \(path): \(sentence)")
+    }
+
+    private func unknown(_ name: String, _ problem: String, among known: [String]) -> ConfigurationFault {
+        let fault = fault(problem, at: name.printable)
+        guard let meant = Suggestion.nearest(to: name, among: known) else { return fault }
+        // A question needs no full stop.
+        return ConfigurationFault("\(fault.message.dropLast()); did you mean \(meant)?")
+    }
+
+    private static let mostShown = 60
+
+    /// A value as its writer knows it again.
+    private static func text(of node: JSONNode) -> String {
+        switch node.kind {
+        case .null: return "null"
+        case .bool: return node.bool.map(String.init) ?? "a boolean"
+        case .number: return node.numberText.map { String($0.prefix(mostShown)) } ?? "a number"
+        case .string:
+            let text = (node.string ?? "").printable
+            return "\"\(text.prefix(mostShown))\"" + (text.count > mostShown ? "…" : "")
+        case .array: return "a list"
+        case .object: return "an object"
+        }
+    }
+
     /// An object's members in the order of `known`.
     ///
     /// - Throws: unless this is an object whose members are all among `known`, each at most once.
@@ -25,7 +58,7 @@ struct ConfigurationValue {
             let name = String(decoding: member.name, as: UTF8.self)
             guard known.contains(name) else {
                 let names = known.isEmpty ? "none" : known.joined(separator: ", ")
-                throw fault("unknown key; known keys: \(names)", at: name.printable)
+                throw unknown(name, "unknown key; known keys: \(names)", among: known)
             }
             guard found.updateValue(member.value, forKey: name) == nil
             else { throw fault("appears twice; keep one", at: name) }

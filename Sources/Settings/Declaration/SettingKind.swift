@@ -23,7 +23,7 @@ extension SettingKind {
         _ read: @escaping @Sendable (JSONNode) -> Value?
     ) {
         self.init(type: type, range: range, text: text) { value throws(ConfigurationFault) in
-            guard let result = value.node.flatMap(read) else { throw value.fault(problem) }
+            guard let result = value.node.flatMap(read) else { throw value.fault(problem, shown: true) }
             return result
         }
     }
@@ -45,11 +45,15 @@ extension SettingKind where Value: RawRepresentable<String> & CaseIterable & Sen
     static var choice: Self {
         let names = Value.allCases.map(\.rawValue)
         return SettingKind(
-            "choice",
+            type: "choice",
             range: names.map { "`\($0)`" }.joined(separator: ", "),
-            problem: "must be one of \(names.joined(separator: ", "))",
             text: { "`\($0.rawValue)`" }
-        ) { $0.string.flatMap(Value.init) }
+        ) { value throws(ConfigurationFault) in
+            let word = value.node?.string
+            if let choice = word.flatMap(Value.init) { return choice }
+            let meant = word.map { Suggestion.phrase(for: $0, among: names) } ?? ""
+            throw value.fault("must be one of \(names.joined(separator: ", "))", shown: true, meant: meant)
+        }
     }
 }
 
@@ -92,7 +96,7 @@ extension SettingKind<String> {
     static func string(range: String, problem: String, _ isValid: @escaping @Sendable (String) -> Bool) -> Self {
         SettingKind(type: "string", range: range, text: string.text) { value throws(ConfigurationFault) in
             let text = try string.read(value)
-            guard isValid(text) else { throw value.fault(problem) }
+            guard isValid(text) else { throw value.fault(problem, shown: true) }
             return text
         }
     }

@@ -1,13 +1,16 @@
+internal import Compression
 internal import Foundation
 
 /// Reads a file line by line through large chunks. Lines may be of any length up to a limit, and hold any bytes.
+///
+/// A gzip or zstd file is recognised by its first bytes, and read as what was compressed.
 @safe package final class LineReader {
     private static let chunkBytes = 256 << 10
     /// Longer than any record that a broker accepts, escaped.
     private static let maxLineBytes = 64 << 20
 
-    private let file: Int32
-    private let name: String
+    private let file: OpenFile
+    private var source = Source.unknown
     /// The bytes read last, after the unfinished line of the chunk before.
     package private(set) var chunk: [UInt8] = []
     private var start = 0
@@ -16,28 +19,25 @@ internal import Foundation
     package private(set) var isCut = false
     /// Lines given so far.
     package private(set) var lineNumber = 0
-    /// Bytes read so far.
-    package private(set) var bytesRead = 0
+    /// Bytes of the file that lie in chunks, and how many of them a chunk's byte stands for.
+    private var bytesRead = 0
+    private var fileBytesPerByte = 1.0
     /// The file's size, where it has one.
-    package let totalBytes: Int?
+    package var totalBytes: Int? { file.size }
 
-    /// - Parameter path: a file, or `-` for standard input.
-    package init(path: String) throws(CommandFault) {
-        name = path
-        if path == "-" {
-            file = STDIN_FILENO
-            totalBytes = nil
-            return
-        }
-        // The path is copied for the call as a C string.
-        file = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else {
-            throw CommandFault("cannot read \(path): no such file, or no permission to read it.")
-        }
-        totalBytes = (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int
+    /// Where a chunk's bytes come from.
+    private enum Source {
+        /// Nothing was read yet.
+        case unknown
+        case plain
+        case compressed(ReadAhead)
     }
 
-    deinit { if file != STDIN_FILENO { close(file) } }
+    /// - Parameter path: a file, or `-` for standard input.
+    package init(path: String) throws(CommandFault) { file = try OpenFile(path: path) }
+
+    /// Bytes of the file behind the last line given; compressed ones, where it is compressed.
+    package var bytesConsumed: Int { bytesRead - Int(Double(chunk.count - start) * fileBytesPerByte) }
 
     /// The next line without its newline; nil at the end. Empty lines are skipped.
     package func next() throws(CommandFault) -> [UInt8]? {
@@ -80,23 +80,49 @@ internal import Foundation
     private func fill() throws(CommandFault) {
         let rest = chunk.count - start
         guard rest < Self.maxLineBytes else {
-            throw CommandFault("\(name): line \(lineNumber + 1) is longer than \(Self.maxLineBytes) bytes.")
+            throw CommandFault("\(file.name): line \(lineNumber + 1) is longer than \(Self.maxLineBytes) bytes.")
         }
-        var count = 0
-        var code: Int32 = 0
-        let capacity = max(Self.chunkBytes, 2 * rest)
-        // The rest of the old chunk is copied, then at most as many bytes are read as there is room for.
-        let fresh = unsafe [UInt8](unsafeUninitializedCapacity: capacity) { target, filled in
-            _ = unsafe target.update(fromContentsOf: chunk[start...])
+        switch source {
+        case .unknown: try open()
+        case .plain:
+            chunk = try file.read(after: chunk[start...], capacity: max(Self.chunkBytes, 2 * rest))
+            start = 0
+            atEnd = chunk.count == rest
+            bytesRead += chunk.count - rest
+        case .compressed(let blocks): try fill(blocks)
+        }
+    }
+
+    /// Looks at the first bytes, which become the first chunk of a plain file.
+    private func open() throws(CommandFault) {
+        let head = try file.head(CompressionFormat.magicBytes)
+        guard let format = CompressionFormat(recognising: head) else {
+            (chunk, bytesRead, source) = (head, head.count, .plain)
+            return
+        }
+        do throws(CompressedInput.Fault) {
+            source = .compressed(ReadAhead(try CompressedInput(file, head: head, format)))
+        } catch { throw located(error) }
+    }
+
+    /// Takes blocks until the unfinished line is about twice as long, so that a long one is not copied too often.
+    private func fill(_ blocks: ReadAhead) throws(CommandFault) {
+        let rest = chunk.count - start
+        var fresh = Array(chunk[start...])
+        let before = bytesRead
+        do throws(CompressedInput.Fault) {
             repeat {
-                count = unsafe read(file, target.baseAddress?.advanced(by: rest), capacity - rest)
-                code = errno
-            } while count < 0 && code == EINTR
-            filled = rest + max(0, count)
-        }
-        guard count >= 0 else { throw CommandFault("cannot read \(name): \(POSIXText.describe(code)).") }
+                let block = try blocks.next()
+                atEnd = block.bytes.isEmpty
+                if fresh.isEmpty { fresh = block.bytes } else { fresh += block.bytes }
+                bytesRead = block.position
+            } while !atEnd && rest > Self.chunkBytes && fresh.count < 2 * rest
+        } catch { throw located(error) }
+        if fresh.count > rest { fileBytesPerByte = Double(bytesRead - before) / Double(fresh.count - rest) }
         (chunk, start) = (fresh, 0)
-        atEnd = count == 0
-        bytesRead += count
+    }
+
+    private func located(_ fault: CompressedInput.Fault) -> CommandFault {
+        fault.whole ?? CommandFault("cannot read \(file.name) beyond line \(lineNumber): \(fault.reason).")
     }
 }

@@ -41,11 +41,7 @@ package struct LoadedConfiguration: Sendable {
     ///
     /// - Parameter now: milliseconds since 1970.
     package func warnings(now: Int64) -> [String] {
-        configuration.emptyLists.map(EmptyLists.warning) + missing + unserved + PublicationRule.warnings(keys, now: now)
-    }
-
-    private var unserved: [String] {
-        configuration.metricsPort == 0 ? [] : ["metrics.port: this version serves no metrics; nothing listens there"]
+        configuration.emptyLists.map(EmptyLists.warning) + missing + PublicationRule.warnings(keys, now: now)
     }
 
     /// Keys without which exchanges are deferred. A worker without any key only verifies.

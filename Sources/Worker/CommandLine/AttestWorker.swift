@@ -7,8 +7,8 @@ package enum AttestWorker {
 
     /// Every command, in the order of the help text. A command is one file in `Commands`.
     package static let commands: [Command] = [
-        .demo, .newConfig, .run, .createTopics, .publish, .replay, .simulate, .inspect, .newKeys, .jwks, .challenge,
-        .rollout, .importKeys, .exportKeys, .reset,
+        .demo, .newConfig, .run, .createTopics, .publish, .replay, .simulate, .inspect, .reasons, .newKeys, .jwks,
+        .challenge, .rollout, .importKeys, .exportKeys, .reset,
     ]
 
     /// Runs a command and returns its exit code: 0 done, 1 the work or the world failed, 2 usage or configuration.
@@ -72,12 +72,13 @@ package enum AttestWorker {
         )
     }
 
-    private static func sentence(for error: any Error) -> String {
+    /// One line that says what is wrong.
+    static func sentence(for error: any Error) -> String {
         let text = (error as? any ExplainedFault)?.sentence ?? String(describing: error)
         return text.oneLine
     }
 
-    private static func exitCode(for error: any Error) -> Int32 {
+    static func exitCode(for error: any Error) -> Int32 {
         (error as? any ExplainedFault)?.exitCode ?? ExitCode.failed
     }
 }

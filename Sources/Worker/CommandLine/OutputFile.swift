@@ -1,9 +1,11 @@
+internal import Compression
 internal import Foundation
 internal import Settings
 
 /// A command's output: a regular file, a device, a FIFO, a link's target, or standard output (`-`).
 ///
-/// Devices, FIFOs and what a link points to are written in place; only a regular file is ever replaced.
+/// Devices, FIFOs and what a link points to are written in place; only a regular file is ever replaced. A name that
+/// ends in `.gz` or `.zst` asks for compressed bytes.
 final class OutputFile {
     enum Placement {
         /// Truncated at once and written as output comes.
@@ -22,11 +24,16 @@ final class OutputFile {
     private var file: Int32
     /// Temporary file of ``Placement/whole`` until it closes, and its target; nil when written in place.
     private let replaced: (temporary: String, target: String)?
+    /// nil for plain bytes.
+    private let compressor: Compressor?
 
     /// - Throws: ``CommandFault`` with the system's reason.
     init(_ path: String, _ placement: Placement = .inPlace, holds content: Content = .plain) throws(CommandFault) {
         self.path = path
         replaced = placement == .whole ? Self.replacement(for: path) : nil
+        do throws(CompressionFault) {
+            compressor = try CompressionFormat(naming: path).map(Compressor.init)
+        } catch { throw CommandFault("cannot write \(path): \(error.reason).") }
         guard path != "-" else {
             file = STDOUT_FILENO
             return
@@ -49,6 +56,11 @@ final class OutputFile {
 
     /// - Throws: ``CommandFault``; ``ReaderGone`` where standard output is a pipe without a reader.
     func write(_ bytes: [UInt8]) throws {
+        guard let compressor else { return try put(bytes) }
+        try compressor.append(bytes, write: put)
+    }
+
+    private func put(_ bytes: [UInt8]) throws {
         do throws(WriteFault) { try Descriptor.write(bytes, to: file) } catch {
             throw try fault(error)
         }
@@ -56,6 +68,7 @@ final class OutputFile {
 
     /// Completes the file. Nothing may be written after it.
     func close() throws {
+        try compressor?.finish(write: put)
         guard file != STDOUT_FILENO else { return }
         let code = Glibc.close(file)
         file = -1

@@ -69,7 +69,7 @@ package struct ProgressMeter {
         let line = text(done, share, now)
         guard console.isTerminal else { return console.printError(line) }
         drawn = true
-        console.writeRaw("\r" + line + "\u{1B}[K")
+        console.writeRaw("\r" + Terminal.cut(line) + "\u{1B}[K")
     }
 
     private func text(_ done: Int, _ known: Double?, _ now: Duration) -> String {

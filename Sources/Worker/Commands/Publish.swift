@@ -22,33 +22,15 @@ extension Command {
         var options = CapturePublisher.Options()
         options.recordsPerSecond = try arguments.number("--rate", in: 0.001...10_000_000)
         let lines = try CaptureLines(path: input, skipsBadLines: arguments.has("--skip-bad-lines"))
-        var progress = ProgressMeter("publish", unit: "records", total: nil, console: console)
-        var count = 0
-        // A line that cannot be read ends the capture: the records before it are sent and counted first.
-        var badLine: CommandFault?
         let trouble = "cannot publish to \(configuration.topics.requests)"
+        var sending = Publishing(lines: lines, console: console)
         let report = try CommandFault.explaining(trouble, by: \.description) {
-            let publisher = try CapturePublisher(
-                properties: try configuration.brokerProperties(),
-                topic: configuration.topics.requests,
-                options: options
-            )
-            return try publisher.publish {
-                do throws(CommandFault) {
-                    guard let record = try lines.next() else { return nil }
-                    count += 1
-                    progress.update(count)
-                    return PublishRecord(key: record.key, value: record.value, headers: record.headers)
-                } catch {
-                    badLine = error
-                    return nil
-                }
-            }
+            try sending.run(properties: try configuration.brokerProperties(), configuration.topics.requests, options)
         }
-        progress.finish()
         for warning in lines.warnings { console.printError("warning: \(warning)") }
         console.print("\(report.acknowledged.grouped) records acknowledged, \(report.failed.grouped) failed")
-        if let badLine { throw badLine }
+        if let badLine = sending.badLine { throw badLine }
+        if sending.wasStopped { throw CommandFault(Publishing.stopped(acknowledged: report.acknowledged)) }
         guard !report.isComplete else { return ExitCode.done }
         throw CommandFault("not every record was acknowledged: \(report.firstFailure ?? "no reason was given").")
     }

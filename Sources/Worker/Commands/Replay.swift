@@ -9,8 +9,8 @@ extension Command {
             .value(
                 "--input",
                 "CAPTURE",
-                "a capture of the requests topic (kcat -C -J); - for standard input",
-                .required
+                "a capture of the requests topic (kcat -C -J), plain, gzip or zstd; - for standard input; required",
+                .repeatable
             ),
             .value(
                 "--keys",
@@ -22,15 +22,26 @@ extension Command {
             .engine,
             .flag("--mint", "make tokens, artifacts and challenges too, as of the records' own times"),
             .value("--summary", "FILE", "write the counts as JSON as well; - for standard output"),
+            .value("--explain", "FILE", "write a line for each record not accepted: why; - for standard output"),
             .flag("--skip-bad-lines", "skip and count lines that are not records"),
         ],
+        operands: .init(
+            "[CAPTURE]...",
+            count: 0...100_000,
+            summary: "further captures, such as the shell makes of a pattern"
+        ),
         notes: """
-            Writes results.ndjson, tokens.ndjson, events.ndjson and dead-letters.ndjson into the output directory, each line
-            a record as kcat prints it. Files that are there are overwritten. The same capture gives the same bytes
-            (tokens signed with ES256 excepted). Without --mint exchanges are judged and tokens.ndjson stays empty; then key
-            files that worker.json names may be absent: only requests that need an absent key are deferred.
-            A last line that is cut off is skipped with a warning; any other line that is not a record ends the replay,
-            unless --skip-bad-lines is given.
+            Several captures are read in the given order, as one: first those of --input, then the
+            further ones.
+            Writes results.ndjson, tokens.ndjson, events.ndjson and dead-letters.ndjson into the output
+            directory, each line a record as kcat prints it. Files that are there are overwritten. The same
+            capture gives the same bytes (tokens signed with ES256 excepted). Without --mint exchanges are
+            judged and tokens.ndjson stays empty; then key files that worker.json names may be absent: only
+            requests that need an absent key are deferred.
+            --explain writes JSON: the record, the reason, what its object has, and the values presented and
+            expected. 'inspect --input CAPTURE --record P/O' explains one record in full.
+            A last line that is cut off is skipped with a warning; any other line that is not a record ends
+            the replay, unless --skip-bad-lines is given.
             """
     ) { arguments, console in
         let loaded = try LoadedConfiguration.load(
@@ -42,13 +53,17 @@ extension Command {
         if let lanes = try arguments.integer("--lanes", in: 1...1024) { configuration.lanes = lanes }
         if let engine = try arguments.engine() { configuration.engine.use = engine }
         var options = ReplaySession.Options(
-            input: try arguments.required("--input"),
+            inputs: try Self.inputs(arguments),
             output: try arguments.required("--output"),
             keys: arguments.string("--keys")
         )
         options.mints = arguments.has("--mint")
         options.skipsBadLines = arguments.has("--skip-bad-lines")
+        options.explain = arguments.string("--explain")
         let summaryPath = arguments.string("--summary")
+        guard summaryPath != "-" || options.explain != "-" else {
+            throw UsageFault("--summary and --explain cannot both be standard output.")
+        }
         try keepWhatIsRead(options, summary: summaryPath)
         // Opened before the work: a path that cannot be written shows before an hour of work, not after it.
         let summaryFile = try summaryPath.map { path throws(CommandFault) in try OutputFile(path, .whole) }
@@ -58,19 +73,37 @@ extension Command {
         progress.finish()
         for warning in summary.warnings { console.printError("warning: \(warning)") }
         // Standard output is either for people or for tools.
-        if summaryPath == "-" { console.printError(summary.text) } else { console.print(summary.text) }
+        if summaryPath == "-" || options.explain == "-" {
+            console.printError(summary.text)
+        } else {
+            console.print(summary.text)
+        }
         try summaryFile?.write(summary.json)
         try summaryFile?.close()
         return ExitCode.done
     }
 
+    private static func inputs(_ arguments: Arguments) throws(UsageFault) -> [String] {
+        let paths = arguments.strings("--input") + arguments.operands
+        guard !paths.isEmpty else { throw UsageFault("replay: --input CAPTURE is required.") }
+        guard paths.count(where: { $0 == "-" }) < 2 else {
+            throw UsageFault("standard input is named twice: name it once.")
+        }
+        return paths
+    }
+
     /// A capture cannot be recorded again: an input file is never an output file too.
     private static func keepWhatIsRead(_ options: ReplaySession.Options, summary: String?) throws(UsageFault) {
-        guard options.input != "-" || options.keys != "-" else {
+        guard !options.inputs.contains("-") || options.keys != "-" else {
             throw UsageFault("--input and --keys cannot both be standard input.")
         }
-        let written = CaptureLog.paths(in: options.output) + (summary.map { [$0] } ?? [])
-        for (option, path) in [("--input", options.input), ("--keys", options.keys ?? "-")] where path != "-" {
+        let written = CaptureLog.paths(in: options.output) + [summary, options.explain].compactMap(\.self)
+        let named = written.filter { $0 != "-" }
+        guard Set(named).count == named.count else {
+            throw UsageFault("two of the files to be written have one name: give each its own.")
+        }
+        let inputs = options.inputs.map { ("--input", $0) }
+        for (option, path) in inputs + [("--keys", options.keys ?? "-")] where path != "-" {
             guard let read = FileStamp(path),
                 let same = written.first(where: { FileStamp($0)?.isSameFile(as: read) == true })
             else { continue }

@@ -27,13 +27,13 @@ extension CrashMarks {
                 slots: works.count
             )
             guard marks.install(works) else {
-                tell("warning: crashes cannot be recorded: too many lanes")
+                tell("crashes cannot be recorded: too many lanes")
                 return nil
             }
             for line in marks.news { tell(line) }
             return marks
         } catch {
-            tell("warning: \(error)")
+            tell("\(error)")
             return nil
         }
     }

@@ -18,6 +18,12 @@ struct Demo {
     let console: Console
 
     func run() throws -> Int32 {
+        let isOver = StopFlag()
+        ClientLog.route { line in
+            // The embedded broker ends before its clients, and each of them would say so.
+            guard !isOver.isSet else { return }
+            try? Descriptor.write(Array("librdkafka, \(line.client): \(line.text)\n".utf8), to: STDERR_FILENO)
+        }
         let directory = FileManager.default.temporaryDirectory.path + "/attest-worker-demo-" + UUID().uuidString
         defer { try? FileManager.default.removeItem(atPath: directory) }
         try NewConfiguration.write(to: directory)
@@ -45,6 +51,9 @@ struct Demo {
         )
         let deadLetters = tally.deadLettersTotal
         let outputs = try reader.read([.results: tally.requests - deadLetters, .deadLetters: deadLetters])
+        isOver.set()
+        // Until here the reader needs it.
+        withExtendedLifetime(access) {}
         let code = DemoAccount(traffic: traffic, outputs: outputs, tally: tally, partitions: partitions)
             .print(on: console)
         let exchange = DemoExchange(fleet: fleet, keySet: loaded.keys.rings.tokens.jsonWebKeySet)
@@ -115,7 +124,10 @@ struct Demo {
             lanes: factory.lanes,
             post: driver.post,
             wallClock: { Self.now },
-            notice: { notices.post(String(describing: $0)) }
+            notice: {
+                let event = LogEvent($0)
+                if event.level > .info { notices.post(event.message) }
+            }
         )
         let deadline = Date().addingTimeInterval(Self.patienceSeconds)
         var trouble: (any Error)?

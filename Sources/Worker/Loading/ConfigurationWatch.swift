@@ -1,18 +1,18 @@
-package import AppCheck
+internal import AppCheck
 internal import Foundation
 internal import Pipeline
-package import Settings
+internal import Settings
 
 /// Applies changes of apps.json, of worker.json's key lists and of the key files while a worker runs.
 ///
 /// SIGHUP asks for a reload, and so does a file that has changed and was then unchanged for one look. If a changed file
 /// is invalid, the worker keeps the old configuration and logs why in one line. For one thread: the one that reports.
-package final class ConfigurationWatch {
+final class ConfigurationWatch {
     /// Hands the new apps and keys to the loop, which applies them between two batches and then calls `taken` on a
     /// thread of its own: with nil once they are in use, else with the reason why it keeps the old ones.
-    package typealias Apply = (Configuration, KeyRings, _ taken: @escaping @Sendable (String?) -> Void) -> Void
+    typealias Apply = (Configuration, KeyRings, _ taken: @escaping @Sendable (String?) -> Void) -> Void
     /// Pause between two looks at the files.
-    package static let interval = Duration.seconds(2)
+    static let interval = Duration.seconds(2)
 
     private let directory: String
     private var running: LoadedConfiguration
@@ -20,7 +20,8 @@ package final class ConfigurationWatch {
     private let elapsed: ProgressMeter.Stopwatch
     private let wallClock: () -> Int64
     private let apply: Apply
-    private let say: (String) -> Void
+    private let say: (LogEvent) -> Void
+    private let reloaded: (LoadedConfiguration?) -> Void
 
     private var lastLook: Duration
     private var paths: Set<String>
@@ -41,15 +42,17 @@ package final class ConfigurationWatch {
     ///   - elapsed: a clock that never goes back.
     ///   - wallClock: milliseconds since 1970.
     ///   - apply: called with the new configuration; it counts as running once the loop has applied it.
-    ///   - say: takes one line for standard error.
-    package init(
+    ///   - say: takes the news.
+    ///   - reloaded: takes what is in use from now on; nil = a changed configuration was refused.
+    init(
         directory: String,
         running: LoadedConfiguration,
         isAsked: @escaping () -> Bool = { false },
         elapsed: @escaping ProgressMeter.Stopwatch = ProgressMeter.stopwatch(),
         wallClock: @escaping () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1000) },
         apply: @escaping Apply,
-        say: @escaping (String) -> Void
+        say: @escaping (LogEvent) -> Void,
+        reloaded: @escaping (LoadedConfiguration?) -> Void = { _ in }
     ) {
         self.directory = directory
         self.running = running
@@ -58,6 +61,7 @@ package final class ConfigurationWatch {
         self.wallClock = wallClock
         self.apply = apply
         self.say = say
+        self.reloaded = reloaded
         lastLook = elapsed()
         paths = running.paths(in: directory)
         // Changes since the start, however long it took, are noticed by the first looks.
@@ -67,7 +71,7 @@ package final class ConfigurationWatch {
     }
 
     /// Checks for changes: cheap, to be called several times a second.
-    package func poll() {
+    func poll() {
         checkAnswer()
         // One at a time: the next one is judged by the configuration that the loop has then.
         guard handed == nil else { return }
@@ -92,7 +96,7 @@ package final class ConfigurationWatch {
             watch(reload.loaded.paths(in: directory))
             hand(reload)
         } catch {
-            say(Self.refusal + error.message)
+            refuse(error.message)
             // Files named by a bad list are watched too: the user may fix one of them next.
             guard let attempt = try? Configuration.load(directory: directory) else { return }
             let tried = LoadedConfiguration(configuration: attempt, keys: running.keys)
@@ -114,8 +118,13 @@ package final class ConfigurationWatch {
         handed = nil
         switch answer {
         case .taken: adopt(reload)
-        case .refused(let reason): say(Self.refusal + reason)
+        case .refused(let reason): refuse(reason)
         }
+    }
+
+    private func refuse(_ reason: String) {
+        say(LogEvent(.error, .configurationRefused, Self.refusal + reason))
+        reloaded(nil)
     }
 
     private static let refusal = "the configuration is not reloaded, the old one stays in use: "
@@ -128,10 +137,13 @@ package final class ConfigurationWatch {
         let empty = reload.loaded.configuration.emptyLists.filter { !running.configuration.emptyLists.contains($0) }
         for key in keys.rings.tokens.keys where known[key.kid] == nil { known[key.kid] = now }
         running = reload.loaded
-        say("the configuration is reloaded: \(running.account)")
-        for line in empty.map(EmptyLists.warning) + warnings { say("warning: \(line)") }
+        reloaded(running)
+        say(LogEvent(.info, .configurationReloaded, "the configuration is reloaded: \(running.account)"))
+        for line in empty.map(EmptyLists.warning) { say(LogEvent(.warning, .configurationDoubtful, line)) }
+        for line in warnings { say(LogEvent(.warning, .keyYoung, line)) }
         guard !reload.postponed.isEmpty else { return }
-        say("warning: also changed, but needs a restart: \(reload.postponed.joined(separator: ", "))")
+        let names = reload.postponed.joined(separator: ", ")
+        say(LogEvent(.warning, .configurationDoubtful, "also changed, but needs a restart: \(names)"))
     }
 
     /// Stamps the new paths now; paths that were read before keep their stamp.

@@ -12,6 +12,7 @@ struct LaneFactory {
     /// The sample of answers that OpenSSL judges too.
     let watch: EngineWatch
     let meter = TimedEngine.Meter()
+    let stages = StageMeter(clock: ProcessorTime.ofThread)
     let lanes: DispatchLanes
     /// The records that each lane works on.
     let works: [WorkSlot]
@@ -39,7 +40,7 @@ struct LaneFactory {
         limits: ObjectLimits,
         alarm: @escaping EngineWatch.Alarm
     ) {
-        count = configured > 0 ? configured : max(1, ProcessInfo.processInfo.activeProcessorCount)
+        count = configured > 0 ? configured : UsableCores.count
         let (meter, watch) = (meter, engine.watch(alarm: alarm))
         self.engine = engine
         self.watch = watch
@@ -48,7 +49,7 @@ struct LaneFactory {
             scratches: works.map { work in
                 LaneScratch(
                     verifier: ObjectVerifier(anchors: anchors, limits: limits),
-                    engine: TimedEngine(engine.make(watch), meter: meter),
+                    engine: TimedEngine(engine.make(watch), meter: meter, isStopped: { watch.isStopped }),
                     work: work
                 )
             },

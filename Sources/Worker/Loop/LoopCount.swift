@@ -1,4 +1,3 @@
-internal import Foundation
 internal import Settings
 
 /// How many loops a process runs.
@@ -16,5 +15,5 @@ enum LoopCount {
 
 extension Configuration {
     /// The number of loops on this machine.
-    var loopCount: Int { LoopCount.of(loops, cores: ProcessInfo.processInfo.activeProcessorCount) }
+    var loopCount: Int { LoopCount.of(loops, cores: UsableCores.count) }
 }

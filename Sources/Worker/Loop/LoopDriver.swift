@@ -23,6 +23,11 @@ final class LoopDriver: @unchecked Sendable {
     private var stopsAtOnce = false
     private var ended: (@Sendable () -> Void)?
     private let shared = Locked<Shared>(Shared())
+    /// Says what the loop's log knows; nil = the loop is not looked at.
+    private var logSight: (() -> LogSight)?
+    private var sighted: ContinuousClock.Instant?
+    /// When the loop's thread last showed life.
+    let life: LifeSign
 
     /// What other threads may know.
     private struct Shared {
@@ -34,12 +39,21 @@ final class LoopDriver: @unchecked Sendable {
     struct State {
         var tally = LoopTally()
         var restoring: RestoreProgress?
+        /// The loop in detail, a little older than the counts; nil = it is not looked at.
+        var sight: LoopSight?
+        var log: LogSight?
+        /// The last tick met a fault that may pass.
+        var isBackingOff = false
     }
+
+    /// Pause between two looks at the loop in detail.
+    private static let sightInterval = Duration.milliseconds(100)
 
     /// - Parameters:
     ///   - idleWaitMilliseconds: how long a poll waits while nothing is in flight.
     ///   - eagerPollMilliseconds: pause before the next poll while batches are with the lanes.
-    init(idleWaitMilliseconds: Int, eagerPollMilliseconds: Int = 2) {
+    init(idleWaitMilliseconds: Int, eagerPollMilliseconds: Int = 2, life: LifeSign = LifeSign()) {
+        self.life = life
         self.idleWaitMilliseconds = idleWaitMilliseconds
         eagerPoll = .milliseconds(eagerPollMilliseconds)
     }
@@ -56,10 +70,19 @@ final class LoopDriver: @unchecked Sendable {
 
     /// Starts to run `loop`, and returns.
     ///
-    /// - Parameter ended: called on the queue when the loop has ended.
-    func start(_ loop: BatchLoop, ended: @escaping @Sendable () -> Void) {
+    /// - Parameters:
+    ///   - logSight: asked on the queue, some times a second; nil = the loop is not looked at in detail.
+    ///   - ended: called on the queue when the loop has ended.
+    func start(
+        _ loop: BatchLoop,
+        logSight: (() -> LogSight)? = nil,
+        ended: @escaping @Sendable () -> Void
+    ) {
+        // Called on the queue only, as all of the loop's log is.
+        nonisolated(unsafe) let logSight = logSight
         queue.async {
             self.loop = loop
+            self.logSight = unsafe logSight
             self.ended = ended
             if self.stopsAtOnce { loop.stop() }
             self.step()
@@ -102,14 +125,17 @@ final class LoopDriver: @unchecked Sendable {
     private func step() {
         dispatchPrecondition(condition: .onQueue(queue))
         guard let loop else { return }
+        life.note()
+        defer { life.note() }
         do {
             // The outcome of a commit does not wait for the end of a pause.
             let left = loop.hasOutcome ? 0 : pause.leftMilliseconds
-            if left > 0, try !loop.serve() { return wake(after: .milliseconds(min(left, Self.servingMilliseconds))) }
-            let progress = try loop.tick(waitMilliseconds: idleWaitMilliseconds)
-            shared.withLock { [tally = loop.tally, restoring = loop.restoring] in
-                $0.state = State(tally: tally, restoring: restoring)
+            if left > 0, try !loop.serve() {
+                look(at: loop)
+                return wake(after: .milliseconds(min(left, Self.servingMilliseconds)))
             }
+            let progress = try loop.tick(waitMilliseconds: idleWaitMilliseconds)
+            publish(loop, isBackingOff: progress == .backOff)
             switch progress {
             case .worked: queue.async { self.step() }
             case .waiting: loop.isIdle ? queue.async { self.step() } : wake(after: eagerPoll)
@@ -117,6 +143,23 @@ final class LoopDriver: @unchecked Sendable {
             case .finished: finish(.success(()))
             }
         } catch { finish(.failure(error)) }
+    }
+
+    private func publish(_ loop: BatchLoop, isBackingOff: Bool) {
+        shared.withLock { [tally = loop.tally, restoring = loop.restoring] in
+            ($0.state.tally, $0.state.restoring, $0.state.isBackingOff) = (tally, restoring, isBackingOff)
+        }
+        look(at: loop)
+    }
+
+    /// Not at every step: it costs some time for each partition.
+    private func look(at loop: BatchLoop) {
+        guard let logSight else { return }
+        let now = ContinuousClock.now
+        if let sighted, now - sighted < Self.sightInterval { return }
+        sighted = now
+        let (sight, log) = (loop.sight(), logSight())
+        shared.withLock { ($0.state.sight, $0.state.log) = (sight, log) }
     }
 
     /// Longer each time, until a batch is committed in between.
@@ -140,6 +183,10 @@ final class LoopDriver: @unchecked Sendable {
 
     private func finish(_ result: Result<Void, any Error>) {
         dispatchPrecondition(condition: .onQueue(queue))
+        if let loop {
+            sighted = nil
+            publish(loop, isBackingOff: false)
+        }
         // The loop's lanes post through this object: without this the two would keep each other alive.
         loop = nil
         shared.withLock { $0.outcome = result }

@@ -1,3 +1,4 @@
+internal import Broker
 internal import Dispatch
 internal import Pipeline
 
@@ -9,6 +10,8 @@ final class LoopSet {
     struct Member {
         let driver: LoopDriver
         let loop: BatchLoop
+        /// What the loop's log knows, asked on the loop's thread; nil = it is not asked.
+        var logSight: (() -> LogSight)?
         let close: () throws -> Void
     }
 
@@ -35,7 +38,7 @@ final class LoopSet {
     /// - Throws: the first fault of a loop, once all have ended.
     func run(stopping: () -> Void, report: (LoopTally, RestoreProgress?) -> Void) throws {
         let news = DispatchSemaphore(value: 0)
-        for member in members { member.driver.start(member.loop) { news.signal() } }
+        for member in members { member.driver.start(member.loop, logSight: member.logSight) { news.signal() } }
         var fault: (any Error)?
         while true {
             _ = news.wait(timeout: .now() + .milliseconds(100))

@@ -34,6 +34,9 @@ final class CaptureLines {
         return nil
     }
 
+    /// The share of the capture behind the last record given, if its size is known.
+    var share: Double? { reader.totalBytes.map { Double(reader.bytesConsumed) / Double(max(1, $0)) } }
+
     /// A line for each kind of left-out line.
     var warnings: [String] { leftOut.warnings(of: name) }
 }

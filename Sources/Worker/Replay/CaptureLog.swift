@@ -4,28 +4,31 @@ internal import Pipeline
 internal import Settings
 internal import Synchronization
 
-/// A capture as the source of requests, and four capture files as the unit of output. One reader, no rebalances.
+/// Captures as the source of requests, and four capture files as the unit of output. One reader, no rebalances.
 final class CaptureLog: RequestSource, PackedUnit {
     private static let files: [(OutputTopic, String)] = [
         (.results, "results.ndjson"), (.tokens, "tokens.ndjson"), (.events, "events.ndjson"),
         (.deadLetters, "dead-letters.ndjson"),
     ]
 
-    private let reader: LineReader
+    private let inputs: CaptureInputs
     private let topics: [OutputTopic: String]
     private var outputs: [OutputTopic: OutputFile] = [:]
     private var pending: [PackedOutput] = []
-    private let bytesRead = Atomic<Int>(0)
+    private let bytesPolled = Atomic<Int>(0)
+    private let recordsPolled = Atomic<Int>(0)
     private let bytesTotal: Int?
-    /// The capture's last line, if it is incomplete and no record: its writer was stopped in the middle of it.
-    private(set) var cutLine: Int?
+    /// Last lines of captures that are incomplete and no records: their writers were stopped in the middle of them.
+    private(set) var cutLines: [(path: String, line: Int)] = []
 
-    /// Opens the capture and makes (or empties) the four files.
+    /// Opens the captures and makes (or empties) the four files.
     ///
-    /// - Parameter topics: the names that the written records carry.
-    init(input: String, output directory: String, topics: [OutputTopic: String]) throws(CommandFault) {
-        reader = try LineReader(path: input)
-        bytesTotal = reader.totalBytes
+    /// - Parameters:
+    ///   - paths: read in this order, as one capture.
+    ///   - topics: the names that the written records carry.
+    init(inputs paths: [String], output directory: String, topics: [OutputTopic: String]) throws(CommandFault) {
+        inputs = try CaptureInputs(paths)
+        bytesTotal = inputs.bytesTotal
         self.topics = topics
         do { try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true) } catch {
             throw CommandFault("cannot create \(directory): check for a file of that name and the parent's rights.")
@@ -41,25 +44,36 @@ final class CaptureLog: RequestSource, PackedUnit {
     /// The four files that a replay into this folder writes.
     static func paths(in directory: String) -> [String] { files.map { directory + "/" + $0.1 } }
 
-    /// The share of the capture that was read, if its size is known. A snapshot: another thread asks for it.
-    var share: Double? { bytesTotal.map { Double(bytesRead.load(ordering: .relaxed)) / Double(max(1, $0)) } }
+    /// The share of the captures that is done, if their size is known. A snapshot: another thread asks for it.
+    ///
+    /// - Parameter records: how many are done: what was only read ahead does not count.
+    func share(after records: Int) -> Double? {
+        guard let bytesTotal else { return nil }
+        let polled = Double(max(1, recordsPolled.load(ordering: .relaxed)))
+        let read = Double(bytesPolled.load(ordering: .relaxed)) / Double(max(1, bytesTotal))
+        return read * min(1, Double(records) / polled)
+    }
+
+    /// Where a line stands that was polled.
+    func place(ofLine number: Int) -> (path: String, line: Int) { inputs.place(ofLine: number) }
 
     func poll(_ limits: BatchLimits, waitMilliseconds: Int) throws -> PollRound {
         var round = PollRound()
         var bytes = 0
         while round.records.count < limits.records, bytes < limits.bytes {
-            guard let line = try reader.nextRange() else {
+            guard let line = try inputs.nextRange() else {
                 round.ended = true
                 break
             }
-            guard !reader.isCut || !LeftOutLines.isUnfinished(reader.chunk[line]) else {
-                cutLine = reader.lineNumber
+            guard !inputs.isCut || !LeftOutLines.isUnfinished(inputs.chunk[line]) else {
+                cutLines.append(inputs.place(ofLine: inputs.lineNumber))
                 continue
             }
             bytes += line.count
-            round.records.append(.captureLine(chunk: reader.chunk, range: line, lineNumber: reader.lineNumber))
+            round.records.append(.captureLine(chunk: inputs.chunk, range: line, lineNumber: inputs.lineNumber))
         }
-        bytesRead.store(reader.bytesRead, ordering: .relaxed)
+        bytesPolled.store(inputs.bytesConsumed, ordering: .relaxed)
+        recordsPolled.add(round.records.count, ordering: .relaxed)
         return round
     }
 
@@ -72,15 +86,12 @@ final class CaptureLog: RequestSource, PackedUnit {
     }
 
     private static func pack(_ records: [OutboundRecord], _ topics: [OutputTopic: String]) -> [PackedOutput] {
-        var packed: [PackedOutput] = []
-        var rest = records[...]
-        while let stream = rest.first?.stream {
-            let run = rest.prefix { $0.stream == stream }
-            rest = rest[run.endIndex...]
-            guard let topic = topics[stream] else { continue }
-            packed.append(PackedOutput(stream: stream, bytes: CaptureCodec.encode(run, topic: topic)))
+        files.compactMap { stream, _ in
+            guard let topic = topics[stream] else { return nil }
+            return CaptureCodec.encode(records, of: stream, topic: topic).map {
+                PackedOutput(stream: stream, bytes: $0)
+            }
         }
-        return packed
     }
 
     func begin() { pending = [] }

@@ -8,15 +8,18 @@ internal import Settings
 /// A replay: a capture through the pipeline, with every file it writes.
 struct ReplaySession {
     struct Options: Sendable {
-        var input: String
+        /// Read in this order, as one capture.
+        var inputs: [String]
         var output: String
         var keys: String?
         /// Whether tokens, artifacts and challenges are made.
         var mints = false
         /// Whether lines that are no record are left out and counted, instead of ending the replay.
         var skipsBadLines = false
-        init(input: String, output: String, keys: String? = nil) {
-            self.input = input
+        /// A file with a line for each record that is not accepted.
+        var explain: String?
+        init(inputs: [String], output: String, keys: String? = nil) {
+            self.inputs = inputs
             self.output = output
             self.keys = keys
         }
@@ -35,7 +38,11 @@ struct ReplaySession {
         self.options = options
     }
 
-    /// - Parameter report: called with the finished requests and, if known, the share of the capture that was read.
+    private var inputName: String {
+        options.inputs.count == 1 ? options.inputs[0] : "\(options.inputs.count) captures"
+    }
+
+    /// - Parameter report: called with the finished requests and, if known, the share of the captures that is done.
     func run(report: (_ requests: Int, _ share: Double?) -> Void) throws -> ReplaySummary {
         let alarms = Locked<[String]>([])
         let factory = try LaneFactory(configuration) { alarm in alarms.withLock { $0.append(alarm) } }
@@ -51,7 +58,7 @@ struct ReplaySession {
         }
         settings.skipsBadLines = options.skipsBadLines
         let log = try CaptureLog(
-            input: options.input,
+            inputs: options.inputs,
             output: options.output,
             topics: configuration.topics.outputs
         )
@@ -60,6 +67,8 @@ struct ReplaySession {
         var loopOptions = BatchLoop.Options()
         loopOptions.batch = configuration.batch
         loopOptions.batch.records = min(configuration.batch.records, Self.batchRecords)
+        let writer = try explanations(settings)
+        loopOptions.observer = writer?.observer
         let loop = BatchLoop(
             log: LogRoles(source: log, packed: log),
             settings: settings,
@@ -70,20 +79,32 @@ struct ReplaySession {
             wallClock: { nil }
         )
         let start = ContinuousClock.now
-        do { try driver.run(loop) { tally, _ in report(tally.requests, log.share) } } catch let fault as CaptureFault {
-            throw LeftOutLines.fault(options.input, fault.lineNumber, fault.reason)
+        do {
+            try driver.run(loop) { tally, _ in report(tally.requests, log.share(after: tally.requests)) }
+        } catch let fault as CaptureFault {
+            let place = log.place(ofLine: fault.lineNumber)
+            throw LeftOutLines.fault(place.path, place.line, fault.reason)
         }
         try log.close()
+        try writer?.close()
         let elapsed = ContinuousClock.now - start
         return ReplaySummary(
             tally: loop.tally,
             warnings: alarms.withLock { $0 }
-                + LeftOutLines(cutLine: log.cutLine, count: loop.tally.skippedLines).warnings(of: options.input),
+                + log.cutLines.flatMap { LeftOutLines(cutLine: $0.line).warnings(of: $0.path) }
+                + LeftOutLines(count: loop.tally.skippedLines).warnings(of: inputName),
             seconds: elapsed / .seconds(1),
             lanes: factory.count,
             engine: factory.engine.name,
             signatures: factory.meter.total,
             microsecondsPerSignature: factory.meter.microsecondsPerSignature
         )
+    }
+
+    private func explanations(_ settings: PipelineSettings) throws -> ExplanationWriter? {
+        try options.explain.map { path in
+            let explainer = Explainer(settings: settings, anchors: try configuration.trustAnchors())
+            return try ExplanationWriter(path, explainer: explainer)
+        }
     }
 }

@@ -21,7 +21,6 @@ enum LabAnchors {
     }
 
     private static func isLab(_ file: AnchorSettings.File) -> Bool {
-        let certificates = CACertificate(der: file.pem).map { [$0] } ?? CACertificate.readPEM(file.pem)
-        return certificates.contains(where: LabCA.isRoot)
+        CACertificate.readAny(file.pem).contains(where: LabCA.isRoot)
     }
 }

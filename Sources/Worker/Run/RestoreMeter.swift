@@ -1,5 +1,6 @@
 internal import Kafka
 internal import Pipeline
+internal import Settings
 internal import Synchronization
 
 /// Reports the progress of a restore of newly assigned partitions: a line every few seconds while it moves, one when it
@@ -9,7 +10,7 @@ struct RestoreMeter {
     /// Longer than transactions usually last: a restore that stands still for longer may wait for an operator.
     private static let patience = Duration.seconds(60)
 
-    private let console: Console
+    private let log: EventLog
     private let now: () -> ContinuousClock.Instant
     private var last: RestoreProgress?
     /// Records of all restores that were reported.
@@ -19,8 +20,8 @@ struct RestoreMeter {
     /// When the restore last moved; nil once the standstill was reported.
     private var moved: ContinuousClock.Instant?
 
-    init(console: Console, now: @escaping () -> ContinuousClock.Instant = { .now }) {
-        (self.console, self.now) = (console, now)
+    init(log: EventLog, now: @escaping () -> ContinuousClock.Instant = { .now }) {
+        (self.log, self.now) = (log, now)
         (started, printed) = (now(), now())
     }
 
@@ -37,7 +38,14 @@ struct RestoreMeter {
             reported = total
             let rate = Double(records) / max(0.001, (now - started) / .seconds(1))
             let speed = last == nil ? "" : ", \(Int(rate).grouped) records/s"
-            console.print("the ledger is restored: \(records.grouped) records\(speed)")
+            log.log(
+                LogEvent(
+                    .info,
+                    .ledgerRestored,
+                    "the ledger is restored: \(records.grouped) records\(speed)",
+                    counts: [LogEvent.Count("records", records)]
+                )
+            )
             // The memory of the restore is free now, but the allocator would keep it: more than the keys themselves.
             FreedMemory.giveBack()
         }
@@ -49,13 +57,15 @@ struct RestoreMeter {
         guard progress == last else {
             guard now - printed >= Self.interval else { return }
             printed = now
-            console.print("restoring the ledger: \(progress.records.grouped) records, \(left) left")
+            log.log(.info, .ledgerRestoring, "restoring the ledger: \(progress.records.grouped) records, \(left) left")
             return
         }
         guard let since = moved, now - since >= Self.patience else { return }
         moved = nil
-        console.printError(
-            "\(AttestWorker.name): the restore makes no progress with \(left) offsets left: the ledger topic's "
+        log.log(
+            .warning,
+            .ledgerStalled,
+            "the restore makes no progress with \(left) offsets left: the ledger topic's "
                 + "broker is away, or a transaction stays open there (kafka-transactions describe-producers shows which)"
         )
     }

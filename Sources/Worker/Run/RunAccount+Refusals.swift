@@ -21,20 +21,22 @@ extension RunAccount {
 
 /// Reports when a partition remembers as many used tokens as it may.
 struct SessionTokenMeter {
-    private let console: Console
+    private let log: EventLog
     private let limit: Int
     private var isReported = false
 
-    init(console: Console, limits: RequestLimits) {
-        self.console = console
+    init(log: EventLog, limits: RequestLimits) {
+        self.log = log
         limit = limits.sessionTokens
     }
 
     mutating func update(_ tally: LoopTally) {
         guard !isReported, tally.sessionTokensOverLimit > 0 else { return }
         isReported = true
-        console.printError(
-            "warning: session tokens are refused: a partition remembers \(limit.grouped) used tokens already; raise "
+        log.log(
+            .warning,
+            .tokensFull,
+            "session tokens are refused: a partition remembers \(limit.grouped) used tokens already; raise "
                 + "limits.sessionTokens in worker.json, shorten tokenTtl, or use limited-use tokens"
         )
     }

@@ -15,6 +15,16 @@ enum RunAccount {
             + "\(tally.batches.grouped) commits, \(tally.aborts.grouped) aborts"
     }
 
+    /// The same in numbers.
+    static func counts(_ tally: LoopTally) -> [LogEvent.Count] {
+        [
+            LogEvent.Count("requests", tally.requests), LogEvent.Count("accepted", tally.accepted),
+            LogEvent.Count("duplicates", tally.duplicates), LogEvent.Count("refused", tally.refusedTotal),
+            LogEvent.Count("deferred", tally.deferred), LogEvent.Count("deadLetters", tally.deadLettersTotal),
+            LogEvent.Count("commits", tally.batches), LogEvent.Count("aborts", tally.aborts),
+        ]
+    }
+
     /// The most frequent first.
     private static func reasons(_ counts: [String: Int]) -> String {
         guard !counts.isEmpty else { return "" }

@@ -27,10 +27,12 @@ final class WorkerSession {
     private let directory: String
     private let loaded: LoadedConfiguration
     private let console: Console
+    private let log: EventLog
     private let access: BrokerAccess
     private let anchors: TrustAnchors
     private let engine: EngineChoice
     private let signing: SigningChoice
+    private let monitor: WorkerMonitor
 
     private var configuration: Configuration { loaded.configuration }
 
@@ -40,12 +42,15 @@ final class WorkerSession {
         self.console = console
         loaded = try LoadedConfiguration.load(directory: directory)
         let configuration = loaded.configuration
+        log = EventLog.standard(configuration.log, isTerminal: console.isTerminal)
         anchors = try configuration.trustAnchors()
         var engineSettings = configuration.engine
         if let engine { engineSettings.use = engine }
         self.engine = try EngineChoice(engineSettings)
         signing = try SigningChoice(engineSettings)
+        monitor = WorkerMonitor(loaded, engine: self.engine)
         access = try BrokerAccess(configuration, instance: instance)
+        log.name(instance: access.settings.instanceName)
     }
 
     /// Validates everything that needs no record consumed, the broker included.
@@ -57,23 +62,50 @@ final class WorkerSession {
             return configuration.delivery == .exactlyOnce
                 ? try found + access.transactionFindings(loops: configuration.loopCount) : found
         }
-        try report(findings, endsAt: { $0.severity == .problem })
-        printDoubts()
+        let say: (LogEvent) -> Void = { [console] event in
+            if event.level > .info {
+                console.printError("warning: \(event.message)")
+            } else {
+                console.print(event.message)
+            }
+        }
+        try report(findings, endsAt: { $0.severity == .problem }, say)
+        sayDoubts(say)
     }
 
-    /// Prints the doubtful findings, or that there are none.
+    /// Says the doubtful findings, or that there are none.
     ///
     /// - Throws: ``CommandFault`` for a finding that keeps the worker from running.
-    private func report(_ findings: [TopicFinding], endsAt isFatal: (TopicFinding) -> Bool) throws {
-        if let address = access.embeddedAddress { console.print("the embedded broker listens on \(address)") }
-        for finding in findings where !isFatal(finding) { console.printError("warning: \(finding.message)") }
+    private func report(
+        _ findings: [TopicFinding],
+        endsAt isFatal: (TopicFinding) -> Bool,
+        _ say: (LogEvent) -> Void
+    ) throws {
+        if let address = access.embeddedAddress {
+            say(LogEvent(.info, .starting, "the embedded broker listens on \(address)"))
+        }
+        for finding in findings where !isFatal(finding) {
+            say(LogEvent(.warning, .configurationDoubtful, finding.message))
+        }
         let problems = findings.filter(isFatal).map(\.message)
         guard problems.isEmpty else { throw CommandFault(problems.joined(separator: "; ")) }
-        console.print("configuration, anchors and topics are in order: \(try access.partitionCount()) partitions")
+        let count = try access.partitionCount()
+        say(LogEvent(.info, .starting, "configuration, anchors and topics are in order: \(count) partitions"))
     }
 
     /// Runs until a signal asks for the end, or the log cannot go on.
+    ///
+    /// - Throws: ``LoggedFault`` for what ends the worker: its sentence is the log's last line.
     func run() throws {
+        ClientLog.route { [log] in log.log(LogEvent($0)) }
+        defer { log.finish() }
+        do { try work() } catch  where log.style != .terminal {
+            log.log(.error, .stopped, AttestWorker.sentence(for: error))
+            throw LoggedFault(exitCode: AttestWorker.exitCode(for: error))
+        }
+    }
+
+    private func work() throws {
         let drivers = (0..<configuration.loopCount).map { _ in
             LoopDriver(idleWaitMilliseconds: min(configuration.batch.milliseconds, Self.mostIdleMilliseconds))
         }
@@ -84,41 +116,47 @@ final class WorkerSession {
             shutdown.cancel()
             hangup.cancel()
         }
+        let server = monitor.serve(configuration) { [log] in log.log(.warning, .metricsUnserved, $0) }
+        defer { withExtendedLifetime(server) {} }
         guard try waitForBroker(stopped) else { return }
         begun.set()
-        printMode()
-        printDoubts()
+        sayMode()
+        sayDoubts(log.log)
         let partitions = try access.partitionCount()
-        let notices = NoticeBoard()
+        let alarm: @Sendable (String) -> Void = { [log] in log.log(.error, .engineDisagrees, "ALARM: \($0)") }
         let factory = LaneFactory(
             lanes: configuration.lanes,
             engine: engine,
             anchors: anchors,
             limits: configuration.pipelineSettings(loaded.keys.rings).objectLimits,
-            alarm: { notices.post("ALARM: \($0)") }
+            alarm: alarm
         )
-        console.print("signatures are verified by \(engine.text), on \(factory.count) lanes")
-        let library = signing.make(engine, factory.watch) { notices.post("ALARM: \($0)") }
+        log.log(.info, .starting, "signatures are verified by \(engine.text), on \(factory.count) lanes")
+        let library = signing.make(engine, factory.watch, alarm: alarm)
         let signer = loaded.keys.rings.tokens.signer(library)
-        if let text = signing.text(signer, loaded.keys.rings.tokens) { console.print("tokens are signed by \(text)") }
+        if let text = signing.text(signer, loaded.keys.rings.tokens) {
+            log.log(.info, .starting, "tokens are signed by \(text)")
+        }
         let settings = configuration.liveSettings(loaded.keys.rings, signer: signer, partitions: partitions)
         access.settings.isStopping = { stopped.isSet }
+        access.settings.statisticsMilliseconds = monitor.statisticsMilliseconds(configuration)
         let restored = RestoreCount()
         let options = try options(of: drivers.count, factory)
-        let logs = try openLogs(drivers.count, notices, restored, partitions)
+        let logs = try openLogs(drivers, restored, partitions)
         let loops = LoopSet(
             zip(drivers, zip(logs, options)).map { driver, parts in
                 LoopSet.Member(
                     driver: driver,
-                    loop: loop(driver, parts, factory, settings, notices),
+                    loop: loop(driver, parts, factory, settings),
+                    logSight: parts.0.sight,
                     close: parts.0.close
                 )
             }
         )
-        let watch = watch(loops, hangup, library, partitions, notices)
-        var progress = ProgressMeter("run", unit: "records", total: nil, console: console)
+        let watch = watch(loops, hangup, library, partitions)
+        monitor.noteRunning(drivers, factory)
         do {
-            try attend(loops, stopped, LaneWatch(factory.works), notices, watch, restored, &progress)
+            try attend(loops, stopped, LaneWatch(factory.works), watch, restored)
         } catch let fault as KafkaFault {
             try? loops.close()
             throw CommandFault("the broker ended the work: \(fault).")
@@ -129,21 +167,18 @@ final class WorkerSession {
             try? loops.close()
             throw CommandFault("\(fault); raise max.message.bytes of the dead-letter topic.")
         }
-        progress.finish()
-        for line in notices.take() { console.printError("\(AttestWorker.name): \(line)") }
-        if loops.endedWithoutCommit { Self.tell(Self.leavingEarly) }
+        if loops.endedWithoutCommit { log.log(.warning, .stopping, Self.leavingEarly) }
         try loops.close()
         let tally = loops.tally
-        if let line = RunAccount.withoutEvents(tally) { console.print(line) }
-        console.print(RunAccount.line(tally))
+        if let line = RunAccount.withoutEvents(tally) { log.log(.info, .stopped, line) }
+        log.log(LogEvent(.info, .stopped, RunAccount.line(tally), counts: RunAccount.counts(tally)))
     }
 
     private func loop(
         _ driver: LoopDriver,
         _ parts: (log: KafkaRecordLog, options: BatchLoop.Options),
         _ factory: LaneFactory,
-        _ settings: PipelineSettings,
-        _ notices: NoticeBoard
+        _ settings: PipelineSettings
     ) -> BatchLoop {
         BatchLoop(
             log: parts.log.roles,
@@ -153,7 +188,11 @@ final class WorkerSession {
             post: driver.post,
             wallClock: { EvaluationTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) },
             uptime: Uptime.milliseconds,
-            notice: { notices.post(String(describing: $0)) }
+            notice: { [monitor, log] in
+                let event = LogEvent($0)
+                if event.level > .info { monitor.note(fault: event.message) }
+                log.log(event)
+            }
         )
     }
 
@@ -162,6 +201,7 @@ final class WorkerSession {
         let solitude = Solitude(loops: count)
         var options = solitude.seats.map { seat in
             var options = BatchLoop.Options()
+            options.meter = factory.stages
             options.batch = configuration.batch
             options.seat = seat
             return options
@@ -171,73 +211,78 @@ final class WorkerSession {
             stableID: try access.settings.stableID(),
             topic: configuration.topics.requests,
             works: factory.works + options.map(\.work),
-            tell: { console.printError("\(AttestWorker.name): \($0)") }
+            tell: { log.log(.warning, .crashFound, $0) }
         )
         for index in options.indices { options[index].heed(marks) }
         return options
     }
 
-    /// Runs the loops, and prints the news ten times a second.
+    /// Runs the loops, and looks after them ten times a second.
     private func attend(
         _ loops: LoopSet,
         _ stopped: StopFlag,
         _ watched: LaneWatch,
-        _ notices: NoticeBoard,
         _ watch: ConfigurationWatch,
-        _ restored: RestoreCount,
-        _ progress: inout ProgressMeter
+        _ restored: RestoreCount
     ) throws {
-        var (lanes, shown) = (watched, 0)
-        var restoring = RestoreMeter(console: console)
-        var sessions = SessionTokenMeter(console: console, limits: configuration.limits)
+        var lanes = watched
+        var restoring = RestoreMeter(log: log)
+        var sessions = SessionTokenMeter(log: log, limits: configuration.limits)
+        var news = RunNews(log: log, monitor: monitor)
         // The others' calls to the broker then give up soon, too.
         try loops.run(stopping: stopped.set) { tally, restore in
-            for line in notices.take() { console.printError("\(AttestWorker.name): \(line)") }
             watch.poll()
+            monitor.look()
             restoring.update(restore, total: restored.total)
             sessions.update(tally)
-            if let hung = lanes.look() {
-                Self.tell(hung.sentence(topic: configuration.topics.requests))
-                // At once: an orderly exit would wait for the thread that hangs.
-                _exit(1)
-            }
-            if tally.requests != shown { progress.update(tally.requests) }
-            shown = tally.requests
+            news.look(tally)
+            guard let hung = lanes.look() else { return }
+            log.log(.error, .laneHung, hung.sentence(topic: configuration.topics.requests))
+            // At once: an orderly exit would wait for the thread that hangs.
+            leave(with: ExitCode.failed)
         }
+    }
+
+    /// Leaves without waiting for anything but the log.
+    private func leave(with code: Int32) -> Never {
+        log.finish()
+        _exit(code)
     }
 
     /// Handles the first signal: before `begun` is set nothing was begun; later, batches in flight are finished.
     private func shutdown(_ drivers: [LoopDriver], _ stopped: StopFlag, _ begun: StopFlag) -> Shutdown {
-        Shutdown { shutdown in
+        Shutdown { [monitor, log] shutdown in
             guard begun.isSet else {
                 // The first question to the broker may take seconds, and nothing depends on its answer.
-                Self.tell("stop requested before the broker answered: nothing was started")
+                log.log(.info, .stopped, "stop requested before the broker answered: nothing was started")
+                log.finish()
                 _exit(ExitCode.done)
             }
-            Self.tell("stop requested: finishing the work in flight first")
+            log.log(.info, .stopping, "stop requested: finishing the work in flight first")
             stopped.set()
+            monitor.noteStopping()
             for driver in drivers { driver.stop() }
             shutdown.limit(seconds: Self.stopSeconds) {
-                Self.tell("the broker does not answer: \(Self.leavingEarly)")
+                log.log(.error, .stopped, "the broker does not answer: \(Self.leavingEarly)")
+                log.finish()
             }
         }
     }
 
-    /// From any thread, and not through the console: the thread that uses the console may be the one that hangs.
-    private static func tell(_ line: String) {
-        FileHandle.standardError.write(Data("\(AttestWorker.name): \(line)\n".utf8))
-    }
-
     private func openLogs(
-        _ count: Int,
-        _ notices: NoticeBoard,
+        _ drivers: [LoopDriver],
         _ restored: RestoreCount,
         _ partitions: Int32
     ) throws -> [KafkaRecordLog] {
         access.settings.partitions = partitions
-        let trouble: @Sendable (KafkaFault) -> Void = { notices.post($0.description) }
-        return try access.settings.members(count).map { settings in
-            switch configuration.delivery {
+        let trouble: @Sendable (KafkaFault) -> Void = { [monitor, log] in
+            monitor.note(fault: $0.description)
+            log.log(LogEvent($0))
+        }
+        return try zip(drivers, access.settings.members(drivers.count)).map { driver, member in
+            var settings = member
+            settings.noteLife = driver.life.note
+            return switch configuration.delivery {
             case .exactlyOnce: try KafkaRecordLog(exactlyOnce: settings, trouble: trouble, restored: restored.add)
             case .atLeastOnce: try KafkaRecordLog(atLeastOnce: settings, trouble: trouble, restored: restored.add)
             }
@@ -249,8 +294,7 @@ final class WorkerSession {
         _ loops: LoopSet,
         _ hangup: Hangup,
         _ library: SigningLibrary?,
-        _ partitions: Int32,
-        _ notices: NoticeBoard
+        _ partitions: Int32
     ) -> ConfigurationWatch {
         ConfigurationWatch(
             directory: directory,
@@ -261,13 +305,14 @@ final class WorkerSession {
                 let settings = configuration.liveSettings(keys, signer: signer, partitions: partitions)
                 loops.replace(settings) { missing in taken(missing?.description) }
             },
-            say: { notices.post($0) }
+            say: log.log,
+            reloaded: monitor.note
         )
     }
 
-    private func printDoubts() {
+    private func sayDoubts(_ say: (LogEvent) -> Void) {
         for line in loaded.warnings(now: Int64(Date().timeIntervalSince1970 * 1000)) {
-            console.printError("warning: \(line)")
+            say(LogEvent(.warning, .configurationDoubtful, line))
         }
     }
 
@@ -275,7 +320,8 @@ final class WorkerSession {
     ///
     /// - Returns: false when a signal came first.
     private func waitForBroker(_ stopped: StopFlag) throws -> Bool {
-        var isReported = false
+        var isAway = false
+        monitor.noteWaiting()
         // Short at first: a user soon sees that the broker is absent, and a signal does not wait long.
         var patience = Self.firstPatience
         let newsLimit = ContinuousClock.now + Self.newsTime
@@ -286,11 +332,12 @@ final class WorkerSession {
                     Thread.sleep(forTimeInterval: Self.retryPause)
                     continue
                 }
-                try report(findings) { $0.severity == .problem && $0.endsRun }
+                if isAway { log.log(.info, .brokerBack, "the broker answers") }
+                try report(findings, endsAt: { $0.severity == .problem && $0.endsRun }, log.log)
                 return !stopped.isSet
             } catch let fault as KafkaFault where fault.isRecoverable {
-                if !isReported { console.printError("\(AttestWorker.name): waiting for the broker: \(fault.message)") }
-                isReported = true
+                if !isAway { log.log(.warning, .brokerWaiting, "waiting for the broker: \(fault.message)") }
+                isAway = true
                 patience = min(patience * 2, Self.lastPatience)
                 Thread.sleep(forTimeInterval: Self.retryPause)
             }
@@ -298,19 +345,21 @@ final class WorkerSession {
         return false
     }
 
-    private func printMode() {
+    private func sayMode() {
         let count = configuration.loopCount
         if count > 1 {
             let name = access.settings.instanceName
-            console.print("\(count) loops: instances \(name)-0 to \(name)-\(count - 1)")
+            log.log(.info, .starting, "\(count) loops: instances \(name)-0 to \(name)-\(count - 1)")
         }
         // The embedded broker makes it a trial run, whatever else is configured.
         if !configuration.embeddedBroker {
-            for line in LabAnchors.warnings(configuration.anchors) { console.printError("warning: \(line)") }
+            for line in LabAnchors.warnings(configuration.anchors) { log.log(.warning, .configurationDoubtful, line) }
         }
         guard configuration.delivery == .atLeastOnce else { return }
-        console.printError(
-            "warning: delivery is at-least-once: after a fault requests may be answered twice, though no counter moves twice"
+        log.log(
+            .warning,
+            .configurationDoubtful,
+            "delivery is at-least-once: after a fault requests may be answered twice, though no counter moves twice"
         )
     }
 }
@@ -320,24 +369,4 @@ final class StopFlag: Sendable {
     private let flag = Atomic<Bool>(false)
     func set() { flag.store(true, ordering: .relaxed) }
     var isSet: Bool { flag.load(ordering: .relaxed) }
-}
-
-/// News from the loop's queue for the thread that prints. The same line is not repeated.
-final class NoticeBoard: Sendable {
-    private let lines = Locked<(waiting: [String], last: String)>(([], ""))
-
-    func post(_ line: String) {
-        lines.withLock { state in
-            guard line != state.last else { return }
-            state.last = line
-            state.waiting.append(line)
-        }
-    }
-
-    func take() -> [String] {
-        lines.withLock { state in
-            defer { state.waiting = [] }
-            return state.waiting
-        }
-    }
 }

@@ -152,7 +152,7 @@ struct AccessTests {
         #expect(refused.waitForEnd() == .exit(1), "\(refused.error) \(refused.output)")
         let last = refused.error.split(separator: "\n").last.map(String.init) ?? ""
         let sentence = "the right \(missing.right(workplace)) is missing"
-        #expect(last.hasPrefix("attest-worker: ") && last.contains(sentence), "\(refused.error)")
+        #expect(last.contains(" error stopped: ") && last.contains(sentence), "\(refused.error)")
         try cluster().remove([denial])
         try work(workplace)
         let findings = try workplace.reckon()

@@ -52,6 +52,16 @@ package struct FleetReading: Sendable {
     }
 }
 
+extension AnswerCounts.Event {
+    /// Whether each record brings one of these.
+    fileprivate var isOutcome: Bool {
+        switch self {
+        case .accepted, .refused, .deferred, .deadLetter: true
+        case .duplicate, .minted, .rollout, .restored, .tokenUse, .outdated: false
+        }
+    }
+}
+
 /// The invariants, which must hold whatever happened. Each violation gives a sentence.
 package struct FleetCheck {
     private let fleet: SimulatedFleet
@@ -77,6 +87,19 @@ package struct FleetCheck {
         try checkCounters()
         checkLedgers()
         checkMemories()
+        if fleet.plan.delivery == .exactlyOnce { checkCounts() }
+    }
+
+    /// No process counts what is not written; processes that end in order count all of it. One that gives its partitions
+    /// back after a commit without an answer never learns the outcome.
+    private mutating func checkCounts() {
+        let tally = fleet.tally
+        let counted = tally.answers.counts.reduce(0) { $1.key.event.isOutcome ? $0 + $1.value : $0 }
+        let written = reading.outputs.values.reduce(0) { $0 + $1.count }
+        if counted > written { complaints.append("\(counted) outcomes are counted, and \(written) written") }
+        let gaveBack = tally.rebalances[.lost] != nil || tally.rebalances[.revoked] != nil
+        guard fleet.deaths == 0, !gaveBack, counted < written else { return }
+        complaints.append("only \(counted) outcomes of \(written) are counted")
     }
 
     /// Their assertion's first answer is the calm run's `unknown-key`, and a later answer accepts it.

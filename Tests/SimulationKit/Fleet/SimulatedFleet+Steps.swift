@@ -54,6 +54,7 @@ extension SimulatedFleet {
 
     @discardableResult
     private func remove(_ worker: SimulatedWorker) -> SimulatedWorker {
+        if workers.contains(where: { $0 === worker }) { noteEnd(of: worker) }
         workers.removeAll { $0 === worker }
         return worker
     }
@@ -61,6 +62,7 @@ extension SimulatedFleet {
     /// Restarts a process that has died, under the same name or another, unless it was replaced.
     private func restart(_ worker: SimulatedWorker) {
         counts.note("\(broker.now) \(worker.name) died")
+        deaths += 1
         guard !worker.isReplaced else { return }
         let isSame = chance(0.7)
         counts.add(isSame ? .restartSameID : .restartOtherID)

@@ -73,6 +73,9 @@ package final class SimulatedFleet {
     private let scratch: LaneScratch
     var random: SeededRandom
     package internal(set) var workers: [SimulatedWorker] = []
+    /// What processes that have ended had counted, and how many of those did not end in order.
+    private(set) var pastTally = LoopTally()
+    var deaths = 0
     /// Processes that will be started again, and when.
     var restarts: [(name: String, at: Int64)] = []
     private var nextName = 1
@@ -152,6 +155,11 @@ package final class SimulatedFleet {
         (workers, restarts) = ([], [])
         for _ in 0..<3 { broker.advance(by: 60_000) }
     }
+
+    /// What all processes have counted.
+    var tally: LoopTally { workers.reduce(into: pastTally) { $0.add($1.loop.tally) } }
+
+    func noteEnd(of worker: SimulatedWorker) { pastTally.add(worker.loop.tally) }
 
     func newName() -> String {
         defer { nextName += 1 }

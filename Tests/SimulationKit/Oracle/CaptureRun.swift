@@ -27,8 +27,17 @@ package struct CaptureRun: Equatable {
     /// All other last records of the ledger topic that have not expired.
     package let state: [String]
 
-    package init(_ capture: RandomCapture, _ layout: CaptureLayout, seed: UInt64 = 1) throws {
-        let log = CutLog(capture.records, ledger: capture.ledger, batch: layout.batch)
+    /// - Parameters:
+    ///   - records: in place of the capture's own.
+    ///   - observer: sees each record as it is admitted.
+    package init(
+        _ capture: RandomCapture,
+        _ layout: CaptureLayout,
+        seed: UInt64 = 1,
+        records: [InboundRecord]? = nil,
+        observer: Observer? = nil
+    ) throws {
+        let log = CutLog(records ?? capture.records, ledger: capture.ledger, batch: layout.batch)
         let anchors = try RandomCapture.ca.anchors()
         let lanes = GrainLanes(
             (0..<layout.lanes).map { _ in
@@ -42,6 +51,7 @@ package struct CaptureRun: Equatable {
         let now = capture.now
         var options = BatchLoop.Options()
         options.batch.records = Int.max
+        options.observer = observer
         let loop = BatchLoop(
             log: LogRoles(source: log, unit: log, ledgers: log),
             settings: capture.settings,

@@ -1,7 +1,7 @@
 package import AppAttest
 internal import AppCheck
 internal import Crypto
-internal import DeviceLab
+package import DeviceLab
 package import Log
 package import Pipeline
 internal import TestKit
@@ -26,7 +26,7 @@ package struct RandomCapture {
     private var offsets: [Int32: Int64] = [:]
 
     static let partitions: Int32 = 2
-    static let ca = LabCA(seed: 1, signer: OracleSigner())
+    package static let ca = LabCA(seed: 1, signer: OracleSigner())
     private static let resources = [
         ExchangeKit.resource, ExchangeKit.otherResource,
         "projects/\(ExchangeKit.otherProject)/apps/1:210987654321:ios:00",

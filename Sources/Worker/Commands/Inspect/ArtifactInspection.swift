@@ -38,13 +38,13 @@ struct ArtifactInspection {
         }
         add("version", artifact.first.map { .number(Int64($0)) })
         let clear = Artifact.keyID(of: artifact)
-        add("keyId", clear.map { .bytes($0.bytes) })
+        add("keyId", clear.map { .base64($0.bytes) })
         add("recordKey", clear.map { .text(String(decoding: Base64.encode($0.bytes), as: UTF8.self)) })
         let sealingKey = Artifact.sealingKeyID(of: artifact)
         add("sealingKeyId", sealingKey.map { .bytes($0.bytes) })
         let entry = configuration?.sealingKeys.first { SealingKeyID(of: $0.id) == sealingKey }
         add("sealingKey", entry.map { .text($0.id) })
-        add("publicKey", opened.map { .bytes($0.publicKey.x963) })
+        add("publicKey", opened.map { .base64($0.publicKey.x963) })
         add("app", opened.map { .text($0.app) })
         add("appleAppId", opened.map { .text($0.appleAppID) })
         add("environment", opened.map { .text($0.environment.rawValue) })

@@ -8,7 +8,7 @@ internal import Settings
 extension Command {
     static let inspect = Command(
         name: "inspect",
-        summary: "one attestation, assertion, receipt or artifact explained field by field, each check with its result",
+        summary: "one object, or one record of a capture, explained field by field, each check with its result",
         options: [
             .value("--config", "DIR", "judge by this configuration's anchors, apps and keys (Apple's roots, no app)"),
             .value("--app-id", "ID", "an App ID to accept, instead of the configuration's", .repeatable),
@@ -17,15 +17,37 @@ extension Command {
             .value("--client-data-hash", "B64", "the client data hash"),
             .value("--client-data", "FILE", "a file to hash instead"),
             .value("--at", "TIME", "judge dates as of this time (the time of issue, dates not judged)"),
+            .value("--input", "CAPTURE", "explain a record of this capture, not an object; - for standard input"),
+            .value("--record", "PARTITION/OFFSET", "the record"),
+            .value("--request-id", "ID", "the record, as the first with this request id"),
+            .value("--keys", "KEYS", "the keys known before the first record, as for replay"),
+            .value("--now", "TIME", "judge the record's age as a worker does at this time"),
+            .value("--partitions", "N", "judge keys' partitions and rates as on a topic of N partitions"),
+            .flag("--skip-bad-lines", "skip and count lines of the capture that are not records"),
             .flag("--json", "the report as one JSON object"),
         ],
         operands: Command.Operands(
             "FILE|BASE64|-",
-            count: 1...1,
+            count: 0...1,
             summary: "the object or its base64: in a file, on the line, or on standard input"
         ),
-        notes: "A check that cannot be judged names the option that it needs.",
-        run: { try InspectCommand($0).run($1) }
+        notes: """
+            Base64 is taken in either alphabet, padded or not. A check that cannot be judged names the option
+            that it needs.
+            With --input, --config and either --record or --request-id, all records before that one go through
+            the pipeline first. The report shows the key, the counter and the times that the record met, each
+            check with what was presented and expected, and the verdict as 'run' decides it. No token,
+            artifact or challenge is printed.
+            """,
+        run: { arguments, console in
+            if let input = arguments.string("--input") {
+                return try InspectRecord(arguments, input: input).run(console)
+            }
+            if let option = InspectRecord.ofRecords.first(where: { arguments.has($0) }) {
+                throw UsageFault("\(option) needs --input CAPTURE: it is about a record of a capture.")
+            }
+            return try InspectCommand(arguments).run(console)
+        }
     )
 }
 
@@ -89,7 +111,12 @@ struct InspectCommand {
         guard let bytes = try bytes(arguments, "--public-key", "a public key") else { return nil }
         guard bytes.count == P256PublicKey.byteCount, bytes[0] == 0x04, let x = Digest(Array(bytes[1..<33])),
             let y = Digest(Array(bytes[33..<65]))
-        else { throw UsageFault("--public-key must be 65 bytes in base64 that begin with 04.") }
+        else {
+            let first = ReportValue.bytes(Array(bytes.prefix(1)))
+            throw UsageFault(
+                "--public-key must be 65 bytes in base64 that begin with 04, not \(bytes.count) that begin with \(first)."
+            )
+        }
         // Whether the point is on the curve is one of the checks.
         return P256PublicKey(uncheckedX: x, y: y)
     }

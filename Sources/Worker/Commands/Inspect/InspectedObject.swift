@@ -39,7 +39,8 @@ struct InspectedObject {
         }
         guard let kind = Self.kind(of: decoded) else {
             throw UsageFault(
-                "inspect: neither an attestation, an assertion, a receipt nor an artifact (by its first bytes)."
+                "inspect: neither an attestation, an assertion, a receipt nor an artifact: it has \(decoded.count) bytes "
+                    + "and begins with \(ReportValue.bytes(Array(decoded.prefix(8))))."
             )
         }
         (bytes, self.kind) = (decoded, kind)

@@ -23,6 +23,7 @@ struct InspectionView {
     struct Check {
         let name: String
         let outcome: Outcome
+        var comparisons: [Comparison] = []
     }
 
     private let kind: String
@@ -39,7 +40,13 @@ struct InspectionView {
     ///   - gaps: by a check's name.
     ///   - notes: fields beside the object's own.
     init(report: ObjectReport, gaps: [String: Gap], notes: [ReportField] = []) {
-        let checks = report.checks.map { Check(name: $0.name, outcome: Self.outcome($0, gap: gaps[$0.name])) }
+        let checks = report.checks.map { check in
+            Check(
+                name: check.name,
+                outcome: Self.outcome(check, gap: gaps[check.name]),
+                comparisons: check.outcome == .notReached ? [] : check.comparisons
+            )
+        }
         self.init(kind: report.kind.rawValue, fields: report.fields + notes, checks: checks)
     }
 
@@ -56,12 +63,15 @@ struct InspectionView {
         var fieldTable = TextTable()
         for field in fields { fieldTable.add("  " + field.name, field.value.description.printable) }
         var checkTable = TextTable()
-        for check in checks { checkTable.add("  " + check.name, Self.describe(check.outcome)) }
+        for check in checks {
+            checkTable.add("  " + check.name, Self.describe(check.outcome))
+            CheckRows.add(check.comparisons, to: &checkTable)
+        }
         let verdict = reason.map { "refused: \($0)" } ?? "no check that could be judged failed"
         return "\(kind)\n\nfields\n\(fieldTable.text)\n\nchecks\n\(checkTable.text)\n\n\(verdict)"
     }
 
-    /// `{"kind", "fields": {…}, "checks": [{"name", "result", "reason"?, "needs"?, "because"?}], "reason"?}`.
+    /// `{"kind", "fields": {…}, "checks": [{"name", "result", "reason"?, "needs"?, "because"?, "values"?}], "reason"?}`.
     var json: [UInt8] {
         var writer = JSONWriter(capacity: 4096)
         writer.beginObject()
@@ -91,6 +101,7 @@ struct InspectionView {
         switch check.outcome {
         case .passed: gap.map { .notChecked($0) } ?? .passed
         case .failed(let refusal): .failed(refusal.code)
+        case .reported(let refusal): .notChecked(.because("\(refusal.code), which the policy on receipts only reports"))
         case .notReached: .notReached
         case .notJudged: .notChecked(gap ?? .because("the object does not have this part"))
         }
@@ -128,6 +139,10 @@ struct InspectionView {
             writer.string("not-checked")
             writer.key("because")
             writer.string(reason)
+        }
+        if !check.comparisons.isEmpty {
+            writer.key("values")
+            ExplanationJSON.write(check.comparisons, into: &writer)
         }
         writer.endObject()
     }

@@ -105,7 +105,7 @@ struct SimulateCommand {
         return ExitCode.done
     }
 
-    private static var lanes: Int { ProcessInfo.processInfo.activeProcessorCount }
+    private static var lanes: Int { UsableCores.count }
 
     private static var now: Int64 { Int64(Date.now.timeIntervalSince1970 * 1000) }
 

@@ -1,0 +1,13 @@
+extension Refusal: CaseIterable {
+    /// In the order in which the checks of an attestation are judged, then those of an assertion alone.
+    package static var allCases: [Refusal] {
+        [.malformedAttestation, .malformedAssertion, .badFormat, .badCertificate, .chain]
+            + CertificateRole.allCases.map { .expiredOrNotYetValid($0) } + [
+                .nonceMissing, .nonceMalformed, .nonceMismatch, .flags, .aclMissing, .aclMismatch, .keyType,
+                .keyIDMismatch, .appIDMismatch, .counterNotZero, .aaguidUnknown, .environmentMismatch,
+                .credentialIDLength, .credentialIDMismatch, .coseKeyMismatch, .malformedAuthData,
+                .extensionsNotExpected, .categoryMissing, .categoryNotAllowed, .bundleVersionMissing,
+                .bundleVersionNotAllowed,
+            ] + ReceiptRefusal.allCases.map { .receipt($0) } + [.signatureInvalid, .keyInvalid]
+    }
+}

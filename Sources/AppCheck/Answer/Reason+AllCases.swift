@@ -1,0 +1,12 @@
+internal import AppAttest
+
+extension Reason: CaseIterable {
+    /// Checks of objects first.
+    package static var allCases: [Reason] {
+        Refusal.allCases.map { .object($0) } + [
+            .malformedRequest, .unknownMethod, .unknownApp, .keyMismatch, .tooOld, .fromFuture, .unknownKey,
+            .keyAlreadyBound, .counterNotGreater, .artifactInvalid, .challengeInvalid, .challengeExpired,
+            .challengeConsumed, .tokenInvalid, .sessionToken, .rolloutNotAdmitted, .attestationRate, .noActiveKey,
+        ]
+    }
+}

@@ -1,0 +1,27 @@
+internal import Kafka
+
+/// A log on Kafka as others see it, at one moment: what this process knows without asking the broker.
+package struct LogSight: Sendable {
+    /// The committed offsets, by partition; nothing of those that never had one.
+    package var committed: [Int32: Int64] = [:]
+    /// Offsets of the ledger topic that a restore has left to read, by partition.
+    package var restoring: [Int32: Int64] = [:]
+    /// Errors that the consumer has reported so far, by librdkafka's names.
+    package var errors: [String: Int] = [:]
+    /// librdkafka's statistics of the consumer, JSON; empty = none came yet.
+    package var statistics: [UInt8] = []
+
+    package init() {}
+}
+
+extension KafkaRecordLog {
+    /// On the loop's thread.
+    package func sight() -> LogSight {
+        var sight = LogSight()
+        sight.committed = partitions.committed
+        sight.restoring = restore?.remaining ?? [:]
+        sight.errors = pastErrors.merging(consumer.errorCounts, uniquingKeysWith: +)
+        sight.statistics = consumer.statistics
+        return sight
+    }
+}

@@ -1,0 +1,46 @@
+internal import Synchronization
+
+/// What our own arithmetic needs to judge one certificate's signature: its memory, and the second point of the
+/// authority that was asked last. Apple has one that signs receipts, and both cost as much as a verification.
+final class CertificateArithmetic {
+    static let shared = Kept()
+
+    private let p256 = P256Group()
+    private let p384 = P384Group()
+    private var last: (key: P256PublicKey, second: P256SecondPoint)?
+
+    /// Whether the key certainly did not make the signature.
+    func isRefused(_ digest: Digest, _ signature: P256Signature, by key: P256PublicKey) -> Bool {
+        let second = last.flatMap { $0.key == key ? $0.second : nil } ?? P256SecondPoint(of: key)
+        last = (key, second)
+        p256.removeAll()
+        p256.append(key, second, digest, signature)
+        var isRefused = false
+        p256.verify(by: .portable) { _, verdict in isRefused = verdict == .refused }
+        return isRefused
+    }
+
+    /// Whether the table's key certainly did not make the signature.
+    ///
+    /// - Parameter der: SEQUENCE { r, s }.
+    func isRefused(_ digest: P384Number, _ der: [UInt8], by table: P384Table) -> Bool {
+        p384.removeAll()
+        guard p384.append(digest, der) else { return true }
+        var isRefused = false
+        p384.verify(table, by: .portable) { _, verdict in isRefused = verdict == .refused }
+        return isRefused
+    }
+
+    /// One is kept; a thread that finds it in use makes its own.
+    final class Kept: @unchecked Sendable {
+        private let isTaken = Atomic<Bool>(false)
+        /// Used by the thread that has set the flag, and by no other.
+        private let arithmetic = CertificateArithmetic()
+
+        func with(_ body: (CertificateArithmetic) -> Bool) -> Bool {
+            guard !isTaken.exchange(true, ordering: .acquiring) else { return body(CertificateArithmetic()) }
+            defer { isTaken.store(false, ordering: .releasing) }
+            return body(arithmetic)
+        }
+    }
+}

@@ -1,0 +1,47 @@
+internal import CRdkafka
+internal import Synchronization
+
+/// What librdkafka itself has to say, of all clients of the process: one place takes every line.
+package enum ClientLog {
+    package struct Line: Sendable {
+        /// As syslog numbers it: 0 to 7.
+        package let severity: Int
+        /// The library's name of the client, such as `rdkafka#producer-2`.
+        package let client: String
+        /// The library's word for the matter, such as `FAIL`.
+        package let facility: String
+        package let text: String
+    }
+
+    private final class Sink: Sendable {
+        let take: @Sendable (Line) -> Void
+        init(_ take: @escaping @Sendable (Line) -> Void) { self.take = take }
+    }
+
+    private static let sink = AtomicLazyReference<Sink>()
+
+    /// Routes the lines to `take` from now on, on threads of the library. Without it they go to standard error as the
+    /// library writes them.
+    ///
+    /// The first call of a process counts, later ones change nothing: clients may outlive their owners.
+    package static func route(to take: @escaping @Sendable (Line) -> Void) { _ = sink.storeIfNil(Sink(take)) }
+
+    /// A line of a client's callback.
+    static func write(
+        _ client: OpaquePointer,
+        _ level: Int32,
+        _ facility: UnsafePointer<CChar>,
+        _ text: UnsafePointer<CChar>
+    ) {
+        guard let sink = sink.load() else { return unsafe rd_kafka_log_print(client, level, facility, text) }
+        // The library's own texts, which live for as long as the call.
+        let name = unsafe rd_kafka_name(client).map { unsafe String(cString: $0) } ?? ""
+        let line = unsafe Line(
+            severity: Int(level),
+            client: name,
+            facility: String(cString: facility),
+            text: String(cString: text)
+        )
+        sink.take(line)
+    }
+}

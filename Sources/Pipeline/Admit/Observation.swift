@@ -1,0 +1,54 @@
+package import AppAttest
+internal import AppCheck
+internal import Crypto
+internal import Log
+
+/// A record as Admit judged it, with the state that it met: for explanations, made outside of the pipeline.
+package struct Observation: Sendable {
+    package let record: DecodedRecord
+    package let verdict: Verdict
+    package let state: StateThen
+}
+
+package typealias Observer = @Sendable (Observation) -> Void
+
+/// The part of the state that concerns one record, as it was before the record.
+package struct StateThen: Sendable {
+    package internal(set) var key: KeyRecord?
+    /// The record's own time included.
+    package internal(set) var streamTime: EvaluationTime
+    /// The earlier use of the request's challenge with its key.
+    package internal(set) var challenge: ConsumedID?
+    /// The earlier use of the request's token.
+    package internal(set) var token: ConsumedID?
+    package internal(set) var rememberedTokens: Int
+    package internal(set) var attestationRate: RateCount?
+    package internal(set) var challengeRate: RateCount?
+}
+
+extension AdmitStage {
+    /// The state that a record meets. Costs as much as admitting it.
+    func state(before record: DecodedRecord, _ state: inout BatchState) -> StateThen {
+        let partition = record.record.partition
+        var then = StateThen(streamTime: state.streamTime(of: partition), rememberedTokens: 0)
+        guard let request = record.request else { return then }
+        if let keyID = request.keyID {
+            then.key = state.key(keyID, on: partition, forRequestOf: record.valueDigest)
+            if let challenge = request.exchange?.challenge {
+                then.challenge = state.challenge(
+                    ChallengeConsumption.id(challenge: challenge, keyID: keyID),
+                    on: partition
+                )
+            }
+        }
+        if case .project(let number) = request.resource, let claimed = request.unverifiedTokenID {
+            then.token = state.token(Self.tokenID(project: number, claimed), on: partition)
+            then.rememberedTokens = state.rememberedTokens(on: partition)
+        }
+        if let app = request.appIndex {
+            then.attestationRate = state.rate(Gate.attestations.name(names[app]), on: partition)
+            then.challengeRate = state.rate(Gate.challenges.name(names[app]), on: partition)
+        }
+        return then
+    }
+}

@@ -1,0 +1,94 @@
+internal import AppAttest
+internal import AppCheck
+internal import Log
+
+/// What a lane counts of a grain while it encodes.
+struct GrainCounts {
+    var refusals = RefusalCounts()
+    var answers = AnswerCounts()
+    /// Timestamps of the requests that have a result.
+    var timestamps: [Int64] = []
+
+    /// - Parameters:
+    ///   - stream: of the record's first output, a result or a dead letter.
+    ///   - hasAnswer: whether the tokens topic gets one.
+    mutating func add(
+        _ decoded: DecodedRecord,
+        _ finding: Finding,
+        _ verdict: Verdict,
+        _ stream: OutputTopic,
+        hasAnswer: Bool,
+        in registry: Registry
+    ) {
+        refusals.add(decoded, verdict, in: registry)
+        let (app, verb) = Self.account(decoded, in: registry)
+        func count(_ event: AnswerCounts.Event, _ app: Int32) {
+            answers.add(AnswerCounts.Key(app: app, verb: verb, event: event))
+        }
+        if stream == .deadLetters {
+            // A result that the broker would refuse goes to the dead letters instead.
+            if case .deadLetter(let reason) = verdict.outcome { return count(.deadLetter(reason), -1) }
+            return count(.deadLetter(.tooLarge), -1)
+        }
+        if decoded.record.timestamp >= 0 { timestamps.append(decoded.record.timestamp) }
+        switch verdict.outcome {
+        case .accepted: count(.accepted, app)
+        case .refused(let reason, _): count(.refused(reason), app)
+        case .deferred(let reason, _): count(.deferred(reason), app)
+        case .deadLetter, .applied: return
+        }
+        if verdict.isDuplicate { count(.duplicate, -1) }
+        if verdict.isRestored { count(.restored, app) }
+        if verb == .verifyAppCheckToken, let use = Self.use(finding, verdict) {
+            count(.tokenUse(use), Self.subject(finding, in: registry))
+        }
+        guard app >= 0 else { return }
+        // Of the app one member is read: copying all of it would touch counts that the lanes share.
+        if hasAnswer, let times = verdict.order?.times {
+            let algorithm = registry.apps[Int(app)].tokens.algorithm
+            count(.minted(limitedUse: times.isLimitedUse, algorithm), app)
+        }
+        if let decision = verdict.rollout {
+            let mode = registry.apps[Int(app)].rollout.mode
+            count(.rollout(mode, isInside: decision.isInside), app)
+        }
+        if verdict.isAccepted, decoded.leavesOutLimitedUse { count(.outdated, app) }
+    }
+
+    /// The app and the verb that a path names, whatever the outcome of its request.
+    private static func account(_ decoded: DecodedRecord, in registry: Registry) -> (app: Int32, verb: Method?) {
+        if let method = decoded.method { return (Int32(decoded.appIndex ?? -1), method) }
+        guard case .refused(_, let path, _, _) = decoded.shape else { return (-1, nil) }
+        let account = RequestDecoder.account(of: path, in: registry)
+        return (Int32(account.app ?? -1), account.method)
+    }
+
+    private static func use(_ finding: Finding, _ verdict: Verdict) -> AnswerCounts.TokenUse? {
+        switch verdict.outcome {
+        case .accepted:
+            if case .verification(alreadyConsumed: true)? = verdict.order { return .alreadyConsumed }
+            return .firstUse
+        case .refused(.sessionToken, _): return .session
+        case .refused(.tokenInvalid, _): return .invalid
+        case .refused, .deferred, .deadLetter, .applied: return nil
+        }
+    }
+
+    /// The app that a genuine token was minted for.
+    private static func subject(_ finding: Finding, in registry: Registry) -> Int32 {
+        guard case .token(.success(let claims)) = finding else { return -1 }
+        let subject = ExactText(claims.subject)
+        let project = ExactText(claims.projectNumber)
+        return Int32(registry.find(project: project, app: subject) ?? registry.find(oauthClient: subject) ?? -1)
+    }
+}
+
+extension MintOrder {
+    /// Of the token; nil for an order of none.
+    fileprivate var times: TokenTimes? {
+        switch self {
+        case .attestation(_, let times, _), .assertion(let times, _): times
+        case .challenge, .verification: nil
+        }
+    }
+}

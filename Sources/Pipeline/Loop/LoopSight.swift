@@ -1,0 +1,72 @@
+internal import AppAttest
+internal import Log
+
+/// A loop as others see it, at one moment.
+package struct LoopSight: Sendable {
+    package enum Condition: Sendable, Equatable {
+        /// The group has not assigned any partition yet, not even none.
+        case waiting
+        case restoring
+        /// Nothing is taken: the breaker is open, or the clocks disagree.
+        case paused(String)
+        case running
+        case stopping
+    }
+
+    /// A partition and what its ledger has.
+    package struct Partition: Sendable {
+        package var number: Int32
+        package var keys = 0
+        package var challenges = 0
+        package var tokens = 0
+        /// Milliseconds since 1970; nil = none yet.
+        package var streamTime: Int64?
+        /// Why it is not read; nil = it is.
+        package var hold: String?
+
+        package init(number: Int32) { self.number = number }
+    }
+
+    package var condition = Condition.waiting
+    package var partitions: [Partition] = []
+    package var restoring: RestoreProgress?
+    package var batchesInFlight = 0
+    package var isBreakerOpen = false
+    /// Milliseconds that the wall clock is ahead of the newest record's time: the least of the last minute or two.
+    package var clockOffset: Int64?
+
+    package init() {}
+}
+
+extension BatchLoop {
+    /// On the loop's thread; costs some time for each partition.
+    package func sight() -> LoopSight {
+        var sight = LoopSight()
+        sight.condition = condition
+        sight.partitions = (assigned ?? []).sorted().map(partition)
+        sight.restoring = restoring
+        sight.batchesInFlight = inFlight.count
+        sight.isBreakerOpen = breaker.isOpen
+        sight.clockOffset = uptime().flatMap { clockOffset.value(at: $0) }
+        return sight
+    }
+
+    private var condition: LoopSight.Condition {
+        if phaseIsStopped { return .stopping }
+        if assignment.restoration != nil { return .restoring }
+        if let clockDoubt { return .paused(clockDoubt.description) }
+        if breaker.isOpen { return .paused(BreakerOpen().description) }
+        return assigned == nil && log.source.member != nil ? .waiting : .running
+    }
+
+    private func partition(_ number: Int32) -> LoopSight.Partition {
+        var partition = LoopSight.Partition(number: number)
+        partition.hold = held[number]
+        guard let ledger = ledgers[settings.ledgerPartition(number)] else { return partition }
+        partition.keys = ledger.keys.count
+        partition.challenges = ledger.challenges.count
+        partition.tokens = ledger.tokens.count
+        partition.streamTime = ledger.streamTime.milliseconds >= 0 ? ledger.streamTime.milliseconds : nil
+        return partition
+    }
+}

@@ -1,0 +1,29 @@
+/// What a running worker logs, and how.
+package struct LogSettings: Sendable, Equatable {
+    package var format = LogFormat.text
+    package var level = LogLevel.info
+
+    package init() {}
+}
+
+/// The form of a line on standard error.
+package enum LogFormat: String, Sendable, CaseIterable {
+    case text, json
+}
+
+/// How grave an event is, and from which on events are logged.
+package enum LogLevel: String, Sendable, CaseIterable, Comparable {
+    case debug, info, warning, error
+
+    /// As syslog and journald number it.
+    package var severity: Int {
+        switch self {
+        case .debug: 7
+        case .info: 6
+        case .warning: 4
+        case .error: 3
+        }
+    }
+
+    package static func < (one: LogLevel, other: LogLevel) -> Bool { one.severity > other.severity }
+}

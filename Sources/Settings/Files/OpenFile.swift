@@ -1,0 +1,68 @@
+internal import Foundation
+
+/// A file, or standard input, open for reading. Closed with its last owner; standard input stays open.
+@safe final class OpenFile: Sendable {
+    let name: String
+    private let descriptor: Int32
+    /// A regular file's size; nil for pipes, devices and standard input.
+    let size: Int?
+
+    /// - Parameter path: a file, or `-` for standard input.
+    init(path: String) throws(CommandFault) {
+        name = path
+        if path == "-" {
+            (descriptor, size) = (STDIN_FILENO, nil)
+            return
+        }
+        // The path is copied for the call as a C string.
+        descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw CommandFault("cannot read \(path): no such file, or no permission to read it.")
+        }
+        var status = stat()
+        // The call fills the status in.
+        let isKnown = unsafe fstat(descriptor, &status) == 0
+        size = isKnown && status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
+    }
+
+    deinit { if descriptor > STDERR_FILENO { close(descriptor) } }
+
+    /// As many bytes as there are, up to the buffer's size; 0 at the end.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(CommandFault) -> Int {
+        while true {
+            // The buffer is the caller's, and has this size.
+            let count = unsafe Foundation.read(descriptor, buffer.baseAddress, buffer.count)
+            if count >= 0 { return count }
+            guard errno == EINTR else { throw CommandFault("cannot read \(name): \(POSIXText.describe(errno)).") }
+        }
+    }
+
+    /// Bytes behind `rest`, in an array with room for `capacity` in all; as long as `rest` at the end.
+    func read(after rest: ArraySlice<UInt8>, capacity: Int) throws(CommandFault) -> [UInt8] {
+        var outcome: Result<Int, CommandFault> = .success(0)
+        // The rest is copied, then at most as many bytes are read as there is room for.
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: capacity) { target, filled in
+            _ = unsafe target.update(fromContentsOf: rest)
+            outcome = Result { () throws(CommandFault) in
+                let room = unsafe UnsafeMutableRawBufferPointer(
+                    rebasing: UnsafeMutableRawBufferPointer(target)[rest.count...]
+                )
+                return try unsafe read(into: room)
+            }
+            filled = rest.count + ((try? outcome.get()) ?? 0)
+        }
+        _ = try outcome.get()
+        return bytes
+    }
+
+    /// The first bytes, fewer only where the file has no more.
+    func head(_ count: Int) throws(CommandFault) -> [UInt8] {
+        var head: [UInt8] = []
+        while head.count < count {
+            let longer = try read(after: head[...], capacity: count)
+            if longer.count == head.count { break }
+            head = longer
+        }
+        return head
+    }
+}

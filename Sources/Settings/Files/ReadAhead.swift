@@ -1,0 +1,36 @@
+internal import Dispatch
+internal import Pipeline
+
+/// Decompresses a few blocks ahead on a queue of its own, beside the work of the thread that takes them.
+///
+/// Each block taken asks for another one, so that memory is bounded and no thread waits for room.
+final class ReadAhead: @unchecked Sendable {
+    private static let blocks = 4
+
+    private let queue = DispatchQueue(label: "read-ahead", qos: .userInitiated)
+    private let ready = DispatchSemaphore(value: 0)
+    private let filled = Locked<[Result<CompressedInput.Block, CompressedInput.Fault>]>([])
+    // Touched on `queue` only, once this value is made.
+    private let input: CompressedInput
+
+    init(_ input: CompressedInput) {
+        self.input = input
+        for _ in 0..<Self.blocks { ask() }
+    }
+
+    private func ask() {
+        queue.async {
+            let block = Result { () throws(CompressedInput.Fault) in try self.input.next() }
+            self.filled.withLock { $0.append(block) }
+            self.ready.signal()
+        }
+    }
+
+    /// The next block; an empty one is the end. Called by one thread.
+    func next() throws(CompressedInput.Fault) -> CompressedInput.Block {
+        ready.wait()
+        let block = filled.withLock { $0.removeFirst() }
+        ask()
+        return try block.get()
+    }
+}

@@ -1,0 +1,18 @@
+internal import Glibc
+
+/// The terminal behind standard error.
+enum Terminal {
+    /// nil where standard error is none, or does not say.
+    static var columns: Int? {
+        var size = winsize()
+        // The structure lives on this stack, and the call does not keep it.
+        guard unsafe ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
+    }
+
+    /// A line that fits: one that wraps would not be overwritten by the next.
+    static func cut(_ line: String, columns: Int? = Self.columns) -> String {
+        guard let columns, line.count >= columns else { return line }
+        return columns > 1 ? line.prefix(columns - 2) + "…" : ""
+    }
+}

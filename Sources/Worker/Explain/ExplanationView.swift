@@ -1,0 +1,127 @@
+internal import AppAttest
+internal import AppCheck
+internal import JSON
+internal import Log
+internal import Pipeline
+internal import Settings
+
+/// One record explained, as text and as JSON.
+struct ExplanationView {
+    private let explanation: Explanation
+    private let others: [String]
+
+    /// - Parameter others: places of later records with the same request id.
+    init(_ explanation: Explanation, others: [String]) {
+        self.explanation = explanation
+        self.others = others
+    }
+
+    var text: String {
+        var parts = [heading]
+        parts.append(Self.section("before the record", explanation.state))
+        if let object = explanation.object { parts.append(Self.section(object.kind.rawValue, object.fields)) }
+        var table = TextTable()
+        for check in explanation.checks {
+            table.add("  " + check.name.printable, Self.describe(check.outcome))
+            if case .notJudged = check.outcome { continue }
+            CheckRows.add(check.comparisons, to: &table)
+        }
+        parts.append("checks\n" + table.text)
+        parts.append(verdict)
+        if let reason = explanation.reason, let entry = ReasonEntry.find(reason) {
+            parts.append(ReasonView.whole(entry))
+        }
+        return parts.joined(separator: "\n\n")
+    }
+
+    private var heading: String {
+        let record = explanation.record.record
+        var table = TextTable()
+        table.add("record", "\(record.topic)/\(record.partition)/\(record.offset)".printable)
+        table.add("request id", explanation.record.requestID.shown.printable)
+        table.add("app", explanation.app ?? "none that is configured")
+        table.add("verb", explanation.method?.rawValue ?? "none that is served")
+        if let keyID = explanation.keyID { table.add("key ID", keyID.base64) }
+        if !others.isEmpty { table.add("same id later", others.joined(separator: ", ")) }
+        return table.text
+    }
+
+    private static func section(_ name: String, _ fields: [ReportField]) -> String {
+        var table = TextTable()
+        for field in fields { table.add("  " + field.name.printable, field.value.description.printable) }
+        return name + "\n" + table.text
+    }
+
+    private static func describe(_ outcome: ExplainedCheck.Outcome) -> String {
+        switch outcome {
+        case .passed: "passed"
+        case .failed(let reason): "FAILED: \(reason)"
+        case .reported(let reason): "reported, not refused: \(reason)"
+        case .notReached: "not reached: an earlier check failed"
+        case .notJudged(let cause): "not judged: \(cause)"
+        }
+    }
+
+    private var verdict: String {
+        let reason = explanation.reason.map { ": \($0)" } ?? (explanation.isDuplicate ? ": answered before" : "")
+        let line = explanation.verdict + reason
+        guard !explanation.agrees else { return line }
+        let second = explanation.secondReason ?? "no failed check"
+        return line + "\n\nThe checks above do not give this verdict: they give \(second). The verdict counts; please "
+            + "report this with the record."
+    }
+
+    /// `{…, "state", "kind", "fields", "checks", "values", "secondLook"}`.
+    var json: [UInt8] {
+        var json = JSONWriter(capacity: 4096)
+        json.beginObject()
+        explanation.writeRequest(into: &json)
+        json.key("state")
+        ExplanationJSON.write(explanation.state, into: &json)
+        if let object = explanation.object {
+            json.key("kind")
+            json.string(object.kind.rawValue)
+            json.key("fields")
+            ExplanationJSON.write(object.fields, into: &json)
+        }
+        json.key("checks")
+        json.beginArray()
+        for check in explanation.checks { Self.write(check, into: &json) }
+        json.endArray()
+        explanation.writeSecondLook(into: &json)
+        json.endObject()
+        return json.bytes
+    }
+
+    private static func write(_ check: ExplainedCheck, into json: inout JSONWriter) {
+        json.beginObject()
+        json.key("name")
+        json.string(check.name)
+        json.key("result")
+        switch check.outcome {
+        case .passed: json.string("passed")
+        case .failed(let reason), .reported(let reason):
+            if case .failed = check.outcome { json.string("failed") } else { json.string("reported") }
+            json.key("reason")
+            json.string(reason)
+        case .notReached: json.string("not-reached")
+        case .notJudged(let cause):
+            json.string("not-judged")
+            json.key("because")
+            json.string(cause)
+        }
+        json.key("values")
+        ExplanationJSON.write(check.comparisons, into: &json)
+        json.endObject()
+    }
+}
+
+/// Presented beside expected, below a check.
+enum CheckRows {
+    static func add(_ comparisons: [Comparison], to table: inout TextTable) {
+        for comparison in comparisons {
+            table.add("", "  \(comparison.name) presented: \(comparison.presented)".printable)
+            table.add("", "  \(comparison.name) expected:  \(comparison.expected)".printable)
+        }
+    }
+}

@@ -1,0 +1,138 @@
+internal import AppAttest
+internal import AppCheck
+internal import JSON
+internal import Log
+internal import Pipeline
+internal import Settings
+
+/// `replay --explain`: a line of JSON for each record that was not accepted. Called on the loop's thread.
+final class ExplanationWriter: @unchecked Sendable {
+    private static let bufferBytes = 64 << 10
+
+    private let explainer: Explainer
+    private let file: OutputFile
+    // The loop's thread alone touches these until the loop has ended.
+    private var buffer: [UInt8] = []
+    private var fault: (any Error)?
+
+    init(_ path: String, explainer: Explainer) throws(CommandFault) {
+        self.explainer = explainer
+        file = try OutputFile(path, .whole)
+    }
+
+    var observer: Observer {
+        { observation in self.note(observation) }
+    }
+
+    private func note(_ observation: Observation) {
+        guard !observation.verdict.isAccepted, fault == nil else { return }
+        buffer += explainer.explain(observation).line
+        if buffer.count >= Self.bufferBytes { flush() }
+    }
+
+    private func flush() {
+        do { try file.write(buffer) } catch { fault = error }
+        buffer.removeAll(keepingCapacity: true)
+    }
+
+    /// - Throws: the first fault of writing.
+    func close() throws {
+        flush()
+        if let fault { throw fault }
+        try file.close()
+    }
+}
+
+extension Explanation {
+    /// One line of `replay --explain`. No token, artifact or challenge is in it.
+    var line: [UInt8] {
+        var json = JSONWriter(capacity: 1024)
+        json.beginObject()
+        writeRequest(into: &json)
+        for (name, text) in [
+            ("platform", device.platform), ("osVersion", device.osVersion), ("bundleVersion", device.bundleVersion),
+            ("environment", device.environment),
+        ] {
+            guard let text else { continue }
+            json.key(named: name)
+            json.string(text)
+        }
+        if let category = device.category {
+            json.key("validationCategory")
+            json.value(category)
+        }
+        json.key("values")
+        ExplanationJSON.write(comparisons, into: &json)
+        writeSecondLook(into: &json)
+        json.endObject()
+        return json.bytes + [0x0A]
+    }
+
+    /// Where the record is, what it asks for, and its verdict.
+    func writeRequest(into json: inout JSONWriter) {
+        json.key("topic")
+        json.string(record.record.topic)
+        json.key("partition")
+        json.value(record.record.partition)
+        json.key("offset")
+        json.value(record.record.offset)
+        json.key("timestamp")
+        json.value(record.record.timestamp)
+        json.key("requestId")
+        json.string(validUTF8: record.requestID.utf8)
+        for (name, text) in [("app", app), ("verb", method?.rawValue), ("keyId", keyID?.base64)] {
+            json.key(named: name)
+            if let text { json.string(text) } else { json.null() }
+        }
+        json.key("verdict")
+        json.string(verdict)
+        if let reason {
+            json.key("reason")
+            json.string(reason)
+        }
+    }
+
+    /// `agrees`, and what else the second look found if not.
+    func writeSecondLook(into json: inout JSONWriter) {
+        json.key("secondLook")
+        json.beginObject()
+        json.key("agrees")
+        json.value(agrees)
+        if !agrees {
+            json.key("reason")
+            if let secondReason { json.string(secondReason) } else { json.null() }
+        }
+        json.endObject()
+    }
+}
+
+enum ExplanationJSON {
+    /// A list of objects: name, presented, expected.
+    static func write(_ comparisons: [Comparison], into json: inout JSONWriter) {
+        json.beginArray()
+        for comparison in comparisons {
+            json.beginObject()
+            json.key("name")
+            json.string(comparison.name)
+            json.key("presented")
+            write(comparison.presented, into: &json)
+            json.key("expected")
+            write(comparison.expected, into: &json)
+            json.endObject()
+        }
+        json.endArray()
+    }
+
+    static func write(_ value: ReportValue, into json: inout JSONWriter) {
+        if case .number(let number) = value { json.value(number) } else { json.string(value.description) }
+    }
+
+    static func write(_ fields: [ReportField], into json: inout JSONWriter) {
+        json.beginObject()
+        for field in fields {
+            json.key(named: field.name)
+            write(field.value, into: &json)
+        }
+        json.endObject()
+    }
+}

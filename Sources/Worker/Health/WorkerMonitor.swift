@@ -1,0 +1,166 @@
+internal import AppCheck
+internal import Broker
+internal import Crypto
+internal import Foundation
+internal import Kafka
+internal import Pipeline
+internal import Settings
+
+/// What a running worker shows of itself. Fed by the thread that runs the command, asked by the server's thread; it
+/// never waits for a loop.
+final class WorkerMonitor: Sendable {
+    /// The worker's course, besides what its loops do.
+    private enum Phase { case starting, waitingForBroker, running, stopping }
+
+    private struct Known {
+        var phase = Phase.starting
+        var snapshot: WorkerSnapshot
+        var drivers: [LoopDriver] = []
+        var factory: LaneFactory?
+        var fault: (sentence: String, at: Int64)?
+    }
+
+    private let known: Locked<Known>
+    private let topic: String
+    private let processStart = ProcessFigures.startTimeOfProcess()
+    private let rates = Rates()
+
+    /// - Parameter loaded: the configuration at the start.
+    init(_ loaded: LoadedConfiguration, engine: EngineChoice) {
+        topic = loaded.configuration.topics.requests
+        var snapshot = WorkerSnapshot()
+        snapshot.build = WorkerSnapshot.Build(
+            version: AttestWorker.version,
+            librdkafka: LibraryVersion.text,
+            openSSL: CryptoVersion.openSSL,
+            engine: engine.name
+        )
+        snapshot.anchors = loaded.configuration.anchorExpiries
+        known = Locked(Known(snapshot: snapshot))
+        note(loaded)
+    }
+
+    private static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1000) }
+
+    // MARK: News
+
+    /// A configuration is in use.
+    func note(_ loaded: LoadedConfiguration) {
+        let now = Self.now
+        known.withLock { known in
+            known.snapshot.apps = loaded.configuration.registry.apps.map(\.appID)
+            known.snapshot.signingKeys = loaded.signingKeyFacts(now: now)
+            (known.snapshot.isReloaded, known.snapshot.reloadedAt) = (true, now)
+        }
+    }
+
+    /// A changed configuration was refused.
+    func noteRefusedReload() { known.withLock { $0.snapshot.isReloaded = false } }
+
+    /// The worker asks its broker for the first time.
+    func noteWaiting() { known.withLock { $0.phase = .waitingForBroker } }
+
+    /// The loops are about to run.
+    func noteRunning(_ drivers: [LoopDriver], _ factory: LaneFactory) {
+        for driver in drivers { driver.life.note() }
+        known.withLock { known in
+            (known.drivers, known.factory) = (drivers, factory)
+            // A signal may have come first.
+            if known.phase != .stopping { known.phase = .running }
+        }
+    }
+
+    func noteStopping() { known.withLock { $0.phase = .stopping } }
+
+    /// A fault that was ridden out, or a warning.
+    func note(fault sentence: String) {
+        let now = Self.now
+        known.withLock { $0.fault = (sentence, now) }
+    }
+
+    /// Called some times a second: rates need two looks.
+    func look() {
+        let drivers = known.withLock { $0.drivers }
+        rates.note(drivers.reduce(0) { $0 + $1.state.tally.requests })
+    }
+
+    // MARK: Questions
+
+    /// How long the quietest of the threads that must not hang has shown no life.
+    var silence: Duration {
+        let drivers = known.withLock { $0.drivers }
+        // A loop that has ended needs no life.
+        return drivers.filter { $0.outcome == nil }.map(\.life.age).max() ?? .zero
+    }
+
+    var lastFault: (sentence: String, at: Int64)? { known.withLock { $0.fault } }
+
+    /// Requests per second over ten seconds, and over a minute.
+    var requestRates: (tenSeconds: Double, minute: Double) { rates.values }
+
+    func snapshot() -> WorkerSnapshot {
+        let known = known.withLock { $0 }
+        var snapshot = known.snapshot
+        let states = known.drivers.map(\.state)
+        snapshot.tally = states.reduce(into: LoopTally()) { $0.add($1.tally) }
+        snapshot.sights = states.compactMap(\.sight)
+        snapshot.logs = states.compactMap(\.log)
+        snapshot.brokers = BrokerFigures(snapshot.logs.map(\.statistics), topic: topic)
+        if let factory = known.factory { snapshot.add(factory) }
+        snapshot.process = ProcessFigures.now(start: processStart)
+        (snapshot.state, snapshot.reason) = Self.state(known.phase, states, snapshot.brokers)
+        return snapshot
+    }
+
+    private static func state(
+        _ phase: Phase,
+        _ states: [LoopDriver.State],
+        _ brokers: BrokerFigures
+    ) -> (WorkerState, String?) {
+        switch phase {
+        case .starting: return (.starting, nil)
+        case .stopping: return (.stopping, nil)
+        case .waitingForBroker: return (.waitingForBroker, "the broker has not answered yet")
+        case .running:
+            let all = states.map { $0.workerState(isBrokerAway: brokers.isAway) }
+            return WorkerState.allCases.lazy.compactMap { state in all.first { $0.0 == state } }.first ?? (
+                .starting, nil
+            )
+        }
+    }
+}
+
+extension LoopDriver.State {
+    /// - Parameter isBrokerAway: no client is connected to any broker.
+    fileprivate func workerState(isBrokerAway: Bool) -> (WorkerState, String?) {
+        guard let sight else { return (.starting, nil) }
+        switch sight.condition {
+        case .stopping: return (.stopping, nil)
+        case .waiting: return (.waitingForBroker, "the group has assigned no partition yet")
+        case .restoring:
+            let progress = sight.restoring ?? RestoreProgress(records: 0, remaining: 0)
+            return (.restoring, "\(progress.records) records restored, \(progress.remaining) offsets left")
+        case .paused(let reason): return (.paused, reason)
+        case .running where isBrokerAway: return (.waitingForBroker, "no broker is connected")
+        case .running where isBackingOff: return (.waitingForBroker, "the last call to the broker failed")
+        case .running: return (.running, nil)
+        }
+    }
+}
+
+extension WorkerSnapshot {
+    fileprivate mutating func add(_ factory: LaneFactory) {
+        (lanes, stages, disagreements) = (factory.count, factory.stages, factory.watch.disagreements)
+        let own = factory.meter.counts(isStopped: false)
+        signatures = [
+            Signatures(curve: "P-256", engine: factory.engine.name, count: own.p256),
+            Signatures(curve: "P-384", engine: factory.engine.name, count: own.p384),
+        ]
+        guard factory.watch.isStopped, factory.engine.name != EngineUse.openSSL.rawValue else { return }
+        let rest = factory.meter.counts(isStopped: true)
+        signatures += [
+            Signatures(curve: "P-256", engine: EngineUse.openSSL.rawValue, count: rest.p256),
+            Signatures(curve: "P-384", engine: EngineUse.openSSL.rawValue, count: rest.p384),
+        ]
+    }
+}

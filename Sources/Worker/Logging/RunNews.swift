@@ -1,0 +1,52 @@
+internal import Pipeline
+internal import Settings
+
+/// What a running worker logs of its own accord: the connection's changes, a line a minute, progress on a terminal.
+struct RunNews {
+    /// Between two lines of progress, in milliseconds.
+    private static let progressPause: Int64 = 500
+    /// Between two looks at the statistics.
+    private static let lookPause: Int64 = 1_000
+
+    private let log: EventLog
+    private let monitor: WorkerMonitor
+    private var link = BrokerLink()
+    private var heartbeat: Heartbeat
+    private var lag: Int?
+    private var looked: Int64
+    private var shown: Int64
+
+    init(log: EventLog, monitor: WorkerMonitor) {
+        (self.log, self.monitor) = (log, monitor)
+        let now = Uptime.milliseconds() ?? 0
+        heartbeat = Heartbeat(at: now)
+        (looked, shown) = (now, now)
+    }
+
+    /// To be called some times a second.
+    mutating func look(_ tally: LoopTally) {
+        let now = Uptime.milliseconds() ?? 0
+        log.tick()
+        if now - looked >= Self.lookPause {
+            looked = now
+            let snapshot = monitor.snapshot()
+            lag = snapshot.totalLag
+            let reason = monitor.lastFault?.sentence
+            if let event = link.look(isAway: snapshot.brokers.isAway, reason: reason, at: now) { log.log(event) }
+        }
+        if let event = heartbeat.beat(tally, lag: lag, at: now) { log.log(event) }
+        guard log.style == .terminal, now - shown >= Self.progressPause else { return }
+        shown = now
+        let line = RunProgress.line(tally, rate: monitor.requestRates.tenSeconds, lag: lag)
+        log.show(progress: Terminal.cut(line))
+    }
+}
+
+extension WorkerSnapshot {
+    /// Of all partitions; nil = one of them is not known yet, or there is none.
+    var totalLag: Int? {
+        let lags = partitions.map { lag($0.number) }
+        guard !lags.isEmpty, !lags.contains(nil) else { return nil }
+        return lags.reduce(0) { $0 + Int($1 ?? 0) }
+    }
+}

@@ -1,0 +1,54 @@
+internal import Foundation
+
+/// How many processors this process may use: what its affinity allows, and what the quota of its control groups pays for.
+enum UsableCores {
+    /// Of this process, as of now; at least 1.
+    static var count: Int {
+        let groups = try? String(contentsOfFile: "/proc/self/cgroup", encoding: .utf8)
+        return count(affinity: ProcessInfo.processInfo.activeProcessorCount, groups: groups ?? "") { path in
+            try? String(contentsOfFile: "/sys/fs/cgroup\(path)", encoding: .utf8)
+        }
+    }
+
+    /// - Parameters:
+    ///   - affinity: processors that the process may run on.
+    ///   - groups: `/proc/self/cgroup`.
+    ///   - read: a file below `/sys/fs/cgroup`; nil = there is none.
+    static func count(affinity: Int, groups: String, read: (String) -> String?) -> Int {
+        let quotas = groups.split(separator: "\n").flatMap { line -> [Double] in
+            // hierarchy:controllers:path
+            let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+            guard parts.count == 3 else { return [] }
+            let controllers = parts[1].split(separator: ",")
+            if parts[1].isEmpty { return ancestors(parts[2]).compactMap { quota(read("\($0)/cpu.max")) } }
+            guard controllers.contains("cpu") else { return [] }
+            return ancestors(parts[2]).compactMap { path in
+                let folder = "/\(parts[1])\(path)"
+                return quota(read("\(folder)/cpu.cfs_quota_us"), of: read("\(folder)/cpu.cfs_period_us"))
+            }
+        }
+        // Half a processor more still keeps another lane busy half of the time.
+        let paid = quotas.min().map { Int($0.rounded(.up)) } ?? affinity
+        return max(1, min(affinity, paid))
+    }
+
+    /// A group's path and those of the groups around it: the least of their quotas counts.
+    private static func ancestors(_ path: Substring) -> [String] {
+        let names = path.split(separator: "/")
+        return (0...names.count).map { count in names.prefix(count).map { "/\($0)" }.joined() }
+    }
+
+    /// Version 2: `200000 100000`, or `max 100000` for none.
+    private static func quota(_ text: String?) -> Double? {
+        let words = (text ?? "").split { $0 == " " || $0 == "\n" }
+        guard words.count == 2 else { return nil }
+        return quota(String(words[0]), of: String(words[1]))
+    }
+
+    private static func quota(_ quota: String?, of period: String?) -> Double? {
+        func number(_ text: String?) -> Double? { text.flatMap { Double($0.filter { !$0.isWhitespace }) } }
+        // Version 1 writes −1 for none.
+        guard let quota = number(quota), let period = number(period), quota > 0, period > 0 else { return nil }
+        return quota / period
+    }
+}

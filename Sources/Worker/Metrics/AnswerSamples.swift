@@ -1,0 +1,96 @@
+internal import AppCheck
+internal import Pipeline
+
+/// The tally of answers as series.
+struct AnswerSamples {
+    /// The app of a request that names none.
+    private static let unknown = "unknown"
+    /// A verb that is not served.
+    private static let otherVerb = "other"
+
+    /// What the series of a family differ by; the parts that are no labels of it are the same in all.
+    private struct Series: Hashable {
+        var app: Int32 = -1
+        var verb = -1
+        var event: AnswerCounts.Event
+    }
+
+    private var apps: [String]
+    private var counts: [String: [Series: Int]] = [:]
+
+    /// - Parameter configured: ids of apps, whose counts are there from the start.
+    init(_ tally: AnswerTally, apps configured: [String]) {
+        var tally = tally
+        let places = tally.places(of: configured)
+        apps = tally.apps
+        begin(places)
+        for (key, count) in tally.counts { add(key, count) }
+    }
+
+    /// The families that have series, in their order.
+    var all: [(family: MetricFamily, samples: [MetricSample])] {
+        MetricFamily.ofRequests.compactMap { family in
+            guard let series = counts[family.base] else { return nil }
+            let named = series.map { series, count in (labels: labels(of: series), series: series, count: count) }
+            let sorted = named.sorted { one, other in
+                if one.series.app != other.series.app { return one.series.app < other.series.app }
+                if one.series.verb != other.series.verb { return one.series.verb < other.series.verb }
+                return one.labels.lexicographicallyPrecedes(other.labels)
+            }
+            return (family, sorted.map { MetricSample($0.labels, whole: $0.count) })
+        }
+    }
+
+    /// Counters that alerts watch are 0 before their first event: a jump from nothing to 1 is no increase.
+    private mutating func begin(_ places: [Int32]) {
+        let watched: [AnswerCounts.Event] = [.accepted, .deferred(.noActiveKey)]
+        for verb in Method.allCases {
+            // The path of that verb names a project, and no app.
+            for app in verb == .verifyAppCheckToken ? [-1] : places {
+                for event in watched { add(AnswerCounts.Key(app: app, verb: verb, event: event), 0) }
+            }
+            add(AnswerCounts.Key(app: -1, verb: verb, event: .duplicate), 0)
+        }
+        for reason in DeadLetterReason.allCases {
+            add(AnswerCounts.Key(app: -1, verb: nil, event: .deadLetter(reason)), 0)
+        }
+    }
+
+    private mutating func add(_ key: AnswerCounts.Key, _ count: Int) {
+        var series = Series(event: key.event)
+        // An app may bear the name of those that are none.
+        let app = key.app >= 0 && apps[Int(key.app)] == Self.unknown ? -1 : key.app
+        let verb = key.verb.flatMap { Method.allCases.firstIndex(of: $0) } ?? Method.allCases.count
+        let family: MetricFamily
+        switch key.event {
+        case .accepted, .refused, .deferred:
+            (family, series.app, series.verb) = (.requests, app, verb)
+        case .duplicate: (family, series.verb) = (.duplicates, verb)
+        case .deadLetter: family = .deadLetters
+        case .minted: (family, series.app) = (.minted, app)
+        case .rollout: (family, series.app) = (.rollout, app)
+        case .restored: (family, series.app) = (.restored, app)
+        case .tokenUse: (family, series.app) = (.tokenUses, app)
+        case .outdated: (family, series.app) = (.outdated, app)
+        }
+        counts[family.base, default: [:]][series, default: 0] += count
+    }
+
+    private func labels(of series: Series) -> [String] {
+        let app = series.app < 0 ? Self.unknown : apps[Int(series.app)]
+        var verb: String {
+            Method.allCases.indices.contains(series.verb) ? Method.allCases[series.verb].rawValue : Self.otherVerb
+        }
+        return switch series.event {
+        case .accepted: [app, verb, "accepted", ""]
+        case .refused(let reason): [app, verb, "refused", reason.code]
+        case .deferred(let reason): [app, verb, "deferred", reason.code]
+        case .duplicate: [verb]
+        case .deadLetter(let reason): [reason.rawValue]
+        case .minted(let limitedUse, let algorithm): [app, limitedUse ? "limited_use" : "session", algorithm.rawValue]
+        case .rollout(let mode, let isInside): [app, mode.rawValue, isInside ? "admitted" : "not_admitted"]
+        case .restored, .outdated: [app]
+        case .tokenUse(let use): [app, use.rawValue]
+        }
+    }
+}

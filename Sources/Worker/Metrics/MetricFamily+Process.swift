@@ -1,0 +1,40 @@
+/// The process and its configuration.
+extension MetricFamily {
+    static let buildInfo = gauge(
+        "attest_build_info",
+        ["version", "librdkafka", "openssl", "engine"],
+        "1; the labels name what runs."
+    )
+    static let reloadSuccessful = gauge(
+        "attest_config_last_reload_successful",
+        [],
+        "1 if the configuration's last load or reload succeeded."
+    )
+    static let reloadTime = gauge(
+        "attest_config_last_reload_success_timestamp_seconds",
+        [],
+        "When the configuration in use was loaded."
+    )
+    static let signingKeyPublished = gauge(
+        "attest_signing_key_published_timestamp_seconds",
+        ["kid", "algorithm", "state"],
+        "When the signing key's file was last written: it was not published before."
+    )
+    static let anchorExpiry = gauge(
+        "attest_trust_anchor_expiry_timestamp_seconds",
+        ["list", "subject", "fingerprint"],
+        "When a configured root certificate expires."
+    )
+    static let residentMemory = gauge("process_resident_memory_bytes", [], "Resident memory.")
+    static let processorSeconds = counter("process_cpu_seconds", [], "Processor time of all threads.")
+    static let startTime = gauge("process_start_time_seconds", [], "When the process started.")
+    static let openFiles = gauge("process_open_fds", [], "Open file descriptors.")
+
+    static let ofProcess = [
+        buildInfo, reloadSuccessful, reloadTime, signingKeyPublished, anchorExpiry, residentMemory, processorSeconds,
+        startTime, openFiles,
+    ]
+
+    /// All families, in the order of a scrape.
+    package static let all = ofProcess + ofRequests + ofLoops
+}

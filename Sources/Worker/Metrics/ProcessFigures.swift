@@ -1,0 +1,40 @@
+internal import Foundation
+
+/// This process, as the kernel sees it.
+struct ProcessFigures: Sendable {
+    var residentBytes: Int64 = 0
+    var processorSeconds = 0.0
+    /// Seconds since 1970.
+    var startTime = 0.0
+    var openFiles = 0
+
+    /// - Parameter start: ``startTimeOfProcess()``, asked once.
+    static func now(start: Double) -> ProcessFigures {
+        ProcessFigures(
+            residentBytes: (words("/proc/self/statm").dropFirst().first ?? 0) * Int64(sysconf(Int32(_SC_PAGESIZE))),
+            processorSeconds: Double(ProcessorTime.ofProcess()) / 1e9,
+            startTime: start,
+            openFiles: (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
+        )
+    }
+
+    /// Seconds since 1970; the present time where the kernel does not say.
+    static func startTimeOfProcess() -> Double {
+        let now = Date().timeIntervalSince1970
+        // The 22nd word; the second one is a name in parentheses, which may have spaces.
+        let text = text("/proc/self/stat")
+        guard let name = text.lastIndex(of: ")"), let uptime = Uptime.milliseconds() else { return now }
+        let words = text[text.index(after: name)...].split(separator: " ")
+        guard words.count > 19, let ticks = Double(words[19]) else { return now }
+        return now - Double(uptime) / 1000 + ticks / Double(sysconf(Int32(_SC_CLK_TCK)))
+    }
+
+    private static func words(_ path: String) -> [Int64] { text(path).split(separator: " ").compactMap { Int64($0) } }
+
+    private static func text(_ path: String) -> String {
+        guard let file = FileHandle(forReadingAtPath: path), let bytes = try? file.read(upToCount: 4096) else {
+            return ""
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

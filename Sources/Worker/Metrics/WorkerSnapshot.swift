@@ -1,0 +1,70 @@
+internal import Broker
+internal import Pipeline
+
+/// All that a scrape or a status page shows, as of one moment.
+struct WorkerSnapshot {
+    struct SigningKey: Sendable {
+        let kid: String
+        let algorithm: String
+        let state: String
+        /// Milliseconds since 1970.
+        let published: Int64
+    }
+
+    struct Anchor: Sendable {
+        let list: String
+        let subject: String
+        /// 16 hexadecimal digits.
+        let fingerprint: String
+        /// Seconds since 1970.
+        let expires: Int64
+    }
+
+    struct Signatures {
+        let curve: String
+        let engine: String
+        let count: Int
+    }
+
+    struct Build: Sendable {
+        var version = ""
+        var librdkafka = ""
+        var openSSL = ""
+        var engine = ""
+    }
+
+    var state = WorkerState.starting
+    /// What the state waits for or why it pauses; nil = nothing more is to be said.
+    var reason: String?
+    var build = Build()
+    /// Configured app ids.
+    var apps: [String] = []
+    var signingKeys: [SigningKey] = []
+    var anchors: [Anchor] = []
+    var isReloaded = true
+    /// Milliseconds since 1970.
+    var reloadedAt: Int64 = 0
+    /// Of all loops.
+    var tally = LoopTally()
+    var sights: [LoopSight] = []
+    var logs: [LogSight] = []
+    var brokers = BrokerFigures()
+    var stages = StageMeter()
+    var signatures: [Signatures] = []
+    var disagreements = (p256: 0, p384: 0)
+    /// nil = not known yet.
+    var lanes: Int?
+    var process = ProcessFigures()
+}
+
+extension WorkerSnapshot {
+    var partitions: [LoopSight.Partition] { sights.flatMap(\.partitions).sorted { $0.number < $1.number } }
+
+    func committed(_ partition: Int32) -> Int64? { logs.lazy.compactMap { $0.committed[partition] }.first }
+
+    /// nil = the client does not know the end yet.
+    func lag(_ partition: Int32) -> Int64? {
+        guard let end = brokers.ends[partition] else { return nil }
+        return max(0, end - (committed(partition) ?? brokers.beginnings[partition] ?? 0))
+    }
+}

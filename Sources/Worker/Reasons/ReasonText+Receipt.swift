@@ -1,0 +1,73 @@
+/// Reasons that the receipt of an attestation can have.
+extension ReasonText {
+    static let receiptMissing = ReasonText(
+        "The attestation has no receipt.",
+        [.app],
+        "Check that no layer strips the object. Only with `require`."
+    )
+    static let receiptMalformed = ReasonText(
+        "The receipt is not a readable CMS container.",
+        [.attacker],
+        "Run `inspect` on the receipt."
+    )
+    static let receiptBadCertificate = ReasonText(
+        "A signer or intermediate does not parse or lacks Apple's marker.",
+        [.attacker],
+        "None, if it is rare."
+    )
+    static let receiptChain = ReasonText(
+        "No configured receipt root vouches for the signer.",
+        [.operator],
+        "List Apple's receipt root in `anchors.receipt`. With an empty list every receipt gets this reason."
+    )
+    static let receiptExpiredOrNotYetValid = ReasonText(
+        "The signer or its issuer was not valid when the receipt was created.",
+        [.attacker],
+        "None, if it is rare."
+    )
+    static let receiptSignature = ReasonText(
+        "The signature does not match the content. Attestations of 2020 can have it.",
+        [.device, .attacker],
+        "For old captures use `report`."
+    )
+    static let receiptType = ReasonText(
+        "The receipt is not of type `ATTEST`.",
+        [.app, .attacker],
+        "An attestation contains its own receipt; a refreshed one does not belong there."
+    )
+    static let receiptAppIdMismatch = ReasonText(
+        "The receipt is for another App ID than the attestation.",
+        [.attacker],
+        "None, if it is rare."
+    )
+    static let receiptEnvironmentMismatch = ReasonText(
+        "The receipt is for another environment than the attestation.",
+        [.attacker],
+        "None, if it is rare."
+    )
+    static let receiptKeyMismatch = ReasonText(
+        "The receipt contains another leaf certificate or key.",
+        [.attacker],
+        "None, if it is rare."
+    )
+    static let receiptClientHashMismatch = ReasonText(
+        "Apple signed another client data hash than the request has.",
+        [.attacker],
+        "Treat it as an attempt to move bytes between object and hash."
+    )
+    static let receiptFromFuture = ReasonText(
+        "The receipt was created more than 60 s after the record's time.",
+        [.operator],
+        "Check the brokers' clocks."
+    )
+    static let receiptTooOld = ReasonText(
+        "The receipt is more than 5 minutes older than the record.",
+        [.app, .gateway],
+        "The attestation waited before it reached the topic."
+    )
+    static let receiptExpired = ReasonText(
+        "The receipt's expiry is before the record's time.",
+        [.app, .gateway],
+        "As for `receipt:too-old`."
+    )
+}

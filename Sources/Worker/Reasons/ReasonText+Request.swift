@@ -1,0 +1,136 @@
+/// Reasons of the worker's own: about requests, keys, artifacts, challenges and tokens.
+extension ReasonText {
+    static let unknownKey = ReasonText(
+        "The ledger has no key of this key ID, and no artifact may restore it.",
+        [.app, .operator],
+        "The device must attest first. If many devices get it, the ledger is lost: see <doc:Operating>."
+    )
+    static let counterNotGreater = ReasonText(
+        "The assertion's counter is not greater than the stored one.",
+        [.gateway, .attacker],
+        """
+        Requests of one key must stay in order. The same assertion under another request ID also gets this \
+        reason.
+        """
+    )
+    static let keyAlreadyBound = ReasonText(
+        "The key belongs to another app of the registry, or to an environment that this app does not accept.",
+        [.app, .operator],
+        "One key serves one app. Check the app in the path."
+    )
+    static let artifactInvalid = ReasonText(
+        """
+        The artifact is not one of this worker's, was sealed with a key that is not listed, or is for another \
+        app or environment.
+        """,
+        [.app, .operator],
+        """
+        Check that no sealing key was removed. A client that keeps Google's artifact must delete it and \
+        attest again.
+        """
+    )
+    static let challengeInvalid = ReasonText(
+        """
+        The challenge was not sealed by a listed key for this app, or its issue time is more than 5 minutes \
+        ahead.
+        """,
+        [.gateway, .operator, .attacker],
+        "Check that gateway and workers have the same challenge keys."
+    )
+    static let challengeExpired = ReasonText(
+        "The challenge is older than `challenges.ttl`, judged by the partition's stream time.",
+        [.app, .device],
+        "The client must fetch a challenge for each attempt. If many get it, the topic's lag is above the ttl."
+    )
+    static let challengeConsumed = ReasonText(
+        """
+        The challenge was already used with this key; or the same attestation, or one issued before the last \
+        accepted one, comes again.
+        """,
+        [.app, .attacker],
+        "A client must not repeat an exchange with its old challenge."
+    )
+    static let tokenInvalid = ReasonText(
+        """
+        The App Check token is not valid: form, signature, key, audience, issuer, times, subject, life or \
+        provider.
+        """,
+        [.app, .attacker],
+        "Check that the token is this worker's. Tokens of a revoked key get this reason."
+    )
+    static let sessionToken = ReasonText(
+        """
+        The token is a session token, and the app does not let session tokens be used up, or the partition \
+        remembers `limits.sessionTokens` already.
+        """,
+        [.app, .operator],
+        "Use limited-use tokens for replay protection. Raise the limit if the run's warning names it."
+    )
+    static let malformedRequest = ReasonText(
+        """
+        The path, the body, a member or the timestamp does not have its form. `INVALID_ARGUMENT`, message \
+        `Request contains an invalid argument.`
+        """,
+        [.gateway, .app],
+        """
+        Compare with <doc:Records#Requests>. A `clientDataHash` of another length than the app's is one of \
+        the causes.
+        """
+    )
+    static let unknownMethod = ReasonText(
+        """
+        The verb is not served. `FAILED_PRECONDITION`, message `App not registered: {appId}.`, or `App not \
+        registered.` where the path names no app. With `challenges.mode` `external`, \
+        `generateAppAttestChallenge` gets it too.
+        """,
+        [.app, .gateway],
+        "Other providers' verbs are not served. Configure the client for App Attest."
+    )
+    static let unknownApp = ReasonText(
+        """
+        The path names no project, app or OAuth client of apps.json, or an exchange names no app. Message \
+        `Requested entity was not found.`
+        """,
+        [.operator, .app],
+        "Add the app to apps.json. A running worker takes the file without a restart."
+    )
+    static let rolloutNotAdmitted = ReasonText(
+        "The installation is outside the share of a rollout that is `on`.",
+        [.operator],
+        "Nothing, or raise `rollout.percent`."
+    )
+    static let attestationRate = ReasonText(
+        "The app's `attestationsPerSecond` is used up for this second.",
+        [.operator],
+        "Nothing: the client retries. Raise the limit if Apple's guidance allows it."
+    )
+    static let tooOld = ReasonText(
+        "The record is older than `clock.maxAge` against the worker's clock. `replay` does not judge it.",
+        [.operator],
+        "Check the worker's clock and the topic's lag. Replay the records if their verdicts are needed."
+    )
+    static let fromFuture = ReasonText(
+        "The record is ahead of the worker's clock by more than `clock.maxAhead`. `replay` does not judge it.",
+        [.operator],
+        "Synchronise the clocks of brokers and workers."
+    )
+    static let keyMismatch = ReasonText(
+        """
+        The record key is missing, not canonical, not the body's key ID (or the token's `jti`), or not on the \
+        partition that the partitioner gives.
+        """,
+        [.gateway],
+        """
+        Set the record key as <doc:Records#Keys-and-partitions> says, and set `partitioner` to the producers' \
+        own.
+        """
+    )
+    static let noActiveKey = ReasonText(
+        """
+        No signing, sealing or challenge key is in use, so the exchange cannot be answered. The only reason \
+        whose verdict is `deferred`.
+        """,
+        [.operator],
+        "Make one with `new-keys --add`. The same request is judged again if the client sends it again."
+    )
+}

@@ -1,0 +1,41 @@
+/// A reason explained: the texts of the command `reasons` and of the page Reasons, which a test compares.
+package struct ReasonText: Sendable, Equatable {
+    /// Who to look at first.
+    package enum Party: String, Sendable, CaseIterable {
+        case app, device, gateway, `operator`, attacker
+
+        package var meaning: String {
+            switch self {
+            case .app: "the app's own code (this build of it), or the way it calls the App Attest API"
+            case .device: "the device or its operating system"
+            case .gateway: "the service that writes the requests topic"
+            case .operator: "the configuration or the state of the worker and its topics"
+            case .attacker: "a caller that forges or replays objects (a single case is often an app error)"
+            }
+        }
+    }
+
+    /// In Markdown, as ``action`` is.
+    package let meaning: String
+    package let parties: [Party]
+    package let action: String
+
+    init(_ meaning: String, _ parties: [Party], _ action: String) {
+        self.meaning = meaning
+        self.parties = parties
+        self.action = action
+    }
+
+    /// Markdown for a terminal: links become page names.
+    static func plain(_ markdown: String) -> String {
+        var text = markdown.split(separator: "<doc:", omittingEmptySubsequences: false)
+        let first = text.removeFirst()
+        let linked = text.map { part -> String in
+            guard let end = part.firstIndex(of: ">") else { return String(part) }
+            let link = part[..<end].split(separator: "#", maxSplits: 1)
+            let section = link.count > 1 ? ", \(link[1].replacing("-", with: " "))" : ""
+            return "the page \(link[0])\(section)" + part[part.index(after: end)...]
+        }
+        return (first + linked.joined()).replacing("`", with: "")
+    }
+}

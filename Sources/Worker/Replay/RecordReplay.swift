@@ -1,0 +1,103 @@
+internal import AppAttest
+internal import AppCheck
+internal import Broker
+internal import Crypto
+internal import Kafka
+internal import Log
+internal import Pipeline
+internal import Settings
+
+/// One record of a capture as a worker judged it: everything before it goes through the pipeline first.
+struct RecordReplay {
+    struct Options {
+        var input: String
+        var record: RecordSought
+        var keys: String?
+        var skipsBadLines = false
+        /// The wall clock when a worker got the record; nil = its age is not judged.
+        var now: EvaluationTime?
+        /// Of the requests topic; nil = neither a key's partition nor the rate is judged.
+        var partitions: Int32?
+    }
+
+    struct Outcome {
+        let explanation: Explanation
+        /// Later records with the same request id.
+        let others: [String]
+        let warnings: [String]
+    }
+
+    private let configuration: Configuration
+    private let keys: KeyRings
+    private let options: Options
+
+    init(_ configuration: Configuration, keys: KeyRings, _ options: Options) {
+        self.configuration = configuration
+        self.keys = keys
+        self.options = options
+    }
+
+    /// - Parameter report: called with the finished requests.
+    func run(report: (_ requests: Int) -> Void) throws -> Outcome {
+        let factory = try LaneFactory(configuration) { _ in }
+        let ledger = try options.keys.map(KeyTable.read) ?? KeyLedger()
+        let source = try CaptureUntil(options.input, options.record, skipsBadLines: options.skipsBadLines)
+        let earlier = try judge(source, factory, [0: PartitionLedger(keys: ledger)], BatchLoop.Options(), report)
+        guard let record = source.found else {
+            throw CommandFault("\(options.input): \(options.record) is not in the capture.")
+        }
+        let seen = Locked<[Observation]>([])
+        var loopOptions = BatchLoop.Options()
+        loopOptions.agesJudgedAt = options.now
+        loopOptions.observer = { observation in seen.withLock { $0.append(observation) } }
+        _ = try judge(SoleRecord(record), factory, earlier, loopOptions) { _ in }
+        guard let observation = seen.withLock({ $0.first }) else {
+            throw CommandFault("\(options.input): \(options.record) was not judged.")
+        }
+        let explainer = Explainer(
+            settings: settings,
+            anchors: try configuration.trustAnchors(),
+            now: options.now
+        )
+        let others = try source.others()
+        return Outcome(
+            explanation: explainer.explain(observation),
+            others: others,
+            warnings: source.warnings
+        )
+    }
+
+    /// - Returns: the ledgers afterwards.
+    private func judge(
+        _ source: some RequestSource & PackedUnit,
+        _ factory: LaneFactory,
+        _ ledgers: [Int32: PartitionLedger],
+        _ options: BatchLoop.Options,
+        _ report: (Int) -> Void
+    ) throws -> [Int32: PartitionLedger] {
+        let driver = LoopDriver(idleWaitMilliseconds: 0, eagerPollMilliseconds: 5)
+        let loop = BatchLoop(
+            log: LogRoles(source: source, packed: source),
+            settings: settings,
+            lanes: factory.lanes,
+            options: options,
+            ledgers: ledgers,
+            post: driver.post,
+            wallClock: { nil }
+        )
+        try driver.run(loop) { tally, _ in report(tally.requests) }
+        return loop.ledgers
+    }
+
+    private var settings: PipelineSettings {
+        var settings = configuration.pipelineSettings(keys)
+        settings.sharesLedger = true
+        settings.exchange.mints = false
+        guard let partitions = options.partitions else { return settings }
+        settings.exchange.partitions = Int(partitions)
+        if let partitioner = configuration.partitioner.partitioner {
+            settings.partitionOfKey = { partitioner.partition(of: $0, count: partitions) }
+        }
+        return settings
+    }
+}

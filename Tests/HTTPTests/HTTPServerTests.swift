@@ -1,0 +1,194 @@
+import Foundation
+import HTTP
+import Testing
+
+@Suite("The server answers, and no client holds it up", .serialized)
+struct HTTPServerTests {
+    /// Raw bytes to a server on loopback.
+    private final class Client {
+        let descriptor: Int32
+
+        init?(_ port: UInt16) {
+            descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            var limit = timeval(tv_sec: 5, tv_usec: 0)
+            // The structures live on this stack, and no call keeps them.
+            _ = unsafe setsockopt(
+                descriptor,
+                SOL_SOCKET,
+                SO_RCVTIMEO,
+                &limit,
+                socklen_t(MemoryLayout<timeval>.size)
+            )
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = port.bigEndian
+            address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+            // The same bytes under the name that the call takes.
+            let code = unsafe withUnsafePointer(to: &address) { pointer in
+                unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
+            }
+            guard code == 0 else { return nil }
+        }
+
+        deinit { close(descriptor) }
+
+        /// false once the server has closed.
+        func write(_ text: String) -> Bool {
+            let bytes = Array(text.utf8)
+            // The bytes outlive the call.
+            return unsafe send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
+        }
+
+        /// Up to the server's close.
+        func readAll() -> String {
+            var (all, chunk) = ([UInt8](), [UInt8](repeating: 0, count: 65_536))
+            while true {
+                // At most the array's size is written.
+                let count = unsafe recv(descriptor, &chunk, chunk.count, 0)
+                guard count > 0 else { return String(decoding: all, as: UTF8.self) }
+                all += chunk[..<count]
+            }
+        }
+    }
+
+    private static func server(_ limits: HTTPLimits = HTTPLimits()) throws -> HTTPServer {
+        try HTTPServer(address: "127.0.0.1", port: 0, limits: limits) { request in
+            guard request.path == "/here" else { return .notFound }
+            return HTTPResponse(contentType: "text/x", body: Array("accept: \(request.accept ?? "-")".utf8))
+        }
+    }
+
+    private static func ask(_ server: HTTPServer, _ head: String) -> String {
+        guard let client = Client(server.port), client.write(head + "\r\nHost: h\r\nConnection: close\r\n\r\n") else {
+            return ""
+        }
+        return client.readAll()
+    }
+
+    @Test(arguments: [
+        ("GET /here HTTP/1.1\r\nAccept: a/b;q=0.5", "200 OK", "accept: a/b;q=0.5"),
+        ("GET /here?query=1 HTTP/1.0", "200 OK", "accept: -"),
+        ("GET /there HTTP/1.1", "404 Not Found", "not found\n"),
+        ("GET /%68ere HTTP/1.1", "200 OK", "accept: -"),
+        ("POST /here HTTP/1.1", "405 Method Not Allowed", "only GET and HEAD are served\n"),
+        ("DELETE /here HTTP/1.1", "405 Method Not Allowed", "only GET and HEAD are served\n"),
+        ("OPTIONS * HTTP/1.1", "405 Method Not Allowed", "only GET and HEAD are served\n"),
+        ("GET /here HTTP/1.1\r\nContent-Length: 3", "413 ", "a request has no body here\n"),
+        ("GET /here HTTP/1.1\r\nTransfer-Encoding: chunked", "413 ", "a request has no body here\n"),
+    ])
+    func `A request gets its answer`(head: String, status: String, body: String) throws {
+        let answer = Self.ask(try Self.server(), head)
+        #expect(answer.hasPrefix("HTTP/1.1 \(status)"), "\(answer)")
+        #expect(answer.hasSuffix("\r\n\r\n\(body)"), "\(answer)")
+        if status.hasPrefix("405") { #expect(answer.contains("Allow: GET, HEAD")) }
+    }
+
+    @Test func `HEAD gets the headers of GET and no body`() throws {
+        let answer = Self.ask(try Self.server(), "HEAD /here HTTP/1.1")
+        #expect(answer.contains("Content-Length: 9\r\n") && answer.contains("Content-Type: text/x\r\n"))
+        #expect(answer.hasSuffix("\r\n\r\n"))
+    }
+
+    @Test func `One connection serves many requests`() throws {
+        let server = try Self.server()
+        let client = try #require(Client(server.port))
+        for number in 0..<100 {
+            let last = number == 99 ? "Connection: close\r\n" : ""
+            #expect(client.write("GET /here HTTP/1.1\r\nHost: h\r\n\(last)\r\n"))
+        }
+        #expect(client.readAll().ranges(of: "HTTP/1.1 200 OK").count == 100)
+    }
+
+    @Test(arguments: [
+        "GET", "\u{0}\u{1}\u{2}\r\n\r\n", "GET /here\r\n\r\n", "GET /here HTTP/9.9\r\n\r\n", "\r\n\r\n\r\n",
+        "GET /here HTTP/1.1\r\nContent-Length: -1\r\n\r\n", "GET /%zz%00 HTTP/1.1\r\nHost: h\r\n\r\n",
+        "GET /here HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n",
+        "GET /here HTTP/1.1\r\n: :\r\n\u{FF}\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    ])
+    func `After broken bytes the server still answers`(bytes: String) throws {
+        let server = try Self.server()
+        for _ in 0..<20 {
+            let client = try #require(Client(server.port))
+            _ = client.write(bytes)
+        }
+        #expect(Self.ask(server, "GET /here HTTP/1.1").contains("200 OK"))
+    }
+
+    @Test func `Headers without end are refused`() throws {
+        let server = try Self.server()
+        let client = try #require(Client(server.port))
+        #expect(client.write("GET /here HTTP/1.1\r\nHost: h\r\n"))
+        let (line, most) = ("X-Pad: \(String(repeating: "a", count: 8_000))\r\n", 100_000)
+        var written = 0
+        // A server that kept them would take a gigabyte.
+        while written < most, client.write(line) { written += 1 }
+        #expect(written < most)
+        #expect(Self.ask(server, "GET /here HTTP/1.1").contains("200 OK"))
+    }
+
+    @Test func `Silent connections are closed after the time-out`() throws {
+        var limits = HTTPLimits()
+        limits.timeoutSeconds = 1
+        let server = try Self.server(limits)
+        let client = try #require(Client(server.port))
+        #expect(client.write("GET /here HTTP/1.1\r\nHost:"))
+        // Reading ends with the server's close; a server that waits longer than five seconds leaves a connection open.
+        _ = client.readAll()
+        var isOpen = true
+        for _ in 0..<100 where isOpen {
+            isOpen = client.write("x")
+            usleep(10_000)
+        }
+        #expect(!isOpen)
+    }
+
+    @Test func `More connections of one address than allowed are closed, and then it is served again`() throws {
+        var limits = HTTPLimits()
+        (limits.connections, limits.connectionsPerAddress, limits.timeoutSeconds) = (16, 8, 1)
+        let server = try Self.server(limits)
+        do {
+            var open: [Int32] = []
+            defer { for descriptor in open { close(descriptor) } }
+            for _ in 0..<1_000 {
+                let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+                var address = sockaddr_in()
+                address.sin_family = sa_family_t(AF_INET)
+                address.sin_port = server.port.bigEndian
+                address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+                // The same bytes under the name that the call takes; nothing waits for the server.
+                _ = unsafe withUnsafePointer(to: &address) { pointer in
+                    unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+                        return unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                    }
+                }
+                open.append(descriptor)
+            }
+        }
+        var isServed = false
+        for _ in 0..<50 where !isServed {
+            isServed = Self.ask(server, "GET /here HTTP/1.1").contains("200 OK")
+            if !isServed { Thread.sleep(forTimeInterval: 0.1) }
+        }
+        #expect(isServed)
+    }
+
+    @Test func `A port in use, and an address that is none, are faults with a sentence`() throws {
+        let server = try Self.server()
+        let busy = #expect(throws: HTTPFault.self) {
+            _ = try HTTPServer(address: "127.0.0.1", port: server.port) { _ in .notFound }
+        }
+        #expect(busy?.description == "nothing can listen on 127.0.0.1, port \(server.port): Address already in use")
+        let wrong = #expect(throws: HTTPFault.self) {
+            _ = try HTTPServer(address: "no.where", port: 0) { _ in .notFound }
+        }
+        #expect(wrong?.description == "no.where is not an IP address")
+    }
+
+    @Test func `A stopped server's port is free`() throws {
+        let port = try Self.server().port
+        #expect(throws: Never.self) { _ = try HTTPServer(address: "127.0.0.1", port: port) { _ in .notFound } }
+    }
+}

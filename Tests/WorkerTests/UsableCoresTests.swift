@@ -1,0 +1,30 @@
+internal import Testing
+
+@testable internal import Worker
+
+/// The number of lanes that a process gets by itself.
+struct UsableCoresTests {
+    @Test(arguments: [
+        ("", [:], 8), ("0::/\n", ["/cpu.max": "max 100000\n"], 8), ("0::/\n", ["/cpu.max": "200000 100000\n"], 2),
+        ("0::/\n", ["/cpu.max": "250000 100000\n"], 3), ("0::/\n", ["/cpu.max": "50000 100000\n"], 1),
+        ("0::/\n", ["/cpu.max": "6400000 100000\n"], 8), ("0::/\n", ["/cpu.max": "what\n"], 8),
+        // The group around this one has less.
+        ("0::/pods/one\n", ["/pods/cpu.max": "300000 100000\n", "/pods/one/cpu.max": "400000 100000\n"], 3),
+        (
+            "3:cpu,cpuacct:/one\n1:name=systemd:/\n",
+            ["/cpu,cpuacct/one/cpu.cfs_quota_us": "150000\n", "/cpu,cpuacct/one/cpu.cfs_period_us": "100000\n"], 2
+        ),
+        (
+            "3:cpu:/\n", ["/cpu/cpu.cfs_quota_us": "-1\n", "/cpu/cpu.cfs_period_us": "100000\n"], 8
+        ),
+    ])
+    func `the least quota of the control groups counts, and the affinity is the most`(
+        groups: String,
+        files: [String: String],
+        expected: Int
+    ) {
+        #expect(UsableCores.count(affinity: 8, groups: groups) { files[$0] } == expected)
+    }
+
+    @Test func `this process may use at least one`() { #expect(UsableCores.count >= 1) }
+}
