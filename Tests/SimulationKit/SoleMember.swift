@@ -7,6 +7,8 @@ package final class SoleMember: GroupMember {
     package private(set) var releases = 0
     /// What the next ``serve()`` says.
     package var news: AssignmentChange?
+    /// What each start says, in order; the last one from then on.
+    package var reports = [PartitionStart.Report()]
     package let group: [UInt8]? = nil
 
     package init() {}
@@ -15,7 +17,7 @@ package final class SoleMember: GroupMember {
 
     package func start(_ partition: Int32, mark: PositionMark?, ledgerIsEmpty: Bool) -> PartitionStart {
         starts.append(partition)
-        return .started(PartitionStart.Report())
+        return .started(reports.count > 1 ? reports.removeFirst() : reports[0])
     }
 
     package func hold(_ partition: Int32) { holds.append(partition) }

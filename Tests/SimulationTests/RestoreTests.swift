@@ -118,7 +118,11 @@ struct RestoreTests {
         return StoredRecord(partition: 0, key: key, value: value)
     }
 
-    private static func run(_ log: ScriptedLog, seed: UInt64) throws -> BatchLoop {
+    private static func run(
+        _ log: ScriptedLog,
+        seed: UInt64,
+        notice: @escaping @Sendable (any LogFault) -> Void = { _ in }
+    ) throws -> BatchLoop {
         let traffic = try traffic.get()
         let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: seed)
         let settings = traffic.settings
@@ -129,7 +133,8 @@ struct RestoreTests {
             settings: settings,
             lanes: lanes,
             post: lanes.post,
-            wallClock: { EvaluationTime(milliseconds: RequestRecords.time) }
+            wallClock: { EvaluationTime(milliseconds: RequestRecords.time) },
+            notice: notice
         )
         #expect(try lanes.run(loop, steps: 10_000))
         return loop
@@ -259,5 +264,37 @@ struct RestoreTests {
         // The last one counts, as after a compaction.
         let last = ScriptedLog(polls: [.change(.assigned([0]))], topic: Self.topic + [bad])
         #expect(try Self.run(last, seed: 1).held.keys.sorted() == [0])
+    }
+
+    /// A start whose seek fails is repeated before anything is committed behind the loss.
+    @Test(
+        arguments: [
+            ([17, 17], 17, ["17 are lost"]), ([17, 20], 20, ["17 are lost", "20 are lost"]), ([0, 0], 0, []),
+        ] as [([Int64], Int64, [String])]
+    )
+    func `a repeated start counts and reports its loss once`(
+        losses: [Int64],
+        counted: Int64,
+        sentences: [String]
+    ) throws {
+        let log = ScriptedLog(polls: [.change(.assigned([0])), .change(.assigned([0]))], topic: Self.topic)
+        log.sole.reports = losses.map { loss in
+            var report = PartitionStart.Report()
+            (report.skippedAtMost, report.deletedAtMost) = (loss, loss)
+            report.note = loss > 0 ? "\(loss) are lost" : nil
+            return report
+        }
+        let heard = Notes()
+        let loop = try Self.run(log, seed: 1) { fault in
+            if let notice = fault as? PartitionNotice { heard.sentences.append(notice.sentence) }
+        }
+        #expect(log.sole.starts == [0, 0])
+        #expect(loop.tally.deletedAtMost == counted && loop.tally.skippedAtMost == counted)
+        #expect(heard.sentences == sentences)
+    }
+
+    /// The loop's thread is the test's.
+    private final class Notes: @unchecked Sendable {
+        var sentences: [String] = []
     }
 }

@@ -39,16 +39,6 @@ extension BatchLoop {
         doubted.removeAll { $0.batch.positions.contains { partitions.contains($0.partition) } }
     }
 
-    /// Counts what is lost beyond what earlier starts at the same offset have counted.
-    func countLosses(_ report: PartitionStart.Report, of partition: Int32) {
-        let counted = countedLosses[partition] ?? (0, 0)
-        tally.skippedAtMost += max(0, report.skippedAtMost - counted.skipped)
-        tally.deletedAtMost += max(0, report.deletedAtMost - counted.deleted)
-        countedLosses[partition] = (
-            max(counted.skipped, report.skippedAtMost), max(counted.deleted, report.deletedAtMost)
-        )
-    }
-
     /// Notes the age of a round's newest record: of a worker that keeps up, what the two clocks differ by.
     func noteClockOffset(of records: [PolledRecord]) {
         guard let now = wallClock(), let uptime = uptime() else { return }

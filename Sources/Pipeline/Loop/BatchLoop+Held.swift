@@ -15,10 +15,22 @@ extension BatchLoop {
         case .held(let sentence): try hold(partition, sentence)
         case .started(let report):
             if !report.hasCommitted { uncommitted.insert(partition) }
-            countLosses(report, of: partition)
-            guard let note = report.note else { return }
-            notice(PartitionNotice(partition: partition, sentence: note, isHeld: false))
+            note(report, of: partition)
         }
+    }
+
+    /// Counts and reports what earlier starts at the same offset have not.
+    private func note(_ report: PartitionStart.Report, of partition: Int32) {
+        let known = startReports[partition]
+        let (skipped, deleted) = (known?.skippedAtMost ?? 0, known?.deletedAtMost ?? 0)
+        tally.skippedAtMost += max(0, report.skippedAtMost - skipped)
+        tally.deletedAtMost += max(0, report.deletedAtMost - deleted)
+        var latest = report
+        latest.skippedAtMost = max(skipped, report.skippedAtMost)
+        latest.deletedAtMost = max(deleted, report.deletedAtMost)
+        startReports[partition] = latest
+        guard let note = report.note, note != known?.note else { return }
+        notice(PartitionNotice(partition: partition, sentence: note, isHeld: false))
     }
 
     /// Stops reading a partition, and reports why; the others go on. Until it is revoked or assigned again.

@@ -138,7 +138,7 @@ extension BatchLoop {
         if !passed.isEmpty { options.passed?(passed) }
         for position in batch.positions {
             uncommitted.remove(position.partition)
-            countedLosses[position.partition] = nil
+            startReports[position.partition] = nil
         }
         pace.committed(batch.tally.requests, timeShare: log.unit.timeShare)
         if let now = batch.now {

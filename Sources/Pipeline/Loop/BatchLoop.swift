@@ -88,8 +88,8 @@ package final class BatchLoop: @unchecked Sendable {
     package internal(set) var held: [Int32: String] = [:]
     /// Holds that were reported: a partition that is judged again is not reported again.
     var toldHolds: [Int32: String] = [:]
-    /// Losses that were counted, by partition: until something is committed behind them, each start reports them again.
-    var countedLosses: [Int32: (skipped: Int64, deleted: Int64)] = [:]
+    /// Reports of starts, by partition: until something is committed behind it, each start reports the same again.
+    var startReports: [Int32: PartitionStart.Report] = [:]
     /// Partitions whose first offset is yet to be committed.
     var uncommitted: Set<Int32> = []
     package internal(set) var ledgers: [Int32: PartitionLedger] = [:]
