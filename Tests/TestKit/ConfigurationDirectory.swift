@@ -29,7 +29,16 @@ package final class ConfigurationDirectory {
         try Data(bytes).write(to: URL(fileURLWithPath: path + "/" + name))
     }
 
-    package func load() throws(ConfigurationFault) -> Configuration { try Configuration.load(directory: path) }
+    package func load() throws(ConfigurationFault) -> Configuration {
+        do throws(ConfigurationFault) {
+            let configuration = try Configuration.load(directory: path)
+            SchemaAgreement.check(path, nil)
+            return configuration
+        } catch {
+            SchemaAgreement.check(path, error)
+            throw error
+        }
+    }
 
     /// The fault's message, with the directory's own path taken out; nil if it loads.
     package func fault() -> String? {

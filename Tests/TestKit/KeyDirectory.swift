@@ -60,7 +60,8 @@ package struct KeyDirectory {
     }
 
     package func load() throws(ConfigurationFault) -> LoadedConfiguration {
-        try LoadedConfiguration.load(directory: path)
+        _ = try files.load()
+        return try LoadedConfiguration.load(directory: path)
     }
 
     /// The fault's message, the directory's own path taken out; nil if everything loads.

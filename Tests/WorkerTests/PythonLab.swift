@@ -16,7 +16,7 @@ enum PythonLab {
     static let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "verify_tokens.py").path()
 
     /// Pinned, so that a failure is ours.
-    private static let packages = ["firebase_admin==7.7.0", "prometheus_client==0.23.1"]
+    private static let packages = ["firebase_admin==7.7.0", "prometheus_client==0.23.1", "jsonschema==4.25.1"]
 
     private static func make() -> Result<String, Missing> {
         let root = (0..<3).reduce(URL(filePath: #filePath)) { path, _ in path.deletingLastPathComponent() }

@@ -5,7 +5,12 @@ internal import JSON
 /// What only apps.json's settings are.
 extension SettingKind<Set<Environment>> {
     static var environments: Self {
-        SettingKind(type: "list of choices", range: "`production`, `development`", text: { _ in "both" }) {
+        SettingKind(
+            type: "list of choices",
+            range: "`production`, `development`",
+            schema: JSONSchema.list(of: JSONSchema.choice(Environment.allCases.map(\.rawValue)), atLeast: 1),
+            text: { _ in "both" }
+        ) {
             value throws(ConfigurationFault) in
             let names = try value.strings()
             let environments = names.compactMap { Environment(rawValue: $0) }
@@ -19,8 +24,13 @@ extension SettingKind<Set<Environment>> {
 extension SettingKind<Set<UInt32>> {
     static var integers: Self {
         let problem = "must be a list of integers from 0 to \(UInt32.max)"
-        return SettingKind("list of integers", range: "0 to \(UInt32.max)", problem: problem, text: { _ in "" }) {
-            node in
+        return SettingKind(
+            "list of integers",
+            range: "0 to \(UInt32.max)",
+            schema: JSONSchema.list(of: JSONSchema.integer(0...Int64(UInt32.max))),
+            problem: problem,
+            text: { _ in "" }
+        ) { node in
             let numbers = node.elements.compactMap { $0.integer.flatMap { UInt32(exactly: $0) } }
             return node.kind == .array && numbers.count == node.elements.count ? Set(numbers) : nil
         }
@@ -37,6 +47,7 @@ extension SettingKind<ClientDataHashLength> {
         return SettingKind(
             "integer or `any`",
             range: "\(integer.range), at most `limits.clientDataHashBytes`",
+            schema: JSONSchema.any([integer.schema, JSONSchema.choice(["any"])]),
             problem: "must be an integer from \(integer.range), or \"any\"",
             text: { if case .bytes(let bytes) = $0 { "`\(bytes)`" } else { "`any`" } }
         ) { node in
@@ -49,7 +60,12 @@ extension SettingKind<ClientDataHashLength> {
 extension SettingKind<Int64> {
     /// Parts of ``Rollout/whole``.
     static var percent: Self {
-        SettingKind(type: "number", range: "0 to 100, at most six decimal places", text: { "`\($0 / 1_000_000)`" }) {
+        SettingKind(
+            type: "number",
+            range: "0 to 100, at most six decimal places",
+            schema: JSONSchema.number(0...100),
+            text: { "`\($0 / 1_000_000)`" }
+        ) {
             value throws(ConfigurationFault) in
             guard let text = value.node?.numberText else { throw value.fault("must be a number") }
             guard let parts = PercentText.parts(text)
@@ -63,6 +79,7 @@ extension SettingKind<String> {
     static var seed: Self {
         .string(
             range: "at most 32 letters, digits, dots, underscores, hyphens",
+            schema: JSONSchema.string(pattern: "^[A-Za-z0-9._-]{0,32}$"),
             problem: "must be up to 32 letters, digits, dots, underscores or hyphens"
         ) { seed in
             seed.utf8.count <= 32

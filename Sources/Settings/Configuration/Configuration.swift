@@ -42,6 +42,15 @@ package struct Configuration: Sendable {
         WorkerFile.settings.rows(Configuration()) + AppsFile.settings.rows(AppsFile(unknownKeys: .restore))
     }
 
+    /// The JSON Schemas of the three files; that of kafka.properties describes it as an object of strings.
+    package static var schemas: [(file: String, schema: JSONTree)] {
+        [
+            ("worker.json", WorkerFile.settings.schema(Configuration())),
+            ("apps.json", AppsFile.settings.schema(AppsFile(unknownKeys: .restore))),
+            ("kafka.properties", KafkaPropertiesFile.schema),
+        ]
+    }
+
     /// - Parameter directory: holds the three files.
     /// - Throws: ``ConfigurationFault`` for the first thing that is wrong.
     package static func load(directory: String) throws(ConfigurationFault) -> Configuration {

@@ -54,32 +54,59 @@ enum KafkaPropertiesFile {
     /// Why a property may not be set, and what to do instead; nil where it may.
     static func advice(on key: String) -> String? {
         // librdkafka accepts a topic's properties under this longer name as well.
-        switch key.hasPrefix(topicPrefix) ? String(key.dropFirst(topicPrefix.count)) : key {
-        case "enable.auto.commit", "auto.commit.enable", "enable.auto.offset.store", "offset.store.method",
-            "auto.commit.interval.ms":
-            "offsets are committed with the outputs, by the worker alone; remove the line"
-        case "isolation.level":
-            "the worker reads committed records only; remove the line (read_committed is set)"
-        case "transactional.id":
-            "it is derived from group.id and the instance name; remove the line and use --instance"
-        case "group.instance.id":
-            "it is derived from group.id and the instance name; remove the line and use membership in worker.json"
-        case "enable.idempotence", "enable.gapless.guarantee", "acks", "request.required.acks",
-            "max.in.flight", "max.in.flight.requests.per.connection", "message.send.max.retries", "retries":
-            "exactly-once needs the idempotent producer's own values; remove the line"
-        case "partition.assignment.strategy", "group.protocol", "group.remote.assignor":
-            "the worker chooses an assignor that is safe with transactions; remove the line"
-        case "auto.offset.reset":
-            "a new partition must be read from its start, or records are skipped; remove the line"
-        case "partitioner":
-            "outputs go to their request's partition; remove the line and use partitioner in worker.json"
-        case "enable.partition.eof", "allow.auto.create.topics":
-            "the worker sets it itself; remove the line"
-        case "test.mock.num.brokers":
-            "every client would get its own broker; remove the line and use embeddedBroker in worker.json"
-        default: nil
-        }
+        let name = key.hasPrefix(topicPrefix) ? String(key.dropFirst(topicPrefix.count)) : key
+        return denied.first { $0.names.contains(name) }?.advice
     }
+
+    /// The properties as an object of strings.
+    static var schema: JSONTree {
+        let names = denied.flatMap(\.names)
+        var schema = JSONTree(["type": "object"])
+        let denial = JSONSchema.choice(names + names.map { topicPrefix + $0 })
+        schema["propertyNames"] = .object([JSONTree.Member(name: "not", value: denial)])
+        schema["additionalProperties"] = JSONSchema.string
+        return schema
+    }
+
+    private static let denied: [(names: [String], advice: String)] = [
+        (
+            [
+                "enable.auto.commit", "auto.commit.enable", "enable.auto.offset.store", "offset.store.method",
+                "auto.commit.interval.ms",
+            ],
+            "offsets are committed with the outputs, by the worker alone; remove the line"
+        ),
+        (["isolation.level"], "the worker reads committed records only; remove the line (read_committed is set)"),
+        (
+            ["transactional.id"],
+            "it is derived from group.id and the instance name; remove the line and use --instance"
+        ),
+        (
+            ["group.instance.id"],
+            "it is derived from group.id and the instance name; remove the line and use membership in worker.json"
+        ),
+        (
+            [
+                "enable.idempotence", "enable.gapless.guarantee", "acks", "request.required.acks", "max.in.flight",
+                "max.in.flight.requests.per.connection", "message.send.max.retries", "retries",
+            ],
+            "exactly-once needs the idempotent producer's own values; remove the line"
+        ),
+        (
+            ["partition.assignment.strategy", "group.protocol", "group.remote.assignor"],
+            "the worker chooses an assignor that is safe with transactions; remove the line"
+        ),
+        (["auto.offset.reset"], "a new partition must be read from its start, or records are skipped; remove the line"),
+        (
+            ["partitioner"],
+            "outputs go to their request's partition; remove the line and use partitioner in worker.json"
+        ),
+        (["enable.partition.eof", "allow.auto.create.topics"], "the worker sets it itself; remove the line"),
+        (
+            ["test.mock.num.brokers"],
+            "every client would get its own broker; remove the line and use embeddedBroker in worker.json"
+        ),
+    ]
 
     private static let topicPrefix = "topic."
 }

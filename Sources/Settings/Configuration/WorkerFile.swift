@@ -1,5 +1,6 @@
 internal import AppCheck
 internal import Glibc
+internal import JSON
 internal import Log
 internal import Pipeline
 
@@ -87,9 +88,15 @@ enum WorkerFile {
     ]
 
     private static let anchors: [Setting<Configuration>] = [
-        Setting("anchors.attestation", \.anchors.attestation, .anchors, standard: "required", range: "at least one")
-            .means("Roots of attestation leaves. An intermediate may be listed: then it is trusted as it is."),
-        Setting("anchors.receipt", \.anchors.receipt, .anchors)
+        Setting(
+            "anchors.attestation",
+            \.anchors.attestation,
+            .anchors(atLeast: 1),
+            standard: "required",
+            range: "at least one"
+        )
+        .means("Roots of attestation leaves. An intermediate may be listed: then it is trusted as it is."),
+        Setting("anchors.receipt", \.anchors.receipt, .anchors(atLeast: 0))
             .means("Roots of receipt signers. Without any every receipt is `receipt:chain`."),
     ]
 
@@ -119,6 +126,7 @@ extension SettingKind<String> {
     fileprivate static var topic: Self {
         .string(
             range: "a topic name",
+            schema: JSONSchema.string(pattern: "^(?!\\.{1,2}$)[A-Za-z0-9._-]{1,249}$"),
             problem: "must be a topic name: 1 to 249 letters, digits, dots, underscores or hyphens"
         ) { name in
             (1...249).contains(name.utf8.count) && name != "." && name != ".."
@@ -130,7 +138,11 @@ extension SettingKind<String> {
 extension SettingKind<String> {
     /// An IPv4 or IPv6 address in digits.
     fileprivate static var address: Self {
-        .string(range: "an IP address", problem: "must be an IP address in digits, such as 127.0.0.1") { text in
+        .string(
+            range: "an IP address",
+            schema: JSONSchema.string(pattern: "^([0-9]{1,3}(\\.[0-9]{1,3}){3}|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*)$"),
+            problem: "must be an IP address in digits, such as 127.0.0.1"
+        ) { text in
             // Room for either kind of address, on this stack.
             var address = in6_addr()
             return unsafe inet_pton(AF_INET, text, &address) == 1 || inet_pton(AF_INET6, text, &address) == 1
@@ -141,7 +153,11 @@ extension SettingKind<String> {
 extension SettingKind<String> {
     /// A path that means one file, wherever the worker starts.
     fileprivate static var absolutePath: Self {
-        .string(range: "an absolute path, or empty", problem: "must be an absolute path, or empty") { path in
+        .string(
+            range: "an absolute path, or empty",
+            schema: JSONSchema.string(pattern: "^(/|$)"),
+            problem: "must be an absolute path, or empty"
+        ) { path in
             path.isEmpty || path.hasPrefix("/")
         }
     }
@@ -149,8 +165,10 @@ extension SettingKind<String> {
 
 extension SettingKind<[AnchorSettings.File]> {
     /// Certificates' files, read at once.
-    fileprivate static var anchors: Self {
-        SettingKind(type: "list of paths", text: { _ in "`[]`" }) { value throws(ConfigurationFault) in
+    fileprivate static func anchors(atLeast least: Int) -> Self {
+        let schema = JSONSchema.list(of: JSONSchema.string, atLeast: least)
+        return SettingKind(type: "list of paths", schema: schema, text: { _ in "`[]`" }) {
+            value throws(ConfigurationFault) in
             var anchors: [AnchorSettings.File] = []
             for path in try value.strings() {
                 let pem = try value.files.read(path, remedy: "it is an anchor in worker.json; put the PEM file there")

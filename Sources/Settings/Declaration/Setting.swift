@@ -1,5 +1,5 @@
 /// A key of a configuration file, declared once: the file is read by it, a reload compares by it, and its line on the
-/// Configuration page is made of it. A key without a declaration is unknown.
+/// Configuration page and its JSON Schema are made of it. A key without a declaration is unknown.
 struct Setting<Values>: Sendable {
     typealias Path<Value> = any WritableKeyPath<Values, Value> & Sendable
 
@@ -8,11 +8,14 @@ struct Setting<Values>: Sendable {
     /// Whether a running worker takes a change.
     private(set) var reloads = false
     private(set) var meaning = ""
+    /// Whether the file must have it.
+    private(set) var isRequired = false
     fileprivate let read: @Sendable (ConfigurationValue, inout Values) throws(ConfigurationFault) -> Void
     /// Takes over a change if a reload may, else says whether there is one.
     fileprivate let renew: @Sendable (inout Values, _ fresh: Values) -> Bool
     /// Type, default and range.
     fileprivate let cells: @Sendable (_ standard: Values) -> [String]
+    let schema: @Sendable (_ standard: Values) -> JSONTree
     fileprivate var elements: @Sendable (_ standard: Values, _ list: String) -> [String] = { _, _ in [] }
 
     /// One sentence or more, for the Configuration page.
@@ -37,16 +40,21 @@ extension Setting {
         standard: String? = nil,
         range: String? = nil
     ) {
-        self.init(name: name, reloads: reloads) { value, values throws(ConfigurationFault) in
+        let isRequired = kind.isRequired || standard == Self.requiredWord
+        self.init(name: name, reloads: reloads, isRequired: isRequired) { value, values throws(ConfigurationFault) in
             if value.node != nil || kind.isRequired { values[keyPath: path] = try kind.read(value) }
         } renew: { values, fresh in
             if reloads { values[keyPath: path] = fresh[keyPath: path] }
             return values[keyPath: path] != fresh[keyPath: path]
         } cells: { values in
-            let standard = standard ?? (kind.isRequired ? "required" : kind.text(values[keyPath: path]))
+            let standard = standard ?? (kind.isRequired ? Self.requiredWord : kind.text(values[keyPath: path]))
             return [kind.type, standard, range ?? kind.range]
+        } schema: { _ in
+            kind.schema
         }
     }
+
+    private static var requiredWord: String { "required" }
 
     /// A list of objects, which a reload takes as a whole.
     ///
@@ -73,19 +81,10 @@ extension Setting {
             return false
         } cells: { _ in
             ["list of objects", "`[]`", range]
+        } schema: { values in
+            JSONSchema.list(of: settings.schema(element(values)))
         } elements: { values, list in
             settings.rows(element(values), in: list)
-        }
-    }
-
-    /// An object that has no settings.
-    init(reserved name: String) {
-        self.init(name: name) { value, _ throws(ConfigurationFault) in
-            if value.node != nil { _ = try value.members([]) }
-        } renew: { _, _ in
-            false
-        } cells: { _ in
-            ["object", "`{}`", "no members"]
         }
     }
 }
@@ -99,11 +98,7 @@ extension ConfigurationValue {
         prefix: String = "",
         into values: inout Values
     ) throws(ConfigurationFault) {
-        var names: [String] = []
-        for setting in settings {
-            let name = String(setting.name.dropFirst(prefix.count).prefix { $0 != "." })
-            if !names.contains(name) { names.append(name) }
-        }
+        let names = settings.memberNames(prefix)
         for (name, value) in zip(names, try members(names)) {
             let inner = prefix + name + "."
             if let setting = settings.first(where: { $0.name + "." == inner }) {

@@ -6,6 +6,8 @@ struct SettingKind<Value: Sendable>: Sendable {
     var range = ""
     /// Whether the key must be there; then ``read`` refuses an absent one.
     var isRequired = false
+    /// As far as JSON Schema can say it; ``read`` is stricter.
+    let schema: JSONTree
     /// A value as the page writes it.
     let text: @Sendable (Value) -> String
     let read: @Sendable (ConfigurationValue) throws(ConfigurationFault) -> Value
@@ -18,11 +20,12 @@ extension SettingKind {
     init(
         _ type: String,
         range: String = "",
+        schema: JSONTree,
         problem: String,
         text: @escaping @Sendable (Value) -> String,
         _ read: @escaping @Sendable (JSONNode) -> Value?
     ) {
-        self.init(type: type, range: range, text: text) { value throws(ConfigurationFault) in
+        self.init(type: type, range: range, schema: schema, text: text) { value throws(ConfigurationFault) in
             guard let result = value.node.flatMap(read) else { throw value.fault(problem, shown: true) }
             return result
         }
@@ -30,14 +33,21 @@ extension SettingKind {
 
     /// A list of strings; the page's default is that of an empty one.
     static func strings(_ make: @escaping @Sendable ([String]) -> Value) -> Self {
-        SettingKind(type: "list of strings", text: { _ in "`[]`" }) { value throws(ConfigurationFault) in
+        SettingKind(type: "list of strings", schema: JSONSchema.list(of: JSONSchema.string), text: { _ in "`[]`" }) {
+            value throws(ConfigurationFault) in
             make(try value.strings())
         }
     }
 
     /// - Parameter absent: the page's word for the default.
     static func optional<Wrapped>(_ kind: SettingKind<Wrapped>, absent: String) -> Self where Value == Wrapped? {
-        SettingKind(type: kind.type, range: kind.range, text: { $0.map(kind.text) ?? absent }, read: kind.read)
+        SettingKind(
+            type: kind.type,
+            range: kind.range,
+            schema: kind.schema,
+            text: { $0.map(kind.text) ?? absent },
+            read: kind.read
+        )
     }
 }
 
@@ -47,6 +57,7 @@ extension SettingKind where Value: RawRepresentable<String> & CaseIterable & Sen
         return SettingKind(
             type: "choice",
             range: names.map { "`\($0)`" }.joined(separator: ", "),
+            schema: JSONSchema.choice(names),
             text: { "`\($0.rawValue)`" }
         ) { value throws(ConfigurationFault) in
             let word = value.node?.string
@@ -59,7 +70,12 @@ extension SettingKind where Value: RawRepresentable<String> & CaseIterable & Sen
 
 extension SettingKind<Bool> {
     static var boolean: Self {
-        SettingKind("boolean", problem: "must be true or false", text: { "`\($0)`" }) { $0.bool }
+        SettingKind(
+            "boolean",
+            schema: JSONSchema.boolean,
+            problem: "must be true or false",
+            text: { "`\($0)`" }
+        ) { $0.bool }
     }
 }
 
@@ -68,6 +84,7 @@ extension SettingKind<Int> {
         SettingKind(
             "integer",
             range: "\(range.lowerBound) to \(range.upperBound)",
+            schema: JSONSchema.integer(Int64(range.lowerBound)...Int64(range.upperBound)),
             problem: "must be an integer from \(range.lowerBound) to \(range.upperBound)",
             text: { "`\($0)`" }
         ) { node in node.integer.flatMap { Int(exactly: $0) }.flatMap { range.contains($0) ? $0 : nil } }
@@ -81,6 +98,7 @@ extension SettingKind<Int64> {
         return SettingKind(
             "duration",
             range: "`\(least)` to `\(most)`",
+            schema: JSONSchema.string(pattern: "^[0-9]{1,19}(ms|s|m|h|d)$"),
             problem: "must be a duration such as \"300s\", \"5m\" or \"96h\", from \(least) to \(most)",
             text: { "`\(DurationText.text($0))`" }
         ) { node in node.string.flatMap { DurationText.milliseconds($0) }.flatMap { range.contains($0) ? $0 : nil } }
@@ -89,12 +107,23 @@ extension SettingKind<Int64> {
 
 extension SettingKind<String> {
     static var string: Self {
-        SettingKind("string", problem: "must be a string", text: { $0.isEmpty ? "`\"\"`" : "`\($0)`" }) { $0.string }
+        SettingKind(
+            "string",
+            schema: JSONSchema.string,
+            problem: "must be a string",
+            text: { $0.isEmpty ? "`\"\"`" : "`\($0)`" }
+        ) { $0.string }
     }
 
     /// - Parameter problem: the message for a string for which `isValid` is false.
-    static func string(range: String, problem: String, _ isValid: @escaping @Sendable (String) -> Bool) -> Self {
-        SettingKind(type: "string", range: range, text: string.text) { value throws(ConfigurationFault) in
+    static func string(
+        range: String,
+        schema: JSONTree,
+        problem: String,
+        _ isValid: @escaping @Sendable (String) -> Bool
+    ) -> Self {
+        SettingKind(type: "string", range: range, schema: schema, text: string.text) {
+            value throws(ConfigurationFault) in
             let text = try string.read(value)
             guard isValid(text) else { throw value.fault(problem, shown: true) }
             return text
@@ -103,7 +132,13 @@ extension SettingKind<String> {
 
     /// A string that must be there, and not empty.
     static var name: Self {
-        SettingKind(type: "string", range: "not empty", isRequired: true, text: string.text) {
+        SettingKind(
+            type: "string",
+            range: "not empty",
+            isRequired: true,
+            schema: JSONSchema.string(atLeast: 1),
+            text: string.text
+        ) {
             value throws(ConfigurationFault) in
             guard value.node != nil, case let name = try string.read(value), !name.isEmpty
             else { throw value.fault("is required") }
@@ -113,7 +148,8 @@ extension SettingKind<String> {
 
     /// A file's path, which must be there; resolved against the config directory.
     static var path: Self {
-        SettingKind(type: "path", isRequired: true, text: string.text) { value throws(ConfigurationFault) in
+        SettingKind(type: "path", isRequired: true, schema: JSONSchema.string(atLeast: 1), text: string.text) {
+            value throws(ConfigurationFault) in
             value.files.resolve(try name.read(value))
         }
     }

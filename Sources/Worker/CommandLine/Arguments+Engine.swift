@@ -19,6 +19,7 @@ extension Option {
     static let engine = Option.value(
         "--engine",
         "NAME",
-        "engine to verify with instead of the configured one: \(EngineUse.names)"
+        "engine to verify with instead of the configured one: \(EngineUse.names)",
+        choices: EngineUse.allCases.map(\.rawValue)
     )
 }

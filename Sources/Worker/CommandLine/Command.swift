@@ -33,18 +33,25 @@ package struct Command: Sendable {
         package let placeholder: String
         package let count: ClosedRange<Int>
         package let summary: String
+        /// The values that it takes; empty = any.
+        package let choices: [String]
 
-        package init(_ placeholder: String, count: ClosedRange<Int>, summary: String) {
+        package init(_ placeholder: String, count: ClosedRange<Int>, summary: String, choices: [String] = []) {
             self.placeholder = placeholder
             self.count = count
             self.summary = summary
+            self.choices = choices
         }
     }
 }
 
 /// An option of a command: `--name VALUE`, `--name=VALUE`, or a switch.
 package struct Option: Sendable {
-    package enum Presence: Sendable { case optional, required, repeatable }
+    package enum Presence: Sendable {
+        case optional, required, repeatable
+        /// A switch that may have a value, as `--name=VALUE` alone.
+        case bare
+    }
 
     /// With its dashes.
     package let name: String
@@ -52,21 +59,32 @@ package struct Option: Sendable {
     package let placeholder: String?
     package let presence: Presence
     package let summary: String
+    /// The values that it takes; empty = any. Completions offer them.
+    package let choices: [String]
 
     /// An option with a value.
     package static func value(
         _ name: String,
         _ placeholder: String,
         _ summary: String,
-        _ presence: Presence = .optional
+        _ presence: Presence = .optional,
+        choices: [String] = []
     ) -> Option {
-        Option(name: name, placeholder: placeholder, presence: presence, summary: summary)
+        Option(name: name, placeholder: placeholder, presence: presence, summary: summary, choices: choices)
     }
 
     package static func flag(_ name: String, _ summary: String) -> Option {
-        Option(name: name, placeholder: nil, presence: .optional, summary: summary)
+        Option(name: name, placeholder: nil, presence: .optional, summary: summary, choices: [])
+    }
+
+    /// A switch that one word limits or extends: `--name` or `--name=word`.
+    package static func flag(_ name: String, or word: String, _ summary: String) -> Option {
+        Option(name: name, placeholder: word, presence: .bare, summary: summary, choices: [word])
     }
 
     /// `--name VALUE` as help and messages show it.
-    package var usage: String { placeholder.map { "\(name) \($0)" } ?? name }
+    package var usage: String {
+        guard let placeholder else { return name }
+        return presence == .bare ? "\(name)[=\(placeholder)]" : "\(name) \(placeholder)"
+    }
 }

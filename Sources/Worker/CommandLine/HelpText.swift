@@ -51,7 +51,7 @@ package enum HelpText {
     private static func usage(_ option: Option) -> String {
         switch option.presence {
         case .required: option.usage
-        case .optional: "[\(option.usage)]"
+        case .optional, .bare: "[\(option.usage)]"
         case .repeatable: "[\(option.usage)]..."
         }
     }
@@ -59,7 +59,7 @@ package enum HelpText {
     private static func note(_ option: Option) -> String {
         switch option.presence {
         case .required: " (required)"
-        case .optional: ""
+        case .optional, .bare: ""
         case .repeatable: " (may be repeated)"
         }
     }

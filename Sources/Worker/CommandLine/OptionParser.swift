@@ -41,7 +41,7 @@ package struct OptionParser {
         if option.presence != .repeatable, parsed.has(name) {
             throw fault("\(name) is given twice.")
         }
-        guard option.placeholder != nil else {
+        guard option.placeholder != nil, option.presence != .bare || parts.count > 1 else {
             guard parts.count == 1 else { throw fault("\(name) takes no value.") }
             parsed.values[name] = [""]
             return
@@ -56,6 +56,9 @@ package struct OptionParser {
     ) throws(UsageFault) -> String {
         if let inline {
             guard !inline.isEmpty else { throw missingValue(option) }
+            guard option.presence != .bare || option.choices.contains(String(inline)) else {
+                throw fault("\(option.usage) takes no '\(String(inline).printable)'.")
+            }
             return String(inline)
         }
         guard let next = rest.first, !next.isEmpty, !next.hasPrefix("--") else { throw missingValue(option) }

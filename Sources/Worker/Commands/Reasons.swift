@@ -6,7 +6,12 @@ extension Command {
         name: "reasons",
         summary: "what each reason of a refusal, deferral or dead letter means, and what to do",
         options: [],
-        operands: Command.Operands("REASON", count: 0...1, summary: "one reason, e.g. nonce-mismatch; all without it"),
+        operands: Command.Operands(
+            "REASON",
+            count: 0...1,
+            summary: "one reason, e.g. nonce-mismatch; all without it",
+            choices: ReasonEntry.all.map(\.code)
+        ),
         notes: "The page Reasons has the same texts."
     ) { arguments, console in
         guard let code = arguments.operands.first else {

@@ -8,7 +8,7 @@ extension Command {
             .value("--config", "DIR", "the configuration directory", .required),
             .value("--instance", "NAME", "stable over restarts and unique in the group; the host's name where absent"),
             .engine,
-            .flag("--check", "validate configuration, broker and topics, then exit"),
+            .flag("--check", or: "config", "validate configuration, broker and topics, then exit; config: no broker"),
         ],
         notes: "SIGTERM or SIGINT: commit the oldest batch in flight, exit 0. A second signal exits at once. "
             + "SIGHUP, or a changed file: apps.json and the keys are reloaded between two batches."
@@ -19,7 +19,11 @@ extension Command {
             engine: try arguments.engine(),
             console: console
         )
-        if arguments.has("--check") { try session.check() } else { try session.run() }
+        switch arguments.string("--check") {
+        case nil: try session.run()
+        case "config": session.checkConfiguration()
+        default: try session.check()
+        }
         return ExitCode.done
     }
 }

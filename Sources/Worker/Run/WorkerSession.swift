@@ -62,15 +62,19 @@ final class WorkerSession {
             return configuration.delivery == .exactlyOnce
                 ? try found + access.transactionFindings(loops: configuration.loopCount) : found
         }
-        let say: (LogEvent) -> Void = { [console] event in
-            if event.level > .info {
-                console.printError("warning: \(event.message)")
-            } else {
-                console.print(event.message)
-            }
-        }
-        try report(findings, endsAt: { $0.severity == .problem }, say)
-        sayDoubts(say)
+        try report(findings, endsAt: { $0.severity == .problem }, print)
+        sayDoubts(print)
+    }
+
+    /// Says what is doubtful in a configuration: the faults have been thrown when it was read.
+    func checkConfiguration() {
+        print(LogEvent(.info, .starting, "configuration, anchors and keys are in order; no broker was asked"))
+        sayDoubts(print)
+    }
+
+    private func print(_ event: LogEvent) {
+        guard event.level > .info else { return console.print(event.message) }
+        console.printError("warning: \(event.message)")
     }
 
     /// Says the doubtful findings, or that there are none.

@@ -1,16 +1,18 @@
 internal import JSON
 
 /// JSON that can be edited and written back, for people: members keep their order, numbers their spelling.
-indirect enum JSONTree: Equatable {
+package indirect enum JSONTree: Equatable, Sendable {
     case object([Member])
     case array([JSONTree])
     case string(String)
     /// A number, true, false or null, as written.
     case word(String)
 
-    struct Member: Equatable {
-        let name: String
-        var value: JSONTree
+    package struct Member: Equatable, Sendable {
+        package let name: String
+        package var value: JSONTree
+
+        package init(name: String, value: JSONTree) { (self.name, self.value) = (name, value) }
     }
 
     /// A value that fits into this many columns is written on one line.
@@ -32,12 +34,12 @@ indirect enum JSONTree: Equatable {
     }
 
     /// An object of strings.
-    init(_ members: KeyValuePairs<String, String>) {
+    package init(_ members: KeyValuePairs<String, String>) {
         self = .object(members.map { Member(name: $0.key, value: .string($0.value)) })
     }
 
     /// An object's member; nil where it is absent, and for every other kind.
-    subscript(name: String) -> JSONTree? {
+    package subscript(name: String) -> JSONTree? {
         get {
             guard case .object(let members) = self else { return nil }
             return members.first { $0.name == name }?.value
@@ -53,18 +55,18 @@ indirect enum JSONTree: Equatable {
         }
     }
 
-    var elements: [JSONTree] {
+    package var elements: [JSONTree] {
         guard case .array(let elements) = self else { return [] }
         return elements
     }
 
-    var text: String? {
+    package var text: String? {
         guard case .string(let text) = self else { return nil }
         return text
     }
 
     /// On one line.
-    var line: String {
+    package var line: String {
         switch self {
         case .object(let members):
             "{" + members.map { "\(Self.quoted($0.name)): \($0.value.line)" }.joined(separator: ", ") + "}"
@@ -75,7 +77,7 @@ indirect enum JSONTree: Equatable {
     }
 
     /// A file's text: the outermost members on lines of their own.
-    var file: String { lines(depth: 0) + "\n" }
+    package var file: String { lines(depth: 0) + "\n" }
 
     private func lines(depth: Int) -> String {
         let flat = line

@@ -1,0 +1,74 @@
+internal import AppAttest
+internal import AppCheck
+internal import Settings
+
+extension ContractSchema {
+    /// Of the two exchanges.
+    static var event: JSONTree {
+        open([
+            JSONSchema.Member(
+                "event",
+                JSONSchema.choice(["AppAttestSuccess", "AppAttestFailure", "AppAttestNotAdmitted"])
+            ),
+            JSONSchema.Member("app", JSONSchema.string(pattern: "^projects/.+/apps/.+$")),
+            JSONSchema.Member("method", JSONSchema.choice(Method.allCases.filter(\.isExchange).map(\.rawValue))),
+            optional("reason", reason),
+            JSONSchema.Member("requestId", JSONSchema.string),
+            JSONSchema.Member("limitedUse", JSONSchema.boolean),
+            optional("bucket", JSONSchema.integer(0...Rollout.whole)),
+            optional("percent", JSONSchema.number(0...100)),
+            optional("device", JSONSchema.string(pattern: "^[0-9a-f]{16}$")),
+            optional("restored", isTrue),
+            JSONSchema.Member("at", JSONSchema.time),
+        ])
+    }
+
+    /// A misspelled member would lift a check silently: no other is allowed.
+    static var keys: JSONTree {
+        JSONSchema.object([
+            JSONSchema.Member("keyId", anyBase64),
+            JSONSchema.Member("publicKey", anyBase64),
+            JSONSchema.Member("appleAppId", JSONSchema.string(atLeast: 1)),
+            JSONSchema.Member("environment", JSONSchema.choice(Environment.allCases.map(\.rawValue))),
+            JSONSchema.Member("counter", counter),
+            optional("app", orNull(JSONSchema.string(atLeast: 1))),
+            optional("nonce", orNull(anyBase64)),
+            optional("issued", orNull(issued)),
+            optional("lastRequest", orNull(lastRequest)),
+        ])
+    }
+
+    /// Beside the record's own headers. `request-id` and others are bytes and may stand there too.
+    static var deadLetterHeaders: JSONTree {
+        open([
+            JSONSchema.Member("dlq.reason", JSONSchema.choice(DeadLetterReason.allCases.map(\.rawValue))),
+            JSONSchema.Member("dlq.topic", JSONSchema.string(atLeast: 1)),
+            JSONSchema.Member("dlq.partition", JSONSchema.string(pattern: "^[0-9]+$")),
+            JSONSchema.Member("dlq.offset", JSONSchema.string(pattern: "^[0-9]+$")),
+            optional("dlq.truncated", JSONSchema.choice(["true"])),
+            optional("dlq.sha256", JSONSchema.string(pattern: "^[0-9a-f]{64}$")),
+        ])
+    }
+
+    private static func orNull(_ schema: JSONTree) -> JSONTree { JSONSchema.any([schema, null]) }
+
+    /// Either alphabet, padded or not.
+    private static let anyBase64 = JSONSchema.string(pattern: "^[A-Za-z0-9+/_-]*={0,2}$")
+
+    private static var issued: JSONTree {
+        JSONSchema.object([
+            JSONSchema.Member("notBefore", JSONSchema.integer(-631_152_000...253_402_300_799)),
+            JSONSchema.Member("serial", JSONSchema.integer(0...Int64.max)),
+        ])
+    }
+
+    private static var lastRequest: JSONTree {
+        JSONSchema.object([
+            JSONSchema.Member("id", JSONSchema.string(atLeast: 1)),
+            JSONSchema.Member("valueSha256", anyBase64),
+            JSONSchema.Member("verdict", JSONSchema.string(atLeast: 1)),
+            optional("iat", orNull(JSONSchema.integer(0...Int64.max))),
+            optional("exp", orNull(JSONSchema.integer(0...Int64.max))),
+        ])
+    }
+}
