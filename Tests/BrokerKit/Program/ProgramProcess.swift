@@ -1,5 +1,5 @@
 internal import Broker
-internal import Foundation
+package import Foundation
 
 /// How a process ended.
 package enum ProcessEnd: Sendable, Equatable, CustomStringConvertible {
@@ -24,9 +24,17 @@ package final class ProgramProcess {
     /// - Parameters:
     ///   - streams: the path of the streams' files, without `.out` and `.err`.
     ///   - environment: beside this process's own.
-    package init(_ arguments: [String], streams: String, environment: [String: String] = [:]) throws {
+    ///   - program: nil = the built one.
+    package init(
+        _ arguments: [String],
+        streams: String,
+        environment: [String: String] = [:],
+        program: URL? = nil
+    ) throws {
         self.streams = streams
-        guard let program = WorkerBinary.url else { throw ProgramFault(description: WorkerBinary.whyMissing) }
+        guard let program = program ?? WorkerBinary.url else {
+            throw ProgramFault(description: WorkerBinary.whyMissing)
+        }
         process.executableURL = program
         process.arguments = arguments
         // A backtrace of a crash would keep the streams open for longer than the process lives.
@@ -40,9 +48,14 @@ package final class ProgramProcess {
     }
 
     /// With the streams' files in a folder, under a name of their own.
-    package convenience init(_ arguments: [String], in folder: String, environment: [String: String] = [:]) throws {
+    package convenience init(
+        _ arguments: [String],
+        in folder: String,
+        environment: [String: String] = [:],
+        program: URL? = nil
+    ) throws {
         let streams = "\(folder)/\(arguments.first ?? "program")-\(UUID().uuidString)"
-        try self.init(arguments, streams: streams, environment: environment)
+        try self.init(arguments, streams: streams, environment: environment, program: program)
     }
 
     deinit {

@@ -12,14 +12,14 @@ import Testing
     .timeLimit(.minutes(10))
 )
 struct MetricsTests {
-    private static func workplace(_ name: String, port: Int) throws -> ProgramWorkplace {
+    static func workplace(_ name: String, port: Int) throws -> ProgramWorkplace {
         try ProgramWorkplace(name, topics: .workplace) {
             $0.members = #""batch": {"records": 200}, "metrics": {"port": \#(port)},"#
         }
     }
 
     /// A port that was free a moment ago.
-    private static func freePort() throws -> Int {
+    static func freePort() throws -> Int {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
         var address = sockaddr_in()
