@@ -66,6 +66,9 @@ struct LineReaderTests {
         let fault = #expect(throws: CommandFault.self) { while try reader.next() != nil {} }
         let sentence = fault?.sentence.replacing(directory.path, with: "DIR") ?? ""
         #expect(reader.lineNumber > 10_000)
+        // A stream that failed is not touched again.
+        let second = #expect(throws: CommandFault.self) { try reader.next() }
+        #expect(second?.sentence == fault?.sentence)
         #expect(
             sentence
                 == "cannot read DIR/lines beyond line \(reader.lineNumber): the \(format.rawValue) stream ends too "

@@ -97,6 +97,8 @@ package struct FleetCheck {
         let counted = tally.answers.counts.reduce(0) { $1.key.event.isOutcome ? $0 + $1.value : $0 }
         let written = reading.outputs.values.reduce(0) { $0 + $1.count }
         if counted > written { complaints.append("\(counted) outcomes are counted, and \(written) written") }
+        let misplaced = tally.answers.counts.filter { tally.answers.app(of: $0.key) == SimulatedFleet.otherApp }
+        if !misplaced.isEmpty { complaints.append("counted for an app without requests: \(misplaced.map(\.value))") }
         let gaveBack = tally.rebalances[.lost] != nil || tally.rebalances[.revoked] != nil
         guard fleet.deaths == 0, !gaveBack, counted < written else { return }
         complaints.append("only \(counted) outcomes of \(written) are counted")

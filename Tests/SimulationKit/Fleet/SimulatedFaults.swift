@@ -3,7 +3,7 @@ internal import Log
 /// The faults that a fleet meets. A fault that no seed met is not tested.
 package enum FaultKind: String, CaseIterable, Sendable {
     case crash, crashInCall, restartSameID, restartOtherID, zombieReplaced, gracefulStop, join
-    case pausePastSession, pausePastTransaction, pauseInCall, slowCall, longWait
+    case pausePastSession, pausePastTransaction, pauseInCall, slowCall, longWait, reload
     case retriable, abortable, fatal, produceFault, recordFault
     case indefiniteCommitted, indefiniteLost, indefiniteDelayed
     case fencedProducer, fencedGeneration, fencedInstance, sessionExpired, transactionTimeout, staticTakeover

@@ -107,7 +107,7 @@ extension SimulatedFleet {
     private func mischief() {
         let idle = workers.filter { !$0.isBusy && $0.pausedUntil <= broker.now }
         let victim = idle.randomElement(using: &random)
-        switch Int.random(in: 0..<10, using: &random) {
+        switch Int.random(in: 0..<12, using: &random) {
         case 0, 1, 2:
             guard let victim else { return }
             counts.add(.crash)
@@ -124,6 +124,10 @@ extension SimulatedFleet {
             start(newName())
         case 8:
             if let partition = broker.partitions.randomElement(using: &random) { broker.compact(partition) }
+        case 9, 10:
+            guard let victim else { return }
+            counts.add(.reload)
+            victim.loop.replace(chance(0.5) ? reloaded : settings) { _ in }
         default:
             // Longer than a ledger that was given away is kept.
             counts.add(.longWait)

@@ -1,4 +1,5 @@
 internal import AppAttest
+internal import AppCheck
 internal import DeviceLab
 package import Log
 package import Pipeline
@@ -69,7 +70,9 @@ package final class SimulatedFleet {
     let plan: SimulationPlan
     package let broker: SimulatedBroker
     let counts: FaultCounts
-    private let settings: PipelineSettings
+    let settings: PipelineSettings
+    /// With another app before the one that all requests are for.
+    let reloaded: PipelineSettings
     private let scratch: LaneScratch
     var random: SeededRandom
     package internal(set) var workers: [SimulatedWorker] = []
@@ -93,6 +96,7 @@ package final class SimulatedFleet {
     ) {
         self.plan = plan
         self.settings = settings
+        reloaded = Self.withOtherApp(settings)
         self.scratch = scratch
         self.counts = counts
         random = SeededRandom(seed: plan.seed)
@@ -103,6 +107,22 @@ package final class SimulatedFleet {
             refused: plan.refused,
             counts: counts
         )
+    }
+
+    /// The project and the ID of an app without requests.
+    package static let otherApp = "other"
+
+    private static func withOtherApp(_ settings: PipelineSettings) -> PipelineSettings {
+        let other = RegisteredApp(
+            projectNumber: otherApp,
+            projectID: nil,
+            appID: otherApp,
+            expectations: Expectations(appIDs: [])
+        )
+        var next = settings
+        // Names of its own cannot collide.
+        if let registry = try? Registry(apps: [other] + settings.registry.apps) { next.registry = registry }
+        return next
     }
 
     /// Runs until everything is drained and every partition has a settled owner.
