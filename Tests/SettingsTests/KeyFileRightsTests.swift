@@ -11,8 +11,10 @@ struct KeyFileRightsTests {
     @Test(
         arguments: [
             (0o600, 1000, 9, nil), (0o400, 5, 9, nil), (0o700, 1000, 9, nil), (0o640, 1000, 1000, nil),
-            (0o440, 0, 2000, nil), (0o040, 0, 2000, nil), (0o640, 1000, 3000, "this process is not in"),
-            (0o640, 5, 2000, "belongs to user 5"), (0o660, 1000, 1000, "more than read access"),
+            (0o440, 0, 2000, nil), (0o440, 0, 0, nil), (0o460, 0, 0, "more than read access"),
+            (0o040, 0, 2000, nil), (0o640, 1000, 3000, "this process is not in"),
+            (0o640, 5, 2000, "belongs to user 5"), (0o440, 1000, 0, "this process is not in"),
+            (0o660, 1000, 1000, "more than read access"),
             (0o650, 1000, 1000, "more than read access"), (0o740, 1000, 1000, "more than read access"),
             (0o2640, 1000, 1000, "more than read access"), (0o620, 1000, 1000, "more than read access"),
             (0o604, 1000, 1000, "open to others"), (0o601, 0, 0, "open to others"),

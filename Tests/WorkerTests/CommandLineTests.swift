@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Settings
 internal import Testing
 
@@ -178,7 +179,9 @@ struct TimeTextTests {
             ("2026-11-20T12:00:00.5Z", 1_795_176_000_500),
             ("2026-11-20T12:00:00.123456789Z", 1_795_176_000_123),
             ("2026-11-20T14:00:00.25+02:00", 1_795_176_000_250),
-            ("1795176000123", 1_795_176_000_123),
+            ("1795176000123", 1_795_176_000_123), ("2024-02-29T23:59:59Z", 1_709_251_199_000),
+            ("2000-02-29T00:00:00-00:30", 951_784_200_000), ("2000-03-01T00:00:00+00:00", 951_868_800_000),
+            ("9999-12-31T23:59:59.999Z", 253_402_300_799_999), ("1972-03-01T00:00:00Z", 68_256_000_000),
         ] as [(String, Int64)]
     )
     func `RFC 3339 and milliseconds are read`(text: String, milliseconds: Int64) {
@@ -188,17 +191,28 @@ struct TimeTextTests {
     @Test(
         arguments: [
             "", "now", "2026-11-20", "2026-11-20T12:00:00", "2026-13-20T12:00:00Z", "-1", "1e9",
-            "2026-11-20T12:00:00.Z",
+            "2026-11-20T12:00:00.Z", "2025-02-29T12:00:00Z", "2100-02-29T12:00:00Z", "2026-00-20T12:00:00Z",
+            "2026-11-00T12:00:00Z", "2026-11-31T12:00:00Z", "2026-11-20T24:00:00Z", "2026-11-20T12:60:00Z",
+            "2026-11-20T12:00:60Z", "2026-11-20T12:00:00+24:00", "2026-11-20T12:00:00+01:60",
+            "2026-11-20T12:00:00+0100",
+            "2026-11-20T12:00:00*01:00", "2026-11-20 12:00:00Z", "2026/11/20T12:00:00Z", "20é6-11-20T12:00:00Z",
+            "1969-12-31T23:59:59Z", "1970-01-01T00:00:00+00:01", "2026-11-20T12:00:00ZZ",
+            "2026-11-20T12:00:00.1234567890Z",
         ]
     )
     func `Any other text is not a time`(text: String) {
         #expect(TimeText.milliseconds(text) == nil)
     }
 
-    @Test(arguments: [0, 1_795_176_000_123] as [Int64])
+    @Test(
+        arguments: [0, 1_795_176_000_123, 951_782_400_000, 1_709_164_800_001, 4_107_542_399_999, 253_402_300_799_999]
+            as [Int64]
+    )
     func `A time is shown in UTC with milliseconds and reads back`(milliseconds: Int64) {
         let text = TimeText.rfc3339(milliseconds)
-        #expect(text.hasSuffix("Z"))
+        #expect(text.hasSuffix("Z") && text.utf8.count == 24)
+        let date = Date(timeIntervalSince1970: Double(milliseconds / 1000))
+        #expect(text.hasPrefix(date.formatted(.iso8601).dropLast()), "as Foundation writes it")
         #expect(TimeText.milliseconds(text) == milliseconds)
     }
 }

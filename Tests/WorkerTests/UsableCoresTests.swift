@@ -26,5 +26,14 @@ struct UsableCoresTests {
         #expect(UsableCores.count(affinity: 8, groups: groups) { files[$0] } == expected)
     }
 
+    @Test(arguments: [
+        ("Name:\tx\nCpus_allowed:\t3\nCpus_allowed_list:\t0-1\n", 8, 2),
+        ("Cpus_allowed:\tffffffff,ffffffff\n", 8, 8), ("Cpus_allowed:\t00000001,00000000\n", 64, 1),
+        ("Cpus_allowed:\t0\n", 8, 8), ("Name:\tx\n", 4, 4), ("", 0, 1),
+    ])
+    func `the affinity is the mask's processors, as far as they are online`(status: String, online: Int, count: Int) {
+        #expect(UsableCores.affinity(status, online: online) == count)
+    }
+
     @Test func `this process may use at least one`() { #expect(UsableCores.count >= 1) }
 }

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import JSON
 
 /// The files of a config directory.
@@ -12,7 +11,7 @@ package struct ConfigurationFiles {
     package var replacing: [String: [UInt8]] = [:]
 
     /// A variable of the process; nil where it is not set.
-    package var environment: (_ name: String) -> String? = { ProcessInfo.processInfo.environment[$0] }
+    package var environment: (_ name: String) -> String? = Variables.value
 
     package init(directory: String) { self.directory = directory }
 
@@ -23,17 +22,13 @@ package struct ConfigurationFiles {
     package func read(_ path: String, remedy: String) throws(ConfigurationFault) -> [UInt8] {
         if let bytes = replacing[path] { return bytes }
         let full = resolve(path)
-        let data: Data
-        do {
-            guard let handle = FileHandle(forReadingAtPath: full) else { throw CocoaError(.fileReadNoSuchFile) }
-            // nil means the end: the file is empty.
-            data = try handle.read(upToCount: Self.maxBytes + 1) ?? Data()
-        } catch {
+        let bytes: [UInt8]
+        do throws(CommandFault) { bytes = try WholeFile.read(full, most: Self.maxBytes) } catch {
             throw ConfigurationFault("cannot read \(full): \(remedy).")
         }
-        guard data.count <= Self.maxBytes
+        guard bytes.count <= Self.maxBytes
         else { throw ConfigurationFault("\(full) is larger than \(Self.maxBytes) bytes: \(remedy).") }
-        return [UInt8](data)
+        return bytes
     }
 
     /// A file's one JSON value.

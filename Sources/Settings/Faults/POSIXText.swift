@@ -1,4 +1,4 @@
-internal import Foundation
+internal import Glibc
 
 /// The system's texts for its error numbers.
 package enum POSIXText {

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import Glibc
 
 /// Shows whether a file has changed: its place, size, times and rights.
 package struct FileStamp: Equatable, Sendable {

@@ -1,5 +1,5 @@
 internal import Compression
-internal import Foundation
+internal import Glibc
 
 /// Reads a file line by line through large chunks. Lines may be of any length up to a limit, and hold any bytes.
 ///

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import Glibc
 
 /// Files that are written completely or not at all.
 package enum NewFile {
@@ -13,18 +13,17 @@ package enum NewFile {
                 ? CommandFault("\(path) already exists and is not overwritten.")
                 : CommandFault("cannot create \(path): \(POSIXText.describe(errno)).")
         }
-        let handle = FileHandle(fileDescriptor: file, closeOnDealloc: false)
-        do {
+        do throws(WriteFault) {
+            defer { close(file) }
             // Sets the mode whatever the process's umask removes or a folder's default adds.
-            guard fchmod(file, mode_t(mode)) == 0 else { throw POSIXError(.EPERM) }
-            try handle.write(contentsOf: Data(bytes))
-            try handle.synchronize()
-            try handle.close()
+            guard fchmod(file, mode_t(mode)) == 0 else { throw WriteFault(code: errno) }
+            try Descriptor.write(bytes, to: file)
+            // A full disk may show only here.
+            guard fsync(file) == 0 else { throw WriteFault(code: errno) }
         } catch {
-            try? handle.close()
             // The path is copied for the call; half a key is useless.
             _ = unsafe unlink(path)
-            throw CommandFault("cannot write \(path): \(error.localizedDescription).")
+            throw CommandFault("cannot write \(path): \(POSIXText.describe(error.code)).")
         }
     }
 
@@ -32,11 +31,13 @@ package enum NewFile {
     ///
     /// - Parameter mode: for a new file; an existing one keeps its mode. A link's target is replaced.
     package static func replace(_ path: String, _ bytes: [UInt8], mode: UInt32 = 0o644) throws(CommandFault) {
-        let target = URL(filePath: path).resolvingSymlinksInPath().path(percentEncoded: false)
+        let target = LinkTarget.of(path)
         var status = stat()
         // The path is copied for the call, which fills the status in.
         let isThere = unsafe stat(target, &status) == 0
         let temporary = "\(target).\(getpid()).new"
+        // A process of the same number, as the first one of a container is, may have ended before it renamed its own.
+        _ = unsafe unlink(temporary)
         try create(temporary, bytes, mode: isThere ? UInt32(status.st_mode & 0o777) : mode)
         // Both paths are copied for the calls.
         guard unsafe rename(temporary, target) == 0 else {

@@ -1,7 +1,9 @@
-internal import Foundation
+internal import Glibc
 
 /// A file, or standard input, open for reading. Closed with its last owner; standard input stays open.
 @safe final class OpenFile: Sendable {
+    private static let chunkBytes = 16 << 10
+
     let name: String
     private let descriptor: Int32
     /// A regular file's size; nil for pipes, devices and standard input.
@@ -25,13 +27,18 @@ internal import Foundation
         size = isKnown && status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
     }
 
+    /// - Parameter descriptor: open for reading a regular file; closed by this object.
+    init(_ descriptor: Int32, named name: String) {
+        (self.descriptor, self.name, size) = (descriptor, name, nil)
+    }
+
     deinit { if descriptor > STDERR_FILENO { close(descriptor) } }
 
     /// As many bytes as there are, up to the buffer's size; 0 at the end.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(CommandFault) -> Int {
         while true {
             // The buffer is the caller's, and has this size.
-            let count = unsafe Foundation.read(descriptor, buffer.baseAddress, buffer.count)
+            let count = unsafe Glibc.read(descriptor, buffer.baseAddress, buffer.count)
             if count >= 0 { return count }
             guard errno == EINTR else { throw CommandFault("cannot read \(name): \(POSIXText.describe(errno)).") }
         }
@@ -52,6 +59,18 @@ internal import Foundation
             filled = rest.count + ((try? outcome.get()) ?? 0)
         }
         _ = try outcome.get()
+        return bytes
+    }
+
+    /// All bytes, of a longer file one more than `most`.
+    func all(most: Int) throws(CommandFault) -> [UInt8] {
+        var bytes: [UInt8] = []
+        while bytes.count <= most {
+            let wanted = max(Self.chunkBytes, 2 * bytes.count, (size ?? 0) + 1)
+            let longer = try read(after: bytes[...], capacity: min(wanted, most + 1))
+            if longer.count == bytes.count { break }
+            bytes = longer
+        }
         return bytes
     }
 

@@ -1,6 +1,6 @@
 package import AppCheck
 internal import Crypto
-internal import Foundation
+internal import Glibc
 
 /// Keys that were just made, with the entries that worker.json needs for them.
 package struct FreshKeys {
@@ -81,16 +81,7 @@ package struct FreshKeys {
     /// - Parameter directory: the config directory.
     package func write(to directory: String) throws(CommandFault) {
         let folder = "\(directory)/\(Self.folder)"
-        do {
-            if !FileManager.default.fileExists(atPath: folder) {
-                let rights: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
-                try FileManager.default.createDirectory(
-                    atPath: folder,
-                    withIntermediateDirectories: true,
-                    attributes: rights
-                )
-            }
-        } catch { throw CommandFault("cannot create \(folder): \(error.localizedDescription).") }
+        try Folder.make(folder, mode: 0o700)
         var written: [String] = []
         do throws(CommandFault) {
             for content in contents {
@@ -99,13 +90,15 @@ package struct FreshKeys {
                 written.append(path)
             }
         } catch {
-            for path in written { try? FileManager.default.removeItem(atPath: path) }
+            // The path is copied for the call.
+            for path in written { _ = unsafe unlink(path) }
             throw error
         }
     }
 
     /// Removes the files again.
     package func remove(from directory: String) {
-        for file in files { try? FileManager.default.removeItem(atPath: "\(directory)/\(file)") }
+        // The path is copied for the call.
+        for file in files { _ = unsafe unlink("\(directory)/\(file)") }
     }
 }

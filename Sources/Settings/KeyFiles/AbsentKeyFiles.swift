@@ -1,4 +1,4 @@
-internal import Foundation
+internal import Glibc
 
 /// The effect of a missing key file.
 package enum AbsentKeys: Sendable {

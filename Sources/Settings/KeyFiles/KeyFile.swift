@@ -1,4 +1,4 @@
-internal import Foundation
+internal import Glibc
 
 /// A file with a key: read only if no other user may read it.
 struct KeyFile {
@@ -14,24 +14,22 @@ struct KeyFile {
     init(_ path: String, of key: String) throws(ConfigurationFault) {
         func fault(_ problem: String) -> ConfigurationFault { KeyFault.fault(key, path, problem) }
         // The path is copied for the call. Non-blocking: a pipe of this name must not delay the start.
-        let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard file >= 0 else {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
             throw errno == ENOENT
                 ? fault("is missing; fix the path, or make keys with attest-worker new-keys")
                 : fault("cannot be opened: \(POSIXText.describe(errno)); let the worker's user read it")
         }
-        let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)
+        let file = OpenFile(descriptor, named: path)
         // Asks the opened file itself, so that no other file can take its place between check and reading.
         var status = stat()
-        guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG
+        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG
         else { throw fault("is not a regular file") }
         if let problem = KeyFileRights(status).problem(for: .current, path) { throw fault(problem) }
-        let data: Data
-        do { data = try handle.read(upToCount: Self.maxBytes + 1) ?? Data() } catch {
-            throw fault("cannot be read: \(error.localizedDescription)")
+        do throws(CommandFault) { bytes = try file.all(most: Self.maxBytes) } catch {
+            throw fault("cannot be read: check the disk, or write it again")
         }
-        guard data.count <= Self.maxBytes else { throw fault("is larger than any key") }
-        bytes = [UInt8](data)
+        guard bytes.count <= Self.maxBytes else { throw fault("is larger than any key") }
         modifiedAt = FileStamp.milliseconds(status.st_mtim)
     }
 }

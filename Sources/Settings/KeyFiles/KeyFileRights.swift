@@ -1,4 +1,4 @@
-internal import Foundation
+internal import Glibc
 
 /// The owner and the permissions of a key file.
 struct KeyFileRights: Equatable {
@@ -31,7 +31,8 @@ struct KeyFileRights: Equatable {
     private static let most: mode_t = 0o640
 
     /// The fault of the rights: others may do nothing; the group may read if root or the process owns the file and the
-    /// process is in the group, as secrets are mounted into containers. nil = none.
+    /// process is in the group, as secrets are mounted into containers. Root's own group is none of users: systemd's
+    /// credentials have it, and an access list that shows as the group's right. nil = none.
     func problem(for process: Process, _ path: String) -> String? {
         let octal = String(mode & 0o777, radix: 8)
         guard mode & Self.others == 0 else {
@@ -45,7 +46,7 @@ struct KeyFileRights: Equatable {
             return "is readable by a group but belongs to user \(owner), not to root or this process's user; "
                 + "change it: chmod 600 \(path)"
         }
-        guard process.groups.contains(group) else {
+        guard process.groups.contains(group) || (owner == 0 && group == 0) else {
             return "is readable by group \(group), which this process is not in; change it: chmod 600 \(path)"
         }
         return nil

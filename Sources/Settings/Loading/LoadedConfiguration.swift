@@ -1,5 +1,4 @@
 internal import AppCheck
-internal import Foundation
 internal import Pipeline
 
 /// A configuration with the keys that it names: everything that a worker starts with.

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import Glibc
 package import Settings
 
 /// A command's output: results on standard output, errors and progress on standard error.
@@ -24,7 +24,7 @@ package struct Console {
     /// The process's own streams.
     package static var standard: Console {
         Console(
-            isTerminal: isatty(FileHandle.standardError.fileDescriptor) == 1,
+            isTerminal: isatty(STDERR_FILENO) == 1,
             output: { try Descriptor.write($0, to: STDOUT_FILENO) },
             error: { try? Descriptor.write($0, to: STDERR_FILENO) }
         )

@@ -1,5 +1,5 @@
 internal import Compression
-internal import Foundation
+internal import Glibc
 internal import Settings
 
 /// A command's output: a regular file, a device, a FIFO, a link's target, or standard output (`-`).
@@ -112,7 +112,7 @@ final class OutputFile {
             return unsafe lstat(path, &status) == 0 ? nil : (temporary(path), path)
         }
         guard status.st_mode & S_IFMT == S_IFREG else { return nil }
-        let target = URL(filePath: path).resolvingSymlinksInPath().path(percentEncoded: false)
+        let target = LinkTarget.of(path)
         return (temporary(target), target)
     }
 
@@ -123,37 +123,4 @@ final class OutputFile {
 struct ReaderGone: ExplainedFault {
     let exitCode = ExitCode.failed
     let sentence = ""
-}
-
-/// Why bytes did not arrive.
-struct WriteFault: Error {
-    /// The system's error number.
-    let code: Int32
-    var isBrokenPipe: Bool { code == EPIPE }
-}
-
-enum Descriptor {
-    /// Writes all of it, however often the system takes a part.
-    static func write(_ bytes: [UInt8], to file: Int32) throws(WriteFault) {
-        var done = 0
-        while done < bytes.count {
-            // The range lies within the array, which outlives the call.
-            let count = unsafe bytes.withUnsafeBytes {
-                unsafe Glibc.write(file, $0.baseAddress?.advanced(by: done), $0.count - done)
-            }
-            if count < 0 {
-                guard errno == EINTR || waitForRoom(file) else { throw WriteFault(code: errno) }
-                continue
-            }
-            done += count
-        }
-    }
-
-    /// A pipe that another process has made non-blocking returns EAGAIN while it is full.
-    private static func waitForRoom(_ file: Int32) -> Bool {
-        guard errno == EAGAIN else { return false }
-        var entry = pollfd(fd: file, events: Int16(POLLOUT), revents: 0)
-        // One entry, which the call fills in.
-        return unsafe poll(&entry, 1, -1) >= 0 || errno == EINTR
-    }
 }

@@ -1,7 +1,6 @@
 internal import AppAttest
 internal import AppCheck
 internal import Crypto
-internal import Foundation
 internal import JSON
 internal import Pipeline
 internal import Settings
@@ -30,7 +29,7 @@ extension Command {
             )
         }
         let count = try arguments.integer("--count", in: 1...1_000_000) ?? 1
-        let time = try arguments.time("--at") ?? Int64(Date().timeIntervalSince1970 * 1000)
+        let time = try arguments.time("--at") ?? WallClock.milliseconds()
         guard configuration.challenges.mode == .sealed else {
             throw ConfigurationFault("worker.json: challenges.mode is external: the gateway makes the challenges.")
         }

@@ -1,5 +1,4 @@
 internal import AppCheck
-internal import Foundation
 internal import Pipeline
 internal import Settings
 
@@ -167,7 +166,7 @@ struct NewKeysCommand {
             )
         }
         if let key = tokens[id], key.state == .published, tokens.active(key.algorithm) != nil, !isEarly {
-            let now = Int64(Date().timeIntervalSince1970 * 1000)
+            let now = WallClock.milliseconds()
             let age = max(0, now - (loaded.keys.signingFilesModifiedAt[id] ?? now))
             let rest = PublicationRule.leadMilliseconds - age
             guard rest <= 0 else {

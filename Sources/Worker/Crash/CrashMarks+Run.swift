@@ -1,7 +1,8 @@
 internal import Crypto
-internal import Foundation
+internal import Glibc
 internal import Log
 internal import Pipeline
+internal import Settings
 
 extension CrashMarks {
     /// The marks of a worker, installed; nil where that fails, which is logged and does not stop the worker.
@@ -17,7 +18,7 @@ extension CrashMarks {
         tell: (String) -> Void
     ) -> CrashMarks? {
         #if DEBUG
-            CrashSabotage.plant(in: works, ProcessInfo.processInfo.environment)
+            CrashSabotage.plant(in: works, Variables.values("ATTEST_WORKER_CRASH"))
         #endif
         let identity = SHA256.hash(Array("\(stableID)\u{0}\(topic)".utf8)).bytes.prefix(8)
             .map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()

@@ -1,5 +1,5 @@
 internal import CCrashMark
-internal import Foundation
+internal import Glibc
 internal import Log
 internal import Pipeline
 internal import Settings
@@ -31,7 +31,8 @@ internal import Settings
         suspects = CrashSuspects(past.suspects.counts.filter { places[$0.key] != nil })
         self.places = places
         // Renamed into place, so that no crash is counted twice and none is lost.
-        try unsafe words.withUnsafeBytes { unsafe Data($0) }.write(to: URL(filePath: path), options: .atomic)
+        // The bytes of the words, copied.
+        try NewFile.replace(path, unsafe words.withUnsafeBytes { unsafe Array($0) }, mode: 0o600)
         unsafe self.words = try Self.map(path, words.count)
     }
 
@@ -65,7 +66,7 @@ internal import Settings
     }
 
     private static func words(of path: String) -> [Int64]? {
-        guard let data = FileManager.default.contents(atPath: path), data.count % 8 == 0, data.count < 1 << 26 else {
+        guard let data = try? WholeFile.read(path, most: 1 << 26), data.count % 8 == 0, data.count < 1 << 26 else {
             return nil
         }
         // As many bytes as the words have.

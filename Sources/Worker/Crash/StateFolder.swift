@@ -1,4 +1,5 @@
-internal import Foundation
+internal import Glibc
+internal import Settings
 
 /// A folder of one instance that outlives its process, held by one process at a time.
 struct StateFolder {
@@ -14,7 +15,7 @@ struct StateFolder {
     init(
         configuration: String,
         identity: String,
-        environment: [String: String] = ProcessInfo.processInfo.environment
+        environment: [String: String] = Variables.values("STATE_DIRECTORY", "TMPDIR")
     ) throws(StateFolderFault) {
         let given = environment["STATE_DIRECTORY"]?.split(separator: ":").first.map(String.init)
         let temporary = environment["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"

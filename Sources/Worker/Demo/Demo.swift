@@ -1,7 +1,7 @@
 internal import AppAttest
 internal import AppCheck
 internal import Broker
-internal import Foundation
+internal import Glibc
 internal import Kafka
 internal import Log
 internal import Pipeline
@@ -10,7 +10,7 @@ internal import Traffic
 
 /// The whole path of a record without any set-up: an embedded broker, fake devices, the real worker loop, an account.
 struct Demo {
-    private static let patienceSeconds = 25.0
+    private static let patience = Duration.seconds(25)
     private static let stockClients = 12
     /// The stock clients' time in each look at the worker.
     private static let turn = Duration.milliseconds(90)
@@ -24,8 +24,8 @@ struct Demo {
             guard !isOver.isSet else { return }
             try? Descriptor.write(Array("librdkafka, \(line.client): \(line.text)\n".utf8), to: STDERR_FILENO)
         }
-        let directory = FileManager.default.temporaryDirectory.path + "/attest-worker-demo-" + UUID().uuidString
-        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let directory = try Folder.makeTemporary("attest-worker-demo")
+        defer { Folder.remove(directory) }
         try NewConfiguration.write(to: directory)
         let loaded = try LoadedConfiguration.load(directory: directory)
         var configuration = loaded.configuration
@@ -34,7 +34,7 @@ struct Demo {
         let partitions = try access.partitionCount()
         console.print("A broker inside this process, \(partitions) partitions a topic.")
         console.print("It is librdkafka's mock broker: it shows the worker's loop at work and proves no transactions.")
-        let start = EvaluationTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1000) - 5_000)
+        let start = EvaluationTime(milliseconds: WallClock.milliseconds() - 5_000)
         let traffic = DemoTraffic(
             ca: try NewConfiguration.authority(of: directory),
             app: configuration.registry.apps[0],
@@ -129,13 +129,13 @@ struct Demo {
                 if event.level > .info { notices.post(event.message) }
             }
         )
-        let deadline = Date().addingTimeInterval(Self.patienceSeconds)
+        let deadline = ContinuousClock.now + Self.patience
         var trouble: (any Error)?
         try driver.run(loop) { tally, _ in
             for line in notices.take() { console.printError("\(AttestWorker.name): \(line)") }
             do { try serve(fleet) } catch { trouble = error }
             let isDone = fleet.isDone && tally.requests >= count + fleet.tally.calls
-            if isDone || trouble != nil || Date() > deadline { driver.stop() }
+            if isDone || trouble != nil || ContinuousClock.now > deadline { driver.stop() }
         }
         if let trouble { throw trouble }
         try fleet.close()
@@ -150,7 +150,7 @@ struct Demo {
     }
 
     private static var now: EvaluationTime {
-        EvaluationTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+        EvaluationTime(milliseconds: WallClock.milliseconds())
     }
 
     private func readerProperties(_ access: BrokerAccess) -> [(String, String)] {

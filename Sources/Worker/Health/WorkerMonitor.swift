@@ -1,7 +1,6 @@
 internal import AppCheck
 internal import Broker
 internal import Crypto
-internal import Foundation
 internal import Kafka
 internal import Pipeline
 internal import Settings
@@ -40,7 +39,7 @@ final class WorkerMonitor: Sendable {
         note(loaded)
     }
 
-    private static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1000) }
+    private static var now: Int64 { WallClock.milliseconds() }
 
     // MARK: News
 

@@ -1,5 +1,4 @@
 internal import AppCheck
-internal import Foundation
 internal import Pipeline
 internal import Settings
 
@@ -49,7 +48,7 @@ final class ConfigurationWatch {
         running: LoadedConfiguration,
         isAsked: @escaping () -> Bool = { false },
         elapsed: @escaping ProgressMeter.Stopwatch = ProgressMeter.stopwatch(),
-        wallClock: @escaping () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1000) },
+        wallClock: @escaping () -> Int64 = WallClock.milliseconds,
         apply: @escaping Apply,
         say: @escaping (LogEvent) -> Void,
         reloaded: @escaping (LoadedConfiguration?) -> Void = { _ in }

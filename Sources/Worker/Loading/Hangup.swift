@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import Foundation
+internal import Glibc
 internal import Synchronization
 
 /// SIGHUP: asks to read the configuration again.

@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import Foundation
+internal import Glibc
 internal import Pipeline
 internal import Settings
 internal import Synchronization
@@ -36,7 +36,7 @@ final class EventLog: Sendable {
     init(
         _ settings: LogSettings,
         _ style: LogLine.Style,
-        wallClock: @escaping @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1000) },
+        wallClock: @escaping @Sendable () -> Int64 = WallClock.milliseconds,
         uptime: @escaping @Sendable () -> Int64 = { Uptime.milliseconds() ?? 0 },
         write: @escaping @Sendable ([UInt8]) -> Void = { try? Descriptor.write($0, to: STDERR_FILENO) }
     ) {
@@ -46,7 +46,7 @@ final class EventLog: Sendable {
 
     /// The process's own, in the form that the settings and standard error ask for.
     static func standard(_ settings: LogSettings, isTerminal: Bool) -> EventLog {
-        let journal = ProcessInfo.processInfo.environment["JOURNAL_STREAM"]
+        let journal = Variables.value("JOURNAL_STREAM")
         return EventLog(settings, LogLine.Style(settings.format, isTerminal: isTerminal, journal: journal))
     }
 

@@ -1,7 +1,6 @@
 internal import AppAttest
 internal import AppCheck
 internal import Crypto
-internal import Foundation
 internal import Pipeline
 internal import Settings
 

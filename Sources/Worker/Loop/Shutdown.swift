@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import Foundation
+internal import Glibc
 internal import Synchronization
 
 /// SIGTERM and SIGINT: the first asks for a graceful end, the second ends the process at once.

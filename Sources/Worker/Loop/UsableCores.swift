@@ -1,13 +1,28 @@
-internal import Foundation
+internal import Glibc
+internal import Settings
 
 /// How many processors this process may use: what its affinity allows, and what the quota of its control groups pays for.
 enum UsableCores {
     /// Of this process, as of now; at least 1.
     static var count: Int {
-        let groups = try? String(contentsOfFile: "/proc/self/cgroup", encoding: .utf8)
-        return count(affinity: ProcessInfo.processInfo.activeProcessorCount, groups: groups ?? "") { path in
-            try? String(contentsOfFile: "/sys/fs/cgroup\(path)", encoding: .utf8)
+        let groups = WholeFile.text("/proc/self/cgroup")
+        return count(
+            affinity: affinity(WholeFile.text("/proc/self/status") ?? "", online: sysconf(Int32(_SC_NPROCESSORS_ONLN))),
+            groups: groups ?? ""
+        ) { path in
+            WholeFile.text("/sys/fs/cgroup\(path)")
         }
+    }
+
+    /// The processors that the process may run on.
+    ///
+    /// - Parameters:
+    ///   - status: `/proc/self/status`; its line `Cpus_allowed` is a mask, which may have processors that are away.
+    ///   - online: of the machine.
+    static func affinity(_ status: String, online: Int) -> Int {
+        let mask = status.split(separator: "\n").first { $0.hasPrefix("Cpus_allowed:") }?.split(separator: "\t").last
+        let allowed = (mask ?? "").compactMap(\.hexDigitValue).reduce(0) { $0 + $1.nonzeroBitCount }
+        return max(1, allowed > 0 ? min(allowed, online) : online)
     }
 
     /// - Parameters:

@@ -1,4 +1,5 @@
-internal import Foundation
+internal import Glibc
+internal import Settings
 
 /// This process, as the kernel sees it.
 struct ProcessFigures: Sendable {
@@ -14,13 +15,13 @@ struct ProcessFigures: Sendable {
             residentBytes: (words("/proc/self/statm").dropFirst().first ?? 0) * Int64(sysconf(Int32(_SC_PAGESIZE))),
             processorSeconds: Double(ProcessorTime.ofProcess()) / 1e9,
             startTime: start,
-            openFiles: (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
+            openFiles: Folder.names(in: "/proc/self/fd").count
         )
     }
 
     /// Seconds since 1970; the present time where the kernel does not say.
     static func startTimeOfProcess() -> Double {
-        let now = Date().timeIntervalSince1970
+        let now = Double(WallClock.milliseconds()) / 1000
         // The 22nd word; the second one is a name in parentheses, which may have spaces.
         let text = text("/proc/self/stat")
         guard let name = text.lastIndex(of: ")"), let uptime = Uptime.milliseconds() else { return now }
@@ -31,10 +32,5 @@ struct ProcessFigures: Sendable {
 
     private static func words(_ path: String) -> [Int64] { text(path).split(separator: " ").compactMap { Int64($0) } }
 
-    private static func text(_ path: String) -> String {
-        guard let file = FileHandle(forReadingAtPath: path), let bytes = try? file.read(upToCount: 4096) else {
-            return ""
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
+    private static func text(_ path: String) -> String { WholeFile.text(path) ?? "" }
 }

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import Glibc
 internal import Settings
 
 /// Captures read one after the other, as one: lines are counted through.

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import Log
 internal import Pipeline
 internal import Settings
@@ -30,7 +29,7 @@ final class CaptureLog: RequestSource, PackedUnit {
         inputs = try CaptureInputs(paths)
         bytesTotal = inputs.bytesTotal
         self.topics = topics
-        do { try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true) } catch {
+        do throws(CommandFault) { try Folder.make(directory) } catch {
             throw CommandFault("cannot create \(directory): check for a file of that name and the parent's rights.")
         }
         for (stream, name) in Self.files {

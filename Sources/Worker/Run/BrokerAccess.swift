@@ -1,6 +1,5 @@
 internal import AppCheck
 internal import Broker
-internal import Foundation
 internal import Kafka
 internal import Settings
 
@@ -14,6 +13,8 @@ final class BrokerAccess {
     private let embedded: MockCluster?
     private let topics: TopicNames
     private let limits: RequestLimits
+    /// A warning that the instance is named by something that passes; nil where it is not.
+    private(set) var passingName: String?
 
     /// - Parameter instance: nil = the host's name.
     init(_ configuration: Configuration, instance: String?) throws {
@@ -42,9 +43,16 @@ final class BrokerAccess {
         var settings = BrokerSettings(
             properties: properties.pairs.map { ($0.name, $0.value) },
             topics: topics,
-            instanceName: instance ?? ProcessInfo.processInfo.hostName,
+            instanceName: instance ?? HostName.current,
             membership: configuration.membership
         )
+        if instance == nil, configuration.membership == .static, embedded == nil {
+            passingName = PassingName.warning(
+                host: settings.instanceName,
+                isContainer: PassingName.marks.contains { FileStamp($0) != nil },
+                isPod: Variables.value("KUBERNETES_SERVICE_HOST") != nil
+            )
+        }
         settings.commitsOffsetsAside = embedded != nil
         settings.guardsPositions = embedded == nil
         self.settings = settings

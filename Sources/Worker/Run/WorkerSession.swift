@@ -2,7 +2,7 @@ internal import AppAttest
 internal import AppCheck
 internal import Broker
 internal import Crypto
-internal import Foundation
+internal import Glibc
 internal import Kafka
 internal import Log
 internal import Pipeline
@@ -11,7 +11,7 @@ internal import Synchronization
 
 /// `run`: the worker on a broker, from the checks before the start until it has drained.
 final class WorkerSession {
-    private static let retryPause: TimeInterval = 1
+    private static let retryPauseMicroseconds: UInt32 = 1_000_000
     /// How long a broker may take to answer before the worker runs, in milliseconds.
     private static let firstPatience = 2_000
     private static let lastPatience = 10_000
@@ -33,6 +33,7 @@ final class WorkerSession {
     private let engine: EngineChoice
     private let signing: SigningChoice
     private let monitor: WorkerMonitor
+    private let service = ServiceManager.ofProcess
 
     private var configuration: Configuration { loaded.configuration }
 
@@ -122,6 +123,10 @@ final class WorkerSession {
         }
         let server = monitor.serve(configuration) { [log] in log.log(.warning, .metricsUnserved, $0) }
         defer { withExtendedLifetime(server) {} }
+        // All that needs no broker is in order: a manager need not wait for one.
+        service.say(.ready, status: "instance \(access.settings.instanceName)")
+        let feed = WatchdogFeed(service, silence: { [monitor] in monitor.silence }, most: Endpoints.mostSilence)
+        defer { withExtendedLifetime(feed) {} }
         guard try waitForBroker(stopped) else { return }
         begun.set()
         sayMode()
@@ -190,7 +195,7 @@ final class WorkerSession {
             lanes: factory.lanes,
             options: parts.options,
             post: driver.post,
-            wallClock: { EvaluationTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) },
+            wallClock: { EvaluationTime(milliseconds: WallClock.milliseconds()) },
             uptime: Uptime.milliseconds,
             notice: { [monitor, log] in
                 let event = LogEvent($0)
@@ -255,7 +260,8 @@ final class WorkerSession {
 
     /// Handles the first signal: before `begun` is set nothing was begun; later, batches in flight are finished.
     private func shutdown(_ drivers: [LoopDriver], _ stopped: StopFlag, _ begun: StopFlag) -> Shutdown {
-        Shutdown { [monitor, log] shutdown in
+        Shutdown { [monitor, log, service] shutdown in
+            service.say(.stopping)
             guard begun.isSet else {
                 // The first question to the broker may take seconds, and nothing depends on its answer.
                 log.log(.info, .stopped, "stop requested before the broker answered: nothing was started")
@@ -315,7 +321,7 @@ final class WorkerSession {
     }
 
     private func sayDoubts(_ say: (LogEvent) -> Void) {
-        for line in loaded.warnings(now: Int64(Date().timeIntervalSince1970 * 1000)) {
+        for line in loaded.warnings(now: WallClock.milliseconds()) {
             say(LogEvent(.warning, .configurationDoubtful, line))
         }
     }
@@ -333,7 +339,7 @@ final class WorkerSession {
             do {
                 let findings = try access.findings(timeoutMilliseconds: patience)
                 if findings.contains(where: \.mayPass), ContinuousClock.now < newsLimit {
-                    Thread.sleep(forTimeInterval: Self.retryPause)
+                    usleep(Self.retryPauseMicroseconds)
                     continue
                 }
                 if isAway { log.log(.info, .brokerBack, "the broker answers") }
@@ -343,7 +349,7 @@ final class WorkerSession {
                 if !isAway { log.log(.warning, .brokerWaiting, "waiting for the broker: \(fault.message)") }
                 isAway = true
                 patience = min(patience * 2, Self.lastPatience)
-                Thread.sleep(forTimeInterval: Self.retryPause)
+                usleep(Self.retryPauseMicroseconds)
             }
         }
         return false
@@ -359,6 +365,7 @@ final class WorkerSession {
         if !configuration.embeddedBroker {
             for line in LabAnchors.warnings(configuration.anchors) { log.log(.warning, .configurationDoubtful, line) }
         }
+        if let line = access.passingName { log.log(.warning, .configurationDoubtful, line) }
         guard configuration.delivery == .atLeastOnce else { return }
         log.log(
             .warning,

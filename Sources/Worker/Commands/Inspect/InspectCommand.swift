@@ -1,7 +1,6 @@
 internal import AppAttest
 internal import AppCheck
 internal import Crypto
-internal import Foundation
 internal import JSON
 internal import Settings
 
@@ -121,17 +120,20 @@ struct InspectCommand {
         return P256PublicKey(uncheckedX: x, y: y)
     }
 
+    /// Of a file that is hashed.
+    private static let maxClientData = 64 << 20
+
     private static func clientDataHash(_ arguments: Arguments) throws(UsageFault) -> [UInt8]? {
         let hash = try bytes(arguments, "--client-data-hash", "a hash")
         guard let path = arguments.string("--client-data") else { return hash }
         guard hash == nil else { throw UsageFault("give either --client-data-hash or --client-data.") }
-        guard
-            let data = path == "-"
-                ? try? FileHandle.standardInput.readToEnd() : FileManager.default.contents(atPath: path)
-        else {
+        guard let data = try? WholeFile.read(path, most: maxClientData) else {
             throw UsageFault("--client-data: cannot read \(path.printable).")
         }
-        return SHA256.hash([UInt8](data)).bytes
+        guard data.count <= maxClientData else {
+            throw UsageFault("--client-data: \(path.printable) has more than \(maxClientData) bytes.")
+        }
+        return SHA256.hash(data).bytes
     }
 
     // MARK: The report

@@ -1,6 +1,6 @@
 internal import AppAttest
 internal import AppCheck
-internal import Foundation
+internal import Glibc
 internal import JSON
 internal import Settings
 
@@ -48,15 +48,13 @@ struct InspectedObject {
 
     private static func content(_ operand: String) throws(UsageFault) -> ([UInt8], isFile: Bool) {
         if operand == "-" {
-            let data = try? FileHandle.standardInput.read(upToCount: maxBytes + 1)
-            return (data.map { [UInt8]($0) } ?? [], true)
+            return ((try? WholeFile.read(operand, most: maxBytes)) ?? [], true)
         }
-        guard FileManager.default.fileExists(atPath: operand) else { return (Array(operand.utf8), false) }
-        // An empty file gives nil, which is no fault of its rights.
-        guard let handle = FileHandle(forReadingAtPath: operand),
-            let data = try? handle.read(upToCount: maxBytes + 1) ?? Data()
+        // The path is copied for the call.
+        guard unsafe access(operand, F_OK) == 0 else { return (Array(operand.utf8), false) }
+        guard let bytes = try? WholeFile.read(operand, most: maxBytes)
         else { throw UsageFault("inspect: cannot read \(operand.printable): check that it is a file and readable.") }
-        return ([UInt8](data), true)
+        return (bytes, true)
     }
 
     /// Guesses by the first bytes and the names inside; the checks decide whether the guess is right.

@@ -1,7 +1,7 @@
 internal import AppCheck
 internal import Crypto
 internal import DeviceLab
-internal import Foundation
+internal import Glibc
 internal import Settings
 
 /// A config directory for fake devices: a lab authority whose root is the anchor, one project with one app, and a fresh
@@ -14,9 +14,9 @@ enum NewConfiguration {
     /// - Throws: ``UsageFault`` if a configuration exists: it is never overwritten.
     @discardableResult
     static func write(to directory: String, remedy: String = "name another directory.") throws -> [String] {
-        let manager = FileManager.default
-        for (name, _) in files(of: LabCA(seed: 0), worker: []) where manager.fileExists(atPath: "\(directory)/\(name)")
-        {
+        for (name, _) in files(of: LabCA(seed: 0), worker: []) {
+            // The path is copied for the call.
+            guard unsafe access("\(directory)/\(name)", F_OK) == 0 else { continue }
             throw UsageFault("\(directory)/\(name) already exists: \(remedy)")
         }
         var random = SystemRandomNumberGenerator()
@@ -25,22 +25,18 @@ enum NewConfiguration {
         var lists = try KeyListEdit(Array(worker.utf8))
         lists.add(keys)
         let files = files(of: LabCA(secret: secret), worker: lists.bytes)
-        do {
-            try manager.createDirectory(atPath: "\(directory)/anchors", withIntermediateDirectories: true)
-            try keys.write(to: directory)
-            for (name, content) in files {
-                let path = "\(directory)/\(name)"
-                // With the authority's secret anyone can make devices that are accepted here.
-                guard name != LabAnchors.authorityFile else {
-                    try NewFile.create(path, content)
-                    continue
-                }
-                try Data(content).write(to: URL(filePath: path))
+        try Folder.make("\(directory)/anchors")
+        try keys.write(to: directory)
+        for (name, content) in files {
+            let path = "\(directory)/\(name)"
+            // With the authority's secret anyone can make devices that are accepted here.
+            guard name != LabAnchors.authorityFile else {
+                try NewFile.create(path, content)
+                continue
             }
-        } catch let fault as CommandFault {
-            throw fault
-        } catch {
-            throw CommandFault("cannot write \(directory): \(error.localizedDescription)")
+            let file = try OutputFile(path)
+            try file.write(content)
+            try file.close()
         }
         return files.map(\.name) + keys.files
     }
@@ -48,16 +44,18 @@ enum NewConfiguration {
     /// The authority of a directory that `write` has made.
     static func authority(of directory: String) throws -> LabCA {
         let path = "\(directory)/\(LabAnchors.authorityFile)"
-        guard let data = FileManager.default.contents(atPath: path) else {
+        guard let bytes = try? WholeFile.read(path, most: maxAuthorityBytes) else {
             throw UsageFault("cannot read \(path): fake devices need it; make a directory with \(remake).")
         }
         do {
-            return try LabCA(exported: Array(data))
+            return try LabCA(exported: bytes)
         } catch {
             throw UsageFault("\(path) is not a lab authority file: make a directory with \(remake).")
         }
     }
 
+    /// More than its text has.
+    private static let maxAuthorityBytes = 64 << 10
     private static let remake = "\(AttestWorker.name) new-config"
 
     private static func files(of ca: LabCA, worker: [UInt8]) -> [(name: String, content: [UInt8])] {

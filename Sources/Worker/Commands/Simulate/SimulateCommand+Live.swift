@@ -1,7 +1,6 @@
 internal import AppAttest
 internal import Broker
 internal import DeviceLab
-internal import Foundation
 internal import Kafka
 internal import Settings
 internal import Traffic
@@ -14,8 +13,8 @@ extension SimulateCommand {
         let seed: UInt64
         let rate: Double?
 
-        /// After this long without an answer no worker is assumed to be running, in seconds.
-        private static let patience = 60.0
+        /// After this long without an answer no worker is assumed to be running.
+        private static let patience = Duration.seconds(60)
         /// A handshake; every other wish takes two calls, and a limited-use token two more for its checks.
         private static let fewestCalls = 2
 
@@ -37,7 +36,7 @@ extension SimulateCommand {
                 partitions: partitions,
                 rate: rate
             )
-            let fleet = StockFleet(members, link: link, prefix: "stock-\(seed)-\(UUID().uuidString)")
+            let fleet = StockFleet(members, link: link, prefix: "stock-\(seed)-\(UInt64.random(in: 0...UInt64.max))")
             fleet.limit = records
             try serve(fleet, &meter)
             try fleet.close()
@@ -51,14 +50,14 @@ extension SimulateCommand {
         }
 
         private func serve(_ fleet: StockFleet, _ meter: inout ProgressMeter) throws {
-            var (progress, lastProgress) = (0, Date.now)
+            var (progress, lastProgress) = (0, ContinuousClock.now)
             while !fleet.isDone {
-                let now = EvaluationTime(milliseconds: Int64(Date.now.timeIntervalSince1970 * 1000))
+                let now = EvaluationTime(milliseconds: WallClock.milliseconds())
                 try fleet.step(at: now, milliseconds: 20)
                 meter.update(fleet.tally.calls)
                 // Paced clients, and clients that back off, do not wait for an answer.
                 if fleet.answers != progress || !fleet.isWaiting { (progress, lastProgress) = (fleet.answers, .now) }
-                guard Date.now.timeIntervalSince(lastProgress) < Self.patience else {
+                guard ContinuousClock.now - lastProgress < Self.patience else {
                     throw CommandFault("no answer within 60 s: start \(AttestWorker.name) run on this configuration.")
                 }
             }

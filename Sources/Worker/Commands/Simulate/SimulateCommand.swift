@@ -2,7 +2,6 @@ internal import AppAttest
 internal import AppCheck
 internal import Broker
 internal import DeviceLab
-internal import Foundation
 internal import Kafka
 internal import Log
 internal import Pipeline
@@ -107,7 +106,7 @@ struct SimulateCommand {
 
     private static var lanes: Int { UsableCores.count }
 
-    private static var now: Int64 { Int64(Date.now.timeIntervalSince1970 * 1000) }
+    private static var now: Int64 { WallClock.milliseconds() }
 
     private static func target(_ arguments: Arguments) throws(UsageFault) -> Target {
         if arguments.has("--live") {
