@@ -3,7 +3,8 @@ struct Page: Sendable {
     static let folder = "Sources/attest-worker/Documentation.docc/"
     static let names = [
         "attest-worker", "Architecture", "Records", "Reasons", "Configuration", "CommandLine", "ExactlyOnce",
-        "Operating", "Metrics", "Sizing", "ThreatModel", "Testing", "Decisions", "Changelog", "Contributing",
+        "Installing", "Operating", "Metrics", "Sizing", "ThreatModel", "Testing", "Decisions", "Changelog",
+        "Contributing",
     ]
 
     let name: String

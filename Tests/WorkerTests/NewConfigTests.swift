@@ -122,7 +122,7 @@ struct NewConfigTests {
         try folder.write("", to: "file")
         let (code, transcript) = run(["new-config", "--config", folder.path + "/file/config"])
         #expect(code == 1 && transcript.output.isEmpty)
-        #expect(transcript.error.hasPrefix("attest-worker: cannot write \(folder.path)/file/config: "))
+        #expect(transcript.error.hasPrefix("attest-worker: cannot create \(folder.path)/file/config/anchors: "))
         #expect(transcript.error.split(separator: "\n").count == 1)
     }
 }

@@ -47,7 +47,7 @@ package enum Folder {
     /// - Parameter name: the beginning of its name.
     package static func makeTemporary(_ name: String) throws(CommandFault) -> String {
         let place = Variables.value("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
-        var path = Array("\(place)/\(name)-XXXXXX".utf8CString)
+        var path = Array(("\(place)/\(name)-" + String(repeating: "X", count: 6)).utf8CString)
         // The call writes six letters into the array.
         guard unsafe mkdtemp(&path) != nil else {
             throw CommandFault("cannot create a folder in \(place): \(POSIXText.describe(errno)).")

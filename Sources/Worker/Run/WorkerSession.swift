@@ -122,11 +122,8 @@ final class WorkerSession {
             hangup.cancel()
         }
         let server = monitor.serve(configuration) { [log] in log.log(.warning, .metricsUnserved, $0) }
-        defer { withExtendedLifetime(server) {} }
-        // All that needs no broker is in order: a manager need not wait for one.
-        service.say(.ready, status: "instance \(access.settings.instanceName)")
-        let feed = WatchdogFeed(service, silence: { [monitor] in monitor.silence }, most: Endpoints.mostSilence)
-        defer { withExtendedLifetime(feed) {} }
+        let feed = sayReady()
+        defer { withExtendedLifetime((server, feed)) {} }
         guard try waitForBroker(stopped) else { return }
         begun.set()
         sayMode()
@@ -318,6 +315,12 @@ final class WorkerSession {
             say: log.log,
             reloaded: monitor.note
         )
+    }
+
+    /// All that needs no broker is in order: a service manager need not wait for one.
+    private func sayReady() -> WatchdogFeed? {
+        service.say(.ready, status: "instance \(access.settings.instanceName)")
+        return WatchdogFeed(service, silence: { [monitor] in monitor.silence }, most: Endpoints.mostSilence)
     }
 
     private func sayDoubts(_ say: (LogEvent) -> Void) {
