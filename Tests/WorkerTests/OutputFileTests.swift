@@ -43,6 +43,14 @@ struct OutputFileTests {
         #expect(!names.contains { $0.hasSuffix(".new") })
     }
 
+    @Test func `what a process of this number left behind is no obstacle to a whole file`() throws {
+        let left = "\(path).\(getpid()).new"
+        try Data("half".utf8).write(to: URL(filePath: left))
+        try write("new", .whole)
+        #expect(try content(of: path) == "new")
+        #expect(!FileManager.default.fileExists(atPath: left))
+    }
+
     @Test func `a whole file keeps its old bytes until the new one is closed, and keeps them if it never is`() throws {
         try write("old", .whole)
         do {
