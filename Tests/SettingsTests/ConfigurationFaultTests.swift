@@ -192,6 +192,13 @@ import Testing
             (#""rollout":{"percent":-1}"#, nil),
             (#""rollout":{"percent":1e1}"#, nil), (#""rollout":{"percent":"10"}"#, "rollout.percent: must be a number"),
             (#""rollout":{"seed":"a b"}"#, nil), (#""rollout":{"seed":"123456789012345678901234567890123"}"#, nil),
+            (
+                #""rollout":{"always":["ab"]}"#,
+                "rollout.always: must be a list of SHA-256 digests, 64 hexadecimal digits each, not a list"
+            ),
+            (#""rollout":{"never":["\#(String(repeating: "g", count: 64))"]}"#, nil),
+            (#""rollout":{"never":"x"}"#, nil),
+            (#""rollout":{"never":["\#(String(repeating: "é", count: 32))"]}"#, nil),
             (#""appId":"b""#, "appId: appears twice; keep one"),
         ] as [(String, String?)]
     )
@@ -199,6 +206,14 @@ import Testing
         let fault = try #require(try ConfigurationDirectory(apps: ConfigurationDirectory.apps(members)).fault())
         #expect(fault.hasPrefix("apps.json: projects[0].apps[0]."))
         if let message { #expect(fault.hasPrefix("apps.json: projects[0].apps[0].\(message)"), "\(fault)") }
+    }
+
+    @Test func `A test device is in one list only`() throws {
+        let digest = String(repeating: "0a", count: 32)
+        let members = #""rollout":{"always":["\#(digest)"],"never":["\#(digest.uppercased())"]}"#
+        let fault = try ConfigurationDirectory(apps: ConfigurationDirectory.apps(members)).fault()
+        let expected = "has a digest in both rollout.always and rollout.never; keep one of them."
+        #expect(fault == "apps.json: projects[0].apps[0]: \(expected)")
     }
 
     @Test(

@@ -95,7 +95,9 @@ import Testing
               "categories": {"allow": [2, 4, 4294967295], "whenMissing": "refuse"},
               "bundleVersions": {"allow": ["1.0"], "whenMissing": "accept"}, "macOS": {"acl": "accept"},
               "extensions": {"trust": "any"}, "clientDataHash": {"bytes": 21}, "receipt": "ignore", "unknownKeys": "refuse", "attestationsPerSecond": 80,
-              "rollout": {"mode": "shadow", "percent": 12.000001, "seed": "a-b_c.9"}},
+              "rollout": {"mode": "shadow", "percent": 12.000001, "seed": "a-b_c.9",
+                "always": ["ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffFF0a"],
+                "never": ["000000000000000000000000000000000000000000000000000000000000000b"]}},
               {"appId": "second", "clientDataHash": {"bytes": "any"}, "extensions": {"trust": "flagged"}}]},
               {"number": "2"}]}
             """#
@@ -113,7 +115,12 @@ import Testing
         #expect(app.expectations.macACL == .accept && app.expectations.receipt == .ignore)
         #expect(app.tokens == TokenSettings(ttlMilliseconds: 604_800_000, algorithm: .es256, sharedSessionTokens: true))
         #expect(app.unknownKeys == .refuse && app.attestationsPerSecond == 80)
-        #expect(app.rollout == Rollout(mode: .shadow, parts: 12_000_001, seed: "a-b_c.9"))
+        let always = try #require(Digest([UInt8](repeating: 0xFF, count: 31) + [10]))
+        let never = try #require(Digest([UInt8](repeating: 0, count: 31) + [11]))
+        #expect(
+            app.rollout
+                == Rollout(mode: .shadow, parts: 12_000_001, seed: "a-b_c.9", always: [always], never: [never])
+        )
         #expect(app.expectations.extensionTrust == .any && app.clientDataHash == .bytes(21))
         #expect(registry.apps[1].expectations.extensionTrust == .flagged && registry.apps[1].clientDataHash == .any)
         #expect(registry.find(oauthClient: "c2") == 0)

@@ -16,6 +16,8 @@ struct MadeEvent {
     var reason: String?
     var percent: String? = "10"
     var device: String?
+    var at = "2026-11-20T12:00:00.000Z"
+    var bundleVersion: String?
 
     var value: [UInt8] {
         var writer = JSONWriter()
@@ -42,8 +44,12 @@ struct MadeEvent {
             writer.key("device")
             writer.string(device)
         }
+        if let bundleVersion {
+            writer.key("bundleVersion")
+            writer.string(bundleVersion)
+        }
         writer.key("at")
-        writer.string("2026-11-20T12:00:00.000Z")
+        writer.string(at)
         writer.endObject()
         return writer.takeBytes()
     }

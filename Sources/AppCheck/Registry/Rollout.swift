@@ -1,3 +1,5 @@
+package import Crypto
+
 /// The share of an app's devices that may attest.
 package struct Rollout: Sendable, Equatable {
     package enum Mode: String, Sendable, CaseIterable { case off, shadow, on }
@@ -8,10 +10,21 @@ package struct Rollout: Sendable, Equatable {
     /// Parts of ``whole``.
     package var parts: Int64
     package var seed: String
+    /// SHA-256 of the ids of test devices that are inside whatever the share, and of those that are outside.
+    package var always: Set<Digest>
+    package var never: Set<Digest>
 
-    package init(mode: Mode = .off, parts: Int64 = 0, seed: String = "") {
+    package init(
+        mode: Mode = .off,
+        parts: Int64 = 0,
+        seed: String = "",
+        always: Set<Digest> = [],
+        never: Set<Digest> = []
+    ) {
         self.mode = mode
         self.parts = parts
         self.seed = seed
+        self.always = always
+        self.never = never
     }
 }

@@ -7,8 +7,10 @@ package struct RolloutDecision: Hashable, Sendable {
     package let bucket: Int64
     /// The share, in parts of ``Rollout/whole``.
     package let parts: Int64
-    /// The decision by the share alone.
+    /// The decision by the share, or by a list of test devices.
     package let isInside: Bool
+    /// Of `always` or `never`; nil = the share decides.
+    package let list: Rollout.TestList?
     /// Whether the device is admitted: always in `shadow`.
     package let isAdmitted: Bool
 }
@@ -20,13 +22,24 @@ extension Rollout {
         guard mode != .off else { return nil }
         let bucket = Self.bucket(seed: seed, id: id)
         // Firebase's rule alone would admit bucket 0 at 0 %.
-        let isInside = parts > 0 && bucket <= parts
+        let list = testList(of: id)
+        let isInside = list.map { $0 == .always } ?? (parts > 0 && bucket <= parts)
         return RolloutDecision(
             bucket: bucket,
             parts: parts,
             isInside: isInside,
+            list: list,
             isAdmitted: isInside || mode == .shadow
         )
+    }
+
+    package enum TestList: String, Sendable { case always, never }
+
+    /// Most apps list no test devices: then the id is not hashed.
+    private func testList(of id: ExactText) -> TestList? {
+        guard !always.isEmpty || !never.isEmpty else { return nil }
+        let digest = SHA256.hash(id.utf8)
+        return never.contains(digest) ? .never : always.contains(digest) ? .always : nil
     }
 
     /// Firebase's micro-percentile: SHA-256 of `seed.id` (`id` alone with an empty seed) as one big-endian number,

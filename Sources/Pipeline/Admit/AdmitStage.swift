@@ -71,7 +71,7 @@ package struct AdmitStage: Sendable {
             }
             let then = self.state(before: record, &state)
             let verdict = admit(record, findings[index], now: now, &state)
-            observer(Observation(record: record, verdict: verdict, state: then))
+            observer(Observation(record: record, finding: findings[index], verdict: verdict, state: then))
             verdicts.append(verdict)
         }
         overlay = state.finish()

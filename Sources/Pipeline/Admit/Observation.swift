@@ -6,6 +6,7 @@ internal import Log
 /// A record as Admit judged it, with the state that it met: for explanations, made outside of the pipeline.
 package struct Observation: Sendable {
     package let record: DecodedRecord
+    package let finding: Finding
     package let verdict: Verdict
     package let state: StateThen
 }

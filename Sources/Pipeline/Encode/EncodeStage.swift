@@ -82,7 +82,7 @@ package struct EncodeStage: Sendable {
             let headers = [header] + decoded.traceHeaders
             outputs.append(output(.tokens, of: decoded, answer, headers: headers, status: verdict.status))
         }
-        if let event = events.encode(decoded, verdict) {
+        if let event = events.encode(decoded, finding, verdict) {
             outputs.append(output(.events, of: decoded, event, headers: decoded.traceHeaders))
         }
     }

@@ -21,14 +21,14 @@ struct EventEncoder {
 
     /// - Returns: nil for other verbs, for duplicates, and for requests answered with 503: a deferral, a record that
     ///   came late or under a wrong key. None of these is the device's failure.
-    func encode(_ decoded: DecodedRecord, _ verdict: Verdict) -> [UInt8]? {
+    func encode(_ decoded: DecodedRecord, _ finding: Finding, _ verdict: Verdict) -> [UInt8]? {
         // Other verbs are known without reading the path again.
         if let method = decoded.method, !method.isExchange { return nil }
         guard !verdict.isDuplicate, let subject = subject(of: decoded), let (name, reason) = Self.name(of: verdict)
         else {
             return nil
         }
-        var json = JSONWriter(capacity: 384)
+        var json = JSONWriter(capacity: 512)
         json.beginObject()
         json.key("event")
         json.string(name)
@@ -54,6 +54,7 @@ struct EventEncoder {
             json.key("device")
             json.string(validUTF8: Self.device(id))
         }
+        Self.write(DeviceTraits(finding, decoded.request), into: &json)
         if verdict.isRestored {
             json.key("restored")
             json.value(true)
@@ -62,6 +63,18 @@ struct EventEncoder {
         ResultEncoder.write(EvaluationTime(milliseconds: max(0, decoded.record.timestamp)), into: &json)
         json.endObject()
         return json.takeBytes()
+    }
+
+    /// As far as the object has them; those of a refused request may be no more than claimed.
+    private static func write(_ traits: DeviceTraits, into json: inout JSONWriter) {
+        let members: [(StaticString, ExactText?)] = [
+            ("platform", traits.platform), ("osVersion", traits.osVersion), ("bundleVersion", traits.bundleVersion),
+        ]
+        for (name, text) in members {
+            guard let text else { continue }
+            json.key(name)
+            json.string(validUTF8: text.utf8)
+        }
     }
 
     private struct Subject {

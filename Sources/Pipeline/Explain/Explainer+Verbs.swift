@@ -82,9 +82,12 @@ extension Explainer {
             return walk.skip("rollout", "the app has none")
         }
         let bucket = "bucket \(decision.bucket) of \(Rollout.whole)"
-        let expected =
-            rollout.parts > 0 ? "bucket at most \(decision.parts), \(percent(decision.parts)) %" : "none: 0 %"
-        let row = Comparison("rollout bucket", bucket, expected: expected)
+        let share = rollout.parts > 0 ? "bucket at most \(decision.parts), \(percent(decision.parts)) %" : "none: 0 %"
+        let row =
+            decision.list.map {
+                Comparison("test device", "in rollout.\($0.rawValue)", expected: "not in rollout.never")
+            }
+            ?? Comparison("rollout bucket", bucket, expected: share)
         walk.add("rollout", decision.isAdmitted, else: .rolloutNotAdmitted, row)
     }
 

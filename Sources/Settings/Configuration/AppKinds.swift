@@ -1,5 +1,6 @@
 internal import AppAttest
 internal import AppCheck
+internal import Crypto
 internal import JSON
 
 /// What only apps.json's settings are.
@@ -39,6 +40,32 @@ extension SettingKind<Set<UInt32>> {
 
 extension SettingKind<Set<ExactText>> {
     static var versions: Self { .strings { Set($0.map { ExactText($0) }) } }
+}
+
+extension SettingKind<Set<Digest>> {
+    static var installations: Self {
+        let problem = "must be a list of SHA-256 digests, 64 hexadecimal digits each"
+        return SettingKind("list of strings", range: "64 hex digits each", problem: problem, text: { _ in "`[]`" }) {
+            node in
+            let digests = node.elements.compactMap { $0.string.flatMap(digest) }
+            return node.kind == .array && digests.count == node.elements.count ? Set(digests) : nil
+        }
+    }
+
+    private static func digest(_ text: String) -> Digest? {
+        let digits = text.utf8.compactMap { digit($0) }
+        guard digits.count == 2 * Digest.byteCount, text.utf8.count == digits.count else { return nil }
+        return Digest(stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] })
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
 }
 
 extension SettingKind<ClientDataHashLength> {

@@ -46,8 +46,20 @@ struct AppsFile {
         Setting("number", \.number, .name).means("Project number, as in paths and tokens."),
         Setting("id", \.id, .optional(.string, absent: "none"), range: "not another project's number or ID")
             .means("Project ID, a second name of the project."),
-        Setting("apps", \.apps, of: { $0.app }, app + tokens + devices + rollout).means("Apps of the project."),
+        Setting("apps", \.apps, of: { $0.app }, app + tokens + devices + rollout, check: isConsistent)
+            .means("Apps of the project."),
     ]
+
+    @Sendable
+    private static func isConsistent(
+        _ value: ConfigurationValue,
+        _ app: RegisteredApp,
+        _: [RegisteredApp]
+    ) throws(ConfigurationFault) {
+        guard app.rollout.always.isDisjoint(with: app.rollout.never) else {
+            throw value.fault("has a digest in both rollout.always and rollout.never; keep one of them")
+        }
+    }
 
     private static let app: [Setting<RegisteredApp>] = [
         Setting("appId", \.appID, .name, range: "unique in the project")
@@ -109,6 +121,10 @@ struct AppsFile {
         Setting("rollout.percent", \.rollout.parts, .percent).means("Share of installations that may attest."),
         Setting("rollout.seed", \.rollout.seed, .seed)
             .means("Seed of the share. Another seed selects other installations."),
+        Setting("rollout.always", \.rollout.always, .installations)
+            .means("Test devices that are inside, whatever the share: SHA-256 of their installation IDs."),
+        Setting("rollout.never", \.rollout.never, .installations, range: "no entry of `rollout.always`")
+            .means("Test devices that are outside, whatever the share. Keys that the ledger has pass all the same."),
         Setting("attestationsPerSecond", \.attestationsPerSecond, .integer(0...1_000_000))
             .means("Attestations admitted per second over all partitions; 0 is no limit. `replay` applies none."),
     ]

@@ -23,6 +23,8 @@ extension Command {
             .flag("--mint", "make tokens, artifacts and challenges too, as of the records' own times"),
             .value("--summary", "FILE", "write the counts as JSON as well; - for standard output"),
             .value("--explain", "FILE", "write a line for each record not accepted: why; - for standard output"),
+            .value("--report", "FILE", "write what the replay found as one HTML page; - for standard output"),
+            .value("--diff", "RESULTS", "with --report: compare with results.ndjson of an earlier replay"),
             .flag("--skip-bad-lines", "skip and count lines that are not records"),
         ],
         operands: .init(
@@ -40,6 +42,8 @@ extension Command {
             requests that need an absent key are deferred.
             --explain writes JSON: the record, the reason, what its object has, and the values presented and
             expected. 'inspect --input CAPTURE --record P/O' explains one record in full.
+            --report writes a page that needs nothing else, without a token, artifact or challenge in it. With
+            --diff it says which verdicts changed, such as after a change of apps.json.
             A last line that is cut off is skipped with a warning; any other line that is not a record ends
             the replay, unless --skip-bad-lines is given.
             """
@@ -60,9 +64,12 @@ extension Command {
         options.mints = arguments.has("--mint")
         options.skipsBadLines = arguments.has("--skip-bad-lines")
         options.explain = arguments.string("--explain")
+        options.report = try Self.report(arguments)
         let summaryPath = arguments.string("--summary")
-        guard summaryPath != "-" || options.explain != "-" else {
-            throw UsageFault("--summary and --explain cannot both be standard output.")
+        let onOutput = [("--summary", summaryPath), ("--explain", options.explain), ("--report", options.report?.path)]
+            .filter { $0.1 == "-" }.map(\.0)
+        guard onOutput.count < 2 else {
+            throw UsageFault("\(onOutput[0]) and \(onOutput[1]) cannot both be standard output.")
         }
         try keepWhatIsRead(options, summary: summaryPath)
         // Opened before the work: a path that cannot be written shows before an hour of work, not after it.
@@ -73,7 +80,7 @@ extension Command {
         progress.finish()
         for warning in summary.warnings { console.printError("warning: \(warning)") }
         // Standard output is either for people or for tools.
-        if summaryPath == "-" || options.explain == "-" {
+        if !onOutput.isEmpty {
             console.printError(summary.text)
         } else {
             console.print(summary.text)
@@ -81,6 +88,21 @@ extension Command {
         try summaryFile?.write(summary.json)
         try summaryFile?.close()
         return ExitCode.done
+    }
+
+    private static func report(_ arguments: Arguments) throws(UsageFault) -> ReplaySession.ReportOptions? {
+        let old = arguments.string("--diff")
+        guard let path = arguments.string("--report") else {
+            guard old == nil else { throw UsageFault("--diff needs --report FILE, which shows what changed.") }
+            return nil
+        }
+        guard old != "-" else { throw UsageFault("--diff takes a file, not standard input.") }
+        return ReplaySession.ReportOptions(
+            path: path,
+            configuration: try arguments.required("--config"),
+            version: AttestWorker.version,
+            old: old
+        )
     }
 
     private static func inputs(_ arguments: Arguments) throws(UsageFault) -> [String] {
@@ -97,13 +119,15 @@ extension Command {
         guard !options.inputs.contains("-") || options.keys != "-" else {
             throw UsageFault("--input and --keys cannot both be standard input.")
         }
-        let written = CaptureLog.paths(in: options.output) + [summary, options.explain].compactMap(\.self)
+        let written =
+            CaptureLog.paths(in: options.output) + [summary, options.explain, options.report?.path].compactMap(\.self)
         let named = written.filter { $0 != "-" }
         guard Set(named).count == named.count else {
             throw UsageFault("two of the files to be written have one name: give each its own.")
         }
         let inputs = options.inputs.map { ("--input", $0) }
-        for (option, path) in inputs + [("--keys", options.keys ?? "-")] where path != "-" {
+        let others = [("--keys", options.keys ?? "-"), ("--diff", options.report?.old ?? "-")]
+        for (option, path) in inputs + others where path != "-" {
             guard let read = FileStamp(path),
                 let same = written.first(where: { FileStamp($0)?.isSameFile(as: read) == true })
             else { continue }

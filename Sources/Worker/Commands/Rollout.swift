@@ -11,6 +11,12 @@ extension Command {
             .value("--input", "EVENTS", "a capture of the events topic; - for standard input; the topic where absent"),
             .value("--min", "N", "attestations that must be decided at the present share (200)"),
             .value("--max-failure-rate", "PERCENT", "how many of them may have failed (1)"),
+            .value("--since", "TIME", "leave out events before this time"),
+            .value(
+                "--report",
+                "FILE",
+                "write the state of the rollout as one HTML page as well; - for standard output"
+            ),
             .flag("--skip-bad-lines", "skip and count lines of --input that are not records"),
             .flag("--json", "one JSON object instead of the table"),
         ],
@@ -18,14 +24,22 @@ extension Command {
             Without --input the command reads all committed events that the broker still holds. Failure rates are shares
             of the decided exchanges; devices that were not admitted do not count. A share may grow if the rollout is on
             or shadow and below 100 %, at least N attestations were decided at it (events of other shares are ignored)
-            and few of them failed. Assertions count as successes and failures, but do not decide about growth.
+            and few of them failed; its steps are 1, 5, 10, 25, 50 and 100 %. Assertions count as successes and
+            failures, but do not decide about growth.
             """
     ) { arguments, console in
         let configuration = try Configuration.load(directory: try arguments.required("--config"))
         var rule = GrowthRule()
         rule.minAttestations = try arguments.integer("--min", in: 1...1_000_000_000) ?? rule.minAttestations
         rule.maxFailureRate = try arguments.number("--max-failure-rate", in: 0...100) ?? rule.maxFailureRate
-        var report = RolloutReport(configuration.registry, rule: rule)
+        guard arguments.string("--report") != "-" || !arguments.has("--json") else {
+            throw UsageFault("--report - and --json cannot both be standard output.")
+        }
+        let (since, page) = (try arguments.time("--since"), arguments.string("--report"))
+        if let page { try keepWhatIsRead(arguments.string("--input"), page) }
+        // Opened before the work: a path that cannot be written shows before a topic is read, not after it.
+        let file = try page.map { path throws(CommandFault) in try OutputFile(path, .whole) }
+        var report = RolloutReport(configuration.registry, rule: rule, since: since, isDetailed: page != nil)
         var progress = ProgressMeter("rollout", unit: "events", total: nil, console: console)
         func add(_ value: [UInt8]?) {
             report.add(value)
@@ -42,7 +56,27 @@ extension Command {
         if report.unreadable > 0 {
             console.printError("warning: skipped because they are not events: \(report.unreadable.grouped)")
         }
-        if arguments.has("--json") { console.write(report.json) } else { console.print(report.text) }
+        if let file {
+            let source = arguments.string("--input") ?? "the topic \(configuration.topics.outputs[.events] ?? "")"
+            try file.write(
+                RolloutPage(report: report, since: since, version: AttestWorker.version, source: source).html
+            )
+            try file.close()
+        }
+        if page == "-" {
+            console.printError(report.text)
+        } else if arguments.has("--json") {
+            console.write(report.json)
+        } else {
+            console.print(report.text)
+        }
         return ExitCode.done
+    }
+
+    private static func keepWhatIsRead(_ input: String?, _ page: String) throws(UsageFault) {
+        guard page != "-", let input, input != "-", let read = FileStamp(input),
+            FileStamp(page)?.isSameFile(as: read) == true
+        else { return }
+        throw UsageFault("\(page.printable) is the file of --input and would be overwritten: name another one.")
     }
 }

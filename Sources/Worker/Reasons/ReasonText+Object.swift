@@ -9,7 +9,10 @@ extension ReasonText {
         "Check that the gateway forwards `attestationStatement` unchanged. Run `inspect` on the object."
     )
     static let malformedAssertion = ReasonText(
-        "The same for an assertion.",
+        """
+        The assertion is not strict CBOR of the expected shape or is too large (see \
+        <doc:Configuration#Fixed-limits>), or ED announces an extension map that is missing.
+        """,
         [.app, .attacker],
         "Check that the gateway forwards `assertion` unchanged."
     )

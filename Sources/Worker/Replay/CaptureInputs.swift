@@ -25,6 +25,9 @@ final class CaptureInputs {
         self.sizes = sizes
     }
 
+    /// The size of a file; nil for what has none, such as standard input.
+    static func bytes(of path: String) -> Int? { (try? size(of: path)) ?? nil }
+
     /// Looks at a file without opening it: a pipe's writer sees one reader only.
     private static func size(of path: String) throws(CommandFault) -> Int? {
         guard path != "-" else { return nil }

@@ -18,6 +18,7 @@ struct ReplaySession {
         var skipsBadLines = false
         /// A file with a line for each record that is not accepted.
         var explain: String?
+        var report: ReportOptions?
         init(inputs: [String], output: String, keys: String? = nil) {
             self.inputs = inputs
             self.output = output
@@ -68,7 +69,8 @@ struct ReplaySession {
         loopOptions.batch = configuration.batch
         loopOptions.batch.records = min(configuration.batch.records, Self.batchRecords)
         let writer = try explanations(settings)
-        loopOptions.observer = writer?.observer
+        let reporting = try options.report.map { try ReplayReporting($0, settings, try configuration.trustAnchors()) }
+        loopOptions.observer = Self.both(writer?.observer, reporting?.facts.observer)
         let loop = BatchLoop(
             log: LogRoles(source: log, packed: log),
             settings: settings,
@@ -88,7 +90,7 @@ struct ReplaySession {
         try log.close()
         try writer?.close()
         let elapsed = ContinuousClock.now - start
-        return ReplaySummary(
+        let summary = ReplaySummary(
             tally: loop.tally,
             warnings: alarms.withLock { $0 }
                 + log.cutLines.flatMap { LeftOutLines(cutLine: $0.line).warnings(of: $0.path) }
@@ -99,6 +101,16 @@ struct ReplaySession {
             signatures: factory.meter.total,
             microsecondsPerSignature: factory.meter.microsecondsPerSignature
         )
+        try reporting?.write(options, summary)
+        return summary
+    }
+
+    private static func both(_ one: Observer?, _ other: Observer?) -> Observer? {
+        guard let one, let other else { return one ?? other }
+        return { observation in
+            one(observation)
+            other(observation)
+        }
     }
 
     private func explanations(_ settings: PipelineSettings) throws -> ExplanationWriter? {

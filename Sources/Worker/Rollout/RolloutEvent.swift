@@ -1,3 +1,4 @@
+internal import AppAttest
 internal import AppCheck
 internal import JSON
 internal import Settings
@@ -17,6 +18,11 @@ struct RolloutEvent: Equatable {
     var reason: String?
     /// 16 hexadecimal digits; nil in events that name none.
     var device: UInt64?
+    var platform: ExactText?
+    var osVersion: ExactText?
+    var bundleVersion: ExactText?
+    /// Milliseconds since 1970; nil for a time that is none.
+    var at: Int64?
     /// The share at that time, in parts of ``Rollout/whole``; nil where there was no gate.
     var parts: Int64?
 
@@ -30,6 +36,10 @@ struct RolloutEvent: Equatable {
         isAttestation = root["method"]?.string == Method.exchangeAppAttestAttestation.rawValue
         reason = root["reason"]?.string
         device = (root["device"]?.string).flatMap { UInt64($0, radix: 16) }
+        platform = root["platform"]?.stringBytes.flatMap { ExactText(validating: $0) }
+        osVersion = root["osVersion"]?.stringBytes.flatMap { ExactText(validating: $0) }
+        bundleVersion = root["bundleVersion"]?.stringBytes.flatMap { ExactText(validating: $0) }
+        at = (root["at"]?.string).flatMap { EventTime.milliseconds($0) ?? TimeText.milliseconds($0) }
         parts = (root["percent"]?.numberText).flatMap { PercentText.parts($0) }
     }
 }

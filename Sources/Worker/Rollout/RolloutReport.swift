@@ -5,34 +5,46 @@ internal import Settings
 /// The state of each app's rollout, from its events.
 struct RolloutReport {
     private let registry: Registry
-    private let rule: GrowthRule
+    let rule: GrowthRule
+    /// Events before this time are left out; milliseconds since 1970.
+    private let since: Int64?
+    private let isDetailed: Bool
     /// By the app's own name, or the event's if no app has it.
     private(set) var tallies: [String: RolloutTally] = [:]
+    /// By the same names; only of a detailed report.
+    private(set) var facts: [String: RolloutFacts] = [:]
     private(set) var events = 0
     /// Records that were no events.
     private(set) var unreadable = 0
 
-    init(_ registry: Registry, rule: GrowthRule) {
-        self.registry = registry
-        self.rule = rule
+    /// - Parameter isDetailed: whether devices and days are counted too, for a page.
+    init(_ registry: Registry, rule: GrowthRule, since: Int64? = nil, isDetailed: Bool = false) {
+        (self.registry, self.rule) = (registry, rule)
+        (self.since, self.isDetailed) = (since, isDetailed)
         for app in registry.apps { tallies[app.name] = RolloutTally() }
     }
 
     /// - Parameter value: a record's of the events topic.
     mutating func add(_ value: [UInt8]?) {
         guard let event = RolloutEvent(value) else { return unreadable += 1 }
+        if let since, event.at ?? .min < since { return }
         events += 1
         let app = registry.find(resource: event.app)
-        tallies[app?.name ?? event.app, default: RolloutTally()].add(event, parts: app?.rollout.parts)
+        let name = app?.name ?? event.app
+        tallies[name, default: RolloutTally()].add(event, parts: app?.rollout.parts)
+        if isDetailed { facts[name, default: RolloutFacts()].add(event) }
     }
 
     /// In the order of apps.json; apps that are not in it follow.
-    private var names: [String] {
+    var names: [String] {
         let known = registry.apps.map(\.name)
         return known + tallies.keys.filter { !known.contains($0) }.sorted()
     }
 
-    private func judgement(of name: String) -> (mayGrow: Bool, why: String) {
+    /// nil for an app that is not in apps.json.
+    func rollout(of name: String) -> Rollout? { registry.find(resource: name)?.rollout }
+
+    func judgement(of name: String) -> (mayGrow: Bool, why: String) {
         guard let app = registry.find(resource: name) else { return (false, "not in apps.json") }
         return rule.judge(tallies[name] ?? RolloutTally(), app.rollout)
     }
@@ -126,6 +138,9 @@ struct RolloutReport {
         json.endObject()
         json.key("mayGrow")
         json.value(mayGrow)
+        json.key("mayGrowTo")
+        let next = mayGrow ? rollout.flatMap { GrowthRule.next(after: $0.parts) } : nil
+        if let next { json.raw(Array(Rollout.percentText(next).utf8)) } else { json.null() }
         json.key("why")
         json.string(why)
         json.endObject()

@@ -64,6 +64,14 @@ struct GrowthRule: Equatable {
     /// Percent.
     var maxFailureRate = 1.0
 
+    /// The shares to grow by, in percent: each step shows more devices than all before it.
+    private static let steps: [Int64] = [1, 5, 10, 25, 50, 100]
+
+    /// The step after a share, both in parts of ``Rollout/whole``; nil after all.
+    static func next(after parts: Int64) -> Int64? {
+        steps.lazy.map { $0 * (Rollout.whole / 100) }.first { $0 > parts }
+    }
+
     /// - Returns: the answer and its reason.
     func judge(_ tally: RolloutTally, _ rollout: Rollout) -> (mayGrow: Bool, why: String) {
         guard rollout.mode != .off else { return (false, "rollout is off: all devices are admitted") }

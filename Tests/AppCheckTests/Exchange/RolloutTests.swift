@@ -1,5 +1,6 @@
 import AppAttest
 import AppCheck
+import Crypto
 import Testing
 
 @Suite struct RolloutTests {
@@ -38,6 +39,10 @@ import Testing
         let shadow = Rollout(mode: .shadow, parts: 0, seed: "1").decide(id: "one")
         #expect(shadow?.isInside == false && shadow?.isAdmitted == true && shadow?.bucket == 64_146_488)
         let on = Rollout(mode: .on, parts: 0, seed: "1").decide(id: "one")
+        let never: Set<Digest> = [SHA256.hash(Array("one".utf8))]
+        let tester = Rollout(mode: .shadow, parts: Rollout.whole, seed: "1", never: never).decide(id: "one")
+        #expect(tester?.isInside == false && tester?.isAdmitted == true && tester?.list == .never)
+        #expect(Rollout(mode: .off, never: never).decide(id: "one") == nil)
         #expect(on?.isInside == false && on?.isAdmitted == false && on?.parts == 0)
     }
 

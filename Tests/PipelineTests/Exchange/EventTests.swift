@@ -20,7 +20,8 @@ import Testing
         let attested = try rig.send(request)
         #expect(
             Self.members(attested) == [
-                "event", "app", "method", "requestId", "limitedUse", "bucket", "percent", "device", "at",
+                "event", "app", "method", "requestId", "limitedUse", "bucket", "percent", "device", "platform",
+                "osVersion", "bundleVersion", "at",
             ]
         )
         let event = try #require(attested.event)
@@ -29,10 +30,18 @@ import Testing
         #expect(event["requestId"]?.string == "r-1")
         #expect(event["limitedUse"]?.bool == false)
         #expect(event["percent"]?.numberText == "10")
+        for name in ["platform", "osVersion", "bundleVersion"] as [StaticString] {
+            let verified = attested.result?["evidence"]?[name]?.string
+            #expect(verified != nil && event[name]?.string == verified)
+        }
         #expect(event["at"]?.string == attested.result?["evaluatedAt"]?.string)
         let artifact = try #require(attested.artifact)
         let asserted = try rig.refresh(&device, artifact, limitedUse: true)
-        #expect(Self.members(asserted) == ["event", "app", "method", "requestId", "limitedUse", "device", "at"])
+        #expect(
+            Self.members(asserted) == [
+                "event", "app", "method", "requestId", "limitedUse", "device", "bundleVersion", "at",
+            ]
+        )
         #expect(asserted.event?["method"]?.string == "exchangeAppAttestAssertion")
         #expect(asserted.event?["limitedUse"]?.bool == true)
     }
@@ -42,13 +51,20 @@ import Testing
         let device = FakeDevice(ExchangeKit.model, seed: 3)
         let challenge = try rig.challenge()
         let bad = try rig.send(.attestation(of: device, challenge: challenge, limitedUse: true, fault: .nonceFlipped))
-        #expect(Self.members(bad) == ["event", "app", "method", "reason", "requestId", "limitedUse", "device", "at"])
+        #expect(
+            Self.members(bad) == [
+                "event", "app", "method", "reason", "requestId", "limitedUse", "device", "platform", "osVersion",
+                "bundleVersion", "at",
+            ]
+        )
+        #expect(bad.event?["platform"]?.string == "iphoneos")
         #expect(bad.eventName == "AppAttestFailure" && bad.event?["reason"]?.string == "nonce-mismatch")
         #expect(bad.event?["limitedUse"]?.bool == true)
         let path = "v1/\(ExchangeKit.resource):exchangeAppAttestAttestation"
         let shapeless = try rig.send(ExchangeRequest(ExchangeRequest.value(path, body: Array("{}".utf8))))
         #expect(shapeless.eventName == "AppAttestFailure")
         #expect(shapeless.event?["reason"]?.string == "malformed-request")
+        #expect(shapeless.event?["platform"] == nil && shapeless.event?["bundleVersion"] == nil)
     }
 
     @Test(arguments: ["key-mismatch", "too-old", "from-future"])

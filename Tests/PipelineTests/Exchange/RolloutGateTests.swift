@@ -1,5 +1,6 @@
 import AppAttest
 import AppCheck
+import Crypto
 import DeviceLab
 import JSON
 import Log
@@ -52,6 +53,23 @@ import Testing
         #expect(answers.eventName == "AppAttestSuccess" && answers.verdict == "accepted")
         #expect(answers.event?["bucket"]?.integer == Rollout.bucket(seed: "s1", id: "x"))
         #expect(Self.percent(answers) == "0")
+    }
+
+    @Test(arguments: [
+        (Int64(0), "always", true), (100_000_000, "never", false), (0, "", false), (100_000_000, "", true),
+    ])
+    func `test devices are in or out whatever the share`(parts: Int64, list: String, isAdmitted: Bool) throws {
+        let digests: Set<Digest> = [SHA256.hash(Array("tester".utf8))]
+        let rig = try ExchangeRig(
+            ExchangeKit.settings {
+                let (always, never) = (list == "always" ? digests : [], list == "never" ? digests : [])
+                $0.rollout = Rollout(mode: .on, parts: parts, seed: "s1", always: always, never: never)
+            }
+        )
+        let answers = try Self.attest(rig, FakeDevice(ExchangeKit.model, seed: 3), "tester")
+        #expect(answers.summary == (isAdmitted ? "accepted" : "rollout-not-admitted"))
+        let other = try Self.attest(rig, FakeDevice(ExchangeKit.model, seed: 4), "another")
+        #expect(other.summary == (parts > 0 ? "accepted" : "rollout-not-admitted"))
     }
 
     @Test(arguments: [true, false])

@@ -1,0 +1,65 @@
+internal import AppAttest
+internal import Log
+internal import Pipeline
+internal import Settings
+
+extension ReplaySession {
+    struct ReportOptions: Sendable {
+        /// Where the page goes.
+        var path: String
+        /// As the command named it.
+        var configuration: String
+        var version: String
+        /// Results of an earlier replay to compare with.
+        var old: String?
+    }
+}
+
+/// `replay --report`: counts while the replay runs, then writes the page.
+struct ReplayReporting {
+    let facts: ReplayFacts
+    private let options: ReplaySession.ReportOptions
+    private let file: OutputFile
+
+    init(
+        _ options: ReplaySession.ReportOptions,
+        _ settings: PipelineSettings,
+        _ anchors: TrustAnchors
+    ) throws(CommandFault) {
+        self.options = options
+        let outcomes = OutcomeList()
+        let old = try options.old.map { path throws(CommandFault) in try Self.verdicts(path, outcomes) }
+        let explainer = Explainer(settings: settings, anchors: anchors)
+        facts = ReplayFacts(settings, explainer: explainer, outcomes: outcomes, old: old)
+        file = try OutputFile(options.path, .whole)
+    }
+
+    /// - Parameter path: results.ndjson of a replay, or a capture of the results topic.
+    private static func verdicts(_ path: String, _ outcomes: OutcomeList) throws(CommandFault) -> OldVerdicts {
+        var verdicts = OldVerdicts()
+        let lines = try CaptureLines(path: path, skipsBadLines: false)
+        while let record = try lines.next() { verdicts.add(record.value, outcomes) }
+        guard verdicts.unreadable == 0 || verdicts.count > 0 else {
+            throw CommandFault("\(path) has no results: --diff takes results.ndjson of an earlier replay.")
+        }
+        return verdicts
+    }
+
+    func write(_ replay: ReplaySession.Options, _ summary: ReplaySummary) throws {
+        let run = RunFacts(
+            version: options.version,
+            configuration: options.configuration,
+            captures: replay.inputs.map { ($0, CaptureInputs.bytes(of: $0)) },
+            keys: replay.keys,
+            old: options.old,
+            mints: replay.mints,
+            seconds: summary.seconds,
+            lanes: summary.lanes,
+            engine: summary.engine,
+            warnings: summary.warnings,
+            skippedLines: summary.tally.skippedLines
+        )
+        try file.write(ReplayReport(facts: facts, run: run).html)
+        try file.close()
+    }
+}

@@ -1,0 +1,39 @@
+/// 9: the run itself. What differs from run to run stands here alone.
+extension ReplayReport {
+    func about(_ page: inout Markup) {
+        page.card { card in
+            card.table(["", ""], leftAligned: [1]) { body in
+                for (name, value) in rows {
+                    body.element("tr") { row in
+                        row.element("td", name)
+                        row.element("td", ["class": "l w"]) { $0.foreign(value) }
+                    }
+                }
+            }
+        }
+        page.note(
+            "A replay judges each record as of its own time. It does not judge a record's age, the partition of a key, "
+                + "and attestationsPerSecond." + (run.mints ? "" : " Nothing was minted.")
+        )
+        if let signing = speed { page.note(signing) }
+    }
+
+    private var rows: [(String, String)] {
+        var rows = [("program", "attest-worker \(run.version)"), ("configuration", run.configuration)]
+        for capture in run.captures {
+            rows.append(("capture", capture.path + (capture.bytes.map { ", " + Figure.bytes($0) } ?? "")))
+        }
+        if let keys = run.keys { rows.append(("keys", keys)) }
+        if let old = run.old { rows.append(("compared with", old)) }
+        rows.append(("lanes", run.lanes.grouped))
+        rows.append(("signature engine", run.engine))
+        if run.skippedLines > 0 { rows.append(("lines left out", run.skippedLines.grouped)) }
+        return rows + run.warnings.map { ("warning", $0) }
+    }
+
+    private var speed: String? {
+        guard run.seconds > 0 else { return nil }
+        let rate = Int((Double(facts.total) / run.seconds).rounded())
+        return "Took \(Figure.fixed(run.seconds, 2)) s: \(rate.grouped) records a second."
+    }
+}

@@ -1,0 +1,46 @@
+/// What a report says of the run that made it.
+struct RunFacts {
+    var version: String
+    var configuration: String
+    /// In the order in which they were read; bytes are nil for what has no size.
+    var captures: [(path: String, bytes: Int?)]
+    var keys: String?
+    /// Results that verdicts are compared with.
+    var old: String?
+    var mints: Bool
+    var seconds: Double
+    var lanes: Int
+    var engine: String
+    var warnings: [String]
+    var skippedLines: Int
+
+    /// A longer command stands once, not with each record.
+    private static let mostCommandBytes = 320
+
+    /// What stands for each record's command, where that would be too long; nil where it is not.
+    var commandForAll: String? {
+        let command = explains("PARTITION/OFFSET")
+        return command.utf8.count > Self.mostCommandBytes ? command : nil
+    }
+
+    /// A command that explains a record of these captures.
+    func explains(_ place: String) -> String {
+        var words = ["attest-worker", "inspect", "--config", configuration]
+        let paths = captures.map(\.path)
+        if let keys, keys != "-" { words += ["--keys", keys] }
+        words += ["--input", paths.count == 1 && paths[0] != "-" ? paths[0] : "-", "--record", place]
+        let command = words.map(Self.quoted).joined(separator: " ")
+        if paths.contains("-") { return "cat CAPTURE | " + command }
+        // The state comes from all captures before the record, so they are read as one again.
+        return paths.count == 1 ? command : "cat " + paths.map(Self.quoted).joined(separator: " ") + " | " + command
+    }
+
+    /// A word of a shell's command line.
+    static func quoted(_ word: String) -> String {
+        let isPlain = word.unicodeScalars.allSatisfy { scalar in
+            scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
+                || "-_./:=,+@%".unicodeScalars.contains(scalar)
+        }
+        return isPlain && !word.isEmpty ? word : "'" + word.replacing("'", with: "'\\''") + "'"
+    }
+}
