@@ -45,8 +45,13 @@ extension SettingKind<Set<ExactText>> {
 extension SettingKind<Set<Digest>> {
     static var installations: Self {
         let problem = "must be a list of SHA-256 digests, 64 hexadecimal digits each"
-        return SettingKind("list of strings", range: "64 hex digits each", problem: problem, text: { _ in "`[]`" }) {
-            node in
+        return SettingKind(
+            "list of strings",
+            range: "64 hex digits each",
+            schema: JSONSchema.list(of: JSONSchema.string(pattern: "^[0-9a-fA-F]{64}$")),
+            problem: problem,
+            text: { _ in "`[]`" }
+        ) { node in
             let digests = node.elements.compactMap { $0.string.flatMap(digest) }
             return node.kind == .array && digests.count == node.elements.count ? Set(digests) : nil
         }

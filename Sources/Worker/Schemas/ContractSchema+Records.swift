@@ -18,6 +18,9 @@ extension ContractSchema {
             optional("bucket", JSONSchema.integer(0...Rollout.whole)),
             optional("percent", JSONSchema.number(0...100)),
             optional("device", JSONSchema.string(pattern: "^[0-9a-f]{16}$")),
+            optional("platform", JSONSchema.string),
+            optional("osVersion", JSONSchema.string),
+            optional("bundleVersion", JSONSchema.string),
             optional("restored", isTrue),
             JSONSchema.Member("at", JSONSchema.time),
         ])

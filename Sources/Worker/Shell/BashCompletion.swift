@@ -78,7 +78,7 @@ enum BashCompletion {
         }
         switch placeholder {
         case "DIR": return #"_attest_worker_files -d "$current""#
-        case "FILE", "CAPTURE", "KEYS", "EVENTS", "OBJECT": return #"_attest_worker_files -f "$current""#
+        case "FILE", "CAPTURE", "KEYS", "EVENTS", "RESULTS", "OBJECT": return #"_attest_worker_files -f "$current""#
         default: return nil
         }
     }
