@@ -151,7 +151,38 @@ struct LedgerCodecTests {
             key: [6, 1, 2, 3, 4],
             value: nil
         ),
+        Case(
+            name: "a banned key",
+            change: .ban(digest(7), Ban(.key, since: EvaluationTime(milliseconds: 1_000))),
+            key: [7] + bytes(7),
+            value: [0xA3, 0, 1, 1, 0x19, 0x03, 0xE8, 2, 1]
+        ),
+        Case(
+            name: "a banned installation",
+            change: .ban(digest(7), Ban(.installation, since: EvaluationTime(milliseconds: 0))),
+            key: [7] + bytes(7),
+            value: [0xA3, 0, 1, 1, 0, 2, 2]
+        ),
+        Case(name: "a ban that was lifted", change: .banLifted(digest(7)), key: [7] + bytes(7), value: nil),
     ]
+
+    @Test(
+        arguments: [
+            ([0xA3, 0, 2, 1, 0, 2, 1], "it has schema version 2, written by a newer attest-worker"),
+            ([0xA3, 0, 1, 1, 0, 2, 3], "field 2 is no kind of ban"),
+            ([0xA3, 0, 1, 1, 0, 2, 0], "field 2 is no kind of ban"),
+            ([0xA3, 0, 1, 1, 0, 2, 0x19, 1, 1], "field 2 is no kind of ban"),
+            ([0xA2, 0, 1, 1, 0], "field 2 is missing"), ([0xA2, 0, 1, 2, 1], "field 1 is missing"),
+            ([0xA3, 0, 1, 1, 0x1B, 0x7F, 0, 0, 0, 0, 0, 0, 0, 2, 1], "field 1 is no time"),
+        ] as [([UInt8], String)]
+    )
+    func `a ban that is not whole is refused, never misread`(value: [UInt8], reason: String) throws {
+        let fault = #expect(throws: LedgerCodec.Fault.self) {
+            try LedgerCodec.decode(key: [7] + Self.bytes(7), value: value)
+        }
+        #expect(fault?.reason == reason)
+        #expect(throws: LedgerCodec.Fault.self) { try LedgerCodec.decode(key: [7] + Self.bytes(7, 31), value: nil) }
+    }
 
     @Test(arguments: cases)
     func `a change is encoded as the table says, and decoded to itself`(item: Case) throws {
@@ -224,8 +255,8 @@ struct LedgerCodecRefusalTests {
     static let cases: [Case] = [
         Case(name: "no key", key: [], value: value, reason: "its key is of an unknown type"),
         Case(name: "type 0", key: [0], value: value, reason: "its key is of an unknown type"),
-        Case(name: "a newer type", key: [7], value: value, reason: "its key is of an unknown type"),
-        Case(name: "a newer type's tombstone", key: [7], value: nil, reason: "its key is of an unknown type"),
+        Case(name: "a newer type", key: [8], value: value, reason: "its key is of an unknown type"),
+        Case(name: "a newer type's tombstone", key: [8], value: nil, reason: "its key is of an unknown type"),
         Case(name: "a short key id", key: key.dropLast(), value: value, reason: "its key has a wrong length"),
         Case(name: "a long key id", key: key + [0], value: value, reason: "its key has a wrong length"),
         Case(name: "a short key id's tombstone", key: [1], value: nil, reason: "its key has a wrong length"),

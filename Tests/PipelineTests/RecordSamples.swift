@@ -49,7 +49,8 @@ struct RecordSamples {
     }
 
     mutating func change() -> LedgerChange {
-        switch Int.random(in: 0..<12, using: &random) {
+        switch Int.random(in: 0..<13, using: &random) {
+        case 12: chance(2) ? .banLifted(digest()) : .ban(digest(), Ban(chance(2) ? .key : .installation, since: time()))
         case 0: .challenge(digest(), ConsumedID(expiresAt: time(), request: digest()))
         case 1: .token(digest(), ConsumedID(expiresAt: time(), request: digest()))
         case 2: .mark(PartitionMark(streamTime: time(), appliedOffset: number(), group: random.bytes(3)))

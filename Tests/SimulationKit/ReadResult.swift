@@ -4,6 +4,7 @@ package import Log
 /// The members of a result that tests ask for.
 package struct ReadResult: Equatable, Sendable {
     package var requestID: String
+    package var path: String
     package var verdict: String
     package var reason: String?
     package var code: Int64
@@ -21,9 +22,10 @@ package struct ReadResult: Equatable, Sendable {
         guard record.stream == .results, let requestID = root["requestId"]?.string,
             let verdict = root["verdict"]?.string, let code = root["status"]?["code"]?.integer,
             let partition = root["source"]?["partition"]?.integer, let offset = root["source"]?["offset"]?.integer,
-            root["path"]?.string != nil, root["keyId"] != nil, root["evaluatedAt"] != nil
+            let path = root["path"]?.string, root["keyId"] != nil, root["evaluatedAt"] != nil
         else { throw Unreadable() }
         self.requestID = requestID
+        self.path = path
         self.verdict = verdict
         self.code = code
         self.partition = partition

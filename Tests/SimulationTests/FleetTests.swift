@@ -1,3 +1,4 @@
+import DeviceLab
 import Foundation
 import Log
 import SimulationKit
@@ -47,19 +48,48 @@ struct FleetTests {
         try await campaign(try Self.imitated.get(), .atLeastOnce, Self.seeds(300), Self.onlyExactlyOnce)
     }
 
+    @Test(arguments: [SimulatedMember.Delivery.exactlyOnce, .atLeastOnce])
+    func `bans and forgotten keys among the requests are as the calm run has them`(
+        delivery: SimulatedMember.Delivery
+    ) async throws {
+        let seeds = Self.seeds(delivery == .exactlyOnce ? 400 : 120)
+        try await campaign(try Self.imitated.get(), delivery, seeds, nil, commands: 0.25)
+    }
+
+    @Test func `the commands among the requests meet every state`() throws {
+        let traffic = try Self.imitated.get()
+        var reasons: [String: Int] = [:]
+        for seed in 1_000..<1_024 as Range<UInt64> {
+            let records = try traffic.records(22, partitions: 2, seed: seed, commands: 0.25)
+            let run = try LoopRun(records, settings: traffic.settings, ca: traffic.ca, engine: OracleEngine())
+            for output in run.outputs where output.stream == .results {
+                let result = try ReadResult(output)
+                let verb = result.path.split(separator: ":").last ?? ""
+                reasons["\(verb) \(result.summary)", default: 0] += 1
+                if result.path.hasPrefix("v1/operator") { reasons["command \(result.summary)", default: 0] += 1 }
+            }
+        }
+        for expected in [
+            "ban accepted", "unban accepted", "forget accepted",
+            "command challenge-consumed",
+            "verifyAssertion banned", "verifyAttestation banned", "verifyAssertion unknown-key",
+        ] { #expect(reasons[expected] ?? 0 > 0, "\(expected)") }
+    }
+
     /// Runs seeds on a few threads and expects that they met everything but `unmet`; nil = whatever they met.
     private func campaign(
         _ traffic: FleetTraffic,
         _ delivery: SimulatedMember.Delivery,
         _ seeds: UInt64,
-        _ unmet: Set<FaultKind>?
+        _ unmet: Set<FaultKind>?,
+        commands: Double = 0
     ) async throws {
-        if let seed = Self.oneSeed { return try Self.replay(seed, traffic, delivery) }
+        if let seed = Self.oneSeed { return try Self.replay(seed, traffic, delivery, commands) }
         let counts = FaultCounts()
         try await withThrowingTaskGroup(of: [FaultKind: Int].self) { group in
             for shard in 1...Self.shards {
                 group.addTask {
-                    let campaign = try FleetCampaign(traffic, delivery: delivery)
+                    let campaign = try FleetCampaign(traffic, delivery: delivery, commands: commands)
                     for seed in stride(from: shard, through: seeds, by: Int(Self.shards)) {
                         let complaints = try campaign.run(seed).complaints
                         guard !complaints.isEmpty else { continue }
@@ -82,8 +112,13 @@ struct FleetTests {
         }
     }
 
-    private static func replay(_ seed: UInt64, _ traffic: FleetTraffic, _ delivery: SimulatedMember.Delivery) throws {
-        let campaign = try FleetCampaign(traffic, delivery: delivery)
+    private static func replay(
+        _ seed: UInt64,
+        _ traffic: FleetTraffic,
+        _ delivery: SimulatedMember.Delivery,
+        _ commands: Double
+    ) throws {
+        let campaign = try FleetCampaign(traffic, delivery: delivery, commands: commands)
         campaign.counts.trace = []
         let report = try campaign.run(seed)
         print((campaign.counts.trace ?? []).joined(separator: "\n"))
@@ -105,7 +140,7 @@ struct FleetTests {
 
     @Test func `the check complains about a missing, changed or duplicate answer`() throws {
         let traffic = try Self.imitated.get()
-        let records = traffic.records(12, partitions: 1, seed: 5)
+        let records = try traffic.records(12, partitions: 1, seed: 5)
         func drained(_ records: [InboundRecord]) throws -> SimulatedFleet {
             let scratch = try traffic.scratch()
             let fleet = SimulatedFleet(.calm(), records: records, settings: traffic.settings, scratch: scratch)

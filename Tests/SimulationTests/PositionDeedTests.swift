@@ -15,7 +15,7 @@ struct PositionDeedTests {
 
         init(_ seed: UInt64, _ delivery: SimulatedMember.Delivery, leavesRowsOut: Bool = false) throws {
             let traffic = try PositionDeedTests.traffic.get()
-            let records = traffic.records(40, partitions: 3, seed: 90 + seed)
+            let records = try traffic.records(40, partitions: 3, seed: 90 + seed)
             var plan = SimulationPlan.rough(seed: seed, delivery: delivery)
             (plan.chaosSteps, plan.leavesRowsOut) = (120, leavesRowsOut)
             late = Array(records[20...])

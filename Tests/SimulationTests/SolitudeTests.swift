@@ -23,7 +23,7 @@ struct SolitudeTests {
 
         init(_ suspects: (InboundRecord) -> Bool, seed: UInt64) throws {
             let traffic = try traffic.get()
-            let records = traffic.records(60, partitions: 4, seed: 8)
+            let records = try traffic.records(60, partitions: 4, seed: 8)
             let counts = records.filter(suspects)
                 .map { (WorkItem(RecordStamp($0)), CrashSuspects.Count(total: 1, alone: 0)) }
             let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: seed)

@@ -31,7 +31,7 @@ struct WrongClockTests {
 
     private static func run(_ clock: Clock, logAppend: Bool) throws -> (LoopTally, BatchLoop) {
         let traffic = try traffic.get()
-        let records = traffic.records(40, partitions: 2, seed: 8).map { record in
+        let records = try traffic.records(40, partitions: 2, seed: 8).map { record in
             var record = record
             record.hasLogAppendTime = logAppend
             return record

@@ -44,6 +44,7 @@ final class EveryReason: FileFolder, @unchecked Sendable {
         try addKeys()
         try addExchanges()
         try addTokens()
+        try addCommands()
         addRequests()
         addLetters()
         try write(keys, to: "keys.ndjson")
@@ -281,6 +282,31 @@ final class EveryReason: FileFolder, @unchecked Sendable {
         verify(try token("nosession", life: 3600, key: key))
         for key in [foreign, absent, unknown] { verify(try token("plain", life: 300, key: key)) }
         add(.verification(of: "no token", project: "projects/\(Self.project)", key: [1]))
+    }
+
+    /// An operator's deeds, and copies and forgeries of them.
+    private func addCommands() throws {
+        let device = device()
+        addObject(.verifyAttestation, device.attest(clientDataHash: Self.hash, at: Self.made), of: device)
+        let assertion = device.assertion(clientDataHash: Self.hash, counter: 1)
+        func command(_ verb: OperatorCommand.Verb, age: Int64 = 0, on partition: Int32? = nil) -> OperatorCommand {
+            let time = ExchangeKit.start + Int64(records.count) - age
+            let seed = UInt8(truncatingIfNeeded: records.count)
+            return .sample(verb, .key(device.keyID), at: time, seed: seed, on: partition)
+        }
+        let ban = try ExchangeRequest.command(command(.ban), rings)
+        add(ban)
+        addObject(.verifyAssertion, assertion, of: device)
+        add(ban)
+        add(try .command(command(.unban, age: 900_000), rings))
+        add(try .command(command(.unban, age: -400_000), rings))
+        add(try .command(command(.unban, on: 1), rings))
+        let forged = try #require(OperatorKeys(try ExchangeKit.keys(sealing: [99])).active)
+        add(try .command(command(.unban), rings, with: forged))
+        addObject(.verifyAssertion, assertion, of: device)
+        add(try .command(command(.forget), rings))
+        addObject(.verifyAssertion, assertion, of: device)
+        add(ban.value, key: nil)
     }
 
     private func addRequests() {

@@ -67,6 +67,7 @@ struct RequestTarget {
         case .request(let request):
             checkNames(request)
             precondition(!Self.hasQuery(request.path), "a path has no query")
+        case .command: preconditionFailure("without the operator's key no command is genuine")
         case .refused(_, let path, _, let status):
             precondition(status.code >= 400, "a refusal has an error's status")
             precondition(!Self.hasQuery(path), "what follows a query's sign is not echoed")
@@ -115,6 +116,8 @@ enum RequestSeeds {
         // {"jti":"abc"} between two empty parts.
         #"{"path":"v1beta/projects/contract-test-1:verifyAppCheckToken","body":{"app_check_token":"#
             + #"".eyJqdGkiOiJhYmMifQ."}}"#,
+        #"{"path":"v1/operator:forget","body":{"keyId":"\#(keyID)","keepBan":true,"partition":3,"#
+            + #""issuedAt":1700000000000,"nonce":"AAAAAAAAAAAAAAAAAAAAAA==","key":"AAAAAA==","code":"\#(keyID)"}}"#,
         #"{"topic":"t","partition":3,"offset":7,"tstype":"create","ts":1700000000000,"broker":0,"#
             + #""headers":["request-id","a",{"base64":"/w=="},null],"key":"k","payload":"{\"a\":[1,2.5e3,\"\u00e9\"]}"}"#,
         #"{"partition":0,"offset":0,"keyBase64":"/w==","payloadBase64":"_w"}"#,

@@ -5,7 +5,7 @@ extension Reason: CaseIterable {
     package static var allCases: [Reason] {
         Refusal.allCases.map { .object($0) } + [
             .malformedRequest, .unknownMethod, .unknownApp, .keyMismatch, .tooOld, .fromFuture, .unknownKey,
-            .keyAlreadyBound, .counterNotGreater, .artifactInvalid, .challengeInvalid, .challengeExpired,
+            .keyAlreadyBound, .banned, .counterNotGreater, .artifactInvalid, .challengeInvalid, .challengeExpired,
             .challengeConsumed, .tokenInvalid, .sessionToken, .rolloutNotAdmitted, .attestationRate, .noActiveKey,
         ]
     }

@@ -11,6 +11,8 @@ package enum Reason: Error, Hashable, Sendable {
     case fromFuture
     case unknownKey
     case keyAlreadyBound
+    /// An operator refuses the key, or the installation that the request carries.
+    case banned
     case counterNotGreater
     case artifactInvalid
     case challengeInvalid
@@ -36,6 +38,7 @@ package enum Reason: Error, Hashable, Sendable {
         case .fromFuture: "from-future"
         case .unknownKey: "unknown-key"
         case .keyAlreadyBound: "key-already-bound"
+        case .banned: "banned"
         case .counterNotGreater: "counter-not-greater"
         case .artifactInvalid: "artifact-invalid"
         case .challengeInvalid: "challenge-invalid"

@@ -22,7 +22,7 @@ extension Reason {
     ///   `unknown-method`.
     package func status(appID: ExactText?) -> Status {
         switch self {
-        case .object, .unknownKey, .keyAlreadyBound, .counterNotGreater, .artifactInvalid, .challengeInvalid,
+        case .object, .unknownKey, .keyAlreadyBound, .banned, .counterNotGreater, .artifactInvalid, .challengeInvalid,
             .challengeExpired, .challengeConsumed:
             Status(code: 403, status: "PERMISSION_DENIED", message: "App attestation failed.")
         case .tokenInvalid, .sessionToken:

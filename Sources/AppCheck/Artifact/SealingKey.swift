@@ -4,11 +4,13 @@ package import Crypto
 /// A key that seals artifacts. Artifacts live for years: a ring keeps every key that ever sealed one.
 package struct SealingKey: SecretKey {
     package let id: SealingKeyID
+    package let operatorKey: OperatorKey
     private let cipher: AESGCMKey
     private let nonceKey: HMACKey
 
     package init(id: SealingKeyID, secret: Secret) {
         self.id = id
+        operatorKey = OperatorKey(id: id, secret: secret)
         cipher = AESGCMKey(secret.subkey("attest-worker artifact cipher v1"))
         nonceKey = HMACKey(secret.subkey("attest-worker artifact nonce v1"))
     }

@@ -17,11 +17,13 @@ package struct ChallengeKey: SecretKey {
     static let clearBytes = timeEnd + randomBytes
 
     package let id: SealingKeyID
+    package let operatorKey: OperatorKey
     private let codeKey: HMACKey
     private let randomKey: HMACKey
 
     package init(id: SealingKeyID, secret: Secret) {
         self.id = id
+        operatorKey = OperatorKey(id: id, secret: secret)
         codeKey = HMACKey(secret.subkey("attest-worker challenge code v1"))
         randomKey = HMACKey(secret.subkey("attest-worker challenge random v1"))
     }

@@ -20,6 +20,8 @@ extension RequestDecoder {
                 Comparison("JSON", "beyond the limits", expected: expected)
             )
         }
+        let path = read(root["path"]?.stringBytes ?? [])
+        if let verb = path.command { return try check(verb, root, &list) }
         let members = Comparison(
             "members",
             root.hasDuplicateMembers ? "two members of one name" : "each member once",
@@ -28,9 +30,20 @@ extension RequestDecoder {
         try list.add("members", members) { () throws(Reason) in
             guard !root.hasDuplicateMembers else { throw .malformedRequest }
         }
-        let path = read(root["path"]?.stringBytes ?? [])
         let target = try check(path, &list)
         try check(body: root["body"], of: target, &list)
+    }
+
+    /// An operator's command is genuine, or as good as any verb that is not served.
+    private func check(
+        _ verb: OperatorCommand.Verb,
+        _ root: JSONNode,
+        _ list: inout RequestCheckList
+    ) throws(Reason) {
+        let expected = "the code of an operator, by a sealing key of worker.json (a challenge key where none is listed)"
+        let hasCode = root["body"]?["code"] != nil
+        let row = Comparison("code", hasCode ? "another one" : "none", expected: expected)
+        try list.add("command", row) { () throws(Reason) in _ = try command(verb, root) }
     }
 
     private func check(_ path: RequestPaths.Path, _ list: inout RequestCheckList) throws(Reason) -> RequestTarget {

@@ -35,12 +35,17 @@ package struct SecretRing<Key: SecretKey>: Sendable {
 
     package subscript(id: SealingKeyID) -> Key? { byID[id].map { keys[$0] } }
 
+    /// Whether the configuration lists any, with its file or without.
+    var isListed: Bool { !keys.isEmpty || !absent.isEmpty }
+
     func isAbsent(_ id: SealingKeyID) -> Bool { !absent.isEmpty && absent.contains(id) }
 }
 
 /// A key of a ``SecretRing``: its sub-keys are derived from one secret.
 package protocol SecretKey: Sendable {
     init(id: SealingKeyID, secret: Secret)
+
+    var operatorKey: OperatorKey { get }
 }
 
 extension Secret {

@@ -5,10 +5,13 @@ internal import JSON
 package struct RequestDecoder: Sendable {
     let registry: Registry
     let limits: RequestLimits
+    private let operatorKeys: OperatorKeys
 
-    package init(registry: Registry, limits: RequestLimits) {
+    /// - Parameter operatorKeys: without them no operator's command is genuine.
+    package init(registry: Registry, limits: RequestLimits, operatorKeys: OperatorKeys = OperatorKeys()) {
         self.registry = registry
         self.limits = limits
+        self.operatorKeys = operatorKeys
     }
 
     package func decode(_ value: [UInt8]) -> RequestDecoding {
@@ -33,13 +36,22 @@ package struct RequestDecoder: Sendable {
 
     private func decode(_ root: JSONNode, _ path: RequestPaths.Path) -> RequestDecoding {
         do throws(Reason) {
+            if let verb = path.command {
+                return .command(try command(verb, root), path: path.echo)
+            }
             guard !root.hasDuplicateMembers else { throw .malformedRequest }
             return .request(try request(path: path.echo, target: path.target.get(), body: root["body"]))
         } catch {
             let status = error.status(appID: path.appID)
-            let keyID = Self.readableKeyID(root, method: try? path.target.get().method)
+            let method = try? path.target.get().method
+            let keyID = path.command == nil ? Self.readableKeyID(root, method: method) : nil
             return .refused(error, path: path.echo, keyID: keyID, status: status)
         }
+    }
+
+    func command(_ verb: OperatorCommand.Verb, _ root: JSONNode) throws(Reason) -> AuthenticCommand {
+        guard !root.hasDuplicateMembers else { throw .unknownMethod }
+        return try OperatorRequest.read(verb, root["body"], operatorKeys)
     }
 
     /// A value that is JSON as far as it was read, but exceeds every request: refused if its path is known.
@@ -56,13 +68,16 @@ package struct RequestDecoder: Sendable {
         let bytes = bytes.count > RequestPath.maxBytes ? [] : bytes
         let echoLength = RequestPath.echoLength(bytes)
         let parsed = echoLength == bytes.count ? RequestPath(bytes) : nil
+        let command = OperatorRequest.verb(of: bytes)
         let target = Result { () throws(Reason) in
+            // As a verb that is not served, to all who are no operator.
+            guard command == nil else { throw .unknownMethod }
             guard let parsed else { throw .malformedRequest }
             let method = try method(parsed)
             return RequestTarget(method: method, resource: try resource(parsed), isBeta: parsed.isBeta)
         }
         let echo = ExactText(validating: Array(bytes[..<echoLength])) ?? ""
-        return RequestPaths.Path(bytes: bytes, echo: echo, appID: parsed?.appID, target: target)
+        return RequestPaths.Path(bytes: bytes, echo: echo, appID: parsed?.appID, command: command, target: target)
     }
 
     /// The first string among the members named `path`; empty for one that is longer than any path.

@@ -10,12 +10,21 @@ package struct RequestPaths {
         /// The part that may be echoed.
         let echo: ExactText
         let appID: ExactText?
+        /// Of an operator; it has no target.
+        let command: OperatorCommand.Verb?
         let target: Result<RequestTarget, Reason>
 
-        init(bytes: [UInt8], echo: ExactText, appID: ExactText?, target: Result<RequestTarget, Reason>) {
+        init(
+            bytes: [UInt8],
+            echo: ExactText,
+            appID: ExactText?,
+            command: OperatorCommand.Verb?,
+            target: Result<RequestTarget, Reason>
+        ) {
             self.bytes = bytes
             self.echo = echo
             self.appID = appID
+            self.command = command
             self.target = target
         }
     }

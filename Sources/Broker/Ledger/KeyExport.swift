@@ -28,11 +28,26 @@ package struct KeyExport {
             switch try decoder.change(of: record) {
             case .key(let id, let stored): keys[Int(record.partition)].set(id, stored)
             case .keyForgotten(let id): keys[Int(record.partition)].remove(id)
+            case .ban(let id, let ban): keys[Int(record.partition)].set(ban, id)
+            case .banLifted(let id): keys[Int(record.partition)].set(nil, id)
             default: break
             }
         }
         try decoder.finish()
         self.keys = keys
+    }
+
+    /// Bans that have no line: of keys that the ledger does not have, and of installations.
+    package var bansLeftOut: (keys: Int, installations: Int) {
+        // An installation's ban is on every partition, or will be.
+        var (lined, keyBans, installations) = (0, 0, Set<Digest>())
+        for partition in keys where !partition.bans.isEmpty {
+            lined += partition.ids.count { partition.ban(of: $0) != nil }
+            for (id, ban) in partition.bans {
+                if ban.kind == .key { keyBans += 1 } else { installations.insert(id) }
+            }
+        }
+        return (keyBans - lined, installations.count)
     }
 
     /// A line per key, in order of the key IDs' bytes, so that two exports can be compared line by line.
@@ -50,7 +65,7 @@ package struct KeyExport {
             guard let record = keys[place.partition][place.id] else { continue }
             // The line is built alone first: the writer copies the buffer that it appends to.
             line.removeAll(keepingCapacity: true)
-            KeysFile.encode(ImportedKey(place.id, record), into: &line)
+            KeysFile.encode(ImportedKey(place.id, record, ban: keys[place.partition].ban(of: place.id)), into: &line)
             chunk += line
             guard chunk.count >= Self.chunkBytes else { continue }
             try deliver(chunk)

@@ -15,6 +15,8 @@ package struct KeyImport {
         package var kept = 0
     }
 
+    private enum Part { case key, ban }
+
     private let access: LedgerAccess
     private let partitioner: Partitioner
     private let partitions: Int32
@@ -27,8 +29,8 @@ package struct KeyImport {
     private var written: Set<Int32> = []
     /// The ledger's ends.
     private var ends: [Int64] = []
-    /// The keys to be written, in the file's order.
-    private var due: [KeyID] = []
+    /// The records to be written, in the file's order.
+    private var due: [(id: KeyID, part: Part)] = []
     package private(set) var tally = Tally()
 
     /// Reads all lines first, then the ledger; writes nothing.
@@ -59,7 +61,7 @@ package struct KeyImport {
         judge(kept)
     }
 
-    /// The number of keys to be written.
+    /// The number of records to be written.
     package var total: Int { due.count }
 
     /// - Parameter progress: called with the number of committed records.
@@ -68,13 +70,22 @@ package struct KeyImport {
         var marks = due.isEmpty ? [] : try firstMarks()[...]
         try writer.write(from: ends, progress: progress) {
             if let mark = marks.popFirst() { return mark }
-            guard let id = due.popFirst(), let record = wanted[id] else { return nil }
-            guard case .write(let merged) = KeyMerge(record, into: present[id]) else {
-                preconditionFailure("judged a moment ago, and nothing has changed")
-            }
-            let (key, value) = LedgerCodec.encode(.key(id, merged))
+            guard let (id, part) = due.popFirst() else { return nil }
+            let (key, value) = LedgerCodec.encode(change(of: id, part))
             return LedgerRecord(partition: home(of: id), key: key, value: value)
         }
+    }
+
+    private func change(of id: KeyID, _ part: Part) -> LedgerChange {
+        switch part {
+        case .ban:
+            if let ban = wanted.ban(of: id) { return .ban(BanID.key(id), ban) }
+        case .key:
+            if let record = wanted[id], case .write(let merged) = KeyMerge(record, into: present[id]) {
+                return .key(id, merged)
+            }
+        }
+        preconditionFailure("judged a moment ago, and nothing has changed")
     }
 
     /// Marks the keys of partitions without a worker so far as imported: a worker that finds keys and no offset would
@@ -99,6 +110,8 @@ package struct KeyImport {
             case .key(let id, let stored):
                 guard wanted[id] != nil else { return }
                 if record.partition == home(of: id) { present.set(id, stored) } else { strays[id] = record.partition }
+            case .ban(let id, let ban): present.set(ban, id)
+            case .banLifted(let id): present.set(nil, id)
             case .keyForgotten(let id):
                 if strays[id] == record.partition { strays[id] = nil }
                 if record.partition == home(of: id) { present.remove(id) }
@@ -119,10 +132,13 @@ package struct KeyImport {
         for id in wanted.ids {
             guard let record = wanted[id] else { continue }
             let stored = present[id]
+            // A ban adds as well: one that the ledger has stays as it is.
+            let isBanned = wanted.ban(of: id) != nil && present.ban(of: id) == nil
+            if isBanned { due.append((id, .ban)) }
             switch KeyMerge(record, into: stored) {
-            case .unchanged: tally.unchanged += 1
+            case .unchanged: if isBanned { tally.updated += 1 } else { tally.unchanged += 1 }
             case .write:
-                due.append(id)
+                due.append((id, .key))
                 if stored == nil { tally.added += 1 } else { tally.updated += 1 }
             case .kept(let reason):
                 tally.kept += 1

@@ -1,4 +1,6 @@
 internal import AppAttest
+internal import AppCheck
+internal import Crypto
 internal import Pipeline
 internal import Settings
 
@@ -7,6 +9,8 @@ internal import Settings
 struct StoredKeys {
     private var ledger = KeyLedger()
     private var unusable: [KeyID: [UInt8]] = [:]
+    /// By ``AppCheck/BanID``: of keys, here or not, and of installations.
+    private(set) var bans: [Digest: Ban] = [:]
 
     var count: Int { ledger.count }
 
@@ -26,6 +30,11 @@ struct StoredKeys {
         unusable[key] = nil
     }
 
+    func ban(of key: KeyID) -> Ban? { bans.isEmpty ? nil : bans[BanID.key(key)] }
+
+    /// - Parameter ban: nil = lifted.
+    mutating func set(_ ban: Ban?, _ id: Digest) { bans[id] = ban }
+
     /// Every key, in order of first insertion.
     var ids: [KeyID] {
         var ids: [KeyID] = []
@@ -37,5 +46,6 @@ struct StoredKeys {
     /// Takes a line of a KEYS file.
     mutating func add(_ key: ImportedKey) {
         set(key.keyID, KeyTable.record(of: key, after: ledger[key.keyID]))
+        if let ban = key.ban { set(ban, BanID.key(key.keyID)) }
     }
 }

@@ -118,12 +118,15 @@ package final class TopicReader {
         var records: [TopicRecord] = []
         // Everything in the message is copied.
         unsafe try poll(maxRecords, timeoutMilliseconds) { message in
-            unsafe records.append(
+            let record = unsafe KafkaRecord(copying: message)
+            records.append(
                 TopicRecord(
-                    partition: message.pointee.partition,
-                    offset: message.pointee.offset,
-                    key: KafkaRecord.bytes(message.pointee.key, message.pointee.key_len),
-                    value: KafkaRecord.bytes(message.pointee.payload, message.pointee.len)
+                    partition: record.partition,
+                    offset: record.offset,
+                    key: record.key,
+                    value: record.value,
+                    timestamp: record.timestamp,
+                    headers: record.headersReadable ? record.headers : nil
                 )
             )
         }

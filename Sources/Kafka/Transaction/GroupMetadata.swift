@@ -14,6 +14,12 @@ package final class GroupMetadata {
         unsafe self.pointer = pointer
     }
 
+    /// A group without members: its offsets are those of the transactional id, whose owner fences the others.
+    package init(withoutMembersOf group: String) {
+        // A copy of the text, in an object that is ours.
+        unsafe pointer = rd_kafka_consumer_group_metadata_new(group)
+    }
+
     deinit {
         // The only owner; every call copies what it gets.
         unsafe rd_kafka_consumer_group_metadata_destroy(pointer)

@@ -111,6 +111,7 @@ extension AdmitStage {
     func challenge(_ item: Admission, _ state: inout BatchState) -> Verdict {
         var verdict = Verdict(outcome: .accepted)
         do throws(Reason) {
+            try checkBan(item, &state)
             if let reason = item.record.clockReason { throw reason }
             // The gateway makes the challenges: this worker serves none.
             guard settings.exchange.challenges.mode == .sealed else { throw .unknownMethod }

@@ -22,6 +22,7 @@ extension AdmitStage {
             return verdict
         }
         do throws(Reason) {
+            try checkBan(item, &state)
             let claims: TokenClaims
             switch item.finding {
             case .outOfTime(let reason): throw reason

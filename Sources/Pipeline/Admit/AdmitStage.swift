@@ -92,7 +92,9 @@ package struct AdmitStage: Sendable {
             return judge(Admission(record: record, finding: finding, now: now ?? own), method, &state)
         }
         switch record.shape {
-        case .refused(let reason, _, _, let status): return Verdict(outcome: .refused(reason, status))
+        case .refused(let reason, _, _, let status):
+            return Verdict(outcome: reason.isDeferral ? .deferred(reason, status) : .refused(reason, status))
+        case .command(let command, _): return self.command(command, record, &state)
         case .deadLetter(let reason): return Verdict(outcome: .deadLetter(reason))
         case .request: preconditionFailure("a request has a verb")
         }
@@ -116,6 +118,7 @@ package struct AdmitStage: Sendable {
         let (environment, isUnverified) = (key?.environment, key?.publicKey == nil)
         var verdict = Verdict(outcome: .accepted, environment: environment, previousCounter: key?.counter)
         do throws(Reason) {
+            try checkBan(item, &state)
             try admit(item, method, key: &key, &state, &verdict)
             verdict.environment = key?.environment
             // Taken out, so that the record moves.
@@ -224,7 +227,7 @@ struct Admission {
     }
 
     /// The evaluation time.
-    var time: EvaluationTime { EvaluationTime(milliseconds: record.record.timestamp) }
+    var time: EvaluationTime { record.time }
 
     func lastRequest(_ times: TokenTimes? = nil) -> LastRequest {
         LastRequest(
@@ -240,4 +243,9 @@ struct Admission {
         let id = record.requestID.utf8
         return record.valueDigest.withBytes { SHA256.hash($0, id.span) }
     }
+}
+
+extension DecodedRecord {
+    /// The evaluation time.
+    var time: EvaluationTime { EvaluationTime(milliseconds: record.timestamp) }
 }

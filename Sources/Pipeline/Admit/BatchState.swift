@@ -45,6 +45,48 @@ struct BatchState {
         overlay.set(id, key, on: settings.ledgerPartition(partition))
     }
 
+    /// Forgets what the ledger has of a key; with the key's own next request it is a stranger's.
+    mutating func forget(_ id: KeyID, on partition: Int32) {
+        let number = settings.ledgerPartition(partition)
+        let isHere = overlay[number, id] != nil || views.lookup(id, on: number, ledger) != .unknown
+        if isHere { overlay.forget(id, on: number) }
+    }
+
+    // MARK: Bans
+
+    /// The ban of a key, or of the installation that its request carries. Without bans it hashes nothing.
+    mutating func ban(of keyID: KeyID?, _ installation: ExactText?, on partition: Int32) -> Ban? {
+        let number = settings.ledgerPartition(partition)
+        if let keyID, hasBans(on: number), let ban = ban(BanID.key(keyID), at: number) { return ban }
+        guard let installation, hasBans(on: partition) else { return nil }
+        return ban(BanID.installation(installation), at: partition)
+    }
+
+    /// - Parameter ban: nil lifts it.
+    mutating func set(_ ban: Ban?, of command: OperatorCommand, on partition: Int32) {
+        let number = place(of: command, partition)
+        let known = self.ban(command.banID, at: number)
+        // A ban that is repeated keeps its time.
+        guard (known == nil) != (ban == nil) else { return }
+        overlay[number].bans[command.banID] = .some(ban)
+    }
+
+    /// A key's ban lies with the key, an installation's on each partition.
+    private func place(of command: OperatorCommand, _ partition: Int32) -> Int32 {
+        if case .key = command.subject { settings.ledgerPartition(partition) } else { partition }
+    }
+
+    private mutating func hasBans(on number: Int32) -> Bool {
+        let place = home(number)
+        return !views.ledgers[place].bans.isEmpty || !overlay[number].bans.isEmpty
+    }
+
+    private mutating func ban(_ id: Digest, at number: Int32) -> Ban? {
+        if let changed = overlay[number].bans[id] { return changed }
+        let place = home(number)
+        return views.ledgers[place].bans[id]
+    }
+
     mutating func challenge(_ id: Digest, on partition: Int32) -> ConsumedID? {
         let place = home(partition)
         return overlay[partition].challenges[id] ?? views.ledgers[place].challenges[id]

@@ -25,6 +25,10 @@ package struct StateThen: Sendable {
     package internal(set) var rememberedTokens: Int
     package internal(set) var attestationRate: RateCount?
     package internal(set) var challengeRate: RateCount?
+    /// Of the key, or of the request's installation.
+    package internal(set) var ban: Ban?
+    /// The earlier use of an operator's command.
+    package internal(set) var command: ConsumedID?
 }
 
 extension AdmitStage {
@@ -32,7 +36,9 @@ extension AdmitStage {
     func state(before record: DecodedRecord, _ state: inout BatchState) -> StateThen {
         let partition = record.record.partition
         var then = StateThen(streamTime: state.streamTime(of: partition), rememberedTokens: 0)
+        if let command = record.command { then.command = state.challenge(command.code, on: partition) }
         guard let request = record.request else { return then }
+        then.ban = state.ban(of: request.keyID, record.installationID, on: partition)
         if let keyID = request.keyID {
             then.key = state.key(keyID, on: partition, forRequestOf: record.valueDigest)
             if let challenge = request.exchange?.challenge {

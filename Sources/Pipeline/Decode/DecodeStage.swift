@@ -18,7 +18,7 @@ package struct DecodeStage: Sendable {
 
     package init(settings: PipelineSettings) {
         self.settings = settings
-        decoder = RequestDecoder(registry: settings.registry, limits: settings.limits)
+        decoder = settings.requestDecoder
     }
 
     /// - Parameters:
@@ -80,6 +80,7 @@ package struct DecodeStage: Sendable {
         let digest = SHA256.hash(record.value ?? [])
         var clockReason: Reason?
         var claimedKey: P256PublicKey?
+        if case .command = shape { clockReason = self.clockReason(record.timestamp, now: now) }
         if case .request(let request) = shape {
             clockReason = self.clockReason(record.timestamp, now: now)
             if request.method.bringsAttestation, let object = request.attestation, let keyID = request.keyID {
@@ -187,6 +188,7 @@ package struct DecodeStage: Sendable {
             return .deadLetter(reason)
         case .refused(let reason, let path, let keyID, let status):
             return .refused(reason, path: path, keyID: keyID, status: status)
+        case .command(let command, let path): return Self.shape(of: record, command, path, settings.partitionOfKey)
         case .request(let request):
             guard InboundRecord.timestamps.contains(record.timestamp) else {
                 return refused(.malformedRequest, request)
@@ -194,6 +196,35 @@ package struct DecodeStage: Sendable {
             guard keyMatches(record, request) else { return refused(.keyMismatch, request) }
             return .request(request)
         }
+    }
+
+    private static func shape(
+        of record: InboundRecord,
+        _ found: AuthenticCommand,
+        _ path: ExactText,
+        _ partitionOfKey: (([UInt8]) -> Int32)?
+    ) -> DecodedRecord.Shape {
+        let reason: Reason
+        if !InboundRecord.timestamps.contains(record.timestamp) {
+            reason = .malformedRequest
+        } else if !isInPlace(found.command, record, partitionOfKey) {
+            reason = .keyMismatch
+        } else {
+            return .command(found, path: path)
+        }
+        return .refused(reason, path: path, keyID: nil, status: reason.status(appID: nil))
+    }
+
+    /// State lies where the command takes effect: on the partition of its key, or on the one that it names.
+    private static func isInPlace(
+        _ command: OperatorCommand,
+        _ record: InboundRecord,
+        _ partitionOfKey: (([UInt8]) -> Int32)?
+    ) -> Bool {
+        if let partition = command.partition, partition != record.partition { return false }
+        guard let required = command.requiredRecordKey else { return true }
+        guard record.key == required else { return false }
+        return partitionOfKey.map { $0(required) == record.partition } ?? true
     }
 
     private func refused(_ reason: Reason, _ request: Request) -> DecodedRecord.Shape {

@@ -8,6 +8,7 @@ package import Log
 package final class DecodedRecord: Sendable {
     package enum Shape: Sendable {
         case request(Request)
+        case command(AuthenticCommand, path: ExactText)
         /// Refused for its shape alone, without looking at the state.
         case refused(Reason, path: ExactText, keyID: KeyID?, status: Status)
         case deadLetter(DeadLetterReason)
@@ -75,6 +76,11 @@ package final class DecodedRecord: Sendable {
     }
 
     package var shape: Shape { request.map { .request($0) } ?? unfit ?? .deadLetter(.internal) }
+
+    /// Of an operator.
+    var command: AuthenticCommand? {
+        if case .command(let command, _)? = unfit { command } else { nil }
+    }
 
     /// Whether the request's object is an assertion.
     var bringsAssertion: Bool { method?.bringsAssertion ?? false }

@@ -106,7 +106,7 @@ struct EventEncoder {
             return Subject(app: app, method: request.method, limitedUse: limitedUse, keyID: request.keyID)
         }
         switch decoded.shape {
-        case .deadLetter, .request: return nil
+        case .deadLetter, .request, .command: return nil
         case .refused(_, let path, let keyID, _):
             // Refused before its body was read: the path still identifies the app.
             let account = RequestDecoder.account(of: path, in: registry)

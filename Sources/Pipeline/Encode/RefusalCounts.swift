@@ -43,6 +43,7 @@ package struct RefusalCounts: Sendable, Equatable {
             let (app, verb): (Int?, Method?)
             switch decoded.shape {
             case .deadLetter: return
+            case .command: (app, verb) = (nil, nil)
             case .request(let request): (app, verb) = (request.appIndex, request.method)
             case .refused(_, let path, _, _):
                 let account = RequestDecoder.account(of: path, in: registry)

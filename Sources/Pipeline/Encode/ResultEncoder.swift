@@ -8,7 +8,7 @@ internal import Log
 enum ResultEncoder {
     /// Writes one result behind what the writer holds.
     static func encode(_ decoded: DecodedRecord, _ finding: Finding, _ verdict: Verdict, into json: inout JSONWriter) {
-        let path = decoded.request?.path ?? refusedPath(decoded)
+        let path = decoded.request?.path ?? otherPath(decoded)
         json.syntax("{\"requestId\":")
         json.string(validUTF8: decoded.requestID.utf8)
         json.syntax(",\"path\":")
@@ -27,8 +27,11 @@ enum ResultEncoder {
         json.endObject()
     }
 
-    private static func refusedPath(_ decoded: DecodedRecord) -> ExactText {
-        if case .refused(_, let path, _, _) = decoded.shape { path } else { "" }
+    private static func otherPath(_ decoded: DecodedRecord) -> ExactText {
+        switch decoded.shape {
+        case .refused(_, let path, _, _), .command(_, let path): path
+        case .request, .deadLetter: ""
+        }
     }
 
     /// The key ID that the result names: the body's, else the record key if that is one.

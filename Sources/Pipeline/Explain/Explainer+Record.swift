@@ -16,6 +16,9 @@ extension Explainer {
             look.walk.add("request", nil as Reason?, nil)
             place(record.record, request, &look.walk)
             judge(request, &look)
+        case .command(let command, _):
+            look.walk.add("command", nil as Reason?, nil)
+            judge(command.command, &look)
         }
     }
 
@@ -63,15 +66,27 @@ extension Explainer {
         guard let value = record.record.value else { return }
         walk.add(decoder.checks(value))
         if let request = Self.requestOf(record, decoder) { place(record.record, request, &walk) }
+        if case .command(let found, _) = decoder.decode(value) {
+            time(record.record, &walk)
+            place(found.command, of: record, &walk)
+        }
     }
 
     /// The record's time, its key, and the partition that the key belongs on.
     private func place(_ record: InboundRecord, _ request: Request, _ walk: inout CheckWalk) {
+        time(record, &walk)
+        guard let required = request.requiredRecordKey else { return }
+        place(record, requiring: required, &walk)
+    }
+
+    private func time(_ record: InboundRecord, _ walk: inout CheckWalk) {
         let hasTime = InboundRecord.timestamps.contains(record.timestamp)
         let expected = "a time from 1970 to 9999 in milliseconds"
         let time = Comparison("timestamp", "\(record.timestamp)", expected: expected)
         walk.add("timestamp", hasTime, else: .malformedRequest, time)
-        guard let required = request.requiredRecordKey else { return }
+    }
+
+    func place(_ record: InboundRecord, requiring required: [UInt8], _ walk: inout CheckWalk) {
         let key = record.key.map { Self.text($0) } ?? "absent"
         let row = Comparison("record key", key, expected: Self.text(required))
         walk.add("record key", record.key == required, else: .keyMismatch, row)

@@ -6,6 +6,7 @@ internal import Log
 /// The verbs, each check in Admit's order.
 extension Explainer {
     func judge(_ request: Request, _ look: inout SecondLook) {
+        ban(&look)
         switch request.body {
         case .generateChallenge: challenge(request, &look)
         case .verifyToken(let token): self.token(token, request, &look)
@@ -27,6 +28,15 @@ extension Explainer {
             case .assertion(let bytes): assertion(bytes, hash, app: app, artifact, &look)
             }
         }
+    }
+
+    private func ban(_ look: inout SecondLook) {
+        let subject = look.state.ban.map { $0.kind == .key ? "the key" : "the installation" }
+        let presented = look.state.ban.flatMap { ban in
+            subject.map { "\($0), since \(ReportValue.time(ban.since))" }
+        }
+        let row = Comparison("ban", presented ?? "none", expected: "none, of the key or of the installation")
+        look.walk.add("ban", look.state.ban == nil, else: .banned, row)
     }
 
     /// Everything of an exchange before its object.

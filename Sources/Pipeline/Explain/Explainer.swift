@@ -26,7 +26,7 @@ package final class Explainer {
         self.now = now
         verifier = ObjectVerifier(anchors: anchors, limits: settings.objectLimits)
         tokens = TokenVerifier(keys: settings.exchange.keys.tokens)
-        decoder = RequestDecoder(registry: settings.registry, limits: settings.limits)
+        decoder = settings.requestDecoder
         knownAppIDs = settings.registry.apps.flatMap(\.expectations.appIDs)
     }
 

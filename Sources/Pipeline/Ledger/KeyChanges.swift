@@ -5,7 +5,10 @@ internal import Crypto
 package struct KeyChanges: Sendable {
     private struct Entry {
         let key: KeyID
-        var record: KeyRecord
+        /// nil = forgotten.
+        var record: KeyRecord?
+        /// What was before the batch is forgotten, whatever came after that.
+        var isForgottenFirst = false
     }
 
     /// Records lie in chunks, so that growth moves none.
@@ -18,9 +21,10 @@ package struct KeyChanges: Sendable {
 
     package init() {}
 
-    package subscript(key: KeyID) -> KeyRecord? {
+    /// nil = unchanged; nil in it = forgotten.
+    package subscript(key: KeyID) -> KeyRecord?? {
         guard let number = number(of: key) else { return nil }
-        return chunks[number / Self.chunkCount][number % Self.chunkCount].record
+        return .some(chunks[number / Self.chunkCount][number % Self.chunkCount].record)
     }
 
     package mutating func set(_ key: KeyID, _ record: consuming KeyRecord) {
@@ -28,20 +32,32 @@ package struct KeyChanges: Sendable {
             chunks[number / Self.chunkCount][number % Self.chunkCount].record = record
             return
         }
+        add(Entry(key: key, record: record))
+    }
+
+    package mutating func forget(_ key: KeyID) {
+        let forgotten = Entry(key: key, record: nil, isForgottenFirst: true)
+        guard let number = number(of: key) else { return add(forgotten) }
+        chunks[number / Self.chunkCount][number % Self.chunkCount] = forgotten
+    }
+
+    private mutating func add(_ entry: consuming Entry) {
         if 2 * (count + 1) > places.count { grow() }
-        put(count, of: key)
+        put(count, of: entry.key)
         if count % Self.chunkCount == 0 {
             chunks.append([])
             chunks[chunks.count - 1].reserveCapacity(Self.chunkCount)
         }
-        chunks[chunks.count - 1].append(Entry(key: key, record: record))
+        chunks[chunks.count - 1].append(entry)
         count += 1
     }
 
-    package func forEach(_ body: (KeyID, KeyRecord) -> Void) {
+    package func forEach(_ body: (KeyID, KeyRecord?, _ isForgottenFirst: Bool) -> Void) {
         for chunk in chunks {
             let entries = chunk.span
-            for index in entries.indices { body(entries[index].key, entries[index].record) }
+            for index in entries.indices {
+                body(entries[index].key, entries[index].record, entries[index].isForgottenFirst)
+            }
         }
     }
 

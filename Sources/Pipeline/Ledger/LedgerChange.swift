@@ -12,9 +12,11 @@ package enum LedgerChange: Sendable, Equatable {
     case rate(app: String, RateCount)
     /// A sealing key under which artifacts were issued, by the id in them.
     case sealingKey(UInt32, since: EvaluationTime)
+    case ban(Digest, Ban)
     case challengeForgotten(Digest)
     case tokenForgotten(Digest)
     case keyForgotten(KeyID)
     case sealingKeyForgotten(UInt32)
     case markForgotten
+    case banLifted(Digest)
 }

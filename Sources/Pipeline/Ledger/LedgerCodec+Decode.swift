@@ -26,6 +26,7 @@ extension LedgerCodec {
             let count = UInt64(clamping: try fields.number(2))
             return .rate(app: app, RateCount(start: try fields.time(1), count: count))
         case .sealingKey: return .sealingKey(try number(key), since: try fields.time(1))
+        case .ban: return .ban(try digest(key), try ban(fields))
         }
     }
 
@@ -42,6 +43,7 @@ extension LedgerCodec {
                 RateCount(start: EvaluationTime(milliseconds: 0), count: 0)
             )
         case .sealingKey: .sealingKeyForgotten(try number(key))
+        case .ban: .banLifted(try digest(key))
         }
     }
 
@@ -74,6 +76,13 @@ extension LedgerCodec {
 
     private static func consumed(_ fields: Fields) throws(Fault) -> ConsumedID {
         ConsumedID(expiresAt: try fields.time(1), request: try fields.digest(2))
+    }
+
+    private static func ban(_ fields: Fields) throws(Fault) -> Ban {
+        guard let kind = UInt8(exactly: try fields.number(2)).flatMap({ Ban.Kind(rawValue: $0) }) else {
+            throw Fault(reason: "field 2 is no kind of ban")
+        }
+        return Ban(kind, since: try fields.time(1))
     }
 
     private static func environment(_ number: Int64) throws(Fault) -> Environment {

@@ -18,14 +18,18 @@ package struct LedgerOverlay: Sendable {
         _modify { yield &parts[place(of: partition)] }
     }
 
-    /// The key's record, if this batch has changed it.
-    package subscript(partition: Int32, key: KeyID) -> KeyRecord? {
+    /// The key's record, if this batch has changed it; nil in it = forgotten.
+    package subscript(partition: Int32, key: KeyID) -> KeyRecord?? {
         guard let place = places[partition] else { return nil }
         return parts[place].keys[key]
     }
 
     package mutating func set(_ key: KeyID, _ record: consuming KeyRecord, on partition: Int32) {
         parts[place(of: partition)].keys.set(key, record)
+    }
+
+    package mutating func forget(_ key: KeyID, on partition: Int32) {
+        parts[place(of: partition)].keys.forget(key)
     }
 
     package var partitions: [Int32] { numbers.sorted() }
@@ -51,6 +55,8 @@ package struct PartitionOverlay: Sendable {
     package var tokens: [Digest: ConsumedID] = [:]
     package var rates: [String: RateCount] = [:]
     package var sealingKeys: [UInt32: EvaluationTime] = [:]
+    /// nil in it = lifted.
+    package var bans: [Digest: Ban?] = [:]
     /// Expired ids, to be forgotten here and on the topic.
     package var expired: [LedgerChange] = []
     /// The highest evaluation time that this batch has seen; nil = nothing higher than before.
@@ -65,7 +71,12 @@ package struct PartitionOverlay: Sendable {
     func changes() -> [LedgerChange] {
         var changes: [LedgerChange] = firstMark.map { [.mark($0)] } ?? []
         changes.reserveCapacity(keys.count + challenges.count + tokens.count + expired.count + 1)
-        keys.forEach { changes.append(.key($0, $1)) }
+        keys.forEach { id, record, isForgottenFirst in
+            // Also before a new record: a restore never lowers a counter but by way of a tombstone.
+            if isForgottenFirst { changes.append(.keyForgotten(id)) }
+            if let record { changes.append(.key(id, record)) }
+        }
+        for (id, ban) in bans { changes.append(ban.map { .ban(id, $0) } ?? .banLifted(id)) }
         for (id, consumed) in challenges { changes.append(.challenge(id, consumed)) }
         for (id, consumed) in tokens { changes.append(.token(id, consumed)) }
         for (app, rate) in rates { changes.append(.rate(app: app, rate)) }

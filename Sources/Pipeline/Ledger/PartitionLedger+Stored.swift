@@ -24,7 +24,7 @@ extension PartitionLedger {
             guard let consumed = ConsumedID(plain: bytes, in: value) else { return false }
             apply(kind == .challenge ? .challenge(digest, consumed) : .token(digest, consumed))
             return true
-        case .mark, .rate, .sealingKey: return false
+        case .mark, .rate, .sealingKey, .ban: return false
         }
     }
 }

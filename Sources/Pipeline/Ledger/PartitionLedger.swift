@@ -1,5 +1,5 @@
 package import AppAttest
-internal import Crypto
+package import Crypto
 internal import Log
 
 /// The state of one partition: the contents of the ledger topic's partition with the same number.
@@ -14,6 +14,8 @@ package struct PartitionLedger: Sendable {
     package private(set) var rates: [String: RateCount] = [:]
     /// Ids of the sealing keys that artifacts were issued under.
     package private(set) var sealingKeys: [UInt32: EvaluationTime] = [:]
+    /// By ``AppCheck/BanID``.
+    package private(set) var bans: [Digest: Ban] = [:]
     /// The last record 04; nil = there is none.
     package private(set) var mark: PartitionMark?
 
@@ -25,7 +27,9 @@ package struct PartitionLedger: Sendable {
     package var appliedOffset: Int64 { mark?.position.skipsBefore ?? 0 }
 
     /// Whether no state is remembered; the mark does not count.
-    package var isEmpty: Bool { keys.count == 0 && consumedCount == 0 && rates.isEmpty && sealingKeys.isEmpty }
+    package var isEmpty: Bool {
+        keys.count == 0 && consumedCount == 0 && rates.isEmpty && sealingKeys.isEmpty && bans.isEmpty
+    }
 
     /// Used ids that are remembered.
     package var consumedCount: Int { challenges.count + tokens.count }
@@ -47,12 +51,18 @@ package struct PartitionLedger: Sendable {
         case .rate(let app, let rate): rates[app] = rate
         case .sealingKey(let id, let since): sealingKeys[id] = since
         case .sealingKeyForgotten(let id): sealingKeys[id] = nil
+        case .ban(let id, let ban): bans[id] = ban
+        case .banLifted(let id): bans[id] = nil
         }
     }
 
     /// Applies the changes of a committed batch.
     package mutating func apply(_ overlay: PartitionOverlay) {
-        overlay.keys.forEach { keys.set($0, $1) }
+        overlay.keys.forEach { id, record, isForgottenFirst in
+            if isForgottenFirst { keys.remove(id) }
+            if let record { keys.set(id, record) }
+        }
+        for (id, ban) in overlay.bans { bans[id] = ban }
         for (id, consumed) in overlay.challenges { challenges.insert(id, consumed) }
         for (id, consumed) in overlay.tokens { tokens.insert(id, consumed) }
         for (app, rate) in overlay.rates { rates[app] = rate }

@@ -37,6 +37,10 @@ package struct PipelineSettings: Sendable {
         return objectLimits
     }
 
+    package var requestDecoder: RequestDecoder {
+        RequestDecoder(registry: registry, limits: limits, operatorKeys: OperatorKeys(exchange.keys))
+    }
+
     /// The number of the ledger that has a partition's keys.
     package func ledgerPartition(_ partition: Int32) -> Int32 { sharesLedger ? 0 : partition }
 

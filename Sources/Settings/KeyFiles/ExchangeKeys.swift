@@ -91,6 +91,19 @@ package struct ExchangeKeys: Sendable {
         try ring(try secrets(configuration.sealingKeys, "sealing key"), "sealingKeys")
     }
 
+    /// What authenticates operators' commands; the other keys are not read.
+    package static func operatorKeys(_ configuration: Configuration) throws(ConfigurationFault) -> OperatorKeys {
+        var rings = KeyRings()
+        rings.sealing = try sealing(configuration)
+        if rings.sealing.keys.isEmpty {
+            rings.challenges = try ring(
+                try secrets(configuration.challengeKeys, "challenge key"),
+                "challenges.keys"
+            )
+        }
+        return OperatorKeys(rings)
+    }
+
     private static func signingKey(
         _ entry: SigningKeyEntry,
         _ pem: [UInt8],

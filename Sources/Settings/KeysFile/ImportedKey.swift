@@ -37,6 +37,8 @@ package struct ImportedKey: Sendable, Equatable {
     /// When the leaf of the attestation with that nonce was issued.
     package var issued: IssueTime?
     package var lastRequest: LastRequest?
+    /// When the key was banned, in seconds since 1970; nil = it is not.
+    package var bannedSince: Int64?
 
     package init(
         keyID: KeyID,
@@ -62,8 +64,13 @@ package struct ImportedKey: Sendable, Equatable {
 }
 
 extension ImportedKey {
+    /// The ban as the ledger has it; nil = there is none.
+    package var ban: Ban? {
+        bannedSince.map { Ban(.key, since: EvaluationTime(milliseconds: $0 * 1000)) }
+    }
+
     /// A key as `export-keys` writes it; ``KeyTable/record(of:)`` reads it back.
-    package init(_ id: KeyID, _ record: KeyRecord) {
+    package init(_ id: KeyID, _ record: KeyRecord, ban: Ban? = nil) {
         self.init(
             keyID: id,
             publicKeyBytes: record.publicKey?.x963 ?? record.unusableKey,
@@ -83,5 +90,6 @@ extension ImportedKey {
                 )
             }
         )
+        bannedSince = ban.map { $0.since.milliseconds / 1000 }
     }
 }

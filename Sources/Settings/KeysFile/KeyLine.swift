@@ -8,6 +8,7 @@ enum KeyLine {
 
     private static let members: Set<String> = [
         "keyId", "publicKey", "appleAppId", "environment", "counter", "app", "nonce", "issued", "lastRequest",
+        "banned",
     ]
     private static let requestMembers: Set<String> = ["id", "valueSha256", "verdict", "iat", "exp"]
 
@@ -22,7 +23,7 @@ enum KeyLine {
         else { throw Fault(reason: "environment is neither production nor development") }
         guard let counter = root["counter"]?.integer.flatMap({ UInt32(exactly: $0) })
         else { throw Fault(reason: "counter is not an integer from 0 to \(UInt32.max)") }
-        return ImportedKey(
+        var imported = ImportedKey(
             keyID: KeyID(key),
             publicKeyBytes: try bytes(required(root, "publicKey"), "publicKey"),
             appleAppID: try string(required(root, "appleAppId"), "appleAppId"),
@@ -33,6 +34,17 @@ enum KeyLine {
             issued: try optional(root, "issued").map { node throws(Fault) in try KeyIssue.decode(node) },
             lastRequest: try optional(root, "lastRequest").map { node throws(Fault) in try lastRequest(node) }
         )
+        imported.bannedSince = try optional(root, "banned").map { node throws(Fault) in try banned(node) }
+        return imported
+    }
+
+    /// `{"since"}`, in seconds since 1970.
+    private static func banned(_ node: JSONNode) throws(Fault) -> Int64 {
+        try check(node, ["since"], "banned")
+        guard let since = node["since"]?.integer, (0...253_402_300_799).contains(since) else {
+            throw Fault(reason: "banned: since is not a time in seconds since 1970")
+        }
+        return since
     }
 
     static func encode(_ key: ImportedKey, into writer: inout JSONWriter) {
@@ -57,6 +69,13 @@ enum KeyLine {
         }
         if let issued = key.issued { KeyIssue.encode(issued, into: &writer) }
         if let request = key.lastRequest { encode(request, into: &writer) }
+        if let since = key.bannedSince {
+            writer.key("banned")
+            writer.beginObject()
+            writer.key("since")
+            writer.value(since)
+            writer.endObject()
+        }
         writer.endObject()
         writer.newline()
     }

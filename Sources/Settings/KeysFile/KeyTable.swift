@@ -1,4 +1,5 @@
 package import AppAttest
+internal import AppCheck
 package import Crypto
 package import Pipeline
 
@@ -6,10 +7,11 @@ package import Pipeline
 package enum KeyTable {
     /// - Parameter path: as `--keys` names it.
     /// - Throws: ``CommandFault`` naming a line that cannot be read.
-    package static func read(_ path: String) throws -> KeyLedger {
-        var ledger = KeyLedger()
+    package static func read(_ path: String) throws -> PartitionLedger {
+        var ledger = PartitionLedger()
         try KeysFile.read(path) { key in
-            ledger.set(key.keyID, record(of: key, after: ledger[key.keyID]))
+            ledger.keys.set(key.keyID, record(of: key, after: ledger.keys[key.keyID]))
+            if let ban = key.ban { ledger.apply(.ban(BanID.key(key.keyID), ban)) }
         }
         return ledger
     }

@@ -8,7 +8,8 @@ package enum AttestWorker {
     /// Every command, in the order of the help text. A command is one file in `Commands`.
     package static let commands: [Command] = [
         .demo, .newConfig, .run, .createTopics, .publish, .replay, .simulate, .inspect, .reasons, .newKeys, .jwks,
-        .challenge, .rollout, .importKeys, .exportKeys, .reset, .schema, .completions, .man,
+        .challenge, .rollout, .importKeys, .exportKeys, .reset, .ban, .unban, .forget, .requeue, .schema, .completions,
+        .man,
     ]
 
     /// Runs a command and returns its exit code: 0 done, 1 the work or the world failed, 2 usage or configuration.

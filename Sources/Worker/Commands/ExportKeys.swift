@@ -21,6 +21,13 @@ extension Command {
         let keys = try ProgressMeter.during("export-keys", unit: "ledger records", console: console) { done in
             try KeyExport(try LedgerAccess(configuration), only: chosen, progress: done)
         }
+        let (keysLeft, installationsLeft) = keys.bansLeftOut
+        if keysLeft + installationsLeft > 0 {
+            console.printError(
+                "warning: not in the export: the bans of \(keysLeft.grouped) keys that the ledger does not have and of "
+                    + "\(installationsLeft.grouped) installations; where they are needed ban them again"
+            )
+        }
         guard let path = arguments.string("--output"), path != "-" else {
             _ = try keys.write { try console.deliver($0) }
             return ExitCode.done

@@ -19,7 +19,7 @@ extension Command {
         notes: """
             Every worker of the group must have left: with static membership a stopped worker still counts until its
             session.timeout.ms is over. Requests before the new offsets that were not judged yet are never judged. Keys,
-            counters and used challenges are forgotten: devices must attest again. Where artifacts restore keys
+            counters, bans and used challenges are forgotten: devices must attest again. Where artifacts restore keys
             (unknownKeys), wait for challenges.ttl before the workers start, or a recent assertion could be accepted
             again. Run export-keys first to keep a copy. Repeat a reset that was interrupted.
 

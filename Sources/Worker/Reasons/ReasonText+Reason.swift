@@ -19,6 +19,7 @@ extension ReasonText {
         case .challengeInvalid: .challengeInvalid
         case .challengeExpired: .challengeExpired
         case .challengeConsumed: .challengeConsumed
+        case .banned: .banned
         case .tokenInvalid: .tokenInvalid
         case .sessionToken: .sessionToken
         case .rolloutNotAdmitted: .rolloutNotAdmitted

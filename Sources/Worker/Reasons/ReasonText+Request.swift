@@ -18,6 +18,11 @@ extension ReasonText {
         [.app, .operator],
         "One key serves one app. Check the app in the path."
     )
+    static let banned = ReasonText(
+        "An operator has banned the key, or the installation that the request carries.",
+        [.operator, .attacker],
+        "Nothing, or `attest-worker unban`. Attesting again does not lift it: see <doc:Operating#Ban-and-forget>."
+    )
     static let artifactInvalid = ReasonText(
         """
         The artifact is not one of this worker's, was sealed with a key that is not listed, or is for another \
@@ -32,20 +37,20 @@ extension ReasonText {
     static let challengeInvalid = ReasonText(
         """
         The challenge was not sealed by a listed key for this app, or its issue time is more than 5 minutes \
-        ahead.
+        ahead. So is an operator's command of which that is true.
         """,
         [.gateway, .operator, .attacker],
         "Check that gateway and workers have the same challenge keys."
     )
     static let challengeExpired = ReasonText(
-        "The challenge is older than `challenges.ttl`, judged by the partition's stream time.",
+        "The challenge is older than `challenges.ttl`, an operator's command than 15 minutes, by the stream time.",
         [.app, .device],
         "The client must fetch a challenge for each attempt. If many get it, the topic's lag is above the ttl."
     )
     static let challengeConsumed = ReasonText(
         """
         The challenge was already used with this key; or the same attestation, or one issued before the last \
-        accepted one, comes again.
+        accepted one, comes again; or a copy of an operator's command.
         """,
         [.app, .attacker],
         "A client must not repeat an exchange with its old challenge."
@@ -81,7 +86,7 @@ extension ReasonText {
         """
         The verb is not served. `FAILED_PRECONDITION`, message `App not registered: {appId}.`, or `App not \
         registered.` where the path names no app. With `challenges.mode` `external`, \
-        `generateAppAttestChallenge` gets it too.
+        `generateAppAttestChallenge` gets it too, and so does an operator's command without a genuine code.
         """,
         [.app, .gateway],
         "Other providers' verbs are not served. Configure the client for App Attest."

@@ -40,9 +40,9 @@ struct RecordReplay {
     /// - Parameter report: called with the finished requests.
     func run(report: (_ requests: Int) -> Void) throws -> Outcome {
         let factory = try LaneFactory(configuration) { _ in }
-        let ledger = try options.keys.map(KeyTable.read) ?? KeyLedger()
+        let ledger = try options.keys.map(KeyTable.read) ?? PartitionLedger()
         let source = try CaptureUntil(options.input, options.record, skipsBadLines: options.skipsBadLines)
-        let earlier = try judge(source, factory, [0: PartitionLedger(keys: ledger)], BatchLoop.Options(), report)
+        let earlier = try judge(source, factory, [0: ledger], BatchLoop.Options(), report)
         guard let record = source.found else {
             throw CommandFault("\(options.input): \(options.record) is not in the capture.")
         }

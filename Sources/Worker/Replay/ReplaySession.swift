@@ -47,7 +47,7 @@ struct ReplaySession {
     func run(report: (_ requests: Int, _ share: Double?) -> Void) throws -> ReplaySummary {
         let alarms = Locked<[String]>([])
         let factory = try LaneFactory(configuration) { alarm in alarms.withLock { $0.append(alarm) } }
-        let ledger = try options.keys.map(KeyTable.read) ?? KeyLedger()
+        let ledger = try options.keys.map(KeyTable.read) ?? PartitionLedger()
         var settings = configuration.pipelineSettings(keys)
         settings.sharesLedger = true
         settings.exchange.mints = options.mints
@@ -76,7 +76,7 @@ struct ReplaySession {
             settings: settings,
             lanes: factory.lanes,
             options: loopOptions,
-            ledgers: [0: PartitionLedger(keys: ledger)],
+            ledgers: [0: ledger],
             post: driver.post,
             wallClock: { nil }
         )

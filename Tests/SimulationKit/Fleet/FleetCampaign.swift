@@ -20,18 +20,23 @@ package final class FleetCampaign {
     private let scratch: LaneScratch
     private let delivery: SimulatedMember.Delivery
     private let requests: Int
+    private let commands: Double
     private var streams: [UInt64: Stream] = [:]
     package let counts = FaultCounts()
 
-    /// - Parameter requests: of one stream.
+    /// - Parameters:
+    ///   - requests: of one stream.
+    ///   - commands: the share of them that are an operator's.
     package init(
         _ traffic: FleetTraffic,
         delivery: SimulatedMember.Delivery = .exactlyOnce,
-        requests: Int = 22
+        requests: Int = 22,
+        commands: Double = 0
     ) throws {
         self.traffic = traffic
         self.delivery = delivery
         self.requests = requests
+        self.commands = commands
         scratch = try traffic.scratch()
     }
 
@@ -57,7 +62,7 @@ package final class FleetCampaign {
     private func stream(_ number: UInt64) throws -> Stream {
         if let known = streams[number] { return known }
         let partitions = Int(1 + number % 4)
-        let records = traffic.records(requests, partitions: partitions, seed: 1_000 + number)
+        let records = try traffic.records(requests, partitions: partitions, seed: 1_000 + number, commands: commands)
         // In every third stream some results are refused by the broker, whenever they are tried.
         let poison = number % 3 == 0 ? [records[requests / 3], records[requests / 2]] : []
         let refused = Set(poison.map { RecordPlace(partition: $0.partition, offset: $0.offset) })

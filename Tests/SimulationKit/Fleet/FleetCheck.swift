@@ -1,5 +1,6 @@
 internal import AppAttest
 internal import AppCheck
+internal import Crypto
 internal import JSON
 package import Log
 package import Pipeline
@@ -42,6 +43,9 @@ package struct FleetReading: Sendable {
     /// The key records of each partition's topic.
     var keyRecords: [Int32: [[UInt8]: [UInt8]]] { ledgers.mapValues { $0.filter { $0.key.first == 1 } } }
 
+    /// The bans of each partition as a restored ledger has them.
+    var bans: [Int32: [Digest: Ban]] { restored.mapValues(\.bans).filter { !$0.value.isEmpty } }
+
     /// The counter of each key as a restored ledger has it, by the record key's text.
     var counters: [String: UInt32] {
         var counters: [String: UInt32] = [:]
@@ -71,6 +75,8 @@ package struct FleetCheck {
     /// At least once: keys that the page of guarantees makes no promise for, by their text. A crash cut their batch
     /// between its ledger records, and an assertion from before the attestation was accepted when the batch came again.
     private var early: Set<String> = []
+    /// Keys that an operator's command has forgotten: their counters begin again.
+    private var forgotten: Set<String> = []
 
     /// - Parameter calm: what one worker without any trouble made of the same requests.
     package init(_ fleet: SimulatedFleet, calm: FleetReading) throws {
@@ -157,24 +163,32 @@ package struct FleetCheck {
         var counters: [String: UInt32] = [:]
         for output in reading.outputs.values.joined() where output.stream == .results {
             let result = try ReadResult(output)
+            if result.path == "v1/operator:forget", result.verdict == "accepted" { forgotten.insert(Self.key(output)) }
             guard result.verdict == "accepted", let counter = result.counter else { continue }
             let key = Self.key(output)
             counters[key] = max(counters[key] ?? 0, UInt32(clamping: counter))
             guard !result.duplicate, counter > 0 else { continue }
             accepted[key, default: [:]][counter, default: []].insert(result.offset)
         }
-        for (key, offsets) in accepted {
+        for (key, offsets) in accepted where !forgotten.contains(key) {
             for (counter, places) in offsets where places.count > 1 {
                 complaints.append("counter \(counter) of \(key) was accepted at \(places.sorted())")
             }
         }
-        if counters != reading.counters { complaints.append("the ledger's counters are not those of the results") }
+        let isWhole = { (key: String, _: UInt32) in !forgotten.contains(key) }
+        if counters.filter(isWhole) != reading.counters.filter(isWhole) {
+            complaints.append("the ledger's counters are not those of the results")
+        }
     }
 
     private mutating func checkLedgers() {
         if fleet.plan.delivery == .exactlyOnce {
             if reading.keyRecords != calm.keyRecords { complaints.append("the ledger is not that of a calm run") }
+            if reading.bans != calm.bans { complaints.append("the bans are not those of a calm run") }
             return
+        }
+        if reading.bans.mapValues({ Set($0.keys) }) != calm.bans.mapValues({ Set($0.keys) }) {
+            complaints.append("other keys are banned than in a calm run")
         }
         let isPromised = { (key: String, _: UInt32) in !early.contains(key) }
         if reading.counters.filter(isPromised) != calm.counters.filter(isPromised) {
@@ -192,6 +206,10 @@ package struct FleetCheck {
             for partition in worker.member.settled ?? [] {
                 let memory = worker.loop.ledgers[partition].map(Self.records) ?? [:]
                 let topic = reading.restored[partition].map(Self.records) ?? [:]
+                let bans = (worker.loop.ledgers[partition]?.bans, reading.restored[partition]?.bans)
+                if bans.0 ?? [:] != bans.1 ?? [:] {
+                    complaints.append("\(worker.name) remembers other bans of \(partition)")
+                }
                 if memory != topic { complaints.append("\(worker.name) remembers \(partition) differently") }
             }
         }

@@ -16,6 +16,7 @@ package final class FleetTraffic: Sendable {
         let attestations: [[UInt8]]
         let assertions: [[UInt8]]
         let junk: [[UInt8]?]
+        let keyID: KeyID
     }
 
     package let ca: LabCA
@@ -28,7 +29,9 @@ package final class FleetTraffic: Sendable {
         let signer: any LabSigner = signatures == .real ? ECDSASigner() : OracleSigner()
         let ca = LabCA(seed: 4, signer: signer)
         self.ca = ca
-        settings = PipelineSettings(registry: try RequestRecords.registry())
+        var settings = PipelineSettings(registry: try RequestRecords.registry())
+        settings.exchange.keys = KeyRings(sealing: try ExchangeKit.ring([1]))
+        self.settings = settings
         devices = (0..<5 as Range<UInt64>).map { number in
             let device = FakeDevice(ca: ca, appID: "ABCDE12345.com.example.app", seed: 700 + number)
             return Device(
@@ -38,7 +41,8 @@ package final class FleetTraffic: Sendable {
                 junk: [
                     nil, Array("no JSON".utf8), Array("{\"path\":\"v1/projects/p/apps/a\",\"body\":{}}".utf8),
                     RequestRecords.assertion(of: device, counter: 3, fault: .signatureFlipped),
-                ]
+                ],
+                keyID: device.keyID
             )
         }
     }
@@ -53,7 +57,14 @@ package final class FleetTraffic: Sendable {
 
     /// About `count` requests over `partitions` partitions: attestations, assertions, the same again by the same or by
     /// another id, junk.
-    package func records(_ count: Int, partitions: Int, seed: UInt64) -> [InboundRecord] {
+    ///
+    /// - Parameter commands: the share of requests that are an operator's.
+    package func records(
+        _ count: Int,
+        partitions: Int,
+        seed: UInt64,
+        commands: Double = 0
+    ) throws -> [InboundRecord] {
         var random = SeededRandom(seed: seed)
         var offsets: [Int32: Int64] = [:]
         var sent: [InboundRecord] = []
@@ -71,12 +82,32 @@ package final class FleetTraffic: Sendable {
                 sent.append(again)
                 continue
             }
+            if commands > 0, index >= devices.count, Double.random(in: 0..<1, using: &random) < commands {
+                let command = try command(on: devices[number].keyID, seed: UInt8(truncatingIfNeeded: index), &random)
+                sent.append(
+                    RequestRecords.record(
+                        command,
+                        key: devices[number].key,
+                        partition: partition,
+                        offset: offset,
+                        id: "operator-\(index)"
+                    )
+                )
+                continue
+            }
             let value = value(devices[number], isFirst: index < devices.count, &random)
             let id = "request-\(index)"
             let key = devices[number].key
             sent.append(RequestRecords.record(value, key: key, partition: partition, offset: offset, id: id))
         }
         return sent
+    }
+
+    private func command(on keyID: KeyID, seed: UInt8, _ random: inout SeededRandom) throws -> [UInt8] {
+        let verb = OperatorCommand.Verb.allCases.randomElement(using: &random) ?? .ban
+        var command = OperatorCommand.sample(verb, .key(keyID), at: RequestRecords.time, seed: seed)
+        if verb == .forget { command.keepsBan = Bool.random(using: &random) }
+        return try ExchangeRequest.command(command, settings.exchange.keys).value
     }
 
     private func value(_ device: Device, isFirst: Bool, _ random: inout SeededRandom) -> [UInt8]? {

@@ -167,14 +167,46 @@ extension RandomCapture {
                 timestamp: time,
                 key: request.key,
                 value: request.value,
-                headers: [RecordHeader("request-id", id)]
+                headers: [RecordHeader("request-id", id)] + request.headers
             )
         )
     }
 
     private mutating func chosen() throws -> ExchangeRequest {
         if !records.isEmpty, random.below(5) == 0 { return repeated() }
-        switch random.below(16) {
+        if random.below(12) == 0 { return try command() }
+        let request = device(by: random.below(16))
+        return random.below(6) == 0 ? request.carrying("fid-\(random.below(2))") : request
+    }
+
+    private mutating func command() throws -> ExchangeRequest {
+        let (key, partition) = (device().keyID, Int32(random.below(Int(Self.partitions))))
+        let installation = BanID.installation("fid-\(random.below(2))")
+        let issued = ExchangeKit.start + (random.below(8) == 0 ? -900_000 : 0)
+        let seed = UInt8(truncatingIfNeeded: records.count)
+        func made(
+            _ verb: OperatorCommand.Verb,
+            _ subject: OperatorCommand.Subject,
+            _ partition: Int32? = nil
+        ) -> OperatorCommand { .sample(verb, subject, at: issued, seed: seed, on: partition) }
+        var command =
+            switch random.below(8) {
+            case 0...1: made(.ban, .key(key))
+            case 2...3: made(.unban, .key(key))
+            case 4...5: made(.forget, .key(key))
+            case 6: made(.ban, .installation(installation), partition)
+            default: made(.unban, .installation(installation), partition)
+            }
+        if command.verb == .forget { command.keepsBan = random.below(2) == 0 }
+        let keys = settings.exchange.keys
+        var request = try ExchangeRequest.command(command, keys, with: keys.sealing.keys[random.below(2)].operatorKey)
+        if random.below(8) == 0 { request.partition = partition }
+        if random.below(8) == 0 { request.key = nil }
+        return request
+    }
+
+    private mutating func device(by dice: Int) -> ExchangeRequest {
+        switch dice {
         case 0...2: return verifiedAttestation()
         case 3...6: return verifiedAssertion()
         case 7...8: return exchangedAttestation()
@@ -190,7 +222,7 @@ extension RandomCapture {
     private mutating func repeated() -> ExchangeRequest {
         let old = records[random.below(records.count)]
         var request = ExchangeRequest(old.value ?? [], key: old.key)
-        request.partition = old.partition
+        (request.partition, request.headers) = (old.partition, Array(old.headers.dropFirst()))
         if random.below(3) > 0 {
             request.id = old.headers.first.map { String(decoding: $0.value ?? [], as: UTF8.self) }
         }

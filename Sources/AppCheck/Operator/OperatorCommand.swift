@@ -1,0 +1,85 @@
+package import AppAttest
+package import Crypto
+
+/// An operator's deed, written to the requests topic: it reaches the worker that owns the state, in order with the
+/// requests, and is applied once, as they are. Its code proves that its writer holds the worker's keys.
+package struct OperatorCommand: Sendable, Equatable {
+    package enum Verb: String, Sendable, CaseIterable { case ban, unban, forget }
+
+    package enum Subject: Sendable, Equatable {
+        case key(KeyID)
+        /// By ``BanID/installation(_:)``: the id itself is in no record.
+        case installation(Digest)
+    }
+
+    package static let nonceBytes = 16
+    /// From its issue, against the stream time: a command that is written later is a copy.
+    package static let lifeMilliseconds: Int64 = 900_000
+
+    package var verb: Verb
+    package var subject: Subject
+    /// `forget` only: the ban of the key stays.
+    package var keepsBan = false
+    /// The only partition that the command is for; nil = the one of its key.
+    package var partition: Int32?
+    package var issuedAt: EvaluationTime
+    /// Unpredictable, so that no two commands are alike.
+    package var nonce: [UInt8]
+
+    package init(_ verb: Verb, _ subject: Subject, issuedAt: EvaluationTime, nonce: [UInt8]) {
+        precondition(nonce.count == Self.nonceBytes, "sixteen random bytes")
+        (self.verb, self.subject, self.issuedAt, self.nonce) = (verb, subject, issuedAt, nonce)
+    }
+
+    /// The record key that a key's command needs; nil = any, or none.
+    package var requiredRecordKey: [UInt8]? {
+        if case .key(let keyID) = subject { keyID.recordKey } else { nil }
+    }
+
+    /// What a ban of the subject is remembered by.
+    package var banID: Digest {
+        switch subject {
+        case .key(let keyID): BanID.key(keyID)
+        case .installation(let id): id
+        }
+    }
+
+    /// What the code covers: 71 bytes, each member in its place, so that no two commands have the same.
+    var message: [UInt8] {
+        var bytes: [UInt8] = [1]
+        switch verb {
+        case .ban: bytes.append(1)
+        case .unban: bytes.append(2)
+        case .forget: bytes.append(keepsBan ? 4 : 3)
+        }
+        switch subject {
+        case .key(let keyID): bytes += [1] + keyID.bytes
+        case .installation(let id): bytes += [2] + id.bytes
+        }
+        bytes += BigEndian.bytes(UInt64(bitPattern: Int64(partition ?? -1)), 8)
+        bytes += BigEndian.bytes(UInt64(bitPattern: issuedAt.milliseconds), 8)
+        return bytes + nonce
+    }
+}
+
+/// What a ban is remembered by: a hash, so that the ledger names no device.
+package enum BanID {
+    private static let keyMark: [UInt8] = [1]
+    private static let installationMark: [UInt8] = [2]
+
+    package static func key(_ keyID: KeyID) -> Digest {
+        keyID.digest.withBytes { SHA256.hash(keyMark.span, $0) }
+    }
+
+    package static func installation(_ id: ExactText) -> Digest {
+        let utf8 = id.utf8
+        return SHA256.hash(installationMark.span, utf8.span)
+    }
+}
+
+/// A command whose code is genuine.
+package struct AuthenticCommand: Sendable, Equatable {
+    package let command: OperatorCommand
+    /// Unlike any other command's: what its one use is remembered by.
+    package let code: Digest
+}

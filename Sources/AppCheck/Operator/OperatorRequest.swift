@@ -1,0 +1,92 @@
+internal import AppAttest
+internal import Crypto
+internal import JSON
+
+/// A command as a request: `{"path": "v1/operator:ban", "body": {…}}`.
+package enum OperatorRequest {
+    private static let prefix = "v1/operator:"
+
+    static func path(_ verb: OperatorCommand.Verb) -> String { prefix + verb.rawValue }
+
+    /// The verb of a path, with or without a slash in front; nil for any other path.
+    static func verb(of path: [UInt8]) -> OperatorCommand.Verb? {
+        let path = path.first == UInt8(ascii: "/") ? path.dropFirst() : path[...]
+        return OperatorCommand.Verb.allCases.first { path.elementsEqual(Self.path($0).utf8) }
+    }
+
+    /// A record's value.
+    package static func value(_ command: OperatorCommand, _ key: OperatorKey) -> [UInt8] {
+        var json = JSONWriter(capacity: 384)
+        func bytes(_ name: StaticString, _ value: [UInt8]) {
+            json.key(name)
+            json.base64(value)
+        }
+        json.beginObject()
+        json.key("path")
+        json.string(path(command.verb))
+        json.key("body")
+        json.beginObject()
+        switch command.subject {
+        case .key(let keyID): bytes("keyId", keyID.bytes)
+        case .installation(let id): bytes("installation", id.bytes)
+        }
+        if command.keepsBan {
+            json.key("keepBan")
+            json.value(true)
+        }
+        if let partition = command.partition {
+            json.key("partition")
+            json.value(partition)
+        }
+        json.key("issuedAt")
+        json.value(command.issuedAt.milliseconds)
+        bytes("nonce", command.nonce)
+        bytes("key", key.id.bytes)
+        bytes("code", key.code(command).bytes)
+        json.endObject()
+        json.endObject()
+        return json.takeBytes()
+    }
+
+    /// - Throws: `unknown-method` for everything that no operator wrote: a stranger learns nothing.
+    static func read(
+        _ verb: OperatorCommand.Verb,
+        _ body: JSONNode?,
+        _ keys: OperatorKeys
+    ) throws(Reason) -> AuthenticCommand {
+        guard let body, body.kind == .object, !body.hasDuplicateMembers, let subject = subject(body),
+            let issuedAt = body["issuedAt"]?.integer, let nonce = body["nonce"]?.base64Bytes,
+            nonce.count == OperatorCommand.nonceBytes,
+            let key = body["key"]?.base64Bytes.flatMap({ SealingKeyID($0.span) }),
+            let code = body["code"]?.base64Bytes
+        else { throw .unknownMethod }
+        let time = EvaluationTime(milliseconds: issuedAt)
+        var command = OperatorCommand(verb, subject, issuedAt: time, nonce: nonce)
+        if let partition = body["partition"] {
+            guard let number = partition.integer.flatMap({ Int32(exactly: $0) }), number >= 0 else {
+                throw .unknownMethod
+            }
+            command.partition = number
+        }
+        command.keepsBan = body["keepBan"]?.bool ?? false
+        guard isWhole(command) else { throw .unknownMethod }
+        return try keys.authenticate(command, key: key, code: code)
+    }
+
+    private static func subject(_ body: JSONNode) -> OperatorCommand.Subject? {
+        let (key, installation) = (body["keyId"], body["installation"])
+        guard key == nil || installation == nil, let bytes = (key ?? installation)?.base64Bytes,
+            let digest = Digest(bytes.span)
+        else { return nil }
+        return key == nil ? .installation(digest) : .key(KeyID(digest))
+    }
+
+    /// Nothing but a key is forgotten, and an installation's command is for one partition.
+    private static func isWhole(_ command: OperatorCommand) -> Bool {
+        if command.keepsBan, command.verb != .forget { return false }
+        switch command.subject {
+        case .key: return true
+        case .installation: return command.verb != .forget && command.partition != nil
+        }
+    }
+}

@@ -1,0 +1,288 @@
+package import AppCheck
+internal import Kafka
+internal import Log
+internal import Pipeline
+package import Settings
+
+/// `requeue`: dead letters back onto the requests topic, each once.
+///
+/// A transaction writes the requests and, as offsets of a group of its own, which letters they were: after a crash the
+/// same command goes on with the rest, and of two at a time the later one stops the earlier.
+package final class Requeue {
+    package struct Row: Equatable {
+        package var letters = 0
+        package var oldest = Int64.max
+        package var newest = Int64.min
+    }
+
+    private static let callMilliseconds = 10_000
+    private static let patience = Duration.seconds(60)
+    /// Requests in a transaction. While one is open the workers read no further, so it must be short.
+    private static let transactionRecords = 500
+    private static let transactionBytes = 4 << 20
+    private static let timeoutMilliseconds = 10_000
+
+    private let access: LedgerAccess
+    private let choice: DeadLetterChoice
+    private let partitioner: Partitioner?
+    private let requestIDBytes: Int
+    private let partitions: Int32
+    private let letterPartitions: Int32
+    private let ends: [Watermarks]
+    private var producer: TransactionalProducer?
+    private var handled: [Int32: HandledLetters]
+    /// The letters to be written, by their reasons.
+    package private(set) var rows: [DeadLetterReason: Row] = [:]
+    /// Letters that are meant, and whose value was left out.
+    package private(set) var truncated: [DeadLetter] = []
+    /// Letters that were requeued before.
+    package private(set) var done = 0
+    /// Records that no worker wrote.
+    package private(set) var foreign = 0
+    /// Whether the group has an offset: else nothing was requeued, or so long ago that the broker has forgotten it.
+    package private(set) var hasHistory = false
+
+    package var total: Int { rows.values.reduce(0) { $0 + $1.letters } }
+    package var topic: String { access.topics.outputs[.deadLetters] ?? "" }
+    package var requests: String { access.topics.requests }
+
+    /// The group whose offsets say what is done.
+    package static func group(_ access: LedgerAccess) throws(ConfigurationFault) -> String {
+        try access.groupID() + "-requeue"
+    }
+
+    /// Reads the letters up to their present end.
+    ///
+    /// - Parameter writes: false for the plan alone; then nothing is changed.
+    package init(_ configuration: Configuration, _ choice: DeadLetterChoice, writes: Bool) throws {
+        access = try LedgerAccess(configuration)
+        self.choice = choice
+        partitioner = configuration.partitioner.partitioner
+        requestIDBytes = configuration.limits.requestIDBytes
+        let (access, group) = (access, try Self.group(access))
+        guard let letters = access.topics.outputs[.deadLetters] else { preconditionFailure("every output has a topic") }
+        let admin = try CommandFault.explaining(Self.trouble) { try Admin(access.properties) }
+        let counts = try CommandFault.explaining("cannot query the broker") { try PartitionCounts(admin) }
+        partitions = try counts.count(of: access.topics.requests)
+        let own = try counts.count(of: letters)
+        if writes { producer = try Self.takeOver(access) }
+        letterPartitions = own
+        let ends = try CommandFault.explaining(Self.trouble) {
+            try TopicScan(access.properties, topic: letters, partitions: own, patience: Self.patience).ends()
+        }
+        self.ends = ends
+        let committed = try CommandFault.explaining("cannot read what was requeued") {
+            try BrokerRetry.ask { () throws(KafkaFault) in
+                try admin.committedOffsets(ofGroup: group, topic: letters, partitions: Array(0..<own))
+            }
+        }
+        handled = [:]
+        hasHistory = committed.contains { $0.offset != nil }
+        for found in committed { handled[found.partition] = try Self.handled(found, ends[Int(found.partition)]) }
+        try plan()
+    }
+
+    private static let trouble = "the dead letters cannot be read"
+
+    private static func handled(_ found: CommittedOffset, _ marks: Watermarks) throws -> HandledLetters {
+        guard var handled = HandledLetters(next: found.offset ?? 0, metadata: found.metadata) else {
+            throw CommandFault(
+                "the requeue group's offset of partition \(found.partition) was set by another program: delete the "
+                    + "group's offsets, which makes every letter one that was not requeued."
+            )
+        }
+        handled.raise(to: marks.low)
+        return handled
+    }
+
+    /// Fences a command that is still at work, and ends its open transaction.
+    private static func takeOver(_ access: LedgerAccess) throws -> TransactionalProducer {
+        let id = try group(access)
+        return try CommandFault.explaining("the requests cannot be written", by: cause) {
+            var properties = access.properties
+            // Other limits of time that the configuration sets must stay below this one.
+            if properties["message.timeout.ms"] == nil, properties["delivery.timeout.ms"] == nil {
+                properties["transaction.timeout.ms"] = String(timeoutMilliseconds)
+            }
+            let producer = try TransactionalProducer(properties, transactionalID: id)
+            try BrokerRetry.ask(for: patience) { () throws(KafkaFault) in
+                try producer.initTransactions(timeoutMilliseconds: callMilliseconds)
+            }
+            return producer
+        }
+    }
+
+    private static func cause(_ fault: KafkaFault) -> String {
+        let cause = fault.isFenced ? "another requeue took over, or the broker gave up waiting" : fault.message
+        return "\(cause); run it again; what was requeued is not repeated"
+    }
+
+    // MARK: Reading
+
+    private func plan() throws {
+        var (rows, truncated) = ([DeadLetterReason: Row](), [DeadLetter]())
+        try read { _, letter in
+            if letter.isTruncated { return truncated.append(letter) }
+            var row = rows[letter.reason] ?? Row()
+            row.letters += 1
+            (row.oldest, row.newest) = (min(row.oldest, letter.timestamp), max(row.newest, letter.timestamp))
+            rows[letter.reason] = row
+        }
+        (self.rows, self.truncated) = (rows, truncated)
+    }
+
+    /// Calls `body` with each letter that is meant and not done, up to the limit, in the order of its partition.
+    private func read(_ body: (_ previous: Int64?, DeadLetter) throws -> Void) throws {
+        var (left, done, foreign) = (choice.limit ?? .max, 0, 0)
+        var previous: [Int32: Int64] = [:]
+        do {
+            try CommandFault.explaining(Self.trouble) {
+                let scan = try TopicScan(
+                    access.properties,
+                    topic: topic,
+                    partitions: letterPartitions,
+                    patience: Self.patience
+                )
+                try scan.read(upTo: ends) { record in
+                    guard record.offset < ends[Int(record.partition)].high else { return }
+                    guard let letter = DeadLetter(record, requestIDBytes: requestIDBytes) else {
+                        foreign += 1
+                        return
+                    }
+                    defer { previous[record.partition] = record.offset }
+                    if handled[record.partition]?.contains(record.offset) ?? false {
+                        if !letter.isTruncated { done += 1 }
+                        return
+                    }
+                    guard choice.includes(letter), left > 0 else { return }
+                    if !letter.isTruncated { left -= 1 }
+                    try body(previous[record.partition], letter)
+                }
+            }
+        } catch let fault as TopicScan.Standstill {
+            throw CommandFault(
+                "the dead letters cannot be read to their end: no more records of partition \(fault.partition) arrived; "
+                    + "a transaction may be open there, try again when it has timed out."
+            )
+        }
+        (self.done, self.foreign) = (done, foreign)
+    }
+
+    // MARK: Writing
+
+    /// Letters that the open transaction has written.
+    private struct Portion {
+        var letters = 0
+        var bytes = 0
+        var ranges: [Int32: [Range<Int64>]] = [:]
+
+        /// - Parameter previous: the letter before it. If that one is done, nothing lies between the two.
+        mutating func add(_ letter: DeadLetter, after previous: Int64?, _ handled: HandledLetters?) {
+            var start = letter.offset
+            if let previous {
+                let isDone = handled?.contains(previous) ?? false
+                if isDone || ranges[letter.partition]?.last?.upperBound == previous + 1 { start = previous + 1 }
+            } else {
+                start = min(start, handled?.next ?? 0)
+            }
+            ranges[letter.partition, default: []].append(start..<letter.offset + 1)
+        }
+    }
+
+    /// - Parameter progress: called with the number of letters that were requeued.
+    /// - Returns: that number.
+    package func perform(progress: (Int) -> Void) throws -> Int {
+        let group = GroupMetadata(withoutMembersOf: try Self.group(access))
+        var (written, portion) = (0, Portion())
+        do {
+            try read { previous, letter in
+                if portion.ranges.isEmpty { try begin() }
+                portion.add(letter, after: previous, handled[letter.partition])
+                if !letter.isTruncated { try write(letter, &portion) }
+                guard portion.letters >= Self.transactionRecords || portion.bytes >= Self.transactionBytes else {
+                    return
+                }
+                try commit(portion, group)
+                written += portion.letters
+                portion = Portion()
+                progress(written)
+            }
+            if !portion.ranges.isEmpty {
+                try commit(portion, group)
+                written += portion.letters
+                progress(written)
+            }
+        } catch {
+            // Best effort: the id's next owner, or the broker's time-out, ends the transaction as well.
+            try? producer?.abort(timeoutMilliseconds: Self.callMilliseconds)
+            throw error
+        }
+        return written
+    }
+
+    private func begin() throws {
+        // A late copy of a request must not end the next transaction: to a new producer it is an old epoch's.
+        if producer?.mayHaveRepeats ?? false { producer = try Self.takeOver(access) }
+        try explained { try writer.begin() }
+    }
+
+    private var writer: TransactionalProducer {
+        guard let producer else { preconditionFailure("the plan alone was asked for") }
+        return producer
+    }
+
+    private func write(_ letter: DeadLetter, _ portion: inout Portion) throws {
+        // As gateways do; the letter lies on the partition of its request.
+        let home = letter.key.flatMap { key in partitioner.map { $0.partition(of: key, count: partitions) } }
+        try explained {
+            try writer.produce(
+                topic: requests,
+                partition: home ?? letter.partition % partitions,
+                key: letter.key,
+                value: letter.value,
+                headers: letter.headers
+            )
+        }
+        portion.letters += 1
+        portion.bytes += (letter.key?.count ?? 0) + (letter.value?.count ?? 0)
+    }
+
+    private func commit(_ portion: Portion, _ group: GroupMetadata) throws {
+        var next: [Int32: HandledLetters] = [:]
+        for (partition, ranges) in portion.ranges {
+            var handled = self.handled[partition] ?? HandledLetters(next: 0)
+            handled.insert(ranges)
+            guard handled.fits else {
+                throw CommandFault(
+                    "the letters that are meant lie in too many places of partition \(partition) to remember them: "
+                        + "requeue them with those between them, without --reason."
+                )
+            }
+            next[partition] = handled
+        }
+        let offsets = next.sorted { $0.key < $1.key }.map { partition, handled in
+            PartitionOffset(partition: partition, offset: handled.next, metadata: handled.metadata)
+        }
+        try explained {
+            try repeated { () throws(KafkaFault) in try writer.flush(timeoutMilliseconds: Self.callMilliseconds) }
+            try repeated { () throws(KafkaFault) in
+                try writer.sendOffsets(
+                    offsets,
+                    topic: topic,
+                    group,
+                    timeoutMilliseconds: Self.callMilliseconds
+                )
+            }
+            try repeated { () throws(KafkaFault) in try writer.commit(timeoutMilliseconds: Self.callMilliseconds) }
+        }
+        handled.merge(next) { $1 }
+    }
+
+    private func repeated(_ call: () throws(KafkaFault) -> Void) throws(KafkaFault) {
+        try BrokerRetry.ask(for: Self.patience, call)
+    }
+
+    private func explained<Result>(_ body: () throws -> Result) throws -> Result {
+        try CommandFault.explaining("the letters were not requeued to the end", by: Self.cause, body)
+    }
+}

@@ -1,0 +1,67 @@
+internal import AppAttest
+internal import AppCheck
+internal import Crypto
+internal import Log
+
+/// Operators' commands: each is applied once, in order with the requests around it.
+extension AdmitStage {
+    func command(_ authentic: AuthenticCommand, _ record: DecodedRecord, _ state: inout BatchState) -> Verdict {
+        var verdict = Verdict(outcome: .accepted)
+        let (partition, place) = (record.record.partition, record.placeDigest)
+        let streamTime = state.streamTime(of: partition)
+        let used = state.challenge(authentic.code, on: partition)
+        if let used, used.request == place, streamTime < used.expiresAt {
+            // Delivered again, with the requests before it: what they have done is undone in the same order.
+            apply(authentic.command, at: record, &state)
+            verdict.isRepeated = true
+            return verdict
+        }
+        do throws(Reason) {
+            // Genuine, but a copy: late, or at another place of the topic.
+            let alive = try OpenedChallenge.judge(
+                issuedAt: authentic.command.issuedAt,
+                ttl: OperatorCommand.lifeMilliseconds,
+                at: streamTime
+            ).get()
+            guard used == nil else { throw .challengeConsumed }
+            apply(authentic.command, at: record, &state)
+            let use = ConsumedID(expiresAt: alive.expiresAt, request: place)
+            state.consume(challenge: authentic.code, use, on: partition)
+            return verdict
+        } catch {
+            verdict.outcome = .refused(error, error.status(appID: nil))
+            return verdict
+        }
+    }
+
+    private func apply(_ command: OperatorCommand, at record: DecodedRecord, _ state: inout BatchState) {
+        let partition = record.record.partition
+        switch (command.verb, command.subject) {
+        case (.ban, .key):
+            state.set(Ban(.key, since: record.time), of: command, on: partition)
+        case (.ban, .installation):
+            state.set(Ban(.installation, since: record.time), of: command, on: partition)
+        case (.unban, _):
+            state.set(nil, of: command, on: partition)
+        case (.forget, .key(let keyID)):
+            state.forget(keyID, on: partition)
+            if !command.keepsBan { state.set(nil, of: command, on: partition) }
+        case (.forget, .installation): preconditionFailure("Decode lets no such command pass")
+        }
+    }
+
+    /// Before everything but the duplicates of accepted requests: what is wrong with a banned device's request does not
+    /// matter.
+    func checkBan(_ item: Admission, _ state: inout BatchState) throws(Reason) {
+        let ban = state.ban(of: item.record.keyID, item.record.installationID, on: item.partition)
+        if ban != nil { throw .banned }
+    }
+}
+
+extension DecodedRecord {
+    /// Names the record among all others. A copy of a command has its id and its value too, but not its place.
+    fileprivate var placeDigest: Digest {
+        let place = Array("\(record.partition)/\(record.offset)".utf8)
+        return valueDigest.withBytes { SHA256.hash($0, place.span) }
+    }
+}

@@ -1,0 +1,41 @@
+internal import AppCheck
+internal import Settings
+
+private let subjects: [Option] = [
+    .value("--config", "DIR", "the configuration directory", .required),
+    .value("--key-id", "KEYID", "the key, as results name it"),
+    .value("--installation", "ID", "the installation, as the header installation-id names it"),
+]
+
+extension Command {
+    static let ban = Command(
+        name: "ban",
+        summary: "refuse a key or an installation until unban",
+        options: subjects,
+        notes: """
+            The command goes to the requests topic, under a code that is made with the first sealing key of worker.json
+            (the first challenge key where no sealing key is listed): every worker must have that key. A running worker
+            applies it with its next batch, in order with the requests of the key; else the next one that starts does.
+            Every request after it is refused as banned, redeliveries of accepted ones excepted. Attesting again does
+            not lift a ban. Tokens that the device has stay valid until they expire.
+
+            An installation's ban is written once for each partition. It concerns requests that carry that
+            installation-id, and the ledger has only its hash.
+            """
+    ) { arguments, console in
+        try OperatorDeed(.ban, arguments).write(console)
+        return ExitCode.done
+    }
+
+    static let unban = Command(
+        name: "unban",
+        summary: "lift the ban of a key or an installation",
+        options: subjects,
+        notes: """
+            As ban writes, so does unban. A key that is not banned stays as it is.
+            """
+    ) { arguments, console in
+        try OperatorDeed(.unban, arguments).write(console)
+        return ExitCode.done
+    }
+}

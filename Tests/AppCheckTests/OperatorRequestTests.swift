@@ -1,0 +1,150 @@
+import AppAttest
+import AppCheck
+import Crypto
+import TestKit
+import Testing
+
+/// Commands of an operator among requests: whose code is genuine, and what every other one is.
+@Suite("An operator's commands")
+struct OperatorRequestTests {
+    private static let keyID = KeyID(SHA256.hash([7]))
+    private static let installation = BanID.installation("fid-1")
+
+    private static func decoder(_ keys: KeyRings) throws -> RequestDecoder {
+        RequestDecoder(registry: try Samples.registry(), limits: RequestLimits(), operatorKeys: OperatorKeys(keys))
+    }
+
+    private static var commands: [OperatorCommand] {
+        var keeping = OperatorCommand.sample(.forget, .key(keyID))
+        keeping.keepsBan = true
+        return [
+            .sample(.ban, .key(keyID)), .sample(.unban, .key(keyID)), .sample(.forget, .key(keyID)), keeping,
+            .sample(.ban, .key(keyID), on: 5), .sample(.ban, .installation(installation), on: 0),
+            .sample(.unban, .installation(installation), on: 41),
+        ]
+    }
+
+    private static func reason(_ decoding: RequestDecoding) -> Reason? {
+        if case .refused(let reason, _, _, _) = decoding { reason } else { nil }
+    }
+
+    @Test(arguments: commands)
+    func `A command is read back as it was written`(command: OperatorCommand) throws {
+        let keys = try ExchangeKit.keys()
+        let value = try ExchangeRequest.command(command, keys).value
+        guard case .command(let found, let path) = try Self.decoder(keys).decode(value) else {
+            Issue.record("no command")
+            return
+        }
+        #expect(found.command == command)
+        #expect(path.shown == "v1/operator:\(command.verb.rawValue)")
+        let slashed = String(decoding: value, as: UTF8.self).replacing(#""v1/op"#, with: #""/v1/op"#)
+        guard case .command = try Self.decoder(keys).decode(Array(slashed.utf8)) else {
+            Issue.record("no command with a slash in front")
+            return
+        }
+    }
+
+    @Test func `No two commands have the same code`() throws {
+        let key = try #require(OperatorKeys(try ExchangeKit.keys()).active)
+        let first = try #require(Self.commands.first)
+        var others: [OperatorCommand] = [first]
+        for verb in OperatorCommand.Verb.allCases where verb != first.verb {
+            others.append(.sample(verb, first.subject))
+        }
+        others += Self.commands.dropFirst(3)
+        others += [
+            .sample(.ban, .key(KeyID(SHA256.hash([8])))), .sample(.ban, first.subject, at: ExchangeKit.start + 1),
+            .sample(.ban, first.subject, seed: 1), .sample(.ban, first.subject, on: 0),
+            .sample(.ban, .installation(Self.keyID.digest)),
+        ]
+        #expect(Set(others.map { key.code($0).bytes }).count == others.count)
+    }
+
+    /// Changes one member of the text of a genuine command.
+    private static let changes: [(name: String, from: String, to: String)] = [
+        ("another verb", "operator:ban", "operator:unban"), ("another key ID", #""keyId":"yj"#, #""keyId":"yk"#),
+        ("an installation in place of a key", #""keyId""#, #""installation""#),
+        ("another time", "000250", "000251"), ("a partition", #""issuedAt""#, #""partition":0,"issuedAt""#),
+        ("a partition that is none", #""issuedAt""#, #""partition":-1,"issuedAt""#),
+        ("a ban that is kept", #""issuedAt""#, #""keepBan":true,"issuedAt""#),
+        ("no code", #""code""#, #""kode""#), ("no nonce", #""nonce""#, #""once""#),
+        ("a short nonce", #""nonce":""#, #""nonce":"AA==","x":""#), ("no key", #""key""#, #""kee""#),
+        ("a key twice", #""key""#, #""key":"AAAAAA==","key""#), ("two bodies", #""body""#, #""body":1,"body""#),
+        ("a body that is a list", #""body":{"#, #""body":[{"#),
+    ]
+
+    @Test(arguments: changes.map(\.name))
+    func `A command with one thing changed is an unknown method`(name: String) throws {
+        let change = try #require(Self.changes.first { $0.name == name })
+        let keys = try ExchangeKit.keys()
+        let value = try ExchangeRequest.command(.sample(.ban, .key(Self.keyID)), keys).value
+        var text = String(decoding: value, as: UTF8.self)
+        #expect(text.contains(change.from), "\(text)")
+        text = text.replacing(change.from, with: change.to, maxReplacements: 1)
+        if change.to.hasSuffix("[{") { text = String(text.dropLast()) + "]}" }
+        let decoding = try Self.decoder(keys).decode(Array(text.utf8))
+        #expect(Self.reason(decoding) == .unknownMethod, "\(text)")
+        #expect(Reason.unknownMethod.status(appID: nil).message == "App not registered.")
+    }
+
+    @Test func `Each bit of the code counts`() throws {
+        let keys = try ExchangeKit.keys()
+        let decoder = try Self.decoder(keys)
+        let command = OperatorCommand.sample(.ban, .key(Self.keyID))
+        let key = try #require(OperatorKeys(keys).active)
+        let text = String(decoding: OperatorRequest.value(command, key), as: UTF8.self)
+        let code = key.code(command).bytes
+        for bit in 0..<256 {
+            var wrong = code
+            wrong[bit / 8] ^= 1 << UInt8(bit % 8)
+            let changed = text.replacing(Self.base64(code), with: Self.base64(wrong))
+            #expect(changed != text)
+            #expect(Self.reason(decoder.decode(Array(changed.utf8))) == .unknownMethod)
+        }
+    }
+
+    private static func base64(_ bytes: [UInt8]) -> String {
+        String(decoding: KeyID(Digest(bytes) ?? SHA256.hash([])).recordKey, as: UTF8.self)
+    }
+
+    @Test func `A command that no writer makes is refused, genuine or not`() throws {
+        let keys = try ExchangeKit.keys()
+        var unbanKeeping = OperatorCommand.sample(.unban, .key(Self.keyID))
+        unbanKeeping.keepsBan = true
+        for command in [
+            unbanKeeping, .sample(.forget, .installation(Self.installation), on: 1),
+            .sample(.ban, .installation(Self.installation)),
+        ] {
+            let value = try ExchangeRequest.command(command, keys).value
+            #expect(Self.reason(try Self.decoder(keys).decode(value)) == .unknownMethod)
+        }
+    }
+
+    @Test func `Sealing keys authenticate, all of them; challenge keys only where none is listed`() throws {
+        let command = OperatorCommand.sample(.ban, .key(Self.keyID))
+        func outcome(_ signing: KeyRings, _ reading: KeyRings) throws -> Reason? {
+            Self.reason(try Self.decoder(reading).decode(try ExchangeRequest.command(command, signing).value))
+        }
+        let both = try ExchangeKit.keys(sealing: [1], challenges: [2])
+        let challengesOnly = try ExchangeKit.keys(sealing: [], challenges: [2])
+        #expect(try outcome(both, ExchangeKit.keys(sealing: [5, 1])) == nil, "an older key of the ring")
+        #expect(try outcome(both, ExchangeKit.keys(sealing: [5])) == .unknownMethod)
+        #expect(try outcome(challengesOnly, challengesOnly) == nil)
+        #expect(try outcome(challengesOnly, both) == .unknownMethod, "a gateway may hold the challenge keys")
+        #expect(try outcome(both, ExchangeKit.keys(sealing: [], challenges: [])) == .unknownMethod)
+        #expect(OperatorKeys(try ExchangeKit.keys(sealing: [], challenges: [])).active == nil)
+        // The two kinds of keys never have a code in common, even if one secret is listed as both.
+        let absent = try SecretRing<SealingKey>([], absent: ["key-1"])
+        #expect(try outcome(both, KeyRings(sealing: absent)) == .noActiveKey, "its file is absent")
+    }
+
+    @Test func `Other paths of that kind stay malformed`() throws {
+        for path in [
+            "v1/operator:bann", "v1beta/operator:ban", "v1/operator", "v1/operator/x:ban", "//v1/operator:ban",
+        ] {
+            let value = Array(#"{"path":"\#(path)","body":{}}"#.utf8)
+            #expect(Self.reason(try Self.decoder(try ExchangeKit.keys()).decode(value)) == .malformedRequest)
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import AppAttest
+import AppCheck
+import Crypto
+import DeviceLab
+import JSON
+import Log
+import Pipeline
+import SimulationKit
+import TestKit
+import Testing
+
+/// `forget`: nothing of the key is left, in memory and on the topic, and what comes back is the device's own deed.
+@Suite("Forgotten keys")
+struct ForgottenKeyTests {
+    private static func send(
+        _ verb: OperatorCommand.Verb,
+        _ device: FakeDevice,
+        to rig: ExchangeRig,
+        seed: UInt8,
+        keepsBan: Bool = false
+    ) throws -> String? {
+        var command = OperatorCommand.sample(verb, .key(device.keyID), at: rig.time, seed: seed)
+        command.keepsBan = keepsBan
+        return try rig.send(.command(command, rig.settings.exchange.keys)).summary
+    }
+
+    private static func rig(_ policy: UnknownKeyPolicy) throws -> ExchangeRig {
+        try ExchangeRig(ExchangeKit.settings { $0.unknownKeys = policy })
+    }
+
+    /// The ledger's records that hold these bytes.
+    private static func traces(_ bytes: [UInt8], _ rig: ExchangeRig) -> Int {
+        rig.log.compacted.count { $0.key.contains(bytes) || ($0.value ?? []).contains(bytes) }
+    }
+
+    @Test func `a forgotten key is unknown, and the compacted topic has no trace of it`() throws {
+        let rig = try Self.rig(.refuse)
+        var device = FakeDevice(ExchangeKit.model, seed: 3)
+        let artifact = try rig.register(device)
+        #expect(try rig.refresh(&device, artifact).summary == "accepted")
+        let (id, point) = (device.keyID.bytes, device.publicKey.x.bytes)
+        #expect(Self.traces(id, rig) == 1 && Self.traces(point, rig) == 1)
+        #expect(try Self.send(.forget, device, to: rig, seed: 1) == "accepted")
+        #expect(Self.traces(id, rig) == 0 && Self.traces(point, rig) == 0)
+        #expect(rig.key(device) == nil && rig.loop.ledgers[0]?.keys.count == 0)
+        #expect(try rig.refresh(&device, artifact).summary == "unknown-key")
+        try rig.restart()
+        #expect(rig.key(device) == nil)
+        #expect(try rig.refresh(&device, artifact).summary == "unknown-key")
+        // Once more is as good as once.
+        #expect(try Self.send(.forget, device, to: rig, seed: 2) == "accepted")
+    }
+
+    @Test func `its last request is no duplicate any more, and its challenges stay used`() throws {
+        let rig = try Self.rig(.restore)
+        var device = FakeDevice(ExchangeKit.model, seed: 3)
+        let artifact = try rig.register(device)
+        let challenge = try rig.challenge()
+        let last = ExchangeRequest.assertion(of: &device, artifact: artifact, challenge: challenge).with(id: "r1")
+        #expect(try rig.send(last).summary == "accepted")
+        _ = try Self.send(.forget, device, to: rig, seed: 1)
+        #expect(try rig.send(last).summary == "challenge-consumed", "nothing is accepted twice")
+        #expect(rig.key(device) == nil)
+    }
+
+    @Test func `the device's own artifact brings the key back where apps.json restores, as a new deed`() throws {
+        let rig = try Self.rig(.restore)
+        var device = FakeDevice(ExchangeKit.model, seed: 3)
+        let artifact = try rig.register(device)
+        _ = try Self.send(.forget, device, to: rig, seed: 1)
+        let restored = try rig.refresh(&device, artifact)
+        #expect(restored.result?["evidence"]?["restored"]?.bool == true)
+        // A ban that outlives the key prevents it.
+        _ = try Self.send(.ban, device, to: rig, seed: 2)
+        #expect(try Self.send(.forget, device, to: rig, seed: 3, keepsBan: true) == "accepted")
+        #expect(Self.traces(device.keyID.bytes, rig) == 0, "a ban is a hash")
+        try rig.restart()
+        #expect(try rig.refresh(&device, artifact).summary == "banned")
+        // Without the option it goes with the key.
+        #expect(try Self.send(.forget, device, to: rig, seed: 4) == "accepted")
+        #expect(rig.loop.ledgers[0]?.bans.isEmpty == true)
+        #expect(try rig.refresh(&device, artifact).summary == "accepted")
+    }
+
+    @Test(arguments: [false, true])
+    func `a forgotten key that attests again starts from counter 0, also for a reader of the whole topic`(
+        inOneBatch: Bool
+    ) throws {
+        let rig = try Self.rig(.refuse)
+        var device = FakeDevice(ExchangeKit.model, seed: 3)
+        let artifact = try rig.register(device)
+        for _ in 0..<3 { _ = try rig.refresh(&device, artifact) }
+        #expect(rig.key(device)?.counter == 3)
+        let challenge = try rig.challenge()
+        let command = OperatorCommand.sample(.forget, .key(device.keyID), at: rig.time)
+        let requests = [
+            try ExchangeRequest.command(command, rig.settings.exchange.keys),
+            .attestation(of: device, challenge: challenge),
+        ]
+        let answers = inOneBatch ? try rig.send(requests) : try requests.map { try rig.send($0) }
+        #expect(answers.map(\.summary) == ["accepted", "accepted"])
+        #expect(rig.key(device)?.counter == 0)
+        // A restore never lowers a counter: without the tombstone between them the old record would win.
+        var whole = PartitionLedger()
+        for record in rig.log.ledger {
+            whole.apply(try LedgerCodec.decode(key: record.key, value: record.value))
+        }
+        #expect(whole.keys[device.keyID] == rig.key(device))
+        try rig.restart()
+        #expect(rig.key(device)?.counter == 0)
+    }
+
+    @Test func `in one batch the key is known before the command, and unknown after it`() throws {
+        let rig = try Self.rig(.refuse)
+        var device = FakeDevice(ExchangeKit.model, seed: 3)
+        let artifact = try rig.register(device)
+        let challenges = try (0..<2).map { _ in try rig.challenge() }
+        let command = OperatorCommand.sample(.forget, .key(device.keyID), at: rig.time)
+        let requests: [ExchangeRequest] = [
+            .assertion(of: &device, artifact: artifact, challenge: challenges[0]),
+            try .command(command, rig.settings.exchange.keys),
+            .assertion(of: &device, artifact: artifact, challenge: challenges[1]),
+        ]
+        #expect(try rig.send(requests).map(\.summary) == ["accepted", "accepted", "unknown-key"])
+    }
+}

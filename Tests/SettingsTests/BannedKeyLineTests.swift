@@ -1,0 +1,54 @@
+import AppAttest
+import AppCheck
+import Pipeline
+import Settings
+import TestKit
+import Testing
+
+@Suite("A KEYS line's ban")
+struct BannedKeyLineTests {
+    private static var banned: ImportedKey {
+        var key = KeySamples.key(1, counter: 5)
+        key.bannedSince = 1_790_000_000
+        return key
+    }
+
+    private static func line(_ key: ImportedKey) -> String {
+        var bytes: [UInt8] = []
+        KeysFile.encode(key, into: &bytes)
+        return String(decoding: bytes.dropLast(), as: UTF8.self)
+    }
+
+    @Test func `A ban is the last member, and is read back`() throws {
+        let text = Self.line(Self.banned)
+        #expect(text.hasSuffix(#","banned":{"since":1790000000}}"#))
+        #expect(try KeysFile.decode(Array(text.utf8)) == Self.banned)
+        #expect(Self.banned.ban == Ban(.key, since: EvaluationTime(milliseconds: 1_790_000_000_000)))
+        let free = Self.line(KeySamples.key(1, counter: 5))
+        #expect(!free.contains("banned"))
+        let absent = text.replacing(#"{"since":1790000000}"#, with: "null")
+        #expect(try KeysFile.decode(Array(absent.utf8)).ban == nil)
+    }
+
+    @Test(
+        arguments: [
+            ("true", "banned is no object"), ("{}", "banned: since is not a time in seconds since 1970"),
+            (#"{"since":-1}"#, "banned: since is not a time in seconds since 1970"),
+            (#"{"since":253402300800}"#, "banned: since is not a time in seconds since 1970"),
+            (#"{"since":"1"}"#, "banned: since is not a time in seconds since 1970"),
+        ]
+    )
+    func `A ban that is none is an error of its line`(value: String, reason: String) throws {
+        let text = Self.line(Self.banned).replacing(#"{"since":1790000000}"#, with: value)
+        let fault = #expect(throws: KeysFile.Fault.self) { try KeysFile.decode(Array(text.utf8)) }
+        if value != "true" { #expect(fault?.reason == reason) }
+    }
+
+    @Test func `A replay's table has the ban beside the key`() throws {
+        let directory = try ConfigurationDirectory()
+        try directory.write("KEYS", Self.line(Self.banned) + "\n" + Self.line(KeySamples.key(2, counter: 1)) + "\n")
+        let ledger = try KeyTable.read(directory.path + "/KEYS")
+        #expect(ledger.keys.count == 2 && ledger.bans.count == 1)
+        #expect(ledger.bans[BanID.key(Self.banned.keyID)] == Self.banned.ban)
+    }
+}
