@@ -1,6 +1,5 @@
 internal import AppCheck
 internal import Broker
-internal import Foundation
 internal import Settings
 
 /// Lines about letters that cannot be requeued; further ones are only counted.

@@ -38,6 +38,7 @@ extension ContractSchema {
             optional("nonce", orNull(anyBase64)),
             optional("issued", orNull(issued)),
             optional("lastRequest", orNull(lastRequest)),
+            optional("banned", orNull(banned)),
         ])
     }
 
@@ -63,6 +64,10 @@ extension ContractSchema {
             JSONSchema.Member("notBefore", JSONSchema.integer(-631_152_000...253_402_300_799)),
             JSONSchema.Member("serial", JSONSchema.integer(0...Int64.max)),
         ])
+    }
+
+    private static var banned: JSONTree {
+        JSONSchema.object([JSONSchema.Member("since", JSONSchema.integer(0...253_402_300_799))])
     }
 
     private static var lastRequest: JSONTree {

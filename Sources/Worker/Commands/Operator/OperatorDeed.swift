@@ -2,7 +2,6 @@ internal import AppAttest
 internal import AppCheck
 internal import Broker
 internal import Crypto
-internal import Foundation
 internal import JSON
 internal import Kafka
 internal import Log
@@ -37,7 +36,7 @@ struct OperatorDeed {
     }
 
     private static func fresh(_ verb: OperatorCommand.Verb, _ subject: OperatorCommand.Subject) -> OperatorCommand {
-        let now = EvaluationTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+        let now = EvaluationTime(milliseconds: WallClock.milliseconds())
         let nonce = SecureRandom.bytes(OperatorCommand.nonceBytes)
         return OperatorCommand(verb, subject, issuedAt: now, nonce: nonce)
     }
