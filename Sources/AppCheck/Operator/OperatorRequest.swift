@@ -9,7 +9,7 @@ package enum OperatorRequest {
     static func path(_ verb: OperatorCommand.Verb) -> String { prefix + verb.rawValue }
 
     /// The verb of a path, with or without a slash in front; nil for any other path.
-    static func verb(of path: [UInt8]) -> OperatorCommand.Verb? {
+    package static func verb(of path: [UInt8]) -> OperatorCommand.Verb? {
         let path = path.first == UInt8(ascii: "/") ? path.dropFirst() : path[...]
         return OperatorCommand.Verb.allCases.first { path.elementsEqual(Self.path($0).utf8) }
     }

@@ -108,6 +108,8 @@ final class ReplayFacts: @unchecked Sendable {
     private func account(of decoded: DecodedRecord) -> Account {
         if let method = decoded.method { return (decoded.appIndex, method, decoded.keyID) }
         guard case .refused(_, let path, let keyID, _) = decoded.shape else { return (nil, nil, nil) }
+        // An operator's command names a key, and is no device's.
+        guard OperatorRequest.verb(of: path.utf8) == nil else { return (nil, nil, nil) }
         let account = RequestDecoder.account(of: path, in: settings.registry)
         // As in its result: the body's key ID, else the record key if that is one.
         return (account.app, account.method, keyID ?? decoded.record.key.flatMap { KeyID(recordKey: $0) })

@@ -39,7 +39,9 @@ private struct ReportedCapture: Sendable {
         var outcomes: [Int64: (reason: String?, keyID: String?, isLetter: Bool)] = [:]
         for record in try lab.captured(output + "/results.ndjson") {
             let root = try JSONDocument(parsing: record.value ?? []).root
-            outcomes[record.offset] = (root["reason"]?.string, root["keyId"]?.string, false)
+            // An operator's command names a key, and is no device's.
+            let isOperators = root["path"]?.string?.hasPrefix("v1/operator:") == true
+            outcomes[record.offset] = (root["reason"]?.string, isOperators ? nil : root["keyId"]?.string, false)
         }
         for record in try lab.captured(output + "/dead-letters.ndjson") {
             let header = record.headers.last { $0.name.elementsEqual("dlq.reason".utf8) }
