@@ -14,8 +14,23 @@ extension Configuration {
                 "kafka.properties: bootstrap.servers is missing; set it to the brokers' addresses, such as 127.0.0.1:9092."
             )
         }
+        if properties.lacksTokens {
+            throw ConfigurationFault(
+                "kafka.properties: sasl.mechanisms=OAUTHBEARER has nowhere to get tokens from; set "
+                    + "sasl.oauthbearer.method=oidc, the client's id, its secret and the token endpoint."
+            )
+        }
         // librdkafka judges combinations of lines, and the files that they name, only when a client is made.
         _ = try ConfigurationFault.explaining { () throws(KafkaFault) in try Admin(properties) }
         return properties.pairs.map { ($0.name, $0.value) }
+    }
+}
+
+extension KafkaProperties {
+    /// Without tokens librdkafka would wait for one, silently.
+    fileprivate var lacksTokens: Bool {
+        let mechanism = self["sasl.mechanisms"] ?? self["sasl.mechanism"]
+        return (self["security.protocol"] ?? "").lowercased().hasPrefix("sasl") && mechanism == "OAUTHBEARER"
+            && self["sasl.oauthbearer.method"] != "oidc" && self["enable.sasl.oauthbearer.unsecure.jwt"] != "true"
     }
 }

@@ -1,4 +1,4 @@
-internal import Kafka
+package import Kafka
 
 /// A log on Kafka as others see it, at one moment: what this process knows without asking the broker.
 package struct LogSight: Sendable {
@@ -8,6 +8,8 @@ package struct LogSight: Sendable {
     package var restoring: [Int32: Int64] = [:]
     /// Errors that the consumer has reported so far, by librdkafka's names.
     package var errors: [String: Int] = [:]
+    /// The consumer's last connection error; the connection may be back.
+    package var connectionFault: KafkaFault?
     /// librdkafka's statistics of the consumer, JSON; empty = none came yet.
     package var statistics: [UInt8] = []
 
@@ -21,6 +23,7 @@ extension KafkaRecordLog {
         sight.committed = partitions.committed
         sight.restoring = restore?.remaining ?? [:]
         sight.errors = pastErrors.merging(consumer.errorCounts, uniquingKeysWith: +)
+        sight.connectionFault = consumer.connectionFault
         sight.statistics = consumer.statistics
         return sight
     }

@@ -16,10 +16,20 @@ package final class Admin {
 
     /// Every topic that this client may see.
     package func topics(timeoutMilliseconds: Int = 10_000) throws(KafkaFault) -> [TopicDescription] {
+        // A refusal is known soon: the rest of the time is for brokers that do not answer.
+        let first = min(timeoutMilliseconds, Self.refusalMilliseconds)
         do throws(KafkaFault) {
-            return try handle.topics(timeoutMilliseconds: timeoutMilliseconds)
+            return try handle.topics(timeoutMilliseconds: first)
+        } catch {
+            let fault = refused(error)
+            guard error.isRetriable, !fault.isRefusal, first < timeoutMilliseconds else { throw fault }
+        }
+        do throws(KafkaFault) {
+            return try handle.topics(timeoutMilliseconds: timeoutMilliseconds - first)
         } catch { throw refused(error) }
     }
+
+    private static let refusalMilliseconds = 3_000
 
     /// A refused client sees only a timeout: replaces it by the refusal behind it, if there was one.
     func refused(_ fault: KafkaFault) -> KafkaFault {

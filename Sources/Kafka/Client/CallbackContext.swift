@@ -38,6 +38,10 @@ final class CallbackContext {
     private(set) var errorCounts: [String: Int] = [:]
     /// The library's last statistics, JSON; empty where `statistics.interval.ms` is 0, or none came yet.
     private(set) var statistics: [UInt8] = []
+    /// What OpenSSL says of brokers' certificates.
+    let certificates = CertificateCheck()
+    /// Whether this client has a certificate of its own.
+    var hasCertificate = false
     /// The last connection error.
     private(set) var lastConnectionFault: KafkaFault?
 
@@ -90,7 +94,7 @@ final class CallbackContext {
         }
     }
 
-    private static func from(_ opaque: UnsafeMutableRawPointer?) -> CallbackContext? {
+    static func from(_ opaque: UnsafeMutableRawPointer?) -> CallbackContext? {
         // The pointer is the one registered above, of an object that outlives the client.
         unsafe opaque.map { unsafe Unmanaged<CallbackContext>.fromOpaque($0).takeUnretainedValue() }
     }
@@ -99,7 +103,16 @@ final class CallbackContext {
         errorCounts[KafkaFault(code, reason).name, default: 0] += 1
         // "All brokers are down" follows the error that says why; keep that one.
         guard code != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN || lastConnectionFault == nil else { return }
-        lastConnectionFault = KafkaFault(code, reason)
+        lastConnectionFault = connectionFault(code, reason)
+    }
+
+    private func connectionFault(_ code: rd_kafka_resp_err_t, _ reason: String) -> KafkaFault {
+        let error = certificates.error
+        guard let words = TLSWords.explained(reason, verifyError: error, hasCertificate: hasCertificate) else {
+            return KafkaFault(code, reason).suspecting(oldClient: code == RD_KAFKA_RESP_ERR__AUTHENTICATION)
+        }
+        return KafkaFault(words.kind == .broken ? code : RD_KAFKA_RESP_ERR__AUTHENTICATION, words.sentence)
+            .suspecting(oldClient: words.kind == .ours)
     }
 
     /// The line reads: Failed to add partition "topic" [0] to transaction: Broker: Topic authorization failed.

@@ -15,12 +15,16 @@ final class ClientHandle {
         // The configuration is ours until rd_kafka_new succeeds; from then on it belongs to the client.
         let configuration = try unsafe properties.makeConfiguration(for: kind)
         unsafe context.register(in: configuration, for: kind)
+        if properties.checksCertificates {
+            context.hasCertificate = properties.hasCertificate
+            unsafe context.certificates.register(in: configuration)
+        }
         let type = kind == .consumer ? RD_KAFKA_CONSUMER : RD_KAFKA_PRODUCER
         var complaint = [CChar](repeating: 0, count: 512)
         guard let pointer = unsafe rd_kafka_new(type, configuration, &complaint, complaint.count) else {
             unsafe rd_kafka_conf_destroy(configuration)
             let text = complaint.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-            throw .invalid("kafka properties: \(String(decoding: text, as: UTF8.self))")
+            throw .invalid(ConfigurationWords.explained(String(decoding: text, as: UTF8.self), properties))
         }
         // Null means: with everything else that is polled.
         if context.readsLog { _ = unsafe rd_kafka_set_log_queue(pointer, nil) }
@@ -80,4 +84,16 @@ final class ClientHandle {
 /// The library's timeouts are 32-bit milliseconds; -1 would wait without end.
 func clampedMilliseconds(_ milliseconds: Int) -> Int32 {
     Int32(clamping: max(0, milliseconds))
+}
+
+extension KafkaProperties {
+    /// Whether clients verify brokers' certificates.
+    fileprivate var checksCertificates: Bool {
+        let protocolName = (self["security.protocol"] ?? "").lowercased()
+        return protocolName.hasSuffix("ssl") && self["enable.ssl.certificate.verification"] != "false"
+    }
+
+    fileprivate var hasCertificate: Bool {
+        ["ssl.certificate.location", "ssl.certificate.pem", "ssl.keystore.location"].contains { self[$0] != nil }
+    }
 }

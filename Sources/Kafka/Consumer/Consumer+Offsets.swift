@@ -45,6 +45,9 @@ extension Consumer {
     /// Errors that the client has reported so far, by librdkafka's names. Call it on the thread that polls.
     package var errorCounts: [String: Int] { handle.context.errorCounts }
 
+    /// The last connection error, of a connection that may have come back since.
+    package var connectionFault: KafkaFault? { handle.context.lastConnectionFault }
+
     /// The library's last statistics, JSON; empty = none came yet. Call it on the thread that polls.
     package var statistics: [UInt8] { handle.context.statistics }
 

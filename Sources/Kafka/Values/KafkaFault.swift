@@ -17,6 +17,8 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
     package let isRetriable: Bool
     /// Records written since the last commit must not be committed: abort, then rewind.
     package private(set) var requiresAbort: Bool
+    /// A client that is made now reads passwords and certificates that may be newer, and may be let in.
+    package private(set) var mayNeedNewClient = false
     /// The topic that the broker refused, if the library named it separately from the action.
     package private(set) var refusedTopic: String?
     /// The partition that was read, if the fault is one partition's.
@@ -102,6 +104,13 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
     package func saying(_ message: String) -> KafkaFault {
         var fault = self
         fault.message = message
+        return fault
+    }
+
+    /// The same fault of a connection, which a client may have that was made too long ago.
+    package func suspecting(oldClient: Bool) -> KafkaFault {
+        var fault = self
+        fault.mayNeedNewClient = oldClient
         return fault
     }
 

@@ -1,30 +1,61 @@
+internal import Kafka
 internal import Settings
 
-/// Notices when the connection to all brokers is gone, and when it is back.
+/// Notices when the connection to all brokers is gone, why it does not come back, and when it is back.
 struct BrokerLink {
+    /// How long the brokers may refuse a password or a certificate before the worker ends, in milliseconds.
+    static let refusalLimit: Int64 = 15_000
+
     private var isAway = false
     /// Since when, in milliseconds.
     private var since: Int64 = 0
+    /// The refusal that was logged last.
+    private var refusal: String?
+    /// Since when a new client might be let in where this one is refused.
+    private var outdatedSince: Int64?
+    /// Set once that lasts: a start reads passwords and certificates again, and nothing else does.
+    private(set) var lockout: String?
 
     /// - Parameters:
     ///   - isAway: no client is connected to any broker it knows.
     ///   - reason: the last fault that a client reported.
+    ///   - refusal: the last fault of a connection, if it refused this worker or a broker.
     ///   - now: milliseconds of a clock that never goes back.
-    /// - Returns: the event of a change.
-    mutating func look(isAway: Bool, reason: String?, at now: Int64) -> LogEvent? {
-        guard isAway != self.isAway else { return nil }
-        self.isAway = isAway
-        guard !isAway else {
-            since = now
+    /// - Returns: the events of changes.
+    mutating func look(isAway: Bool, reason: String?, refusal: KafkaFault? = nil, at now: Int64) -> [LogEvent] {
+        guard isAway else { return back(at: now) }
+        var events: [LogEvent] = []
+        if !self.isAway {
+            (self.isAway, since) = (true, now)
             let why = reason.map { ": \($0)" } ?? ""
-            return LogEvent(.error, .brokerLost, "no broker is connected\(why); the work waits and nothing is lost")
+            events.append(LogEvent(.error, .brokerLost, "no broker is connected\(why); \(Self.comfort)"))
+            self.refusal = refusal?.message
         }
-        let seconds = Int(max(0, now - since + 500) / 1000)
-        return LogEvent(
-            .info,
-            .brokerBack,
-            "a broker is connected again, after \(seconds) s",
-            counts: [LogEvent.Count("seconds", seconds)]
-        )
+        note(refusal, at: now)
+        if let message = refusal?.message, message != self.refusal {
+            self.refusal = message
+            events.append(LogEvent(.error, .brokerLost, "no broker can be connected: \(message); \(Self.comfort)"))
+        }
+        return events
     }
+
+    private mutating func note(_ refusal: KafkaFault?, at now: Int64) {
+        guard let refusal, refusal.mayNeedNewClient else { return outdatedSince = nil }
+        let begin = outdatedSince ?? now
+        outdatedSince = begin
+        guard now - begin >= Self.refusalLimit else { return }
+        lockout =
+            "no broker can be connected: \(refusal.message); passwords and certificates are read at the start only, so "
+            + "this worker ends to be started again, and nothing is lost"
+    }
+
+    private mutating func back(at now: Int64) -> [LogEvent] {
+        guard isAway else { return [] }
+        (isAway, refusal, outdatedSince) = (false, nil, nil)
+        let seconds = Int(max(0, now - since + 500) / 1000)
+        let count = LogEvent.Count("seconds", seconds)
+        return [LogEvent(.info, .brokerBack, "a broker is connected again, after \(seconds) s", counts: [count])]
+    }
+
+    private static let comfort = "the work waits and nothing is lost"
 }

@@ -1,3 +1,5 @@
+internal import Broker
+internal import Kafka
 internal import Pipeline
 internal import Settings
 
@@ -23,6 +25,9 @@ struct RunNews {
         (looked, shown) = (now, now)
     }
 
+    /// Why the worker has to end: the brokers refuse what it read at its start.
+    var lockout: String? { link.lockout }
+
     /// To be called some times a second.
     mutating func look(_ tally: LoopTally) {
         let now = Uptime.milliseconds() ?? 0
@@ -31,8 +36,13 @@ struct RunNews {
             looked = now
             let snapshot = monitor.snapshot()
             lag = snapshot.totalLag
-            let reason = monitor.lastFault?.sentence
-            if let event = link.look(isAway: snapshot.brokers.isAway, reason: reason, at: now) { log.log(event) }
+            let fault = snapshot.logs.lazy.compactMap(\.connectionFault).first
+            for event in link.look(
+                isAway: snapshot.brokers.isAway,
+                reason: fault?.message ?? monitor.lastFault?.sentence,
+                refusal: fault.flatMap { $0.isRefusal ? $0 : nil },
+                at: now
+            ) { log.log(event) }
         }
         if let event = heartbeat.beat(tally, lag: lag, at: now) { log.log(event) }
         guard log.style == .terminal, now - shown >= Self.progressPause else { return }

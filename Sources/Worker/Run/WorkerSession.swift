@@ -242,6 +242,11 @@ final class WorkerSession {
             restoring.update(restore, total: restored.total)
             sessions.update(tally)
             news.look(tally)
+            if let lockout = news.lockout {
+                log.log(.error, .stopped, lockout)
+                // At once: no broker is connected that an orderly exit could tell.
+                leave(with: ExitCode.failed)
+            }
             guard let hung = lanes.look() else { return }
             log.log(.error, .laneHung, hung.sentence(topic: configuration.topics.requests))
             // At once: an orderly exit would wait for the thread that hangs.

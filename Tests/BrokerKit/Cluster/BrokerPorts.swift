@@ -8,6 +8,10 @@ package struct BrokerPorts: Sendable {
     var plain: UInt16
     var controller: UInt16
     var sasl: UInt16
+    /// TLS without client certificates, with them, and with passwords and tokens.
+    var tls: UInt16
+    var mutual: UInt16
+    var saslTLS: UInt16
     /// Where the broker serves what comes through a network, and the port that it advertises to such clients.
     var via: UInt16
     var advertised: UInt16
@@ -17,6 +21,9 @@ package struct BrokerPorts: Sendable {
             plain: freePort(),
             controller: freePort(),
             sasl: freePort(),
+            tls: freePort(),
+            mutual: freePort(),
+            saslTLS: freePort(),
             via: freePort(),
             advertised: freePort()
         )

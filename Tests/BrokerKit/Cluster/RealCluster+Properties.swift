@@ -3,7 +3,7 @@ internal import Foundation
 extension RealCluster {
     /// A broker's server.properties. Of two lines with one name the later counts.
     func brokerProperties(_ id: Int) -> String {
-        let own = common + listeners(id) + (settings.brokers == 3 ? three : one) + access + disk(id)
+        let own = common + listeners(id) + (settings.brokers == 3 ? three : one) + access + encryption + disk(id)
         return (own + settings.properties).map { "\($0.name)=\($0.value)\n" }.joined()
     }
 
@@ -44,6 +44,10 @@ extension RealCluster {
         let voters = brokerIDs.map { "\($0)@127.0.0.1:\(ports[$0 - 1].controller)" }.joined(separator: ",")
         var clients = "PLAINTEXT://127.0.0.1:\(mine.plain)"
         if hasUsers { clients += ",SASL_PLAINTEXT://127.0.0.1:\(mine.sasl)" }
+        if tls != nil {
+            clients += ",TLS://127.0.0.1:\(mine.tls),MUTUAL://127.0.0.1:\(mine.mutual)"
+            clients += ",SASLTLS://127.0.0.1:\(mine.saslTLS)"
+        }
         let via = settings.hasNetwork ? [mine.via, mine.advertised].map { ",VIA://127.0.0.1:\($0)" } : ["", ""]
         return [
             ("node.id", String(id)), ("controller.quorum.voters", voters), ("log.dirs", "\(folder.path)/\(id)/data"),
@@ -51,7 +55,8 @@ extension RealCluster {
             ("advertised.listeners", clients + via[1]),
             (
                 "listener.security.protocol.map",
-                "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT,VIA:PLAINTEXT"
+                "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT,VIA:PLAINTEXT,"
+                    + "TLS:SSL,MUTUAL:SSL,SASLTLS:SASL_SSL"
             ),
         ]
     }
@@ -76,6 +81,8 @@ extension RealCluster {
             ("super.users", "User:ANONYMOUS"),
         ]
     }
+
+    private var encryption: Lines { tls?.properties(settings.users) ?? [] }
 
     /// The metadata stays on the ordinary disk, so that a full one is the topics' trouble alone.
     private func disk(_ id: Int) -> Lines {

@@ -9,6 +9,8 @@ package struct ClusterSettings: Sendable {
     /// Users of the SASL listener (SCRAM-SHA-256 and PLAIN). With users there are access rules: clients without a
     /// name, on the plain listener, may do everything, and users what ``RealCluster/add(_:)`` allows.
     package var users: [ClusterUser] = []
+    /// Adds the listeners of ``ClusterTLS``.
+    package var hasTLS = false
     /// Puts the brokers' data on memory disks of this size; needs the right to mount.
     package var diskMegabytes: Int?
     /// Where everything lies, and stays; nil = a temporary folder that goes with the cluster.
@@ -52,6 +54,8 @@ package final class RealCluster: @unchecked Sendable {
     package let bootstrapServers: String
     /// Of the SASL listener; there are users only where the settings name some.
     package let saslServers: String
+    /// nil = the settings ask for no TLS.
+    package let tls: ClusterTLS?
     /// The proxy between clients and brokers: clients use its ``NetworkProxy/bootstrapServers``; nil = no proxy.
     package let network: NetworkProxy?
     package let folder: URL
@@ -72,6 +76,7 @@ package final class RealCluster: @unchecked Sendable {
             settings.hasNetwork ? try NetworkProxy(ports.map { .init(listen: $0.advertised, broker: $0.via) }) : nil
         let base = settings.folder ?? FileManager.default.temporaryDirectory
         folder = base.appendingPathComponent("kafka-\(UUID().uuidString)")
+        tls = settings.hasTLS ? try ClusterTLS(ports, in: folder.appending(path: "tls")) : nil
         for id in 1...settings.brokers {
             let home = folder.appendingPathComponent(String(id))
             try FileManager.default.createDirectory(at: home, withIntermediateDirectories: true)

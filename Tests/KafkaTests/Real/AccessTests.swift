@@ -41,18 +41,6 @@ struct AccessTests {
         return try ProgramWorkplace(prefix, topics: .workplace) { $0.kafka = access + kafka }
     }
 
-    /// All that the worker needs on these names, as the Operating page lists it.
-    private static func rules(_ user: String, _ workplace: ProgramWorkplace) -> [AccessRule] {
-        let outputs = ["results", "tokens", "events", "dead-letters", "ledger"].map(workplace.topic)
-        let (requests, ledger) = (workplace.requests, workplace.topic("ledger"))
-        return [
-            AccessRule(user, ["Read"], on: [.topic(requests), .topic(ledger), .group(workplace.group)]),
-            AccessRule(user, ["Write", "DescribeConfigs"], on: outputs.map { .topic($0) }),
-            AccessRule(user, ["DescribeConfigs"], on: [.topic(requests)]),
-            AccessRule(user, ["Write", "Describe"], on: [.transactionalID(workplace.group + "-one")]),
-        ]
-    }
-
     /// The same rules by name prefix, for a user with more than one workplace.
     private static func rules(_ user: String, prefix: String) -> [AccessRule] {
         var rules = [
@@ -66,7 +54,7 @@ struct AccessTests {
 
     @Test func `with the listed rights, and no others, every request is answered`() throws {
         let workplace = try workplace("strict", user: "strict")
-        try cluster().add(Self.rules("strict", workplace))
+        try cluster().add(AccessRule.least("strict", workplace))
         try workplace.publish(500)
         // Under the name that the worker will have: the rights to its transactional id are looked at too.
         let check = try workplace.start("run", "--check", "--instance", "one")

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import JSON
+internal import Kafka
 internal import Pipeline
 internal import Settings
 internal import Testing
@@ -109,12 +110,29 @@ struct EventLogTests {
 struct RunNewsTests {
     @Test func `a lost connection is one event, and its return another`() {
         var link = BrokerLink()
-        #expect(link.look(isAway: false, reason: nil, at: 0) == nil)
-        let lost = link.look(isAway: true, reason: "connection refused", at: 1_000)
+        #expect(link.look(isAway: false, reason: nil, at: 0).isEmpty)
+        let lost = link.look(isAway: true, reason: "connection refused", at: 1_000).first
         #expect(lost?.name == .brokerLost && lost?.message.contains("connection refused") == true)
-        #expect(link.look(isAway: true, reason: nil, at: 2_000) == nil)
-        let back = link.look(isAway: false, reason: nil, at: 61_000)
+        #expect(link.look(isAway: true, reason: nil, at: 2_000).isEmpty)
+        let back = link.look(isAway: false, reason: nil, at: 61_000).first
         #expect(back?.name == .brokerBack && back?.counts == [LogEvent.Count("seconds", 60)])
+    }
+
+    /// A client certificate that the brokers refuse, and a broker's certificate that is to be renewed there.
+    @Test(arguments: [true, false])
+    func `only a refusal of what is read at the start ends the worker, after 15 s of it`(isOld: Bool) {
+        let fault = KafkaFault(code: -169, name: "_AUTHENTICATION", message: "refused").suspecting(oldClient: isOld)
+        var link = BrokerLink()
+        #expect(link.look(isAway: true, reason: nil, at: 0).count == 1)
+        let said = link.look(isAway: true, reason: "refused", refusal: fault, at: 1_000)
+        #expect(said.map(\.name) == [.brokerLost] && said[0].message.contains("refused"))
+        #expect(link.look(isAway: true, reason: "refused", refusal: fault, at: 15_999).isEmpty && link.lockout == nil)
+        var returned = link
+        #expect(link.look(isAway: true, reason: "refused", refusal: fault, at: 16_000).isEmpty)
+        #expect((link.lockout != nil) == isOld && link.lockout?.contains("refused") ?? true)
+        #expect(returned.look(isAway: false, reason: nil, refusal: fault, at: 16_000).map(\.name) == [.brokerBack])
+        _ = returned.look(isAway: true, reason: nil, refusal: fault, at: 17_000)
+        #expect(returned.lockout == nil)
     }
 
     @Test func `the heartbeat counts what came since the last`() {

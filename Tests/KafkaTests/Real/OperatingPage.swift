@@ -1,0 +1,17 @@
+import Foundation
+
+/// The Operating page's examples of kafka.properties.
+enum OperatingPage {
+    /// The lines of the example that begins with this comment, as the page has them.
+    static func properties(_ name: String) throws -> [String] {
+        let root = (0..<4).reduce(URL(filePath: #filePath)) { path, _ in path.deletingLastPathComponent() }
+        let page = root.appending(path: "Sources/attest-worker/Documentation.docc/Operating.md")
+        let text = try String(contentsOf: page, encoding: .utf8)
+        let start = "```properties\n# \(name)"
+        guard let begin = text.firstRange(of: start)?.upperBound,
+            let end = text[begin...].firstRange(of: "\n```")?.lowerBound
+        else { throw CocoaError(.fileReadCorruptFile) }
+        // The first is the rest of the comment, which may be empty.
+        return text[begin..<end].split(separator: "\n", omittingEmptySubsequences: false).dropFirst().map(String.init)
+    }
+}
