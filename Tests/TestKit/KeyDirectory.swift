@@ -60,8 +60,9 @@ package struct KeyDirectory {
     }
 
     package func load() throws(ConfigurationFault) -> LoadedConfiguration {
-        _ = try files.load()
-        return try LoadedConfiguration.load(directory: path)
+        let loaded = try LoadedConfiguration.load(directory: path)
+        SchemaAgreement.check(path, nil)
+        return loaded
     }
 
     /// The fault's message, the directory's own path taken out; nil if everything loads.

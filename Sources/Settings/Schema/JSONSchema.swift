@@ -37,6 +37,13 @@ package enum JSONSchema {
         .object([JSONTree.Member(name: "enum", value: .array(names.map { .string($0) }))])
     }
 
+    /// Words to which a later version may add: today's stand in `examples`.
+    package static func openChoice(_ names: [String]) -> JSONTree {
+        var schema = string(pattern: "^[A-Za-z0-9:-]+$")
+        schema["examples"] = .array(names.map { .string($0) })
+        return schema
+    }
+
     package static func list(of element: JSONTree, atLeast least: Int = 0) -> JSONTree {
         var schema = JSONTree(["type": "array"])
         schema["items"] = element

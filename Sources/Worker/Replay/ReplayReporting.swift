@@ -39,7 +39,7 @@ struct ReplayReporting {
         var verdicts = OldVerdicts()
         let lines = try CaptureLines(path: path, skipsBadLines: false)
         while let record = try lines.next() { verdicts.add(record.value, outcomes) }
-        guard verdicts.unreadable == 0 || verdicts.count > 0 else {
+        guard verdicts.count > 0 else {
             throw CommandFault("\(path) has no results: --diff takes results.ndjson of an earlier replay.")
         }
         return verdicts
@@ -57,8 +57,8 @@ struct ReplayReporting {
             lanes: summary.lanes,
             engine: summary.engine,
             warnings: summary.warnings,
-            skippedLines: summary.tally.skippedLines
-        )
+            skippedLines: replay.skipsBadLines ? summary.tally.skippedLines : nil
+        ).withCommand
         try file.write(ReplayReport(facts: facts, run: run).html)
         try file.close()
     }

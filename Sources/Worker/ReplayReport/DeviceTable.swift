@@ -9,7 +9,7 @@ internal import Crypto
 struct DeviceTable {
     struct Device {
         /// The 16 hex digits that events have, as a number.
-        let label: UInt64
+        var label: UInt64
         var records = 0
         /// Not accepted, dead letters excepted.
         var refused = 0
@@ -51,6 +51,8 @@ struct DeviceTable {
         let key = keyID.map { Name($0.recordKey) }
         guard let name = installation.map({ Name($0.utf8) }) ?? key else { return nil }
         if let known = places[name] ?? key.flatMap({ places[$0] }) {
+            // From now on its events have the installation's digest.
+            if installation != nil, places[name] == nil { devices[Int(known)].label = name.first }
             note(name, known)
             if let key { note(key, known) }
             return Int(known)

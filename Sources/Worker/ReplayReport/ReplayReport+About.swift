@@ -20,14 +20,16 @@ extension ReplayReport {
 
     private var rows: [(String, String)] {
         var rows = [("program", "attest-worker \(run.version)"), ("configuration", run.configuration)]
-        for capture in run.captures {
+        for capture in run.captures.prefix(RunFacts.mostCaptures) {
             rows.append(("capture", capture.path + (capture.bytes.map { ", " + Figure.bytes($0) } ?? "")))
         }
+        let more = run.captures.count - RunFacts.mostCaptures
+        if more > 0 { rows.append(("more captures", more.grouped)) }
         if let keys = run.keys { rows.append(("keys", keys)) }
         if let old = run.old { rows.append(("compared with", old)) }
         rows.append(("lanes", run.lanes.grouped))
         rows.append(("signature engine", run.engine))
-        if run.skippedLines > 0 { rows.append(("lines left out", run.skippedLines.grouped)) }
+        if let skipped = run.skippedLines, skipped > 0 { rows.append(("lines left out", skipped.grouped)) }
         return rows + run.warnings.map { ("warning", $0) }
     }
 

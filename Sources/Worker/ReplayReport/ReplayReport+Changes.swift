@@ -15,6 +15,10 @@ extension ReplayReport {
             Markup.tile("Newly accepted", gained.grouped, "", "t-ok", &tiles)
             Markup.tile("No longer accepted", lost.grouped, "", "t-no", &tiles)
         }
+        if diff.unmatched > 0 { page.note("\(Figure.count(diff.unmatched, "record")) had no earlier result.") }
+        if diff.leftOver > 0 {
+            page.note("\(Figure.count(diff.leftOver, "earlier result")) had no record in this replay.")
+        }
         if diff.old.unreadable > 0 {
             page.note("\(Figure.count(diff.old.unreadable, "record")) of the earlier results could not be read.")
         }
@@ -29,7 +33,7 @@ extension ReplayReport {
         }
     }
 
-    private func count(_ diff: VerdictDiff, _ isMeant: (OutcomeList.Index?, OutcomeList.Index) -> Bool) -> Int {
+    private func count(_ diff: VerdictDiff, _ isMeant: (OutcomeList.Index, OutcomeList.Index) -> Bool) -> Int {
         diff.entries.reduce(0) { isMeant($1.key.old, $1.key.new) ? $0 + $1.value.records : $0 }
     }
 
@@ -66,8 +70,7 @@ extension ReplayReport {
         if rest > 0 { cell.element("div", "and \(rest.grouped) more") }
     }
 
-    private func name(ofOld old: OutcomeList.Index?) -> String {
-        guard let old else { return "no result" }
-        return old == OldVerdicts.otherReason ? "a reason of another version" : outcomes.name(Int(old))
+    private func name(ofOld old: OutcomeList.Index) -> String {
+        old == OldVerdicts.otherReason ? "a reason of another version" : outcomes.name(Int(old))
     }
 }

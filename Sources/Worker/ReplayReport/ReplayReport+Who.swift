@@ -3,7 +3,7 @@ internal import Log
 /// 5: the devices with most refusals, a mark for each of their requests.
 extension ReplayReport {
     private static let mostDevices = 20
-    private static let mostMarks = 300
+    static let mostMarks = 300
 
     func who(_ page: inout Markup) {
         let places = facts.devices.devices.indices.filter { facts.devices[$0].refused > 0 }
@@ -22,6 +22,9 @@ extension ReplayReport {
         )
         if facts.marks.isFull || facts.devices.recordsBeyond > 0 {
             page.note("There were more requests than are kept: later ones have no mark here.")
+        }
+        if marks.values.contains(where: { $0.count > Self.mostMarks }) {
+            page.note("Of a device with more than \(Self.mostMarks) requests some have a mark, evenly chosen.")
         }
         page.card { card in
             for place in shown { strip(place, marks[place] ?? [], times.min() ?? 0, times.max() ?? 0, &card) }
@@ -73,15 +76,19 @@ extension ReplayReport {
         }
     }
 
-    /// What was not accepted stays; of accepted ones as many as fit.
-    private static func thinned(_ marks: [MarkLog.Mark]) -> [MarkLog.Mark] {
+    /// Of more marks than fit, some of both kinds, evenly chosen; a sixth is for accepted ones.
+    static func thinned(_ marks: [MarkLog.Mark]) -> [MarkLog.Mark] {
         guard marks.count > mostMarks else { return marks }
-        let refused = Array(marks.filter { $0.outcome != OutcomeList.accepted }.prefix(mostMarks))
+        let refused = marks.filter { $0.outcome != OutcomeList.accepted }
         let accepted = marks.filter { $0.outcome == OutcomeList.accepted }
-        let room = mostMarks - refused.count
-        guard room > 0 else { return refused }
-        let step = max(1, (accepted.count + room - 1) / room)
-        return stride(from: 0, to: accepted.count, by: step).map { accepted[$0] } + refused
+        let room = min(accepted.count, max(mostMarks / 6, mostMarks - refused.count))
+        return some(accepted, room) + some(refused, mostMarks - room)
+    }
+
+    /// At most so many of them, evenly chosen.
+    private static func some(_ marks: [MarkLog.Mark], _ most: Int) -> [MarkLog.Mark] {
+        guard marks.count > most else { return marks }
+        return (0..<most).map { marks[$0 * marks.count / most] }
     }
 
     private func draw(_ mark: MarkLog.Mark, _ first: Int64, _ last: Int64, _ svg: inout Markup) {

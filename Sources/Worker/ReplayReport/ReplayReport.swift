@@ -68,8 +68,9 @@ struct ReplayReport {
         guard let first = reasons.first else { return "Every request was accepted." }
         let count = reasons.reduce(0) { $0 + facts.records[$1] }
         let share = Figure.share(facts.records[first], of: count)
+        let devices = facts.recordDevices[first]
         return "The most frequent reason is \(outcomes.name(first)): \(share) of what was not accepted, "
-            + "\(Figure.count(facts.records[first], "record")) of "
-            + "\(Figure.count(facts.recordDevices[first], "device"))."
+            + Figure.count(facts.records[first], "record")
+            + (devices > 0 ? " of \(Figure.count(devices, "device"))." : ".")
     }
 }

@@ -12,27 +12,37 @@ struct RunFacts {
     var lanes: Int
     var engine: String
     var warnings: [String]
-    var skippedLines: Int
+    /// nil = a line that is no record ended the run.
+    var skippedLines: Int?
+    /// What stands for each record's command, where that would be too long; nil where it is not.
+    private(set) var commandForAll: String?
 
     /// A longer command stands once, not with each record.
     private static let mostCommandBytes = 320
 
-    /// What stands for each record's command, where that would be too long; nil where it is not.
-    var commandForAll: String? {
+    static let mostCaptures = 20
+
+    /// The same with ``commandForAll``, which is too costly to make for each record.
+    var withCommand: RunFacts {
+        var run = self
         let command = explains("PARTITION/OFFSET")
-        return command.utf8.count > Self.mostCommandBytes ? command : nil
+        run.commandForAll = command.utf8.count > Self.mostCommandBytes ? command : nil
+        return run
     }
 
     /// A command that explains a record of these captures.
     func explains(_ place: String) -> String {
         var words = ["attest-worker", "inspect", "--config", configuration]
-        let paths = captures.map(\.path)
-        if let keys, keys != "-" { words += ["--keys", keys] }
+        let paths = captures.prefix(Self.mostCaptures).map(\.path)
+        if let keys { words += ["--keys", keys == "-" ? "KEYS" : keys] }
+        if skippedLines != nil { words.append("--skip-bad-lines") }
         words += ["--input", paths.count == 1 && paths[0] != "-" ? paths[0] : "-", "--record", place]
         let command = words.map(Self.quoted).joined(separator: " ")
         if paths.contains("-") { return "cat CAPTURE | " + command }
         // The state comes from all captures before the record, so they are read as one again.
-        return paths.count == 1 ? command : "cat " + paths.map(Self.quoted).joined(separator: " ") + " | " + command
+        guard captures.count > 1 else { return command }
+        let rest = captures.count > paths.count ? " …" : ""
+        return "cat " + paths.map(Self.quoted).joined(separator: " ") + rest + " | " + command
     }
 
     /// A word of a shell's command line.

@@ -29,8 +29,7 @@ struct OldVerdicts {
 /// What a changed configuration changes: how many records went from one verdict to another.
 struct VerdictDiff {
     struct Change: Hashable {
-        /// nil = no result.
-        let old: OutcomeList.Index?
+        let old: OutcomeList.Index
         let new: OutcomeList.Index
     }
 
@@ -47,13 +46,17 @@ struct VerdictDiff {
     private(set) var entries: [Change: Entry] = [:]
     private(set) var compared = 0
     private(set) var same = 0
+    /// Requests without an earlier result.
+    private(set) var unmatched = 0
 
     init(_ old: OldVerdicts) { self.old = old }
 
     /// - Parameter isLetter: dead letters have no result, in the old run neither.
     mutating func add(_ place: RecordPlace, _ new: OutcomeList.Index, isLetter: Bool, app: Int?) {
-        let before = old[place]
-        guard before != nil || !isLetter else { return }
+        guard let before = old[place] else {
+            if !isLetter { unmatched += 1 }
+            return
+        }
         compared += 1
         guard before != new else { return same += 1 }
         var entry = entries[Change(old: before, new: new)] ?? Entry()
@@ -65,9 +68,12 @@ struct VerdictDiff {
 
     var changed: Int { compared - same }
 
+    /// Earlier results that no record of this run belongs to.
+    var leftOver: Int { old.count - compared }
+
     /// The most frequent first.
     var rows: [(change: Change, entry: Entry)] {
-        func order(_ change: Change) -> (Int, Int) { (change.old.map(Int.init) ?? -1, Int(change.new)) }
+        func order(_ change: Change) -> (Int, Int) { (Int(change.old), Int(change.new)) }
         return entries.map { ($0.key, $0.value) }.sorted { left, right in
             left.1.records == right.1.records
                 ? order(left.0) < order(right.0) : left.1.records > right.1.records

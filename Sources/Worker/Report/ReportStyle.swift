@@ -97,8 +97,8 @@ enum ReportStyle {
         @media (max-width:640px){main{padding:16px 10px 48px}.card{padding:12px}
         .line{grid-template-columns:1fr auto;padding:4px 0}.line>.chart{grid-column:1/-1;grid-row:2}
         .why .say{grid-template-columns:1fr;gap:0}.why dd{margin-bottom:6px}
-        td:first-child{min-width:5.5rem}.axis .mid{display:none}svg.time{height:150px}table{font-size:.8125rem}th,td{padding:4px 6px}
-        ol.records dl{grid-template-columns:1fr}ol.records dd{margin-bottom:4px}td.w{min-width:9rem}}
+        td:first-child{min-width:5.5rem}.axis .mid{display:none}svg.time{height:150px}table{font-size:.8125rem}th,td{padding:4px}
+        ol.records dl{grid-template-columns:1fr}ol.records dd{margin-bottom:4px}td.w{min-width:6rem}}
         """
 
     private static let paper = """

@@ -199,7 +199,7 @@ struct RolloutSection {
         page.element("h3", "By system and version")
         page.note(
             "Decided devices. A shaded rate lies above the app's, \(Figure.share(total.failed, of: total.decided)), and "
-                + "not by chance (95 %). What a refused object says of its device is its own claim."
+                + "not by chance (95 %), a blue one below. What a refused object says of its device is its own claim."
         )
         page.card { card in
             card.table(["", "devices", "failed", "rate", "95 %"]) { body in

@@ -29,13 +29,13 @@ extension ContractSchema {
     /// A misspelled member would lift a check silently: no other is allowed.
     static var keys: JSONTree {
         JSONSchema.object([
-            JSONSchema.Member("keyId", anyBase64),
+            JSONSchema.Member("keyId", anyDigest),
             JSONSchema.Member("publicKey", anyBase64),
             JSONSchema.Member("appleAppId", JSONSchema.string(atLeast: 1)),
             JSONSchema.Member("environment", JSONSchema.choice(Environment.allCases.map(\.rawValue))),
             JSONSchema.Member("counter", counter),
             optional("app", orNull(JSONSchema.string(atLeast: 1))),
-            optional("nonce", orNull(anyBase64)),
+            optional("nonce", orNull(anyDigest)),
             optional("issued", orNull(issued)),
             optional("lastRequest", orNull(lastRequest)),
             optional("banned", orNull(banned)),
@@ -45,7 +45,7 @@ extension ContractSchema {
     /// Beside the record's own headers. `request-id` and others are bytes and may stand there too.
     static var deadLetterHeaders: JSONTree {
         open([
-            JSONSchema.Member("dlq.reason", JSONSchema.choice(DeadLetterReason.allCases.map(\.rawValue))),
+            JSONSchema.Member("dlq.reason", JSONSchema.openChoice(DeadLetterReason.allCases.map(\.rawValue))),
             JSONSchema.Member("dlq.topic", JSONSchema.string(atLeast: 1)),
             JSONSchema.Member("dlq.partition", JSONSchema.string(pattern: "^[0-9]+$")),
             JSONSchema.Member("dlq.offset", JSONSchema.string(pattern: "^[0-9]+$")),
@@ -55,6 +55,9 @@ extension ContractSchema {
     }
 
     private static func orNull(_ schema: JSONTree) -> JSONTree { JSONSchema.any([schema, null]) }
+
+    /// 32 bytes in either alphabet, padded or not.
+    private static let anyDigest = JSONSchema.string(pattern: "^[A-Za-z0-9+/_-]{43}=?$")
 
     /// Either alphabet, padded or not.
     private static let anyBase64 = JSONSchema.string(pattern: "^[A-Za-z0-9+/_-]*={0,2}$")
@@ -73,7 +76,7 @@ extension ContractSchema {
     private static var lastRequest: JSONTree {
         JSONSchema.object([
             JSONSchema.Member("id", JSONSchema.string(atLeast: 1)),
-            JSONSchema.Member("valueSha256", anyBase64),
+            JSONSchema.Member("valueSha256", anyDigest),
             JSONSchema.Member("verdict", JSONSchema.string(atLeast: 1)),
             optional("iat", orNull(JSONSchema.integer(0...Int64.max))),
             optional("exp", orNull(JSONSchema.integer(0...Int64.max))),

@@ -25,7 +25,7 @@ extension ContractSchema {
         return schema
     }
 
-    static var reason: JSONTree { JSONSchema.choice(Reason.allCases.map(\.code)) }
+    static var reason: JSONTree { JSONSchema.openChoice(Reason.allCases.map(\.code)) }
 
     private static func members(_ name: String, _ inner: KeyValuePairs<String, JSONTree>) -> JSONTree {
         let value = JSONTree.object(inner.map { JSONTree.Member(name: $0.key, value: $0.value) })
@@ -71,7 +71,7 @@ extension ContractSchema {
         open(
             [
                 JSONSchema.Member("verdict", JSONSchema.choice(["accepted", "refused"])),
-                optional("reason", JSONSchema.choice(ReceiptRefusal.allCases.map { Refusal.receipt($0).code })),
+                optional("reason", JSONSchema.openChoice(ReceiptRefusal.allCases.map { Refusal.receipt($0).code })),
                 optional("type", JSONSchema.string),
             ] + times("createdAt", "expiresAt", areRequired: false)
         )

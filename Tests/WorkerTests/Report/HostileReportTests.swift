@@ -107,7 +107,7 @@ struct HostileReportTests {
             engine: "openssl",
             warnings: [path],
             skippedLines: 0
-        )
+        ).withCommand
     }
 
     @Test func `Hostile texts come out inert, with what is invisible shown`() throws {
