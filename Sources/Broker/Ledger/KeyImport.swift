@@ -1,5 +1,6 @@
 package import AppAttest
 internal import AppCheck
+internal import Crypto
 package import Kafka
 internal import Log
 internal import Pipeline
@@ -102,7 +103,8 @@ package struct KeyImport {
 
     /// - Returns: the partitions' ends.
     private mutating func readLedger() throws -> [Int64] {
-        var strays: [KeyID: Int32] = [:]
+        var (strays, banHomes): ([KeyID: Int32], [Digest: Int32]) = ([:], [:])
+        for id in wanted.ids where wanted.ban(of: id) != nil { banHomes[BanID.key(id)] = home(of: id) }
         var decoder = LedgerDecoder()
         let ends = try LedgerReader(access, partitions: partitions).readSettled { record in
             if record.value != nil { written.insert(record.partition) }
@@ -110,8 +112,9 @@ package struct KeyImport {
             case .key(let id, let stored):
                 guard wanted[id] != nil else { return }
                 if record.partition == home(of: id) { present.set(id, stored) } else { strays[id] = record.partition }
-            case .ban(let id, let ban): present.set(ban, id)
-            case .banLifted(let id): present.set(nil, id)
+            // Elsewhere a ban says nothing about the key.
+            case .ban(let id, let ban): if banHomes[id] == record.partition { present.set(ban, id) }
+            case .banLifted(let id): if banHomes[id] == record.partition { present.set(nil, id) }
             case .keyForgotten(let id):
                 if strays[id] == record.partition { strays[id] = nil }
                 if record.partition == home(of: id) { present.remove(id) }

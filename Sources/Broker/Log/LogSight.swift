@@ -10,6 +10,8 @@ package struct LogSight: Sendable {
     package var errors: [String: Int] = [:]
     /// The consumer's last connection error; the connection may be back.
     package var connectionFault: KafkaFault?
+    /// Connections of the consumer so far that were refused for what only a new client would change.
+    package var refusals = 0
     /// librdkafka's statistics of the consumer, JSON; empty = none came yet.
     package var statistics: [UInt8] = []
 
@@ -24,6 +26,7 @@ extension KafkaRecordLog {
         sight.restoring = restore?.remaining ?? [:]
         sight.errors = pastErrors.merging(consumer.errorCounts, uniquingKeysWith: +)
         sight.connectionFault = consumer.connectionFault
+        sight.refusals = consumer.refusals
         sight.statistics = consumer.statistics
         return sight
     }

@@ -8,6 +8,8 @@ package struct DeadLetter: Equatable {
     /// Milliseconds since 1970.
     package let timestamp: Int64
     package let reason: DeadLetterReason
+    /// The topic of the request.
+    package let topic: String
     /// Where the request was.
     package let origin: String
     /// Its value was left out: the request cannot be written again.
@@ -29,6 +31,7 @@ package struct DeadLetter: Equatable {
             let topic = texts["dlq.topic"], let place = texts["dlq.partition"], let offset = texts["dlq.offset"]
         else { return nil }
         (partition, self.offset, timestamp) = (record.partition, record.offset, record.timestamp)
+        self.topic = topic
         (self.reason, origin, isTruncated) = (reason, "\(topic)/\(place)/\(offset)", texts["dlq.truncated"] != nil)
         (key, value) = (record.key, record.value)
         let own = all.filter { !Self.isOurs($0) }

@@ -31,13 +31,15 @@ package final class Requeue {
     private let ends: [Watermarks]
     private var producer: TransactionalProducer?
     private var handled: [Int32: HandledLetters]
+    /// The group's offsets as this command read or wrote them last.
+    private var committed: [CommittedOffset]
     /// The letters to be written, by their reasons.
     package private(set) var rows: [DeadLetterReason: Row] = [:]
     /// Letters that are meant, and whose value was left out.
     package private(set) var truncated: [DeadLetter] = []
     /// Letters that were requeued before.
     package private(set) var done = 0
-    /// Records that no worker wrote.
+    /// Records that no worker of this requests topic wrote.
     package private(set) var foreign = 0
     /// Whether the group has an offset: else nothing was requeued, or so long ago that the broker has forgotten it.
     package private(set) var hasHistory = false
@@ -71,15 +73,25 @@ package final class Requeue {
             try TopicScan(access.properties, topic: letters, partitions: own, patience: Self.patience).ends()
         }
         self.ends = ends
-        let committed = try CommandFault.explaining("cannot read what was requeued") {
-            try BrokerRetry.ask { () throws(KafkaFault) in
-                try admin.committedOffsets(ofGroup: group, topic: letters, partitions: Array(0..<own))
-            }
-        }
+        committed = try Self.committed(admin, group, letters, own)
         handled = [:]
         hasHistory = committed.contains { $0.offset != nil }
         for found in committed { handled[found.partition] = try Self.handled(found, ends[Int(found.partition)]) }
         try plan()
+    }
+
+    private static func committed(
+        _ admin: Admin,
+        _ group: String,
+        _ letters: String,
+        _ partitions: Int32
+    ) throws -> [CommittedOffset] {
+        try CommandFault.explaining("cannot read what was requeued") {
+            try BrokerRetry.ask { () throws(KafkaFault) in
+                try admin.committedOffsets(ofGroup: group, topic: letters, partitions: Array(0..<partitions))
+            }
+        }
+        .sorted { $0.partition < $1.partition }
     }
 
     private static let trouble = "the dead letters cannot be read"
@@ -145,7 +157,10 @@ package final class Requeue {
                 )
                 try scan.read(upTo: ends) { record in
                     guard record.offset < ends[Int(record.partition)].high else { return }
-                    guard let letter = DeadLetter(record, requestIDBytes: requestIDBytes) else {
+                    // Another fleet may share the topic.
+                    guard let letter = DeadLetter(record, requestIDBytes: requestIDBytes),
+                        letter.topic == access.topics.requests
+                    else {
                         foreign += 1
                         return
                     }
@@ -170,9 +185,9 @@ package final class Requeue {
 
     // MARK: Writing
 
-    /// Letters that the open transaction has written.
+    /// Letters of the next transaction. It begins when all of them are read: while it is open no worker reads on.
     private struct Portion {
-        var letters = 0
+        var letters: [DeadLetter] = []
         var bytes = 0
         var ranges: [Int32: [Range<Int64>]] = [:]
 
@@ -186,6 +201,9 @@ package final class Requeue {
                 start = min(start, handled?.next ?? 0)
             }
             ranges[letter.partition, default: []].append(start..<letter.offset + 1)
+            guard !letter.isTruncated else { return }
+            letters.append(letter)
+            bytes += (letter.key?.count ?? 0) + (letter.value?.count ?? 0)
         }
     }
 
@@ -194,36 +212,53 @@ package final class Requeue {
     package func perform(progress: (Int) -> Void) throws -> Int {
         let group = GroupMetadata(withoutMembersOf: try Self.group(access))
         var (written, portion) = (0, Portion())
+        try read { previous, letter in
+            portion.add(letter, after: previous, handled[letter.partition])
+            guard portion.letters.count >= Self.transactionRecords || portion.bytes >= Self.transactionBytes else {
+                return
+            }
+            try write(portion, group)
+            written += portion.letters.count
+            portion = Portion()
+            progress(written)
+        }
+        if !portion.ranges.isEmpty {
+            try write(portion, group)
+            written += portion.letters.count
+            progress(written)
+        }
+        return written
+    }
+
+    private func write(_ portion: Portion, _ group: GroupMetadata) throws {
         do {
-            try read { previous, letter in
-                if portion.ranges.isEmpty { try begin() }
-                portion.add(letter, after: previous, handled[letter.partition])
-                if !letter.isTruncated { try write(letter, &portion) }
-                guard portion.letters >= Self.transactionRecords || portion.bytes >= Self.transactionBytes else {
-                    return
-                }
-                try commit(portion, group)
-                written += portion.letters
-                portion = Portion()
-                progress(written)
-            }
-            if !portion.ranges.isEmpty {
-                try commit(portion, group)
-                written += portion.letters
-                progress(written)
-            }
+            try begin()
+            for letter in portion.letters { try produce(letter) }
+            try commit(portion, group)
         } catch {
             // Best effort: the id's next owner, or the broker's time-out, ends the transaction as well.
             try? producer?.abort(timeoutMilliseconds: Self.callMilliseconds)
             throw error
         }
-        return written
     }
 
     private func begin() throws {
         // A late copy of a request must not end the next transaction: to a new producer it is an old epoch's.
-        if producer?.mayHaveRepeats ?? false { producer = try Self.takeOver(access) }
+        if producer?.mayHaveRepeats ?? false {
+            producer = try Self.takeOver(access)
+            try checkAlone()
+        }
         try explained { try writer.begin() }
+    }
+
+    /// A new producer fences whoever came meanwhile, and would write again what that one has written.
+    private func checkAlone() throws {
+        let admin = try CommandFault.explaining(Self.trouble) { try Admin(access.properties) }
+        guard try Self.committed(admin, Self.group(access), topic, letterPartitions) == committed else {
+            throw CommandFault(
+                "another requeue took over: run it again; what was requeued is not repeated."
+            )
+        }
     }
 
     private var writer: TransactionalProducer {
@@ -231,7 +266,7 @@ package final class Requeue {
         return producer
     }
 
-    private func write(_ letter: DeadLetter, _ portion: inout Portion) throws {
+    private func produce(_ letter: DeadLetter) throws {
         // As gateways do; the letter lies on the partition of its request.
         let home = letter.key.flatMap { key in partitioner.map { $0.partition(of: key, count: partitions) } }
         try explained {
@@ -243,8 +278,6 @@ package final class Requeue {
                 headers: letter.headers
             )
         }
-        portion.letters += 1
-        portion.bytes += (letter.key?.count ?? 0) + (letter.value?.count ?? 0)
     }
 
     private func commit(_ portion: Portion, _ group: GroupMetadata) throws {
@@ -260,7 +293,9 @@ package final class Requeue {
             }
             next[partition] = handled
         }
-        let offsets = next.sorted { $0.key < $1.key }.map { partition, handled in
+        let all = handled.merging(next) { $1 }
+        // Of all partitions each time: else the offset of a quiet one would expire alone, and its letters come again.
+        let offsets = all.sorted { $0.key < $1.key }.map { partition, handled in
             PartitionOffset(partition: partition, offset: handled.next, metadata: handled.metadata)
         }
         try explained {
@@ -275,7 +310,8 @@ package final class Requeue {
             }
             try repeated { () throws(KafkaFault) in try writer.commit(timeoutMilliseconds: Self.callMilliseconds) }
         }
-        handled.merge(next) { $1 }
+        handled = all
+        committed = offsets.map { CommittedOffset(partition: $0.partition, offset: $0.offset, metadata: $0.metadata) }
     }
 
     private func repeated(_ call: () throws(KafkaFault) -> Void) throws(KafkaFault) {

@@ -44,6 +44,8 @@ final class CallbackContext {
     var hasCertificate = false
     /// The last connection error.
     private(set) var lastConnectionFault: KafkaFault?
+    /// Connections that were refused for what only a new client would change.
+    private(set) var refusals = 0
 
     init(topic: String = "") {
         self.topic = topic
@@ -103,16 +105,26 @@ final class CallbackContext {
         errorCounts[KafkaFault(code, reason).name, default: 0] += 1
         // "All brokers are down" follows the error that says why; keep that one.
         guard code != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN || lastConnectionFault == nil else { return }
-        lastConnectionFault = connectionFault(code, reason)
+        let fault = connectionFault(code, reason)
+        lastConnectionFault = fault
+        if fault.mayNeedNewClient { refusals += 1 }
     }
 
     private func connectionFault(_ code: rd_kafka_resp_err_t, _ reason: String) -> KafkaFault {
         let error = certificates.error
         guard let words = TLSWords.explained(reason, verifyError: error, hasCertificate: hasCertificate) else {
-            return KafkaFault(code, reason).suspecting(oldClient: code == RD_KAFKA_RESP_ERR__AUTHENTICATION)
+            let isRefused = code == RD_KAFKA_RESP_ERR__AUTHENTICATION && !Self.isTransport(reason)
+            return KafkaFault(code, reason).suspecting(oldClient: isRefused)
         }
         return KafkaFault(words.kind == .broken ? code : RD_KAFKA_RESP_ERR__AUTHENTICATION, words.sentence)
             .suspecting(oldClient: words.kind == .ours)
+    }
+
+    /// The library calls every handshake that fails one of authentication, lost connections and time-outs too.
+    private static func isTransport(_ reason: String) -> Bool {
+        let words = ["local:", "timed out", "disconnected", "transport failure"]
+        let text = reason.lowercased()
+        return words.contains { text.contains($0) }
     }
 
     /// The line reads: Failed to add partition "topic" [0] to transaction: Broker: Topic authorization failed.

@@ -48,6 +48,9 @@ extension Consumer {
     /// The last connection error, of a connection that may have come back since.
     package var connectionFault: KafkaFault? { handle.context.lastConnectionFault }
 
+    /// Connections so far that were refused for what only a new client would change. Call it on the thread that polls.
+    package var refusals: Int { handle.context.refusals }
+
     /// The library's last statistics, JSON; empty = none came yet. Call it on the thread that polls.
     package var statistics: [UInt8] { handle.context.statistics }
 

@@ -36,8 +36,10 @@ package enum Folder {
     package static func remove(_ path: String) {
         for name in names(in: path) {
             let inner = "\(path)/\(name)"
-            // The path is copied for the call. Links are removed, not followed.
-            if unsafe unlink(inner) != 0 { remove(inner) }
+            // The path is copied for the calls, which fill the status in. Links are removed, not followed.
+            var status = stat()
+            guard unsafe lstat(inner, &status) == 0 else { continue }
+            if status.st_mode & S_IFMT == S_IFDIR { remove(inner) } else { _ = unsafe unlink(inner) }
         }
         _ = unsafe rmdir(path)
     }

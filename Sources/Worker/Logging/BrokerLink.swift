@@ -13,6 +13,8 @@ struct BrokerLink {
     private var refusal: String?
     /// Since when a new client might be let in where this one is refused.
     private var outdatedSince: Int64?
+    /// Refusals that were known then.
+    private var earlierRefusals = 0
     /// Set once that lasts: a start reads passwords and certificates again, and nothing else does.
     private(set) var lockout: String?
 
@@ -20,9 +22,16 @@ struct BrokerLink {
     ///   - isAway: no client is connected to any broker it knows.
     ///   - reason: the last fault that a client reported.
     ///   - refusal: the last fault of a connection, if it refused this worker or a broker.
+    ///   - refusals: connections so far that were refused for what only a new client would change.
     ///   - now: milliseconds of a clock that never goes back.
     /// - Returns: the events of changes.
-    mutating func look(isAway: Bool, reason: String?, refusal: KafkaFault? = nil, at now: Int64) -> [LogEvent] {
+    mutating func look(
+        isAway: Bool,
+        reason: String?,
+        refusal: KafkaFault? = nil,
+        refusals: Int = 0,
+        at now: Int64
+    ) -> [LogEvent] {
         guard isAway else { return back(at: now) }
         var events: [LogEvent] = []
         if !self.isAway {
@@ -31,7 +40,7 @@ struct BrokerLink {
             events.append(LogEvent(.error, .brokerLost, "no broker is connected\(why); \(Self.comfort)"))
             self.refusal = refusal?.message
         }
-        note(refusal, at: now)
+        note(refusal, refusals, at: now)
         if let message = refusal?.message, message != self.refusal {
             self.refusal = message
             events.append(LogEvent(.error, .brokerLost, "no broker can be connected: \(message); \(Self.comfort)"))
@@ -39,11 +48,13 @@ struct BrokerLink {
         return events
     }
 
-    private mutating func note(_ refusal: KafkaFault?, at now: Int64) {
+    private mutating func note(_ refusal: KafkaFault?, _ refusals: Int, at now: Int64) {
         guard let refusal, refusal.mayNeedNewClient else { return outdatedSince = nil }
+        if outdatedSince == nil { earlierRefusals = refusals }
         let begin = outdatedSince ?? now
         outdatedSince = begin
-        guard now - begin >= Self.refusalLimit else { return }
+        // The refusal may be an old one, and the brokers gone since: then there are no new ones.
+        guard now - begin >= Self.refusalLimit, refusals > earlierRefusals else { return }
         lockout =
             "no broker can be connected: \(refusal.message); passwords and certificates are read at the start only, so "
             + "this worker ends to be started again, and nothing is lost"

@@ -37,10 +37,12 @@ struct RunNews {
             let snapshot = monitor.snapshot()
             lag = snapshot.totalLag
             let fault = snapshot.logs.lazy.compactMap(\.connectionFault).first
+            let refusals = snapshot.logs.reduce(0) { $0 + $1.refusals }
             for event in link.look(
                 isAway: snapshot.brokers.isAway,
                 reason: fault?.message ?? monitor.lastFault?.sentence,
                 refusal: fault.flatMap { $0.isRefusal ? $0 : nil },
+                refusals: refusals,
                 at: now
             ) { log.log(event) }
         }

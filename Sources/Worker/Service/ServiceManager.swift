@@ -13,6 +13,8 @@ struct ServiceManager: Sendable {
 
     /// A manager that takes nothing may delay a message so long.
     private static let sendSeconds = 1
+    /// A manager that waits for eleven days watches nothing.
+    private static let mostMicroseconds: Int64 = 1_000_000_000_000
 
     /// A path, or a name of the abstract kind that begins with `@`; nil where no manager listens.
     let socket: String?
@@ -26,7 +28,9 @@ struct ServiceManager: Sendable {
         socket = environment["NOTIFY_SOCKET"].flatMap { $0.isEmpty ? nil : $0 }
         let microseconds = environment["WATCHDOG_USEC"].flatMap { Int64($0) } ?? 0
         let isMeant = environment["WATCHDOG_PID"].map { Int32($0) == process } ?? true
-        watchdog = isMeant && microseconds > 0 && socket != nil ? .microseconds(microseconds) : nil
+        watchdog =
+            isMeant && (1...Self.mostMicroseconds).contains(microseconds) && socket != nil
+            ? .microseconds(microseconds) : nil
     }
 
     static var ofProcess: ServiceManager {

@@ -106,7 +106,7 @@ struct HostileReportTests {
             lanes: 1,
             engine: "openssl",
             warnings: [path],
-            skippedLines: 0
+            skippedLines: nil
         ).withCommand
     }
 
