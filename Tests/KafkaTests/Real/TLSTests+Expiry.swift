@@ -18,6 +18,7 @@ extension TLSTests {
             "ssl.certificate.location": tls.authority.path("short.pem"),
             "ssl.key.location": tls.authority.path("short.key"), "ssl.key.password": "",
         ]
+        let patientDirectory = try fixture.configuration("expiry", .tls, patient)
         let outdatedDirectory = try fixture.configuration("expiry", .mutual, outdated, short)
         for workplace in [patient, outdated] { try workplace.publish(200, seed: 1) }
         var (workers, expiry): ([ProgramProcess], Date) = ([], .now)
@@ -28,9 +29,7 @@ extension TLSTests {
             try tls.renew(seconds: life)
             try tls.authority.issue("short", .client("/O=Example/CN=worker"), seconds: life)
             try restart(cluster)
-            workers = try [
-                start(fixture.configuration("expiry", .tls, patient), patient), start(outdatedDirectory, outdated),
-            ]
+            workers = try [start(patientDirectory, patient), start(outdatedDirectory, outdated)]
             let haveAnswered = try zip([patient, outdated], workers).allSatisfy { place, worker in
                 try place.drains(seconds: Int(life)) { worker.isRunning }
             }
