@@ -62,6 +62,11 @@ struct BatchState {
         return ban(BanID.installation(installation), at: partition)
     }
 
+    mutating func mayHaveBans(on partition: Int32) -> Bool {
+        let number = settings.ledgerPartition(partition)
+        return hasBans(on: number) || (number != partition && hasBans(on: partition))
+    }
+
     /// - Parameter ban: nil lifts it.
     mutating func set(_ ban: Ban?, of command: OperatorCommand, on partition: Int32) {
         let number = place(of: command, partition)
@@ -78,7 +83,7 @@ struct BatchState {
 
     private mutating func hasBans(on number: Int32) -> Bool {
         let place = home(number)
-        return !views.ledgers[place].bans.isEmpty || !overlay[number].bans.isEmpty
+        return !views.ledgers[place].bans.isEmpty || overlay.hasBans(on: number)
     }
 
     private mutating func ban(_ id: Digest, at number: Int32) -> Ban? {

@@ -18,6 +18,12 @@ package struct LedgerOverlay: Sendable {
         _modify { yield &parts[place(of: partition)] }
     }
 
+    /// Asked for every record: reading a part as a whole would take memory each time.
+    func hasBans(on partition: Int32) -> Bool {
+        guard let place = places[partition] else { return false }
+        return !parts[place].bans.isEmpty
+    }
+
     /// The key's record, if this batch has changed it; nil in it = forgotten.
     package subscript(partition: Int32, key: KeyID) -> KeyRecord?? {
         guard let place = places[partition] else { return nil }
