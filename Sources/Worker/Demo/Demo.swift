@@ -24,6 +24,7 @@ struct Demo {
             guard !isOver.isSet else { return }
             try? Descriptor.write(Array("librdkafka, \(line.client): \(line.text)\n".utf8), to: STDERR_FILENO)
         }
+        console.print("A lab authority, keys and a configuration are made, for this demo alone.")
         let directory = try Folder.makeTemporary("attest-worker-demo")
         defer { Folder.remove(directory) }
         try NewConfiguration.write(to: directory)
@@ -131,7 +132,11 @@ struct Demo {
         )
         let deadline = ContinuousClock.now + Self.patience
         var trouble: (any Error)?
+        var meter = ProgressMeter("demo", unit: "requests", total: count, console: console)
+        defer { meter.finish() }
         try driver.run(loop) { tally, _ in
+            // The group forms for seconds; a pipe needs no bar.
+            if console.isTerminal { meter.update(min(count, tally.requests)) }
             for line in notices.take() { console.printError("\(AttestWorker.name): \(line)") }
             do { try serve(fleet) } catch { trouble = error }
             let isDone = fleet.isDone && tally.requests >= count + fleet.tally.calls
