@@ -251,7 +251,8 @@ package final class Requeue {
         try explained { try writer.begin() }
     }
 
-    /// A new producer fences whoever came meanwhile, and would write again what that one has written.
+    /// The new producer fences a `requeue` that started in the meantime. Without this check this command would write that
+    /// one's letters a second time.
     private func checkAlone() throws {
         let admin = try CommandFault.explaining(Self.trouble) { try Admin(access.properties) }
         guard try Self.committed(admin, Self.group(access), topic, letterPartitions) == committed else {

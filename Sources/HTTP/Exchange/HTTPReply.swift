@@ -1,0 +1,26 @@
+/// An answer to a call.
+package struct HTTPReply: Sendable, Equatable {
+    package var status: Int
+    /// Besides those that the server sets: Content-Length, Date, Connection.
+    package var headers: [(name: String, value: String)]
+    package var body: [UInt8]
+    /// Whether the connection ends with this answer.
+    package var closes: Bool
+
+    package init(status: Int, headers: [(name: String, value: String)] = [], body: [UInt8] = [], closes: Bool = false) {
+        (self.status, self.headers, self.body, self.closes) = (status, headers, body, closes)
+    }
+
+    package static func == (left: HTTPReply, right: HTTPReply) -> Bool {
+        left.status == right.status && left.body == right.body && left.closes == right.closes
+            && left.headers.elementsEqual(right.headers, by: ==)
+    }
+}
+
+/// What a call waits for.
+package protocol HTTPResponder: AnyObject, Sendable {
+    /// Sends the answer; from any thread, the first one counts.
+    ///
+    /// A responder that goes away without an answer sends status 500.
+    func answer(_ reply: HTTPReply)
+}
