@@ -58,7 +58,7 @@ extension TokenVerifier {
             return [RequestCheck(name: "kid", failure: .noActiveKey, comparison: row)]
         }
         let key = kid.flatMap { keys[$0] }
-        let known = keys.keys.map(\.kid)
+        let known = keys.kids
         let isRevoked = kid.map { keys.isRevoked($0) } ?? false
         let listed = known.isEmpty ? "no key is listed" : "one of " + known.joined(separator: ", ")
         var checks = [
@@ -69,7 +69,7 @@ extension TokenVerifier {
         guard let key else { return checks }
         let algorithm = key.algorithm.rawValue
         checks.append(Self.check("alg", Self.holds(header["alg"], algorithm), Self.text(header["alg"]), algorithm))
-        let isValid = key.key.publicKey.isValid(token.signature, of: token.signingInput)
+        let isValid = key.publicKey.isValid(token.signature, of: token.signingInput)
         checks.append(Self.check("signature", isValid, isValid ? "valid" : "not valid", "valid under \(key.kid)"))
         return checks
     }

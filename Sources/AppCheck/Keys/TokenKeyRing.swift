@@ -7,6 +7,7 @@ package struct TokenKeyRing: Sendable {
     private let byKid: [ExactText: Int]
     private let revoked: Set<ExactText>
     private let absent: Set<ExactText>
+    let verification: VerificationKeys
 
     /// A ring without keys: nothing can be signed or verified.
     package init() {
@@ -14,6 +15,7 @@ package struct TokenKeyRing: Sendable {
         byKid = [:]
         revoked = []
         absent = []
+        verification = VerificationKeys()
     }
 
     /// - Parameters:
@@ -28,6 +30,7 @@ package struct TokenKeyRing: Sendable {
         }
         self.keys = keys
         self.byKid = byKid
+        verification = VerificationKeys(keys, revoked: self.revoked, absent: self.absent)
     }
 
     /// The key that signs: the first active one of that algorithm.
@@ -40,11 +43,6 @@ package struct TokenKeyRing: Sendable {
 
     package func isRevoked(_ kid: String) -> Bool { revoked.contains(ExactText(kid)) }
 
-    func isAbsent(_ kid: String) -> Bool { !absent.isEmpty && absent.contains(ExactText(kid)) }
-
     /// Active or published.
     package subscript(kid: String) -> TokenKey? { byKid[ExactText(kid)].map { keys[$0] } }
-
-    /// By a token's own `kid`, unverified.
-    subscript(kid: [UInt8]) -> TokenKey? { ExactText(validating: kid).flatMap { byKid[$0] }.map { keys[$0] } }
 }

@@ -4,9 +4,10 @@ internal import JSON
 
 /// Verifies tokens for verifyAppCheckToken: makes every check of firebase_admin, and some that it omits.
 package struct TokenVerifier: Sendable {
-    let keys: TokenKeyRing
+    let keys: VerificationKeys
 
-    package init(keys: TokenKeyRing) { self.keys = keys }
+    package init(keys: TokenKeyRing) { self.keys = keys.verification }
+    package init(publicKeys: VerificationKeys) { keys = publicKeys }
 
     /// - Parameters:
     ///   - project: by number, with its id where it has one.
@@ -37,7 +38,7 @@ package struct TokenVerifier: Sendable {
             token.header["alg"]?.holds(key.algorithm.rawValue.utf8Span.span) == true,
             token.header["crit"] == nil
         else { return false }
-        return key.key.publicKey.isValid(token.signature, of: token.signingInput)
+        return key.publicKey.isValid(token.signature, of: token.signingInput)
     }
 
     private static func claims(_ payload: JSONNode, projectNumber: String, projectID: String?) -> TokenClaims? {

@@ -21,6 +21,9 @@ final class CallbackContext {
     /// Failed records that the library gave up by itself: they may never have been sent.
     private(set) var unsent = 0
 
+    /// Of records with tickets, for a producer that takes them.
+    var reports: [DeliveryReport] = []
+
     private static let givenUp = [
         RD_KAFKA_RESP_ERR__MSG_TIMED_OUT, RD_KAFKA_RESP_ERR__TIMED_OUT, RD_KAFKA_RESP_ERR__PURGE_QUEUE,
         RD_KAFKA_RESP_ERR__PURGE_INFLIGHT,
@@ -160,9 +163,10 @@ final class CallbackContext {
     /// A record without an offset counts as failed. The library reports it as delivered where a later batch of its
     /// partition was acknowledged, even if a broker has refused its own: a broker takes any first sequence number of a
     /// producer that it does not know, as of a new topic or after a change of leaders.
-    private func noteDelivery(_ message: UnsafePointer<rd_kafka_message_t>?) {
-        guard let message = unsafe message?.pointee else { return }
+    private func noteDelivery(_ pointer: UnsafePointer<rd_kafka_message_t>?) {
+        guard let pointer = unsafe pointer, case let message = unsafe pointer.pointee else { return }
         let isDelivered = unsafe message.err == RD_KAFKA_RESP_ERR_NO_ERROR
+        if let ticket = unsafe message._private { unsafe noteReport(pointer, UInt(bitPattern: ticket)) }
         if isDelivered, unsafe message.offset >= 0 {
             acknowledged += 1
             unsafe deliveredOffsets?.note(rd_kafka_topic_name(message.rkt), message.partition, message.offset)
@@ -177,5 +181,24 @@ final class CallbackContext {
             isDelivered
             ? .stale("\(record) was acknowledged without an offset: it may be lost")
             : unsafe KafkaFault(message.err, doing: "\(record) was not delivered")
+    }
+
+    /// A record is in the topic only where its offset is known: see ``noteDelivery(_:)``.
+    private func noteReport(_ message: UnsafePointer<rd_kafka_message_t>, _ ticket: UInt) {
+        var type = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE
+        let timestamp = unsafe rd_kafka_message_timestamp(message, &type)
+        let (code, offset) = unsafe (message.pointee.err, message.pointee.offset)
+        let isWritten = code == RD_KAFKA_RESP_ERR_NO_ERROR && offset >= 0
+        let isUnsent = unsafe rd_kafka_message_status(message) == RD_KAFKA_MSG_STATUS_NOT_PERSISTED
+        reports.append(
+            DeliveryReport(
+                ticket: ticket,
+                outcome: isWritten ? .written : isUnsent ? .notWritten : .unknown,
+                offset: isWritten ? offset : nil,
+                timestamp: isWritten && type == RD_KAFKA_TIMESTAMP_LOG_APPEND_TIME ? timestamp : nil,
+                fault: code == RD_KAFKA_RESP_ERR_NO_ERROR
+                    ? nil : KafkaFault(code, doing: "a record was not delivered")
+            )
+        )
     }
 }

@@ -7,13 +7,14 @@ extension Producer {
         _ partition: Int32,
         _ key: [UInt8]?,
         _ value: [UInt8]?,
-        _ headers: [KafkaHeader]
+        _ headers: [KafkaHeader],
+        _ ticket: UInt?
     ) -> KafkaFault? {
         // Strings and arrays are lent for the call only.
         unsafe topic.withCString { name in
             unsafe withBytes(key) { key in
                 unsafe withBytes(value) { value in
-                    unsafe send(name, partition, key, value, headers)
+                    unsafe send(name, partition, key, value, headers, ticket)
                 }
             }
         }
@@ -24,11 +25,12 @@ extension Producer {
         _ partition: Int32,
         _ key: UnsafeRawBufferPointer?,
         _ value: UnsafeRawBufferPointer?,
-        _ headers: [KafkaHeader]
+        _ headers: [KafkaHeader],
+        _ ticket: UInt?
     ) -> KafkaFault? {
         // Headers go as a list of ours: with single header arguments 2.0.2 frees them twice when it refuses the record.
         let list = unsafe Self.makeHeaders(headers)
-        let error = unsafe withUnsafeTemporaryAllocation(of: rd_kafka_vu_t.self, capacity: 6) { arguments in
+        let error = unsafe withUnsafeTemporaryAllocation(of: rd_kafka_vu_t.self, capacity: 7) { arguments in
             unsafe arguments.initialize(repeating: rd_kafka_vu_t())
             unsafe arguments[0].vtype = RD_KAFKA_VTYPE_TOPIC
             unsafe arguments[0].u.cstr = topic
@@ -46,9 +48,12 @@ extension Producer {
             )
             unsafe arguments[4].vtype = RD_KAFKA_VTYPE_MSGFLAGS
             unsafe arguments[4].u.i = RD_KAFKA_MSG_F_COPY
-            unsafe arguments[5].vtype = RD_KAFKA_VTYPE_HEADERS
-            unsafe arguments[5].u.headers = list
-            return unsafe rd_kafka_produceva(handle.pointer, arguments.baseAddress, list == nil ? 5 : 6)
+            unsafe arguments[5].vtype = RD_KAFKA_VTYPE_OPAQUE
+            // A number, never followed: the report brings it back.
+            unsafe arguments[5].u.ptr = ticket.flatMap { unsafe UnsafeMutableRawPointer(bitPattern: $0) }
+            unsafe arguments[6].vtype = RD_KAFKA_VTYPE_HEADERS
+            unsafe arguments[6].u.headers = list
+            return unsafe rd_kafka_produceva(handle.pointer, arguments.baseAddress, list == nil ? 6 : 7)
         }
         guard let error = unsafe error else { return nil }
         // A refused record leaves its headers to us.

@@ -48,6 +48,14 @@ package final class Producer {
     /// The highest one, likewise.
     package var deliveredOffsets: [Int32: Int64] { handle.context.deliveredOffsets?.byPartition ?? [:] }
 
+    /// What became of records with tickets since the last call, in the order of their reports. Updated by every produce,
+    /// poll and flush.
+    package func takeReports() -> [DeliveryReport] {
+        var taken: [DeliveryReport] = []
+        swap(&taken, &handle.context.reports)
+        return taken
+    }
+
     package func forgetDelivered() { handle.context.deliveredOffsets?.reset() }
 
     /// The fault after which only a new producer helps, if there is one.
@@ -89,6 +97,7 @@ package final class Producer {
     ///
     /// If the queue is full, waits for room, up to `patienceMilliseconds`.
     ///
+    /// - Parameter ticket: names the record in ``takeReports()``, from 1; nil = no report.
     /// - Throws: a ``KafkaFault``; the record was then not queued, so its unit must not be committed.
     package func produce(
         topic: String,
@@ -96,6 +105,7 @@ package final class Producer {
         key: [UInt8]?,
         value: [UInt8]?,
         headers: [KafkaHeader] = [],
+        ticket: UInt? = nil,
         patienceMilliseconds: Int = 60_000
     ) throws(KafkaFault) {
         // The library would queue a record for a partition that does not exist and fail it much later.
@@ -107,7 +117,7 @@ package final class Producer {
             )
         }
         var waited = 0
-        while let fault = enqueue(topic, partition, key, value, headers) {
+        while let fault = enqueue(topic, partition, key, value, headers, ticket) {
             guard fault.code == RD_KAFKA_RESP_ERR__QUEUE_FULL.rawValue, waited < patienceMilliseconds else {
                 throw handle.explained(fault)
             }

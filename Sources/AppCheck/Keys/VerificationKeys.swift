@@ -1,0 +1,94 @@
+internal import AppAttest
+internal import Crypto
+internal import JSON
+
+/// The public halves of signing keys, by `kid`: what verifies tokens. Immutable; a reload makes new ones.
+package struct VerificationKeys: Sendable {
+    struct Entry: Sendable {
+        let kid: String
+        let algorithm: TokenSettings.Algorithm
+        let publicKey: VerificationKey
+    }
+
+    /// In the order of the configuration or of the set.
+    let kids: [String]
+    private let byKid: [ExactText: Entry]
+    private let revoked: Set<ExactText>
+    private let absent: Set<ExactText>
+
+    /// Active and published keys.
+    init(_ keys: [TokenKey] = [], revoked: Set<ExactText> = [], absent: Set<ExactText> = []) {
+        let entries = keys.map { Entry(kid: $0.kid, algorithm: $0.algorithm, publicKey: $0.key.publicKey) }
+        self.init(entries, revoked: revoked, absent: absent)
+    }
+
+    private init(_ entries: [Entry], revoked: Set<ExactText> = [], absent: Set<ExactText> = []) {
+        kids = entries.map(\.kid)
+        byKid = Dictionary(entries.map { (ExactText($0.kid), $0) }) { first, _ in first }
+        (self.revoked, self.absent) = (revoked, absent)
+    }
+
+    func isRevoked(_ kid: String) -> Bool { !revoked.isEmpty && revoked.contains(ExactText(kid)) }
+
+    func isAbsent(_ kid: String) -> Bool { !absent.isEmpty && absent.contains(ExactText(kid)) }
+
+    subscript(kid: String) -> Entry? { byKid[ExactText(kid)] }
+
+    /// By a token's own `kid`, unverified.
+    subscript(kid: [UInt8]) -> Entry? { ExactText(validating: kid).flatMap { byKid[$0] } }
+}
+
+extension VerificationKeys {
+    /// A JSON Web Key Set (RFC 7517) as ``TokenKeyRing/jsonWebKeySet`` writes it, the file of a process that has no
+    /// signing keys.
+    ///
+    /// - Throws: ``KeySetFault`` for what is no such set, a key that no token of ours has, a `kid` that appears twice,
+    ///   an empty set, and a private key: that file was meant for another process.
+    package init(jsonWebKeySet text: [UInt8]) throws(KeySetFault) {
+        guard let root = try? JSONDocument(parsing: text).root, let list = root["keys"], list.kind == .array else {
+            throw KeySetFault(description: "is no JSON Web Key Set")
+        }
+        var entries: [Entry] = []
+        var seen: Set<ExactText> = []
+        for key in list.elements {
+            guard !key.hasDuplicateMembers, let kid = key["kid"]?.string, !kid.isEmpty else {
+                throw KeySetFault(description: "has a key without a kid")
+            }
+            let name = "key \(kid)"
+            guard seen.insert(ExactText(kid)).inserted else { throw KeySetFault(description: "has \(name) twice") }
+            guard key["d"] == nil, key["k"] == nil else {
+                throw KeySetFault(description: "has the private half of \(name); write it with attest-worker jwks")
+            }
+            guard let entry = Self.entry(key, kid) else {
+                throw KeySetFault(description: "has \(name), which is neither an RS256 nor an ES256 key")
+            }
+            entries.append(entry)
+        }
+        guard !entries.isEmpty else { throw KeySetFault(description: "has no key: every token would be refused") }
+        self.init(entries)
+    }
+
+    private static func entry(_ key: JSONNode, _ kid: String) -> Entry? {
+        func number(_ name: StaticString) -> [UInt8]? {
+            key[name]?.stringBytes.flatMap { Base64URL.decode($0[...]) }
+        }
+        switch (key["alg"]?.string, key["kty"]?.string) {
+        case ("RS256", "RSA"):
+            guard let modulus = number("n"), let exponent = number("e"),
+                let publicKey = VerificationKey(.rsa(modulus: modulus, exponent: exponent))
+            else { return nil }
+            return Entry(kid: kid, algorithm: .rs256, publicKey: publicKey)
+        case ("ES256", "EC"):
+            guard key["crv"]?.string == "P-256", let x = number("x"), let y = number("y"), x.count == 32, y.count == 32,
+                let point = P256PublicKey(x963: [0x04] + x + y), let publicKey = VerificationKey(.p256(point))
+            else { return nil }
+            return Entry(kid: kid, algorithm: .es256, publicKey: publicKey)
+        default: return nil
+        }
+    }
+}
+
+/// Why a file is no set of public keys: a sentence's end.
+package struct KeySetFault: Error, Equatable, Sendable, CustomStringConvertible {
+    package let description: String
+}

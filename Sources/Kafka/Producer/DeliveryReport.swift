@@ -1,0 +1,18 @@
+/// What became of one record that was produced with a ticket.
+package struct DeliveryReport: Sendable {
+    package enum Outcome: Sendable {
+        case written
+        /// It was never sent, or the broker refused it: it may be produced again.
+        case notWritten
+        /// It was sent and not acknowledged: it may be in the topic.
+        case unknown
+    }
+
+    package var ticket: UInt
+    package var outcome: Outcome
+    /// nil unless written.
+    package var offset: Int64?
+    /// When the broker appended it, milliseconds since 1970; nil where the topic keeps the producers' times.
+    package var timestamp: Int64?
+    package var fault: KafkaFault?
+}
