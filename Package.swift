@@ -61,10 +61,18 @@ let modules: [Target] = [
         swiftSettings: strict
     ),
     .target(name: "HTTP", dependencies: ["CMicrohttpd"], swiftSettings: strict),
+    // REST in front of the topics.
+    .target(
+        name: "Gateway",
+        dependencies: [
+            "HTTP", "Kafka", "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON",
+        ],
+        swiftSettings: strict
+    ),
     .target(
         name: "Worker",
         dependencies: [
-            "Broker", "Traffic", "Settings", "HTTP", "Compression", "Kafka", "Pipeline", "Log", "DeviceLab",
+            "Gateway", "Broker", "Traffic", "Settings", "HTTP", "Compression", "Kafka", "Pipeline", "Log", "DeviceLab",
             "AppCheck", "AppAttest", "Crypto", "JSON", "CCrashMark",
         ],
         swiftSettings: strict

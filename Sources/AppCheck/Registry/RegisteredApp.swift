@@ -15,6 +15,8 @@ package struct RegisteredApp: Sendable {
     /// 0 = no limit.
     package var attestationsPerSecond: Int
     package var rollout: Rollout
+    /// The keys that a gateway takes; nil = any, and none.
+    package var apiKeys: Set<ExactText>?
 
     package init(
         projectNumber: String,

@@ -17,9 +17,10 @@ package struct HTTPCall: Sendable {
     ///
     /// - Parameter name: in lower case.
     package func values(_ name: StaticString) -> [[UInt8]] {
-        // The text is constant.
-        let name = unsafe UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
-        return unsafe headers.filter { header in unsafe header.name.elementsEqual(name) }.map(\.value)
+        headers.filter { header in
+            // The text is constant.
+            name.withUTF8Buffer { name in unsafe header.name.elementsEqual(name) }
+        }.map(\.value)
     }
 }
 

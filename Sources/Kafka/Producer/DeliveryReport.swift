@@ -15,4 +15,15 @@ package struct DeliveryReport: Sendable {
     /// When the broker appended it, milliseconds since 1970; nil where the topic keeps the producers' times.
     package var timestamp: Int64?
     package var fault: KafkaFault?
+
+    package init(
+        ticket: UInt,
+        outcome: Outcome,
+        offset: Int64? = nil,
+        timestamp: Int64? = nil,
+        fault: KafkaFault? = nil
+    ) {
+        (self.ticket, self.outcome, self.offset) = (ticket, outcome, offset)
+        (self.timestamp, self.fault) = (timestamp, fault)
+    }
 }

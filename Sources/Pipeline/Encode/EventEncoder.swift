@@ -52,7 +52,7 @@ struct EventEncoder {
         }
         if let id = decoded.installationID.map({ Array($0.utf8) }) ?? subject.keyID?.recordKey {
             json.key("device")
-            json.string(validUTF8: Self.device(id))
+            json.string(validUTF8: DeviceTag.text(of: id))
         }
         Self.write(DeviceTraits(finding, decoded.request), into: &json)
         if verdict.isRestored {
@@ -84,21 +84,6 @@ struct EventEncoder {
         let limitedUse: Bool
         let keyID: KeyID?
     }
-
-    /// 16 hexadecimal digits that distinguish one device's events from another's without identifying the device.
-    private static func device(_ id: [UInt8]) -> [UInt8] {
-        var text: [UInt8] = []
-        text.reserveCapacity(16)
-        SHA256.hash(id).withBytes { bytes in
-            for index in 0..<8 {
-                text.append(digits[Int(bytes[index] >> 4)])
-                text.append(digits[Int(bytes[index] & 15)])
-            }
-        }
-        return text
-    }
-
-    private static let digits = Array("0123456789abcdef".utf8)
 
     private func subject(of decoded: DecodedRecord) -> Subject? {
         if let request = decoded.request {

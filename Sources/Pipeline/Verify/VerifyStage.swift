@@ -177,13 +177,6 @@ package struct VerifyStage: Sendable {
         at time: EvaluationTime
     ) -> Result<TokenClaims, Reason> {
         guard case .project(let number)? = resource else { return .failure(.tokenInvalid) }
-        let apps = settings.registry.apps.filter { $0.projectNumber == number }
-        return tokens.verify(
-            token,
-            projectNumber: number,
-            projectID: apps.first?.projectID,
-            at: time,
-            isSubject: { subject in apps.contains { $0.appID == subject || $0.oauthClientIDs.contains(subject) } }
-        )
+        return tokens.verify(token, projectNumber: number, of: settings.registry, at: time)
     }
 }

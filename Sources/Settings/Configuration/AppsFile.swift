@@ -66,6 +66,10 @@ struct AppsFile {
             .means("App ID of the path, such as `1:123456789012:ios:0123456789abcdef`."),
         Setting("oauthClientIds", \.oauthClientIDs, .strings { $0 }, range: "unique in the file")
             .means("OAuth clients of the app."),
+        Setting("apiKeys", \.apiKeys, .optional(.versions, absent: "any"))
+            .means(
+                "API keys that a gateway accepts in `X-Goog-Api-Key`; any other, or none, gets 401. OAuth clients need none."
+            ),
         Setting("appleAppIds", \.expectations.appIDs, .strings { $0.map { AppID($0) } })
             .means("Apple App IDs, with team prefix. One may stand under several apps."),
         Setting("environments", \.expectations.environments, .environments).means("Environments that the app accepts."),

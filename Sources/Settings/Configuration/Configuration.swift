@@ -29,6 +29,7 @@ package struct Configuration: Sendable {
     /// In digits.
     package var metricsAddress = "127.0.0.1"
     package var log = LogSettings()
+    package var gateway = GatewaySettings()
     package var embeddedBroker = false
     /// Empty lists in apps.json, which accept nothing, by their places.
     package var emptyLists: [String] = []

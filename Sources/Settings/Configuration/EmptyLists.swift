@@ -5,7 +5,7 @@ internal import JSON
 package enum EmptyLists {
     private static let file = "apps.json"
     /// Includes `categories.allow` and `bundleVersions.allow`; an empty list of OAuth clients means the same as none.
-    private static let names = ["projects", "apps", "appleAppIds", "allow"]
+    private static let names = ["projects", "apps", "appleAppIds", "allow", "apiKeys"]
 
     /// - Parameter files: their apps.json was read without a fault.
     /// - Returns: such as `projects[0].apps[1].categories.allow`, in the file's order.

@@ -9,7 +9,7 @@ enum WorkerFile {
     private static let name = "worker.json"
 
     /// In the order of the Configuration page.
-    static let settings = topics + delivery + batches + KeyLists.settings + anchors + limits
+    static let settings = topics + delivery + batches + KeyLists.settings + anchors + limits + gateway
 
     static func read(_ files: ConfigurationFiles) throws(ConfigurationFault) -> Configuration {
         var configuration = Configuration()
@@ -137,7 +137,7 @@ extension SettingKind<String> {
 
 extension SettingKind<String> {
     /// An IPv4 or IPv6 address in digits.
-    fileprivate static var address: Self {
+    static var address: Self {
         .string(
             range: "an IP address",
             schema: JSONSchema.string(pattern: "^([0-9]{1,3}(\\.[0-9]{1,3}){3}|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*)$"),

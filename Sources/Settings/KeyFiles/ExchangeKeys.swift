@@ -91,6 +91,11 @@ package struct ExchangeKeys: Sendable {
         try ring(try secrets(configuration.sealingKeys, "sealing key"), "sealingKeys")
     }
 
+    /// The challenge keys alone: a gateway has no others.
+    package static func challenges(_ configuration: Configuration) throws(ConfigurationFault) -> ChallengeKeyRing {
+        try ring(try secrets(configuration.challengeKeys, "challenge key"), "challenges.keys")
+    }
+
     /// What authenticates operators' commands; the other keys are not read.
     package static func operatorKeys(_ configuration: Configuration) throws(ConfigurationFault) -> OperatorKeys {
         var rings = KeyRings()

@@ -1,0 +1,74 @@
+/// A call's path and query, percent-decoded once.
+struct CallTarget: Equatable {
+    /// Begins with a slash; UTF-8 is not checked.
+    let path: [UInt8]
+    private let query: [Member]
+
+    private struct Member: Equatable {
+        let name: [UInt8]
+        let value: [UInt8]
+    }
+
+    /// - Parameter target: as it was sent.
+    /// - Returns: nil for a bad escape, a control character, a fragment, an encoded slash or question mark, an empty
+    ///   segment, and the segments `.` and `..`: a proxy may have read another path in them.
+    init?(_ target: [UInt8]) {
+        guard target.first == UInt8(ascii: "/"), !target.contains(UInt8(ascii: "#")) else { return nil }
+        let end = target.firstIndex(of: UInt8(ascii: "?")) ?? target.count
+        guard let path = Self.decode(target[..<end], reserved: Array("/?#".utf8)), Self.isPlain(path) else {
+            return nil
+        }
+        self.path = path
+        var members: [Member] = []
+        for text in target[min(end + 1, target.count)...].split(separator: UInt8(ascii: "&")) {
+            let parts = text.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = Self.decode(parts[0]), let value = Self.decode(parts.count == 2 ? parts[1] : [])
+            else { return nil }
+            members.append(Member(name: name, value: value))
+        }
+        query = members
+    }
+
+    /// The last parameter of this name.
+    func parameter(_ name: String) -> [UInt8]? { query.last { $0.name.elementsEqual(name.utf8) }?.value }
+
+    /// What follows the path's last colon; nil where it has none.
+    var verb: ArraySlice<UInt8>? {
+        path.lastIndex(of: UInt8(ascii: ":")).map { path[($0 + 1)...] }
+    }
+
+    private static func isPlain(_ path: [UInt8]) -> Bool {
+        let segments = path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        return segments.allSatisfy { segment in
+            !segment.isEmpty && !segment.elementsEqual(".".utf8) && !segment.elementsEqual("..".utf8)
+        }
+    }
+
+    /// - Parameter reserved: characters that an escape must not stand for.
+    private static func decode(_ text: ArraySlice<UInt8>, reserved: [UInt8] = []) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count)
+        var rest = text
+        while let byte = rest.popFirst() {
+            var decoded = byte
+            if byte == UInt8(ascii: "%") {
+                guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit),
+                    case let value = high << 4 | low, !reserved.contains(value)
+                else { return nil }
+                decoded = value
+            }
+            guard decoded >= 0x20, decoded != 0x7F else { return nil }
+            bytes.append(decoded)
+        }
+        return bytes
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

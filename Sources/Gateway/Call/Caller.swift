@@ -1,0 +1,35 @@
+internal import HTTP
+internal import Settings
+
+/// Who sends a call, as far as it proves it.
+struct Caller {
+    /// Whether the peer is a proxy whose headers are believed.
+    let isTrustedProxy: Bool
+    /// The verifier's name, by its secret or by a trusted proxy's word; nil for everyone else.
+    let verifier: String?
+
+    init(_ call: HTTPCall, _ settings: GatewaySettings, _ verifiers: Verifiers) {
+        let isTrustedProxy = settings.trustedProxies.contains { $0.contains(call.peer.bytes) }
+        self.isTrustedProxy = isTrustedProxy
+        verifier =
+            Self.bearer(call).flatMap { verifiers.name(secret: $0) }
+            ?? (isTrustedProxy ? Self.named(call, settings) : nil)
+    }
+
+    /// RFC 6750: the scheme in any case, a blank, the secret. Two such headers name no caller.
+    private static func bearer(_ call: HTTPCall) -> ArraySlice<UInt8>? {
+        let values = call.values("authorization")
+        guard values.count == 1, let value = values.first, value.count > 7,
+            String(decoding: value[..<7], as: UTF8.self).lowercased() == "bearer "
+        else { return nil }
+        return value[7...].drop { $0 == 0x20 }
+    }
+
+    private static func named(_ call: HTTPCall, _ settings: GatewaySettings) -> String? {
+        guard !settings.verifierHeader.isEmpty else { return nil }
+        let header = Array(settings.verifierHeader.lowercased().utf8)
+        let values = call.headers.filter { $0.name == header }
+        guard values.count == 1, let value = values.first?.value else { return nil }
+        return settings.verifierNames.first { value.elementsEqual($0.utf8) }
+    }
+}

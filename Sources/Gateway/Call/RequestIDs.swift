@@ -1,0 +1,36 @@
+internal import Crypto
+internal import HTTP
+internal import JSON
+
+/// Makes the ids of requests: never from a body, since whoever repeats a body would get its answer.
+struct RequestIDs: Sendable {
+    /// The longest id that is taken from a header.
+    private static let mostBytes = 128
+    private static let randomBytes = 16
+    private static let bootBytes = 8
+
+    /// Of this process: should its random numbers ever repeat another's, ids do not.
+    private let boot: [UInt8]
+    private let random: @Sendable (Int) -> [UInt8]
+
+    /// - Parameter random: bytes that no caller can predict.
+    init(random: @escaping @Sendable (Int) -> [UInt8]) { (boot, self.random) = (random(Self.bootBytes), random) }
+
+    /// - Returns: nil for a verifier's `Idempotency-Key` that is empty, too long or not of visible ASCII.
+    func id(of call: HTTPCall, from caller: Caller) -> [UInt8]? {
+        if let verifier = caller.verifier, let key = call.values("idempotency-key").last {
+            guard Self.isVisible(key) else { return nil }
+            // The name has no zero byte, so no two pairs share an id.
+            return Array("verifier-".utf8) + Base64.encodeURL(SHA256.hash(Array(verifier.utf8) + [0] + key).bytes)
+        }
+        let given = call.values("x-request-id")
+        if caller.isTrustedProxy, given.count == 1, let id = given.first, Self.isVisible(id) { return id }
+        return fresh()
+    }
+
+    func fresh() -> [UInt8] { Base64.encodeURL(boot + random(Self.randomBytes)) }
+
+    private static func isVisible(_ text: [UInt8]) -> Bool {
+        (1...mostBytes).contains(text.count) && text.allSatisfy { (0x21...0x7E).contains($0) }
+    }
+}

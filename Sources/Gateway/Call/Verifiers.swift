@@ -1,0 +1,42 @@
+internal import Crypto
+
+/// Who may use tokens up with a bearer secret. Immutable; a reload makes new ones.
+package struct Verifiers: Sendable {
+    private var names: [Digest: String] = [:]
+
+    package init() {}
+
+    /// - Parameter text: a line for each secret: a name, a blank, and the secret's SHA-256 in 64 hexadecimal digits.
+    ///   Empty lines and lines that begin with `#` are comments. A name may have several secrets.
+    /// - Throws: ``VerifiersFault`` with the first bad line.
+    package init(_ text: [UInt8]) throws(VerifiersFault) {
+        let lines = text.split(separator: 0x0A, omittingEmptySubsequences: false)
+        for (index, line) in lines.enumerated() {
+            let words = line.split(whereSeparator: { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D })
+            guard let first = words.first, first.first != UInt8(ascii: "#") else { continue }
+            guard words.count == 2, let digest = Self.digest(words[1]) else {
+                throw VerifiersFault(
+                    description:
+                        "line \(index + 1) is not a name and the SHA-256 of its secret in 64 hexadecimal digits"
+                )
+            }
+            names[digest] = String(decoding: first, as: UTF8.self)
+        }
+    }
+
+    /// The caller with this secret. Its digest is looked up: the time of that says nothing about the secret.
+    func name(secret: ArraySlice<UInt8>) -> String? { names.isEmpty ? nil : names[SHA256.hash(Array(secret))] }
+
+    package var count: Int { names.count }
+
+    private static func digest(_ text: ArraySlice<UInt8>) -> Digest? {
+        let digits = text.compactMap { Character(UnicodeScalar($0)).hexDigitValue.map { UInt8($0) } }
+        guard digits.count == 2 * Digest.byteCount, text.count == digits.count else { return nil }
+        return Digest(stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] })
+    }
+}
+
+/// Why a file has no verifiers: a sentence's end.
+package struct VerifiersFault: Error, Equatable, Sendable, CustomStringConvertible {
+    package let description: String
+}

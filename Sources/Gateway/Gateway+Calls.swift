@@ -1,0 +1,198 @@
+internal import AppAttest
+internal import AppCheck
+package import HTTP
+internal import JSON
+internal import Pipeline
+internal import Settings
+
+/// A call on its way through the gateway.
+struct Arrival {
+    let http: HTTPCall
+    let target: CallTarget
+    let caller: Caller
+    let rules: GatewayRules
+    let responder: any HTTPResponder
+    let since: Int64
+}
+
+extension Gateway {
+    /// Answers a call, now or when its answer has come. On the server's thread; never waits.
+    package func handle(_ call: HTTPCall, _ responder: any HTTPResponder) {
+        let since = world.uptime()
+        let rules = state.withLock { $0.rules }
+        guard let target = CallTarget(call.target) else {
+            return reject(.path, .badRequest, .other, since, responder)
+        }
+        let arrival = Arrival(
+            http: call,
+            target: target,
+            caller: Caller(call, rules.settings, rules.verifiers),
+            rules: rules,
+            responder: responder,
+            since: since
+        )
+        if call.method.elementsEqual("POST".utf8) { post(arrival) } else { get(arrival) }
+    }
+
+    /// Counts and sends a refusal that leaves no request on a topic.
+    func reject(
+        _ cause: GatewayCounts.Rejection,
+        _ status: Status,
+        _ verb: Verb,
+        _ since: Int64,
+        _ responder: any HTTPResponder
+    ) {
+        state.withLock { $0.counts.reject(cause) }
+        finish(verb, GatewayReply.error(status), since: since, responder)
+    }
+
+    func reject(_ cause: GatewayCounts.Rejection, _ status: Status, _ verb: Verb, _ arrival: Arrival) {
+        reject(cause, status, verb, arrival.since, arrival.responder)
+    }
+
+    func finish(_ verb: Verb, _ reply: HTTPReply, _ arrival: Arrival) {
+        finish(verb, reply, since: arrival.since, arrival.responder)
+    }
+
+    // MARK: GET
+
+    private func get(_ arrival: Arrival) {
+        let path = arrival.target.path
+        if path.elementsEqual("/healthz".utf8) {
+            return finish(.healthz, GatewayReply.answer(200, Array(#"{"status":"ok"}"#.utf8)), arrival)
+        }
+        if path.elementsEqual("/v1/jwks".utf8) || path.elementsEqual("/v1beta/jwks".utf8) { return keySet(arrival) }
+        if path.elementsEqual("/v1/verify".utf8) { return verify(arrival) }
+        if arrival.target.verb?.elementsEqual("rollout".utf8) == true { return rollout(arrival) }
+        guard arrival.target.verb.map(Self.isServed) == true else {
+            return reject(.path, .notFound, .other, arrival)
+        }
+        reject(.method, .methodNotAllowed, .other, arrival)
+    }
+
+    private static func isServed(_ verb: ArraySlice<UInt8>) -> Bool {
+        Method.allCases.contains { verb.elementsEqual($0.rawValue.utf8) }
+    }
+
+    private func keySet(_ arrival: Arrival) {
+        guard let bytes = arrival.rules.keySet else { return reject(.path, .notFound, .jwks, arrival) }
+        var reply = GatewayReply.answer(200, bytes)
+        // As long as Google's SDKs keep a set.
+        reply.headers.append(("Cache-Control", "public, max-age=21600"))
+        finish(.jwks, reply, arrival)
+    }
+
+    /// `GET …:rollout` with `X-Installation-Id`: whether the device would be admitted, before it asks Apple.
+    private func rollout(_ arrival: Arrival) {
+        let account = RequestDecoder.account(
+            of: ExactText(validating: arrival.target.path) ?? "",
+            in: arrival.rules.registry
+        )
+        guard let index = account.app else { return reject(.app, .notFound, .rollout, arrival) }
+        guard let installation = arrival.installationID else {
+            return reject(.request, .badRequest, .rollout, arrival)
+        }
+        guard isAdmitted(arrival, .rollout, app: index, byOAuthClient: arrival.isOAuthClient) else { return }
+        let app = arrival.rules.registry.apps[index]
+        let decision = app.rollout.decide(id: installation)
+        if let decision, !decision.isAdmitted { noteNotAdmitted(app, decision, installation, id: ids.fresh()) }
+        finish(.rollout, GatewayReply.answer(200, DeviceGate.body(decision)), arrival)
+    }
+
+    // MARK: POST
+
+    private func post(_ arrival: Arrival) {
+        guard let value = RequestValue.make(arrival.target.path, arrival.http.body) else {
+            return reject(.body, .badRequest, .other, arrival)
+        }
+        guard value.count <= arrival.rules.limits.valueBytes else {
+            return reject(.body, .tooLarge, .other, arrival)
+        }
+        switch arrival.rules.decoder.decode(value) {
+        case .deadLetter, .command: reject(.request, .badRequest, .other, arrival)
+        case .refused(let reason, let path, _, let status):
+            let account = RequestDecoder.account(of: path, in: arrival.rules.registry)
+            let verb = account.method.map { Verb.exchange($0) } ?? .other
+            reject(reason == .unknownApp ? .app : .request, status, verb, arrival)
+        case .request(let request): serve(request, value, arrival)
+        }
+    }
+
+    private func serve(_ request: Request, _ value: [UInt8], _ arrival: Arrival) {
+        let verb = Verb.exchange(request.method)
+        switch request.method {
+        case .verifyAppCheckToken, .verifyAttestation, .verifyAssertion:
+            guard arrival.caller.verifier != nil else {
+                return reject(.credentials, .notAuthenticated, verb, arrival)
+            }
+        case .generateAppAttestChallenge, .exchangeAppAttestAttestation, .exchangeAppAttestAssertion:
+            guard isAdmitted(arrival, verb, app: request.app, byOAuthClient: arrival.isOAuthClient) else { return }
+        }
+        guard request.method != .generateAppAttestChallenge else { return challenge(request, arrival) }
+        submit(request, value, verb, arrival)
+    }
+
+    /// Checks the app's API key and the bundle's header, and answers a call that has the wrong ones.
+    private func isAdmitted(_ arrival: Arrival, _ verb: Verb, app index: Int, byOAuthClient: Bool) -> Bool {
+        let rules = arrival.rules
+        // Google Sign-In sends no key.
+        if !byOAuthClient, let keys = rules.registry.apps[index].apiKeys {
+            let key = arrival.http.values("x-goog-api-key").last ?? arrival.target.parameter("key")
+            guard let key = key.flatMap({ ExactText(validating: $0) }), keys.contains(key) else {
+                reject(.apiKey, .badAPIKey, verb, arrival)
+                return false
+            }
+        }
+        let bundle = arrival.http.values("x-ios-bundle-identifier").last
+        guard bundle.map({ rules.isBundle($0, ofApp: index) }) != true else { return true }
+        // An absent header is no foreign one, but where the right one is required it is missing.
+        if bundle != nil { state.withLock { $0.counts.foreignBundles += 1 } }
+        guard rules.settings.bundleHeader == .require else { return true }
+        reject(.bundle, .badBundle, verb, arrival)
+        return false
+    }
+
+    // MARK: Challenges
+
+    /// Sealed challenges need no state: they are made here, and judged by the worker.
+    private func challenge(_ request: Request, _ arrival: Arrival) {
+        let verb = Verb.exchange(.generateAppAttestChallenge)
+        let app = arrival.rules.registry.apps[request.app]
+        if arrival.isAttestationHandshake, let installation = arrival.installationID,
+            let decision = app.rollout.decide(id: installation), !decision.isAdmitted
+        {
+            noteNotAdmitted(app, decision, installation, id: ids.fresh())
+            return reject(.rollout, Reason.rolloutNotAdmitted.status(appID: request.appID), verb, arrival)
+        }
+        guard let key = arrival.rules.challengeKey else { return reject(.notReady, .unavailable, verb, arrival) }
+        let challenge = key.seal(app: app.name, issuedAt: now, random: world.random(ChallengeKey.randomBytes))
+        let life = ProtoDuration(milliseconds: arrival.rules.challengeTTL)
+        finish(verb, GatewayReply.answer(200, ExchangeAnswer.challenge(challenge, ttl: life)), arrival)
+    }
+
+    private func noteNotAdmitted(
+        _ app: RegisteredApp,
+        _ decision: RolloutDecision,
+        _ installation: ExactText,
+        id: [UInt8]
+    ) {
+        produce(event: DeviceGate.event(app: app.name, decision, installation: installation, id: id, at: now))
+    }
+}
+
+extension Arrival {
+    /// The header that an app's own hook sends.
+    var installationID: ExactText? {
+        guard let id = http.values("x-installation-id").last, (1...256).contains(id.count) else { return nil }
+        return ExactText(validating: id)
+    }
+
+    /// Whether the challenge is for an attestation.
+    var isAttestationHandshake: Bool {
+        http.values("x-app-attest-handshake").last?.elementsEqual("attestation".utf8) ?? false
+    }
+
+    var isOAuthClient: Bool {
+        target.path.split(separator: UInt8(ascii: "/")).dropFirst().first?.elementsEqual("oauthClients".utf8) ?? false
+    }
+}

@@ -1,0 +1,112 @@
+internal import AppAttest
+internal import AppCheck
+internal import HTTP
+internal import JSON
+package import Kafka
+internal import Pipeline
+internal import Settings
+
+extension Gateway {
+    /// Produces a request and lets its call wait.
+    func submit(_ request: Request, _ value: [UInt8], _ verb: Verb, _ arrival: Arrival) {
+        guard let key = request.requiredRecordKey else { preconditionFailure("only challenges have no key") }
+        let answer: WaitingCall.Answer =
+            switch request.method {
+            case .generateAppAttestChallenge, .exchangeAppAttestAttestation, .exchangeAppAttestAssertion: .token
+            case .verifyAppCheckToken: .response
+            case .verifyAttestation, .verifyAssertion: .result
+            }
+        submit(Submission(key: key, value: value, answer: answer, verb: verb), arrival)
+    }
+
+    /// A request that is ready for its topic.
+    struct Submission {
+        let key: [UInt8]
+        let value: [UInt8]
+        let answer: WaitingCall.Answer
+        let verb: Verb
+        /// Makes the reply of another one: `/v1/verify` answers in its own way.
+        var translate: (@Sendable (HTTPReply) -> HTTPReply)?
+    }
+
+    func submit(_ submission: Submission, _ arrival: Arrival) {
+        guard let id = ids.id(of: arrival.http, from: arrival.caller) else {
+            return reject(.request, .badRequest, submission.verb, arrival)
+        }
+        let partition = topics.partition(of: submission.key)
+        let (produced, deadline) = (world.wallClock(), arrival.since + arrival.rules.settings.deadlineMilliseconds)
+        let responder: any HTTPResponder =
+            submission.translate.map { TranslatingResponder(arrival.responder, $0) } ?? arrival.responder
+        let place = state.withLock { state -> (ticket: UInt, id: [UInt8])? in
+            guard state.isOpen, state.waiting.hasRoom(for: submission.value.count) else { return nil }
+            // An id that names another request already must not cross their answers.
+            let own = state.waiting.holds(id, otherThan: submission.value) ? ids.fresh() : id
+            let call = WaitingCall(
+                id: own,
+                key: submission.key,
+                partition: partition,
+                answer: submission.answer,
+                value: submission.value,
+                responder: responder,
+                since: arrival.since,
+                deadline: deadline,
+                producedAt: produced,
+                verb: submission.verb
+            )
+            return (state.waiting.add(call), own)
+        }
+        guard let place else { return reject(.waiting, .unavailable, submission.verb, arrival) }
+        let record = OutboundRequest(
+            topic: topics.names.requests,
+            partition: partition,
+            key: submission.key,
+            value: submission.value,
+            headers: headers(arrival, id: place.id),
+            ticket: place.ticket
+        )
+        produce(record)
+    }
+
+    private func headers(_ arrival: Arrival, id: [UInt8]) -> [KafkaHeader] {
+        var headers = [KafkaHeader(name: Array("request-id".utf8), value: id)]
+        if let installation = arrival.installationID {
+            headers.append(KafkaHeader(name: Array("installation-id".utf8), value: installation.utf8))
+        }
+        guard arrival.caller.isTrustedProxy else { return headers }
+        // W3C Trace Context: names as the worker copies them.
+        for name: StaticString in ["traceparent", "tracestate"] {
+            guard let value = arrival.http.values(name).last, value.count <= 512 else { continue }
+            headers.append(KafkaHeader(name: Array("\(name)".utf8), value: value))
+        }
+        return headers
+    }
+
+    /// What became of produced records: the calls of those that were never written may be sent again.
+    package func note(_ reports: [DeliveryReport]) {
+        var failed: [WaitingCall] = []
+        state.withLock { state in
+            for report in reports {
+                switch report.outcome {
+                case .written: break
+                case .unknown: state.counts.maybeProduced += 1
+                case .notWritten:
+                    state.counts.notProduced += 1
+                    if let call = state.waiting.remove(report.ticket) { failed.append(call) }
+                }
+            }
+        }
+        for call in failed { finish(call, GatewayReply.error(.unavailable, id: call.id)) }
+    }
+}
+
+/// Answers with another reply than it is given.
+private final class TranslatingResponder: HTTPResponder {
+    private let responder: any HTTPResponder
+    private let translate: @Sendable (HTTPReply) -> HTTPReply
+
+    init(_ responder: any HTTPResponder, _ translate: @escaping @Sendable (HTTPReply) -> HTTPReply) {
+        (self.responder, self.translate) = (responder, translate)
+    }
+
+    func answer(_ reply: HTTPReply) { responder.answer(translate(reply)) }
+}

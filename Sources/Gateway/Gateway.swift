@@ -1,0 +1,146 @@
+internal import AppAttest
+internal import AppCheck
+internal import HTTP
+package import Kafka
+internal import Log
+internal import Pipeline
+internal import Settings
+
+/// REST in front of the topics: calls become requests, and answers on the topics become replies.
+///
+/// Calls come on the server's thread, answers on the readers'. The state is behind one lock; replies are sent outside.
+package final class Gateway: Sendable {
+    /// What the gateway needs of the world.
+    package struct World: Sendable {
+        /// Milliseconds since 1970.
+        package var wallClock: @Sendable () -> Int64
+        /// Milliseconds of a clock that never goes back.
+        package var uptime: @Sendable () -> Int64
+        /// Random bytes that no caller can predict.
+        package var random: @Sendable (Int) -> [UInt8]
+        /// Takes a fault that is ridden out.
+        package var trouble: @Sendable (KafkaFault) -> Void
+
+        package init(
+            wallClock: @escaping @Sendable () -> Int64,
+            uptime: @escaping @Sendable () -> Int64,
+            random: @escaping @Sendable (Int) -> [UInt8],
+            trouble: @escaping @Sendable (KafkaFault) -> Void
+        ) {
+            (self.wallClock, self.uptime, self.random, self.trouble) = (wallClock, uptime, random, trouble)
+        }
+    }
+
+    struct State {
+        var rules: GatewayRules
+        var waiting: WaitingCalls
+        var counts = GatewayCounts()
+        var clock = ReplyClock()
+        /// Whether new requests are taken.
+        var isOpen = false
+        /// For events, which have no key.
+        var nextPartition: Int32 = 0
+    }
+
+    let topics: GatewayTopics
+    let world: World
+    let ids: RequestIDs
+    let state: Locked<State>
+    private let outlet: any RequestOutlet
+
+    /// - Parameter outlet: takes the records; ``note(_:)`` must be called with what became of them.
+    package init(_ rules: GatewayRules, topics: GatewayTopics, world: World, outlet: any RequestOutlet) {
+        (self.topics, self.world, self.outlet) = (topics, world, outlet)
+        ids = RequestIDs(random: world.random)
+        state = Locked(State(rules: rules, waiting: WaitingCalls(rules.settings)))
+    }
+
+    // MARK: The shell's calls
+
+    /// Uses other rules from the next call on.
+    package func replace(_ rules: GatewayRules) { state.withLock { $0.rules = rules } }
+
+    /// Takes requests from now on: the readers stand at the ends of their topics.
+    package func open() { state.withLock { $0.isOpen = true } }
+
+    /// Answers what has waited too long; to be called some times a second.
+    package func look() {
+        let now = world.uptime()
+        let expired = state.withLock { state in
+            let expired = state.waiting.expire(at: now)
+            state.counts.deadlines += expired.count
+            return expired
+        }
+        for call in expired { finish(call, GatewayReply.error(.deadline, id: call.id)) }
+    }
+
+    /// Answers every call that still waits: the outcome is open.
+    package func close() {
+        let rest = state.withLock { state in
+            state.isOpen = false
+            return state.waiting.removeAll()
+        }
+        for call in rest { finish(call, GatewayReply.error(.deadline, id: call.id)) }
+    }
+
+    package var counts: GatewayCounts {
+        state.withLock { state in
+            var counts = state.counts
+            (counts.waiting, counts.waitingBytes) = (state.waiting.count, state.waiting.byteCount)
+            counts.clockOffset = state.clock.offset
+            return counts
+        }
+    }
+
+    /// How far this machine's clock and the replies' times are apart, in milliseconds, where it is too far.
+    package var clockDoubt: Int64? { state.withLock { $0.clock.doubt } }
+
+    // MARK: Replies
+
+    /// Counts and sends the reply to a call that waited.
+    func finish(_ call: WaitingCall, _ reply: HTTPReply) {
+        finish(call.verb, reply, since: call.since, call.responder)
+    }
+
+    /// Counts and sends a reply.
+    func finish(_ verb: Verb, _ reply: HTTPReply, since: Int64, _ responder: any HTTPResponder) {
+        let duration = max(0, world.uptime() - since)
+        state.withLock { $0.counts.note(verb, reply.status, milliseconds: duration) }
+        responder.answer(reply)
+    }
+
+    /// Hands a record to the producer.
+    func produce(_ record: OutboundRequest) { outlet.write(record) }
+
+    /// An event goes to any partition: no order is promised among them.
+    func produce(event value: [UInt8]) {
+        guard let topic = topics.names.outputs[.events] else { return }
+        let partition = state.withLock { state in
+            state.nextPartition = (state.nextPartition + 1) % topics.partitions
+            return state.nextPartition
+        }
+        produce(
+            OutboundRequest(topic: topic, partition: partition, key: nil, value: value, headers: [], ticket: nil)
+        )
+    }
+
+    /// The time as challenges and tokens are judged by.
+    var now: EvaluationTime { EvaluationTime(milliseconds: world.wallClock()) }
+}
+
+/// Where a gateway's records go.
+package protocol RequestOutlet: Sendable {
+    /// Must not wait for the broker.
+    func write(_ record: OutboundRequest)
+}
+
+/// A record for the requests topic, or for that of events.
+package struct OutboundRequest: Sendable {
+    package let topic: String
+    package let partition: Int32
+    package let key: [UInt8]?
+    package let value: [UInt8]
+    package let headers: [KafkaHeader]
+    /// nil = no report is needed.
+    package let ticket: UInt?
+}

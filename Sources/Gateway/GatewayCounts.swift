@@ -1,0 +1,42 @@
+package import Pipeline
+
+/// What a gateway counts since its start.
+package struct GatewayCounts: Sendable {
+    package struct Answer: Hashable, Sendable {
+        package let verb: Verb
+        package let code: Int
+    }
+
+    /// Why a call was answered without a request on a topic.
+    package enum Rejection: String, Sendable, CaseIterable {
+        case path, method, body, request, app, apiKey = "api-key", bundle, credentials, rollout, waiting, producer
+        case notReady = "not-ready"
+    }
+
+    package internal(set) var answers: [Answer: Int] = [:]
+    /// Milliseconds from a call's arrival to its answer, by verb.
+    package internal(set) var durations: [Verb: Histogram] = [:]
+    package internal(set) var rejections: [Rejection: Int] = [:]
+    /// Records that were never written, and those whose outcome is unknown.
+    package internal(set) var notProduced = 0
+    package internal(set) var maybeProduced = 0
+    package internal(set) var deadlines = 0
+    /// Answers to requests of other gateways, or of calls that wait no longer.
+    package internal(set) var foreignReplies = 0
+    /// Calls whose bundle header is not one of their app's.
+    package internal(set) var foreignBundles = 0
+    /// Of the sum that all the waiting calls have.
+    package internal(set) var waiting = 0
+    package internal(set) var waitingBytes = 0
+    /// How far the replies' clock is ahead of ours at least, in milliseconds; negative = behind.
+    package internal(set) var clockOffset: Int64?
+
+    package static let durationBounds = Histogram([5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000])
+
+    mutating func note(_ verb: Verb, _ code: Int, milliseconds: Int64) {
+        answers[Answer(verb: verb, code: code), default: 0] += 1
+        durations[verb, default: Self.durationBounds].add(milliseconds)
+    }
+
+    mutating func reject(_ cause: Rejection) { rejections[cause, default: 0] += 1 }
+}

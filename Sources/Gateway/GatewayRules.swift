@@ -1,0 +1,52 @@
+internal import AppAttest
+package import AppCheck
+internal import JSON
+internal import Pipeline
+package import Settings
+
+/// What a gateway judges calls by: immutable, replaced as a whole by a reload.
+package final class GatewayRules: Sendable {
+    let registry: Registry
+    let decoder: RequestDecoder
+    let limits: RequestLimits
+    let settings: GatewaySettings
+    /// nil = no challenge can be made now.
+    let challengeKey: ChallengeKey?
+    let challengeTTL: Int64
+    let verifiers: Verifiers
+    /// The key set as it is served; nil = none is.
+    let keySet: [UInt8]?
+    let tokens: TokenVerifier?
+    /// The bundle identifiers of each app.
+    private let bundles: [Set<[UInt8]>]
+
+    /// - Parameters:
+    ///   - challenges: the ring whose first key seals.
+    ///   - keySet: the file's bytes and what they hold; nil = no file is named.
+    package init(
+        _ configuration: Configuration,
+        challenges: ChallengeKeyRing,
+        verifiers: Verifiers,
+        keySet: (bytes: [UInt8], keys: VerificationKeys)?
+    ) {
+        registry = configuration.registry
+        limits = configuration.limits
+        settings = configuration.gateway
+        // Without operators' keys every command of theirs is refused.
+        decoder = RequestDecoder(registry: registry, limits: limits)
+        challengeKey = challenges.active
+        challengeTTL = configuration.challenges.ttlMilliseconds
+        self.verifiers = verifiers
+        self.keySet = keySet?.bytes
+        tokens = (keySet?.keys).map { TokenVerifier(publicKeys: $0) }
+        bundles = registry.apps.map { app in Set(app.expectations.appIDs.compactMap(Self.bundle)) }
+    }
+
+    /// An App ID is a prefix, a dot, and the bundle identifier.
+    private static func bundle(_ id: AppID) -> [UInt8]? {
+        let text = Array(id.text.utf8)
+        return text.firstIndex(of: UInt8(ascii: ".")).map { Array(text[($0 + 1)...]) }
+    }
+
+    func isBundle(_ text: [UInt8], ofApp index: Int) -> Bool { bundles[index].contains(text) }
+}

@@ -1,0 +1,87 @@
+internal import Dispatch
+package import Kafka
+internal import Synchronization
+
+/// Reads a topic of answers from its end, committed records only, on a thread of its own.
+package final class AnswerReader: Sendable {
+    private static let mostRecords = 1_000
+    private static let waitMilliseconds = 100
+    private static let askMilliseconds = 5_000
+    private static let restMilliseconds = 200
+
+    package let topic: String
+    private let properties: KafkaProperties
+    private let partitions: [Int32]
+    private let isStopping = Atomic<Bool>(false)
+    private let ended = DispatchSemaphore(value: 0)
+    private let take: @Sendable ([TopicRecord]) -> Void
+    private let trouble: @Sendable (KafkaFault) -> Void
+
+    /// - Parameter take: takes records in each partition's order, on the reader's thread.
+    package init(
+        _ properties: KafkaProperties,
+        topic: String,
+        partitions: [Int32],
+        take: @escaping @Sendable ([TopicRecord]) -> Void,
+        trouble: @escaping @Sendable (KafkaFault) -> Void
+    ) {
+        (self.properties, self.topic, self.partitions) = (properties, topic, partitions)
+        (self.take, self.trouble) = (take, trouble)
+    }
+
+    /// Learns where the partitions end, and reads from there on: whatever is produced after this call is answered behind
+    /// these ends.
+    package func start() throws(KafkaFault) {
+        // Handed over: the thread is its one user from here on.
+        nonisolated(unsafe) let reader = try open(at: [:])
+        DispatchQueue(label: "gateway.reader").async { unsafe self.work(reader) }
+    }
+
+    package func stop() {
+        isStopping.store(true, ordering: .relaxed)
+        _ = ended.wait(timeout: .now() + .seconds(2))
+    }
+
+    /// - Parameter positions: known ones; partitions without one are read from their ends.
+    private func open(at positions: [Int32: Int64]) throws(KafkaFault) -> TopicReader {
+        let reader = try TopicReader(properties, topic: topic)
+        var starts: [PartitionOffset] = []
+        for partition in partitions {
+            var start = positions[partition]
+            if start == nil {
+                start = try reader.watermarks(of: partition, timeoutMilliseconds: Self.askMilliseconds).high
+            }
+            starts.append(PartitionOffset(partition: partition, offset: start ?? 0))
+        }
+        try reader.start(starts)
+        return reader
+    }
+
+    private func work(_ first: TopicReader) {
+        var reader: TopicReader? = first
+        // Where a new reader goes on.
+        var positions: [Int32: Int64] = [:]
+        while !isStopping.load(ordering: .relaxed) {
+            do throws(KafkaFault) {
+                guard let current = reader else {
+                    reader = try open(at: positions)
+                    continue
+                }
+                let records = try current.poll(
+                    maxRecords: Self.mostRecords,
+                    timeoutMilliseconds: Self.waitMilliseconds
+                )
+                guard !records.isEmpty else { continue }
+                for record in records { positions[record.partition] = record.offset + 1 }
+                take(records)
+            } catch {
+                trouble(error)
+                // What retention has deleted no call waits for any more.
+                if error.isOffsetGone { positions = [:] }
+                reader = nil
+                _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(Self.restMilliseconds))
+            }
+        }
+        ended.signal()
+    }
+}

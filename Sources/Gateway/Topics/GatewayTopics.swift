@@ -1,0 +1,20 @@
+package import Kafka
+package import Settings
+
+/// The topics around a gateway, as they are when it starts.
+package struct GatewayTopics: Sendable {
+    package var names: TopicNames
+    /// Of the requests, and so of results, tokens and events.
+    package var partitions: Int32
+    /// nil = records go where murmur2 puts their key, and no worker compares.
+    package var partitioner: Partitioner?
+    /// librdkafka's settings.
+    package var properties: KafkaProperties
+
+    package init(names: TopicNames, partitions: Int32, partitioner: Partitioner?, properties: KafkaProperties) {
+        (self.names, self.partitions, self.partitioner) = (names, partitions, partitioner)
+        self.properties = properties
+    }
+
+    func partition(of key: [UInt8]) -> Int32 { (partitioner ?? .murmur2).partition(of: key, count: partitions) }
+}

@@ -1,0 +1,114 @@
+internal import Dispatch
+package import Kafka
+internal import Pipeline
+
+/// Produces requests and events on a thread of its own: no call waits for the broker.
+package final class RequestWriter: RequestOutlet, Sendable {
+    private struct State {
+        var waiting: [OutboundRequest] = []
+        var isStopping = false
+    }
+
+    private static let busyMilliseconds = 5
+    private static let idleMilliseconds = 200
+    private static let flushMilliseconds = 2_000
+
+    private let properties: KafkaProperties
+    private let counts: [String: Int32]
+    private let state = Locked(State())
+    private let bell = DispatchSemaphore(value: 0)
+    private let ended = DispatchSemaphore(value: 0)
+    private let report: @Sendable ([DeliveryReport]) -> Void
+    private let trouble: @Sendable (KafkaFault) -> Void
+
+    /// - Parameters:
+    ///   - counts: of the topics' partitions.
+    ///   - report: takes what became of records with tickets, on the writer's thread.
+    package init(
+        _ properties: KafkaProperties,
+        counts: [String: Int32],
+        report: @escaping @Sendable ([DeliveryReport]) -> Void,
+        trouble: @escaping @Sendable (KafkaFault) -> Void
+    ) {
+        (self.properties, self.counts, self.report, self.trouble) = (properties, counts, report, trouble)
+    }
+
+    /// - Throws: where no client can be made of the properties.
+    package func start() throws(KafkaFault) {
+        // Handed over: the thread is its one user from here on.
+        nonisolated(unsafe) let producer = try make()
+        DispatchQueue(label: "gateway.writer").async { unsafe self.work(producer) }
+    }
+
+    package func write(_ record: OutboundRequest) {
+        state.withLock { $0.waiting.append(record) }
+        bell.signal()
+    }
+
+    /// Ends the thread once what waits is flushed, or two seconds have passed.
+    package func stop() {
+        state.withLock { $0.isStopping = true }
+        bell.signal()
+        _ = ended.wait(timeout: .now() + .milliseconds(2 * Self.flushMilliseconds))
+    }
+
+    private func make() throws(KafkaFault) -> Producer {
+        let producer = try Producer(properties)
+        producer.know(counts)
+        return producer
+    }
+
+    private func work(_ first: Producer) {
+        var producer = first
+        while true {
+            let pause = producer.outstanding > 0 ? Self.busyMilliseconds : Self.idleMilliseconds
+            _ = bell.wait(timeout: .now() + .milliseconds(pause))
+            var records: [OutboundRequest] = []
+            let isStopping = state.withLock { state in
+                swap(&records, &state.waiting)
+                return state.isStopping
+            }
+            for record in records { send(record, producer) }
+            producer.poll(timeoutMilliseconds: 0)
+            deliver(producer)
+            if producer.fatalFault != nil { replace(&producer) }
+            if isStopping { break }
+        }
+        try? producer.flush(timeoutMilliseconds: Self.flushMilliseconds)
+        deliver(producer)
+        ended.signal()
+    }
+
+    private func send(_ record: OutboundRequest, _ producer: Producer) {
+        do throws(KafkaFault) {
+            try producer.produce(
+                topic: record.topic,
+                partition: record.partition,
+                key: record.key,
+                value: record.value,
+                headers: record.headers,
+                ticket: record.ticket,
+                patienceMilliseconds: 0
+            )
+        } catch {
+            trouble(error)
+            guard let ticket = record.ticket else { return }
+            report([DeliveryReport(ticket: ticket, outcome: .notWritten, fault: error)])
+        }
+    }
+
+    private func deliver(_ producer: Producer) {
+        let reports = producer.takeReports()
+        guard !reports.isEmpty else { return }
+        if let fault = reports.lazy.compactMap(\.fault).first { trouble(fault) }
+        report(reports)
+    }
+
+    /// A producer that is of no use reports its records as failed when it is flushed.
+    private func replace(_ producer: inout Producer) {
+        if let fault = producer.fatalFault { trouble(fault) }
+        try? producer.flush(timeoutMilliseconds: Self.flushMilliseconds)
+        deliver(producer)
+        do throws(KafkaFault) { producer = try make() } catch { trouble(error) }
+    }
+}

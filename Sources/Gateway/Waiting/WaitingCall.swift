@@ -1,0 +1,69 @@
+internal import AppAttest
+internal import AppCheck
+internal import HTTP
+internal import JSON
+
+/// A call whose request is produced and whose answer is open.
+struct WaitingCall {
+    /// What makes the answer of an accepted request.
+    enum Answer {
+        /// The record on the tokens topic.
+        case token
+        /// The result's `response`.
+        case response
+        /// The whole result.
+        case result
+    }
+
+    let id: [UInt8]
+    /// Of the record, and so of its answers.
+    let key: [UInt8]
+    let partition: Int32
+    let answer: Answer
+    /// As it was produced.
+    let value: [UInt8]
+    let responder: any HTTPResponder
+    /// Both in milliseconds of a clock that never goes back.
+    let since: Int64
+    let deadline: Int64
+    /// When it was produced, milliseconds since 1970.
+    let producedAt: Int64
+    /// For the counts.
+    let verb: Verb
+
+    /// Of what waits: the value, and about as much as a call needs beside it.
+    var byteCount: Int { value.count + 1_024 }
+
+    /// Of the result, once it has come.
+    var isAccepted = false
+    /// Of the tokens topic, once it has come.
+    var token: [UInt8]?
+
+    /// The reply once both halves are there.
+    func reply() -> HTTPReply? {
+        guard isAccepted, let token else { return nil }
+        return GatewayReply.answer(200, token, id: id)
+    }
+}
+
+/// A result as far as a call needs it.
+enum ResultReading {
+    /// - Parameter value: of the results topic: `run`'s own, so what does not fit the contract is a fault of ours.
+    /// - Returns: nil for what is no result.
+    static func reply(_ value: [UInt8], _ answer: WaitingCall.Answer, id: [UInt8]) -> HTTPReply? {
+        guard let root = try? JSONDocument(parsing: value).root, let status = root["status"],
+            let code = status["code"]?.integer, let name = status["status"]?.string,
+            let message = status["message"]?.string, (100...599).contains(code)
+        else { return nil }
+        guard code == 200 else {
+            return GatewayReply.error(Status(code: Int(code), status: name, message: ExactText(message)), id: id)
+        }
+        switch answer {
+        case .token: return nil
+        case .result: return GatewayReply.answer(200, value, id: id)
+        case .response:
+            let isConsumed = root["response"]?["alreadyConsumed"]?.bool == true
+            return GatewayReply.answer(200, ExchangeAnswer.verification(alreadyConsumed: isConsumed), id: id)
+        }
+    }
+}

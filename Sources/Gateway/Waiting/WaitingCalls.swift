@@ -1,0 +1,103 @@
+internal import AppCheck
+internal import HTTP
+internal import Settings
+
+/// The calls that wait for answers, found by the whole id and the record's key. A value behind a lock; what it returns is
+/// sent outside of it.
+struct WaitingCalls {
+    typealias Ticket = UInt
+
+    /// A reply that is due, and whose.
+    struct Due {
+        let call: WaitingCall
+        let reply: HTTPReply
+    }
+
+    private let mostCalls: Int
+    private let mostBytes: Int
+    private var calls: [Ticket: WaitingCall] = [:]
+    /// A proxy that tries again sends an id a second time: both wait for the same answer.
+    private var tickets: [[UInt8]: [Ticket]] = [:]
+    /// By deadline, since all have the same patience; those that ended are skipped.
+    private var order: [Ticket] = []
+    private var first = 0
+    private var lastTicket: Ticket = 0
+    private(set) var byteCount = 0
+
+    init(_ settings: GatewaySettings) {
+        (mostCalls, mostBytes) = (settings.waitingCalls, settings.waitingBytes)
+    }
+
+    var count: Int { calls.count }
+
+    /// Whether another call with so many bytes may wait.
+    func hasRoom(for bytes: Int) -> Bool { calls.count < mostCalls && byteCount + bytes <= mostBytes }
+
+    /// Whether a call with this id waits for an answer to another request: answers must not be mixed up.
+    func holds(_ id: [UInt8], otherThan value: [UInt8]) -> Bool {
+        tickets[id]?.contains { calls[$0].map { $0.value != value } ?? false } ?? false
+    }
+
+    mutating func add(_ call: WaitingCall) -> Ticket {
+        // Zero means no report.
+        lastTicket = lastTicket == .max ? 1 : lastTicket + 1
+        calls[lastTicket] = call
+        tickets[call.id, default: []].append(lastTicket)
+        order.append(lastTicket)
+        byteCount += call.byteCount
+        return lastTicket
+    }
+
+    mutating func remove(_ ticket: Ticket) -> WaitingCall? {
+        guard let call = calls.removeValue(forKey: ticket) else { return nil }
+        tickets[call.id]?.removeAll { $0 == ticket }
+        if tickets[call.id]?.isEmpty == true { tickets[call.id] = nil }
+        byteCount -= call.byteCount
+        return call
+    }
+
+    /// Whether an id is waited for at all.
+    func isAwaited(_ id: [UInt8]) -> Bool { tickets[id] != nil }
+
+    /// The calls that a record with this id, key and place answers.
+    func awaiting(_ id: [UInt8], _ key: [UInt8]?, _ partition: Int32?) -> [Ticket] {
+        (tickets[id] ?? []).filter { ticket in
+            guard let call = calls[ticket] else { return false }
+            return call.key == key && (partition == nil || call.partition == partition)
+        }
+    }
+
+    subscript(ticket: Ticket) -> WaitingCall? {
+        get { calls[ticket] }
+        set {
+            guard calls[ticket] != nil, let newValue else { return }
+            calls[ticket] = newValue
+        }
+    }
+
+    /// Takes out the calls whose deadline has passed.
+    mutating func expire(at now: Int64) -> [WaitingCall] {
+        var expired: [WaitingCall] = []
+        while first < order.count {
+            let ticket = order[first]
+            if let call = calls[ticket] {
+                guard call.deadline <= now else { break }
+                if let call = remove(ticket) { expired.append(call) }
+            }
+            first += 1
+        }
+        // Now and then, so that the list does not grow and taking from it stays cheap.
+        if first > 1_024, first > order.count / 2 {
+            order.removeFirst(first)
+            first = 0
+        }
+        return expired
+    }
+
+    /// Takes out every call.
+    mutating func removeAll() -> [WaitingCall] {
+        let all = Array(calls.values)
+        (calls, tickets, order, first, byteCount) = ([:], [:], [], 0, 0)
+        return all
+    }
+}
