@@ -18,16 +18,13 @@ package final class Gateway: Sendable {
         package var uptime: @Sendable () -> Int64
         /// Random bytes that no caller can predict.
         package var random: @Sendable (Int) -> [UInt8]
-        /// Takes a fault that is ridden out.
-        package var trouble: @Sendable (KafkaFault) -> Void
 
         package init(
             wallClock: @escaping @Sendable () -> Int64,
             uptime: @escaping @Sendable () -> Int64,
-            random: @escaping @Sendable (Int) -> [UInt8],
-            trouble: @escaping @Sendable (KafkaFault) -> Void
+            random: @escaping @Sendable (Int) -> [UInt8]
         ) {
-            (self.wallClock, self.uptime, self.random, self.trouble) = (wallClock, uptime, random, trouble)
+            (self.wallClock, self.uptime, self.random) = (wallClock, uptime, random)
         }
     }
 

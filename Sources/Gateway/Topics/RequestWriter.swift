@@ -4,6 +4,8 @@ internal import Pipeline
 
 /// Produces requests and events on a thread of its own: no call waits for the broker.
 package final class RequestWriter: RequestOutlet, Sendable {
+    package typealias Report = @Sendable ([DeliveryReport]) -> Void
+
     private struct State {
         var waiting: [OutboundRequest] = []
         var isStopping = false
@@ -18,26 +20,24 @@ package final class RequestWriter: RequestOutlet, Sendable {
     private let state = Locked(State())
     private let bell = DispatchSemaphore(value: 0)
     private let ended = DispatchSemaphore(value: 0)
-    private let report: @Sendable ([DeliveryReport]) -> Void
     private let trouble: @Sendable (KafkaFault) -> Void
 
     /// - Parameters:
     ///   - counts: of the topics' partitions.
-    ///   - report: takes what became of records with tickets, on the writer's thread.
     package init(
         _ properties: KafkaProperties,
         counts: [String: Int32],
-        report: @escaping @Sendable ([DeliveryReport]) -> Void,
         trouble: @escaping @Sendable (KafkaFault) -> Void
     ) {
-        (self.properties, self.counts, self.report, self.trouble) = (properties, counts, report, trouble)
+        (self.properties, self.counts, self.trouble) = (properties, counts, trouble)
     }
 
+    /// - Parameter report: takes what became of records with tickets, on the writer's thread.
     /// - Throws: where no client can be made of the properties.
-    package func start() throws(KafkaFault) {
+    package func start(report: @escaping Report) throws(KafkaFault) {
         // Handed over: the thread is its one user from here on.
         nonisolated(unsafe) let producer = try make()
-        DispatchQueue(label: "gateway.writer").async { unsafe self.work(producer) }
+        DispatchQueue(label: "gateway.writer").async { unsafe self.work(producer, report) }
     }
 
     package func write(_ record: OutboundRequest) {
@@ -58,7 +58,7 @@ package final class RequestWriter: RequestOutlet, Sendable {
         return producer
     }
 
-    private func work(_ first: Producer) {
+    private func work(_ first: Producer, _ report: Report) {
         var producer = first
         while true {
             let pause = producer.outstanding > 0 ? Self.busyMilliseconds : Self.idleMilliseconds
@@ -68,18 +68,18 @@ package final class RequestWriter: RequestOutlet, Sendable {
                 swap(&records, &state.waiting)
                 return state.isStopping
             }
-            for record in records { send(record, producer) }
+            for record in records { send(record, producer, report) }
             producer.poll(timeoutMilliseconds: 0)
-            deliver(producer)
-            if producer.fatalFault != nil { replace(&producer) }
+            deliver(producer, report)
+            if producer.fatalFault != nil { replace(&producer, report) }
             if isStopping { break }
         }
         try? producer.flush(timeoutMilliseconds: Self.flushMilliseconds)
-        deliver(producer)
+        deliver(producer, report)
         ended.signal()
     }
 
-    private func send(_ record: OutboundRequest, _ producer: Producer) {
+    private func send(_ record: OutboundRequest, _ producer: Producer, _ report: Report) {
         do throws(KafkaFault) {
             try producer.produce(
                 topic: record.topic,
@@ -97,7 +97,7 @@ package final class RequestWriter: RequestOutlet, Sendable {
         }
     }
 
-    private func deliver(_ producer: Producer) {
+    private func deliver(_ producer: Producer, _ report: Report) {
         let reports = producer.takeReports()
         guard !reports.isEmpty else { return }
         if let fault = reports.lazy.compactMap(\.fault).first { trouble(fault) }
@@ -105,10 +105,10 @@ package final class RequestWriter: RequestOutlet, Sendable {
     }
 
     /// A producer that is of no use reports its records as failed when it is flushed.
-    private func replace(_ producer: inout Producer) {
+    private func replace(_ producer: inout Producer, _ report: Report) {
         if let fault = producer.fatalFault { trouble(fault) }
         try? producer.flush(timeoutMilliseconds: Self.flushMilliseconds)
-        deliver(producer)
+        deliver(producer, report)
         do throws(KafkaFault) { producer = try make() } catch { trouble(error) }
     }
 }

@@ -34,6 +34,8 @@ struct LogEvent: Sendable, Equatable {
         case crashFound = "crash.found"
         case laneHung = "lane.hung"
         case tokensFull = "tokens.full"
+        case gatewayNotReady = "gateway.not-ready"
+        case gatewayReady = "gateway.ready"
         case metricsUnserved = "metrics.unserved"
         case linesDropped = "log.dropped"
     }

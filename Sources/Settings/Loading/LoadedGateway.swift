@@ -1,0 +1,84 @@
+package import AppCheck
+internal import Pipeline
+
+/// What a gateway starts with: the configuration, the challenge keys and its own files. Signing and sealing keys are not
+/// read, and their files may be absent.
+package struct LoadedGateway: Sendable {
+    package let configuration: Configuration
+    package let challenges: ChallengeKeyRing
+    /// The file of `gateway.publicKeys`; nil = none is named.
+    package let publicKeys: [UInt8]?
+    /// The file of `gateway.verifiers`; nil = none is named.
+    package let verifiers: [UInt8]?
+    /// Other changes since the start, which wait for a restart.
+    package private(set) var postponed: [String] = []
+
+    private static let mostBytes = 1 << 20
+
+    /// - Parameter running: what a running gateway has; nil at its start.
+    /// - Throws: ``ConfigurationFault`` for the first thing that is wrong.
+    package static func load(
+        directory: String,
+        after running: LoadedGateway? = nil
+    ) throws(ConfigurationFault) -> LoadedGateway {
+        var configuration = try Configuration.load(directory: directory)
+        var postponed: [String] = []
+        if let old = running?.configuration {
+            let fresh = configuration
+            configuration = old
+            configuration.registry = fresh.registry
+            configuration.emptyLists = fresh.emptyLists
+            postponed = WorkerFile.settings.renew(&configuration, fresh)
+        }
+        guard configuration.challenges.mode == .sealed else {
+            throw ConfigurationFault(
+                "worker.json: challenges.mode is external: this gateway makes sealed challenges; set it to sealed."
+            )
+        }
+        guard configuration.delivery == .exactlyOnce || configuration.gateway.atLeastOnce else {
+            throw ConfigurationFault(
+                "worker.json: delivery is at-least-once: two answers to a call may differ; set gateway.atLeastOnce to "
+                    + "true if your clients can live with that."
+            )
+        }
+        var loaded = LoadedGateway(
+            configuration: configuration,
+            challenges: try ExchangeKeys.challenges(configuration),
+            publicKeys: try read(configuration.gateway.publicKeys, "publicKeys"),
+            verifiers: try read(configuration.gateway.verifiers, "verifiers")
+        )
+        loaded.postponed = postponed
+        return loaded
+    }
+
+    private init(
+        configuration: Configuration,
+        challenges: ChallengeKeyRing,
+        publicKeys: [UInt8]?,
+        verifiers: [UInt8]?
+    ) {
+        (self.configuration, self.challenges) = (configuration, challenges)
+        (self.publicKeys, self.verifiers) = (publicKeys, verifiers)
+    }
+
+    private static func read(_ path: String?, _ name: String) throws(ConfigurationFault) -> [UInt8]? {
+        guard let path else { return nil }
+        do throws(CommandFault) {
+            let bytes = try WholeFile.read(path, most: mostBytes)
+            guard bytes.count <= mostBytes else {
+                throw CommandFault("worker.json: gateway.\(name): \(path.printable) is larger than \(mostBytes) bytes.")
+            }
+            return bytes
+        } catch { throw ConfigurationFault("worker.json: gateway.\(name): \(error.sentence)") }
+    }
+
+    /// Every file whose change asks for a reload.
+    package func paths(in directory: String) -> Set<String> {
+        var paths = Set(["worker.json", "apps.json", "kafka.properties"].map { "\(directory)/\($0)" })
+        paths.formUnion(configuration.challengeKeys.map(\.file))
+        for path in [configuration.gateway.publicKeys, configuration.gateway.verifiers] {
+            if let path { paths.insert(path) }
+        }
+        return paths
+    }
+}

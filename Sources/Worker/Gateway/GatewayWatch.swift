@@ -1,0 +1,77 @@
+internal import Gateway
+internal import Settings
+
+/// Applies changes of a gateway's files while it runs: apps.json, worker.json's lists, challenge keys, the key set and
+/// the verifiers. If a changed file is invalid, the gateway keeps the old configuration and logs why. For one thread.
+final class GatewayWatch {
+    private let directory: String
+    private var running: LoadedGateway
+    private let isAsked: () -> Bool
+    private let elapsed: ProgressMeter.Stopwatch
+    private let apply: (GatewayRules) -> Void
+    private let say: (LogEvent) -> Void
+    private let reloaded: (Bool) -> Void
+    private var lastLook: Duration
+    private var read: [String: FileStamp]
+    /// A changed state of the files that was seen once.
+    private var changing: [String: FileStamp]?
+
+    /// - Parameters:
+    ///   - stamps: of the files, from before they were read.
+    ///   - isAsked: whether SIGHUP has come since the last call.
+    ///   - reloaded: takes whether a changed configuration is in use.
+    init(
+        directory: String,
+        running: LoadedGateway,
+        stamps: [String: FileStamp],
+        isAsked: @escaping () -> Bool,
+        elapsed: @escaping ProgressMeter.Stopwatch = ProgressMeter.stopwatch(),
+        apply: @escaping (GatewayRules) -> Void,
+        say: @escaping (LogEvent) -> Void,
+        reloaded: @escaping (Bool) -> Void
+    ) {
+        (self.directory, self.running, self.read) = (directory, running, stamps)
+        (self.isAsked, self.elapsed, self.apply) = (isAsked, elapsed, apply)
+        (self.say, self.reloaded) = (say, reloaded)
+        lastLook = elapsed()
+    }
+
+    /// Checks for changes: cheap, to be called several times a second.
+    func poll() {
+        let (isAsked, now) = (isAsked(), elapsed())
+        guard isAsked || now - lastLook >= ConfigurationWatch.interval else { return }
+        lastLook = now
+        let stamps = FileStamp.all(running.paths(in: directory))
+        // A change of several files is applied once all are written.
+        guard isAsked || (stamps != read && stamps == changing) else {
+            changing = stamps == read ? nil : stamps
+            return
+        }
+        (changing, read) = (nil, stamps)
+        reload()
+    }
+
+    private func reload() {
+        do throws(ConfigurationFault) {
+            let next = try LoadedGateway.load(directory: directory, after: running)
+            apply(try GatewayRules.of(next))
+            running = next
+            read = FileStamp.all(running.paths(in: directory))
+            reloaded(true)
+            let count = next.configuration.registry.apps.count
+            say(LogEvent(.info, .configurationReloaded, "the configuration is reloaded: \(count) apps"))
+            guard !next.postponed.isEmpty else { return }
+            let names = next.postponed.joined(separator: ", ")
+            say(LogEvent(.warning, .configurationDoubtful, "also changed, but needs a restart: \(names)"))
+        } catch {
+            reloaded(false)
+            say(
+                LogEvent(
+                    .error,
+                    .configurationRefused,
+                    "the configuration is not reloaded, the old one stays in use: \(error.message)"
+                )
+            )
+        }
+    }
+}

@@ -1,0 +1,66 @@
+/// A gateway's own families.
+extension MetricFamily {
+    static let gatewayRequests = counter(
+        "attest_gateway_requests",
+        ["verb", "code"],
+        "Calls by what they ask for and the HTTP status of their answers."
+    )
+    static let gatewayDuration = MetricFamily(
+        base: "attest_gateway_request_duration_seconds",
+        kind: .histogram,
+        help: "Time from a call's arrival to its answer.",
+        labels: ["verb"]
+    )
+    static let gatewayWaiting = gauge("attest_gateway_waiting", [], "Calls that wait for answers of a worker.")
+    static let gatewayWaitingBytes = gauge("attest_gateway_waiting_bytes", [], "Bytes of these calls.")
+    static let gatewayConnections = gauge("attest_gateway_connections", [], "Open connections.")
+    static let gatewayProduceFailures = counter(
+        "attest_gateway_produce_failures",
+        ["persisted"],
+        "Requests that were not acknowledged: `no` was answered with 503, `maybe` may still be answered."
+    )
+    static let gatewayDeadlines = counter(
+        "attest_gateway_deadlines",
+        [],
+        "Calls that got 504: no answer came in time."
+    )
+    static let gatewayForeign = counter(
+        "attest_gateway_foreign_replies",
+        [],
+        "Answers read to requests of other gateways, or of calls that wait no longer."
+    )
+    static let gatewayRejected = counter(
+        "attest_gateway_rejected",
+        ["cause"],
+        "Calls that were answered without a request on a topic."
+    )
+    static let gatewayMalformed = counter(
+        "attest_gateway_malformed_http",
+        ["cause"],
+        "Requests that are not the HTTP that this server takes."
+    )
+    static let gatewaySlow = counter(
+        "attest_gateway_slow_connections",
+        [],
+        "Connections closed because a request took too long to arrive, or an answer to be taken."
+    )
+    static let gatewayBundles = counter(
+        "attest_gateway_foreign_bundles",
+        [],
+        "Calls whose `X-Ios-Bundle-Identifier` is no bundle of their app."
+    )
+    static let gatewayClock = gauge(
+        "attest_gateway_clock_offset_seconds",
+        [],
+        "How far the last reply's time is outside of the time between its request and now; beyond 60 s not ready."
+    )
+
+    static let ofGateway = [
+        gatewayRequests, gatewayDuration, gatewayWaiting, gatewayWaitingBytes, gatewayConnections,
+        gatewayProduceFailures, gatewayDeadlines, gatewayForeign, gatewayRejected, gatewayMalformed, gatewaySlow,
+        gatewayBundles, gatewayClock,
+    ]
+
+    /// Of worker and gateway, in the order of the Metrics page.
+    package static let documented = all + ofGateway
+}
