@@ -51,11 +51,13 @@ final class GatewayBroker {
         let takers: [(OutputTopic, @Sendable ([TopicRecord]) -> Void)] = [
             (.results, { gateway.note(results: $0) }), (.tokens, { gateway.note(tokens: $0) }),
         ]
-        for (stream, take) in takers {
-            guard let topic = topics.names.outputs[stream] else { continue }
-            readers.append(AnswerReader(properties, topic: topic, partitions: all, take: take, trouble: trouble))
+        // After a fault those that run are left as they are.
+        for (stream, take) in takers.dropFirst(readers.count) {
+            let topic = topics.names.outputs[stream] ?? ""
+            let reader = AnswerReader(properties, topic: topic, partitions: all, take: take, trouble: trouble)
+            try reader.start()
+            readers.append(reader)
         }
-        for reader in readers { try reader.start() }
         try writer.start { gateway.note($0) }
     }
 

@@ -9,8 +9,8 @@ enum GatewayMetricsPage {
     static func write(_ snapshot: GatewaySnapshot, _ format: Exposition.Format) -> [UInt8] {
         var text = Exposition(format)
         writeProcess(snapshot, &text)
-        writeCalls(snapshot.counts, &text)
-        writeConnections(snapshot.connections, &text)
+        if let counts = snapshot.counts { writeCalls(counts, &text) }
+        if let counts = snapshot.connections { writeConnections(counts, &text) }
         return text.finish()
     }
 

@@ -45,8 +45,8 @@ final class GatewayMonitor: Sendable {
             reason: known.reason,
             isReloaded: known.isReloaded,
             reloadedAt: known.reloadedAt,
-            counts: known.gateway?.counts ?? GatewayCounts(),
-            connections: known.server?.counts ?? HTTPExchangeCounts(),
+            counts: known.gateway?.counts ,
+            connections: known.server?.counts ,
             process: ProcessFigures.now(start: processStart)
         )
     }
@@ -71,8 +71,9 @@ struct GatewaySnapshot {
     var isReloaded: Bool
     /// Milliseconds since 1970.
     var reloadedAt: Int64
-    var counts: GatewayCounts
-    var connections: HTTPExchangeCounts
+    /// nil before the gateway serves.
+    var counts: GatewayCounts?
+    var connections: HTTPExchangeCounts?
     var process: ProcessFigures
 }
 

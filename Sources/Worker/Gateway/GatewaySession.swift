@@ -1,3 +1,4 @@
+internal import AppCheck
 internal import Broker
 internal import Crypto
 internal import Dispatch
@@ -187,13 +188,14 @@ final class GatewaySession {
     /// - Returns: false when a signal came first.
     private func start(_ broker: GatewayBroker, _ gateway: Gateway) throws -> Bool {
         while !stopped.isSet {
-            do {
+            do throws(KafkaFault) {
                 try broker.start(gateway)
                 gateway.open()
                 return true
-            } catch let fault as KafkaFault where fault.isRecoverable {
-                monitor.note(.waitingForBroker, fault.message)
-                log.log(LogEvent(fault))
+            } catch {
+                guard error.isRecoverable else { throw error }
+                monitor.note(.waitingForBroker, error.message)
+                log.log(LogEvent(error))
                 usleep(Self.retryMicroseconds)
             }
         }

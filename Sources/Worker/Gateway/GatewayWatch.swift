@@ -1,3 +1,4 @@
+internal import AppCheck
 internal import Gateway
 internal import Settings
 
