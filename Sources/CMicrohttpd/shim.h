@@ -1,5 +1,10 @@
 #pragma once
 #include <microhttpd.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
 
 // The importer drops variadic functions.
 static inline struct MHD_Daemon *CMicrohttpd_start(
@@ -13,4 +18,80 @@ static inline struct MHD_Daemon *CMicrohttpd_start(
         MHD_OPTION_CONNECTION_TIMEOUT, timeoutSeconds,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, memoryPerConnection,
         MHD_OPTION_END);
+}
+
+typedef void *(*CMicrohttpd_TargetCallback)(void *context, const char *target, struct MHD_Connection *connection);
+typedef size_t (*CMicrohttpd_UnescapeCallback)(void *context, struct MHD_Connection *connection, char *text);
+
+// Every callback gets the same context.
+static inline struct MHD_Daemon *CMicrohttpd_startExchange(
+    int listener, unsigned int connections, unsigned int timeoutSeconds, size_t memoryPerConnection,
+    MHD_AccessHandlerCallback handler, CMicrohttpd_TargetCallback target, CMicrohttpd_UnescapeCallback unescape,
+    MHD_RequestCompletedCallback completed, MHD_NotifyConnectionCallback connection, void *context) {
+    return MHD_start_daemon(
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handler, context,
+        MHD_OPTION_LISTEN_SOCKET, listener,
+        MHD_OPTION_CONNECTION_LIMIT, connections,
+        MHD_OPTION_CONNECTION_TIMEOUT, timeoutSeconds,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, memoryPerConnection,
+        MHD_OPTION_URI_LOG_CALLBACK, target, context,
+        MHD_OPTION_UNESCAPE_CALLBACK, unescape, context,
+        MHD_OPTION_NOTIFY_COMPLETED, completed, context,
+        MHD_OPTION_NOTIFY_CONNECTION, connection, context,
+        MHD_OPTION_END);
+}
+
+// -1: the library does not know.
+static inline int CMicrohttpd_descriptor(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return info ? info->connect_fd : -1;
+}
+
+static inline const struct sockaddr *CMicrohttpd_peer(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    return info ? info->client_addr : NULL;
+}
+
+// What the connection's first notification stored.
+static inline void *CMicrohttpd_socketContext(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info ? info->socket_context : NULL;
+}
+
+// From the method's first byte to the end of the blank line; 0: the library does not know.
+static inline size_t CMicrohttpd_headSize(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    return info ? info->header_size : 0;
+}
+
+// The beginning of the kernel's tcp_info: glibc's own ends earlier, and the kernel's header clashes with it.
+struct CMicrohttpd_tcpInfo {
+    unsigned char states[8];
+    unsigned int numbers[24];
+    unsigned long long pacingRate, maxPacingRate, bytesAcked, bytesReceived;
+};
+
+// Bytes that a TCP socket has received since it was opened; 0 for other sockets.
+static inline unsigned long long CMicrohttpd_received(int descriptor) {
+    struct CMicrohttpd_tcpInfo info = {0};
+    socklen_t length = sizeof info;
+    return getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 ? info.bytesReceived : 0;
+}
+
+// Makes a timer's descriptor readable now.
+static inline void CMicrohttpd_ring(int timer) {
+    struct itimerspec setting = {{0, 1}, {0, 1}};
+    timerfd_settime(timer, 0, &setting, NULL);
+}
+
+// A descriptor that can be read each `milliseconds`.
+static inline int CMicrohttpd_timer(unsigned int milliseconds) {
+    struct timespec period = {milliseconds / 1000, (long)(milliseconds % 1000) * 1000000};
+    struct itimerspec setting = {period, period};
+    int descriptor = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+    if (descriptor >= 0 && timerfd_settime(descriptor, 0, &setting, NULL) != 0) {
+        close(descriptor);
+        return -1;
+    }
+    return descriptor;
 }

@@ -2,14 +2,14 @@ internal import Glibc
 
 /// A bound TCP socket that listens. Closed with this value.
 struct ListeningSocket: ~Copyable {
-    private static let backlog: Int32 = 128
-
     let descriptor: Int32
 
     private init(takingOwnershipOf descriptor: Int32) { self.descriptor = descriptor }
 
-    /// - Parameter address: an IPv4 or IPv6 address in digits.
-    static func open(address: String, port: UInt16) throws(HTTPFault) -> ListeningSocket {
+    /// - Parameters:
+    ///   - address: an IPv4 or IPv6 address in digits; `::` serves both.
+    ///   - backlog: connections that the kernel keeps until they are accepted; its own limit holds too.
+    static func open(address: String, port: UInt16, backlog: Int32 = 128) throws(HTTPFault) -> ListeningSocket {
         var hints = unsafe addrinfo()
         var found: UnsafeMutablePointer<addrinfo>?
         unsafe hints.ai_family = AF_UNSPEC
@@ -29,8 +29,19 @@ struct ListeningSocket: ~Copyable {
         var yes: Int32 = 1
         // After a restart the port is free although old connections linger; two servers cannot share it.
         _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+        if unsafe entry.ai_family == AF_INET6 {
+            var no: Int32 = 0
+            // Both kinds of addresses, whatever the machine's default is.
+            _ = unsafe setsockopt(
+                descriptor,
+                Int32(IPPROTO_IPV6),
+                IPV6_V6ONLY,
+                &no,
+                socklen_t(MemoryLayout<Int32>.size)
+            )
+        }
         // The address is the entry's own.
-        guard unsafe bind(descriptor, entry.ai_addr, entry.ai_addrlen) == 0, listen(descriptor, Self.backlog) == 0
+        guard unsafe bind(descriptor, entry.ai_addr, entry.ai_addrlen) == 0, listen(descriptor, backlog) == 0
         else { throw fault("nothing can listen on \(place)") }
         return listener
     }

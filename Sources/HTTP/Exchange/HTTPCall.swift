@@ -17,10 +17,9 @@ package struct HTTPCall: Sendable {
     ///
     /// - Parameter name: in lower case.
     package func values(_ name: StaticString) -> [[UInt8]] {
-        headers.filter { header in
-            // The text is constant.
-            name.withUTF8Buffer { name in unsafe header.name.elementsEqual(name) }
-        }.map(\.value)
+        // The text is constant.
+        let name = unsafe UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
+        return headers.filter { header in unsafe header.name.elementsEqual(name) }.map(\.value)
     }
 }
 

@@ -27,10 +27,3 @@ package struct HTTPResponse: Sendable, Equatable {
     static let methodNotAllowed = HTTPResponse(status: 405, text: "only GET and HEAD are served")
     static let bodyRefused = HTTPResponse(status: 413, text: "a request has no body here")
 }
-
-/// Why no server runs.
-package struct HTTPFault: Error, Equatable, Sendable, CustomStringConvertible {
-    package let description: String
-
-    init(_ description: String) { self.description = description }
-}

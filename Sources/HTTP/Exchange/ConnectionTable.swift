@@ -1,0 +1,127 @@
+internal import CMicrohttpd
+
+/// The open connections: it ends those that take too long, and the longest idle ones where others need the room.
+///
+/// Time is counted in ticks of the sweep.
+final class ConnectionTable: Sendable {
+    struct Counts {
+        var (accepted, open, timedOut, evicted) = (0, 0, 0, 0)
+    }
+
+    private struct Table {
+        var tick: UInt64 = 0
+        var open: [ObjectIdentifier: HTTPConnection] = [:]
+        /// Those that wait, the longest first, with their turns; some have gone on since.
+        var idle = ArraySlice<(connection: HTTPConnection, turn: UInt64)>()
+        var counts = Counts()
+    }
+
+    private let table = Guarded(Table())
+    /// More open connections than this, and idle ones are ended.
+    private let most: Int
+    private let deadlineTicks: UInt64
+
+    init(connections: Int, deadlineTicks: UInt64) {
+        (most, self.deadlineTicks) = (connections - connections / 8, deadlineTicks)
+    }
+
+    var counts: Counts { table.withLock { table in table.counts } }
+
+    func opened(_ descriptor: Int32) -> HTTPConnection {
+        table.withLock { table in
+            let connection = HTTPConnection(descriptor, tick: table.tick)
+            table.open[ObjectIdentifier(connection)] = connection
+            table.counts.accepted += 1
+            table.counts.open = table.open.count
+            if table.open.count > most { Self.evict(&table) }
+            Self.note(connection, in: &table)
+            return connection
+        }
+    }
+
+    /// Before the descriptor is closed.
+    func closed(_ connection: HTTPConnection) {
+        table.withLock { table in
+            connection.isClosed = true
+            table.open[ObjectIdentifier(connection)] = nil
+            table.counts.open = table.open.count
+        }
+    }
+
+    func began(_ connection: HTTPConnection) {
+        // The sweep may have seen its first bytes before.
+        table.withLock { table in if connection.phase != .reading { connection.enter(.reading, at: table.tick) } }
+    }
+
+    func handed(_ connection: HTTPConnection) {
+        table.withLock { table in connection.enter(.handed, at: table.tick) }
+    }
+
+    func sends(_ connection: HTTPConnection) {
+        table.withLock { table in connection.enter(.sending, at: table.tick) }
+    }
+
+    func rests(_ connection: HTTPConnection) {
+        table.withLock { table in
+            guard !connection.isClosed else { return }
+            connection.enter(.waiting, at: table.tick)
+            connection.hasBeenServed = true
+            connection.received = CMicrohttpd_received(connection.descriptor)
+            Self.note(connection, in: &table)
+        }
+    }
+
+    /// - Parameter ticks: since the last sweep.
+    func sweep(ticks: UInt64) {
+        let connections = table.withLock { table in
+            table.tick += ticks
+            return Array(table.open.values)
+        }
+        // The server's thread gets its turn in between.
+        for start in stride(from: 0, to: connections.count, by: 256) {
+            table.withLock { table in
+                for connection in connections[start..<min(start + 256, connections.count)] {
+                    sweep(connection, &table)
+                }
+            }
+        }
+    }
+
+    private func sweep(_ connection: HTTPConnection, _ table: inout Table) {
+        guard !connection.isClosed else { return }
+        let isLate = table.tick - connection.since >= deadlineTicks
+        switch connection.phase {
+        case .handed: return
+        case .waiting where connection.hasBegun: return connection.enter(.reading, at: table.tick)
+        case .waiting where connection.hasBeenServed: return
+        case .waiting, .reading, .sending: break
+        }
+        guard isLate else { return }
+        table.counts.timedOut += 1
+        connection.cut()
+    }
+
+    private static func note(_ connection: HTTPConnection, in table: inout Table) {
+        // Most notes are of the past once there are twice as many as connections.
+        if table.idle.count > 2 * table.open.count + 1_024 {
+            table.idle = ArraySlice(table.idle.filter(Self.isCurrent))
+        }
+        table.idle.append((connection, connection.turn))
+    }
+
+    private static func isCurrent(_ note: (connection: HTTPConnection, turn: UInt64)) -> Bool {
+        note.connection.turn == note.turn && !note.connection.isClosed
+    }
+
+    private static func evict(_ table: inout Table) {
+        while let oldest = table.idle.popFirst() {
+            guard isCurrent(oldest) else { continue }
+            if oldest.connection.hasBegun {
+                oldest.connection.enter(.reading, at: table.tick)
+                continue
+            }
+            table.counts.evicted += 1
+            return oldest.connection.cut()
+        }
+    }
+}

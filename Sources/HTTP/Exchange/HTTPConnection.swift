@@ -1,0 +1,43 @@
+internal import CMicrohttpd
+internal import Glibc
+
+/// A client's connection. All but the descriptor is guarded by the lock of its table.
+final class HTTPConnection: @unchecked Sendable {
+    enum Phase {
+        /// For the first byte of a request.
+        case waiting
+        case reading
+        /// The handler has the request.
+        case handed
+        case sending
+    }
+
+    let descriptor: Int32
+    var phase = Phase.waiting
+    /// The tick at which the phase began.
+    var since: UInt64
+    /// Counts phases, so that an old note of this connection can be told from a current one.
+    var turn: UInt64 = 0
+    var hasBeenServed = false
+    /// What had come in when the last request had ended.
+    var received: UInt64 = 0
+    /// No more calls on the descriptor: the number may be another connection's by now.
+    var isClosed = false
+
+    init(_ descriptor: Int32, tick: UInt64) { (self.descriptor, since) = (descriptor, tick) }
+
+    func enter(_ phase: Phase, at tick: UInt64) {
+        (self.phase, since) = (phase, tick)
+        turn += 1
+    }
+
+    /// Whether bytes have come since the last request ended.
+    var hasBegun: Bool { CMicrohttpd_received(descriptor) > received }
+
+    /// Ends the connection; the server's thread sees that and cleans up.
+    func cut() {
+        guard !isClosed else { return }
+        isClosed = true
+        shutdown(descriptor, Int32(SHUT_RDWR))
+    }
+}

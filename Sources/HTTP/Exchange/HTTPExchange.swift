@@ -1,0 +1,109 @@
+internal import CMicrohttpd
+
+/// One request and its answer, from the request's line to the answer's last byte.
+///
+/// The library's connection is suspended while the answer is awaited, and may only be resumed then: both happen under
+/// this object's lock. What is not in `state` belongs to the server's thread.
+@safe final class HTTPExchange: @unchecked Sendable {
+    /// Where the request stands, on the server's thread.
+    enum Stage { case head, body, handed, answered }
+
+    private enum State {
+        /// No answer; the handler may still run.
+        case handed
+        /// No answer, and the connection sleeps.
+        case suspended(HTTPSuspended)
+        case answered(HTTPReply)
+        /// The answer is with the library, or the connection has ended.
+        case done
+    }
+
+    /// Up to its end or first zero byte.
+    let target: [UInt8]
+    let connection: HTTPConnection
+    var stage = Stage.head
+    var body: [UInt8] = []
+    /// Sent once the body has been read and dropped.
+    var refusal: HTTPRefusal?
+    /// From HTTP/1.0, whose connections end with each answer.
+    var isOld = false
+    var head: RequestHead?
+    private let state = Guarded(State.handed)
+
+    init(target: [UInt8], connection: HTTPConnection) { (self.target, self.connection) = (target, connection) }
+
+    /// Bytes of the body; those of a refused one are dropped. On the server's thread.
+    func add(_ bytes: UnsafeRawBufferPointer) {
+        guard refusal == nil else { return }
+        unsafe body.append(contentsOf: bytes)
+    }
+
+    /// From any thread.
+    ///
+    /// - Returns: whether this answer is the one that counts.
+    func answer(_ reply: HTTPReply) -> Bool {
+        state.withLock { state in
+            switch state {
+            case .handed:
+                state = .answered(reply)
+                return true
+            case .suspended(let connection):
+                state = .answered(reply)
+                // Under the lock: nothing can end a suspended connection before this.
+                connection.resume()
+                return true
+            case .answered, .done: return false
+            }
+        }
+    }
+
+    /// The answer if there is one; otherwise the connection sleeps until then. On the server's thread.
+    func answerOrSuspend(_ connection: OpaquePointer) -> HTTPReply? {
+        state.withLock { state in
+            if case .answered(let reply) = state {
+                state = .done
+                return reply
+            }
+            // Once: a connection that wakes up has an answer.
+            if case .handed = state { state = .suspended(unsafe HTTPSuspended(connection)) }
+            return nil
+        }
+    }
+
+    /// No connection is touched from here on.
+    func end() -> Bool {
+        state.withLock { state in
+            defer { state = .done }
+            if case .handed = state { return true }
+            return false
+        }
+    }
+}
+
+/// A connection of the library's that sleeps.
+@safe struct HTTPSuspended: @unchecked Sendable {
+    private let pointer: OpaquePointer
+
+    init(_ connection: OpaquePointer) {
+        unsafe pointer = connection
+        // Called on the server's thread, inside its access handler.
+        unsafe MHD_suspend_connection(connection)
+    }
+
+    func resume() {
+        // Alive as long as it sleeps.
+        unsafe MHD_resume_connection(pointer)
+    }
+}
+
+/// The handler's side of an exchange.
+final class ExchangeResponder: HTTPResponder {
+    private let exchange: HTTPExchange
+    private let desk: HTTPExchangeDesk
+
+    init(_ exchange: HTTPExchange, _ desk: HTTPExchangeDesk) { (self.exchange, self.desk) = (exchange, desk) }
+
+    deinit { desk.answer(exchange, HTTPExchangeDesk.noAnswer) }
+
+    func answer(_ reply: HTTPReply) { desk.answer(exchange, reply) }
+}

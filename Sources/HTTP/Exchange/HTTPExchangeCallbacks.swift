@@ -1,0 +1,100 @@
+internal import CMicrohttpd
+internal import Glibc
+
+/// What the library calls, on its one thread. The context is the server's desk, which outlives the library's daemon.
+@safe enum HTTPExchangeCallbacks {
+    /// A connection starts or ends.
+    static var connection: MHD_NotifyConnectionCallback {
+        { context, connection, state, code in
+            guard let desk = unsafe Held.desk(context), let connection = unsafe connection, let state = unsafe state
+            else {
+                return
+            }
+            if code == .CONNECTION_NOTIFY_STARTED {
+                let opened = unsafe desk.connections.opened(CMicrohttpd_descriptor(connection))
+                unsafe state.pointee = Unmanaged.passRetained(opened).toOpaque()
+            } else if let closed = unsafe Held.connection(state.pointee) {
+                desk.connections.closed(closed)
+                unsafe Unmanaged.passUnretained(closed).release()
+                unsafe state.pointee = nil
+            }
+        }
+    }
+
+    /// A request's line has come. Its target is not decoded yet.
+    static var target: CMicrohttpd_TargetCallback {
+        { context, target, connection in
+            guard let desk = unsafe Held.desk(context), let target = unsafe target, let connection = unsafe connection,
+                let client = unsafe Held.connection(CMicrohttpd_socketContext(connection))
+            else { return nil }
+            desk.connections.began(client)
+            // The text ends with a zero.
+            let bytes = unsafe RequestHead.bytes(target, strlen(target))
+            return unsafe Unmanaged.passRetained(HTTPExchange(target: bytes, connection: client)).toOpaque()
+        }
+    }
+
+    /// Decodes nothing.
+    static var unescape: CMicrohttpd_UnescapeCallback {
+        { _, _, text in unsafe text.map { unsafe strlen($0) } ?? 0 }
+    }
+
+    /// After the headers, with each part of the body, at its end, and when the connection wakes up.
+    static var access: MHD_AccessHandlerCallback {
+        { context, connection, path, method, version, data, count, state in
+            guard let desk = unsafe Held.desk(context), let connection = unsafe connection, let path = unsafe path,
+                let method = unsafe method, let version = unsafe version, let count = unsafe count,
+                let exchange = unsafe Held.exchange(state?.pointee)
+            else { return .NO }
+            let server = unsafe HTTPExchangeSender(desk: desk, exchange: exchange, connection: connection)
+            switch exchange.stage {
+            case .head:
+                let source = unsafe RequestHead.Source(
+                    connection: connection,
+                    method: method,
+                    path: path,
+                    version: version
+                )
+                return server.judge(RequestHead(source, target: exchange.target))
+            case .body where unsafe count.pointee > 0:
+                // So many bytes are there; all of them are taken.
+                unsafe exchange.add(UnsafeRawBufferPointer(start: data, count: data == nil ? 0 : count.pointee))
+                unsafe count.pointee = 0
+                return .YES
+            case .body: return server.hand()
+            case .handed: return server.answer()
+            case .answered: return .YES
+            }
+        }
+    }
+
+    /// A request has ended: its answer is sent, or its connection is gone.
+    static var completed: MHD_RequestCompletedCallback {
+        { context, _, state, code in
+            guard let desk = unsafe Held.desk(context), let state = unsafe state,
+                let exchange = unsafe Held.exchange(state.pointee)
+            else { return }
+            desk.completed(exchange, isBroken: code == .REQUEST_TERMINATED_WITH_ERROR)
+            unsafe Unmanaged.passUnretained(exchange).release()
+            unsafe state.pointee = nil
+        }
+    }
+}
+
+/// What the library's pointers are.
+@safe private enum Held {
+    static func desk(_ context: UnsafeMutableRawPointer?) -> HTTPExchangeDesk? {
+        // The server keeps it.
+        unsafe context.map { unsafe Unmanaged<HTTPExchangeDesk>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    static func exchange(_ state: UnsafeMutableRawPointer?) -> HTTPExchange? {
+        // Retained by `target`, released by `completed`.
+        unsafe state.map { unsafe Unmanaged<HTTPExchange>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    static func connection(_ context: UnsafeMutableRawPointer?) -> HTTPConnection? {
+        // Retained by `connection` at the connection's start, released at its end.
+        unsafe context.map { unsafe Unmanaged<HTTPConnection>.fromOpaque($0).takeUnretainedValue() }
+    }
+}

@@ -1,0 +1,132 @@
+internal import CMicrohttpd
+internal import Glibc
+
+/// The exchanges of a server: who is served, who is refused, and what is open.
+final class HTTPExchangeDesk: Sendable {
+    private struct Shared {
+        var (requests, gone, openCalls) = (0, 0, 0)
+        var refused: [HTTPRefusalKind: Int] = [:]
+        /// Handed to the handler, until the last byte of the answer.
+        var exchanges: [ObjectIdentifier: HTTPExchange] = [:]
+        var isDraining = false
+        var isStopping = false
+    }
+
+    let limits: HTTPExchangeLimits
+    let connections: ConnectionTable
+    private let handler: HTTPExchangeServer.Handler
+    private let shared = Guarded(Shared())
+
+    init(limits: HTTPExchangeLimits, connections: ConnectionTable, handler: @escaping HTTPExchangeServer.Handler) {
+        (self.limits, self.connections, self.handler) = (limits, connections, handler)
+    }
+
+    static let noAnswer = HTTPReply(
+        status: 500,
+        headers: [(name: "Content-Type", value: "application/json; charset=UTF-8")],
+        body: Array(#"{"error":{"code":500,"message":"There is no answer.","status":"INTERNAL"}}"#.utf8)
+    )
+
+    var counts: HTTPExchangeCounts {
+        let table = connections.counts
+        return shared.withLock { shared in
+            var counts = HTTPExchangeCounts()
+            (counts.requests, counts.refused, counts.gone) = (shared.requests, shared.refused, shared.gone)
+            (counts.connections, counts.openConnections) = (table.accepted, table.open)
+            (counts.timedOut, counts.evicted, counts.openCalls) = (table.timedOut, table.evicted, shared.openCalls)
+            return counts
+        }
+    }
+
+    /// From any thread.
+    func answer(_ exchange: HTTPExchange, _ reply: HTTPReply) {
+        guard exchange.answer(reply) else { return }
+        shared.withLock { shared in shared.openCalls -= 1 }
+    }
+
+    // MARK: Of the server's thread
+
+    /// Refused before its body is read; nil = its body is awaited.
+    func judge(_ exchange: HTTPExchange, _ head: RequestHead) -> HTTPRefusal? {
+        exchange.isOld = head.isOld
+        exchange.stage = .body
+        let length = head.length ?? 0
+        guard let refusal = head.refusal(bodyBytes: limits.bodyBytes) else {
+            exchange.head = head
+            exchange.body.reserveCapacity(length)
+            return nil
+        }
+        // A sender whose body is never read may lose the answer.
+        let isReadFirst = refusal.isFramed && !head.expectsContinue && length > 0 && length <= limits.drainedBytes
+        guard isReadFirst else { return refusal }
+        exchange.refusal = refusal
+        return nil
+    }
+
+    /// Calls the handler with a request that is whole, unless the server stops.
+    func hand(_ exchange: HTTPExchange, peer: PeerAddress) -> HTTPRefusal? {
+        if let refusal = exchange.refusal { return refusal }
+        guard let head = exchange.head else { return HTTPRefusal(.unreadable) }
+        let isServed = shared.withLock { shared in
+            guard !shared.isStopping else { return false }
+            shared.requests += 1
+            shared.openCalls += 1
+            shared.exchanges[ObjectIdentifier(exchange)] = exchange
+            return true
+        }
+        guard isServed else { return HTTPRefusal(.stopping) }
+        exchange.stage = .handed
+        connections.handed(exchange.connection)
+        let call = HTTPCall(
+            method: head.method,
+            target: head.target,
+            headers: head.headers,
+            body: exchange.body,
+            peer: peer
+        )
+        (exchange.head, exchange.body) = (nil, [])
+        handler(call, ExchangeResponder(exchange, self))
+        return nil
+    }
+
+    func counted(_ refusal: HTTPRefusal) -> HTTPReply {
+        shared.withLock { shared in shared.refused[refusal.kind, default: 0] += 1 }
+        return refusal.reply
+    }
+
+    /// Whether the connection ends with this answer.
+    func closes(_ reply: HTTPReply, _ exchange: HTTPExchange) -> Bool {
+        reply.closes || exchange.isOld || shared.withLock { shared in shared.isDraining || shared.isStopping }
+    }
+
+    func noteGone() { shared.withLock { shared in shared.gone += 1 } }
+
+    /// The answer's last byte is sent, or the connection has ended.
+    ///
+    /// - Parameter isBroken: the library gave up on the request.
+    func completed(_ exchange: HTTPExchange, isBroken: Bool) {
+        let wasUnanswered = exchange.end() && exchange.stage == .handed
+        shared.withLock { shared in
+            if wasUnanswered { shared.openCalls -= 1 }
+            if isBroken, exchange.stage == .head { shared.refused[.unreadable, default: 0] += 1 }
+            shared.exchanges[ObjectIdentifier(exchange)] = nil
+        }
+        connections.rests(exchange.connection)
+    }
+
+    // MARK: The end
+
+    func drain() { shared.withLock { shared in shared.isDraining = true } }
+
+    /// Answers what is open with 503, and refuses what comes from now on.
+    func stop() {
+        let open = shared.withLock { shared in
+            shared.isStopping = true
+            return Array(shared.exchanges.values)
+        }
+        for exchange in open { answer(exchange, HTTPRefusal(.stopping).reply) }
+    }
+
+    /// Whether every answer is sent.
+    var isEmpty: Bool { shared.withLock { shared in shared.exchanges.isEmpty } }
+}

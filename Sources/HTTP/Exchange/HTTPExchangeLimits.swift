@@ -1,0 +1,18 @@
+/// What clients of an exchange server may use, however slow, broken or many they are.
+package struct HTTPExchangeLimits: Sendable, Equatable {
+    /// Open connections; more wait in the kernel's queue. Lowered to what the limit of open files leaves.
+    package var connections = 16_384
+    /// A longer body is refused with 413.
+    package var bodyBytes = 65_536
+    /// Request line and headers; longer ones are refused with 414 or 431. About the memory of a connection.
+    package var headerBytes = 32_768
+    /// From the first byte of a request to its last; the same time again for a client to take its answer.
+    package var requestSeconds = 10
+    /// How long a connection may be silent after an answer.
+    package var idleSeconds = 650
+
+    package init() {}
+
+    /// What a refused body may have to be read to its end first, so that its sender sees the answer.
+    var drainedBytes: Int { 8 * bodyBytes }
+}

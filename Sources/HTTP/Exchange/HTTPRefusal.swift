@@ -1,0 +1,36 @@
+/// The server's own answer to a request that no handler sees. The connection ends with it.
+struct HTTPRefusal: Equatable {
+    let kind: HTTPRefusalKind
+    /// Whether the end of the body is known beyond doubt, so that it may be read first.
+    var isFramed = false
+
+    init(_ kind: HTTPRefusalKind, isFramed: Bool = false) { (self.kind, self.isFramed) = (kind, isFramed) }
+
+    /// In the shape of Google's errors.
+    var reply: HTTPReply {
+        let (code, status, message) = text
+        var headers = [(name: "Content-Type", value: "application/json; charset=UTF-8")]
+        if code == 405 { headers.append((name: "Allow", value: "GET, HEAD, POST")) }
+        let body = "{\"error\":{\"code\":\(code),\"message\":\"\(message)\",\"status\":\"\(status)\"}}"
+        return HTTPReply(status: code, headers: headers, body: Array(body.utf8), closes: true)
+    }
+
+    private var text: (code: Int, status: String, message: String) {
+        switch kind {
+        case .requestLine: (400, "INVALID_ARGUMENT", "The request line is malformed.")
+        case .version: (505, "UNIMPLEMENTED", "Only HTTP/1.1 and HTTP/1.0 are served.")
+        case .header: (400, "INVALID_ARGUMENT", "A header is malformed.")
+        case .host: (400, "INVALID_ARGUMENT", "A request has one Host header.")
+        case .framing: (400, "INVALID_ARGUMENT", "The length of the body is ambiguous.")
+        case .lengthRequired: (411, "INVALID_ARGUMENT", "A body needs a Content-Length.")
+        case .method: (405, "UNIMPLEMENTED", "Only GET, HEAD and POST are served.")
+        case .target: (400, "INVALID_ARGUMENT", "The target is not a path.")
+        case .unexpectedBody: (400, "INVALID_ARGUMENT", "This method takes no body.")
+        case .upgrade: (400, "INVALID_ARGUMENT", "No other protocol is served.")
+        case .expectation: (417, "INVALID_ARGUMENT", "Only 100-continue may be expected.")
+        case .bodySize: (413, "INVALID_ARGUMENT", "The body is too large.")
+        case .unreadable: (400, "INVALID_ARGUMENT", "The request is malformed.")
+        case .stopping: (503, "UNAVAILABLE", "The server stops.")
+        }
+    }
+}

@@ -1,0 +1,95 @@
+internal import CMicrohttpd
+internal import Glibc
+
+/// Reads a request's head out of the library, and how it was spelled.
+///
+/// The library accepts folded headers, bare line feeds, blanks around names, and bytes before a request, and does not
+/// say so. But it keeps line and headers where it has received them, in one block of memory that starts at a page, and
+/// only writes zeros over line ends, colons and blanks. So the distances between the pieces say what stood between them.
+/// A library that lays them out otherwise would have every request refused: the tests of this module fail then.
+/// One spelling stays hidden: a zero byte and a line feed look like a line end. No proxy lets zero bytes through.
+extension RequestHead {
+    /// The bytes that the library has for the first call of the access handler.
+    @safe struct Source {
+        let connection: OpaquePointer
+        let method: UnsafePointer<CChar>
+        let path: UnsafePointer<CChar>
+        let version: UnsafePointer<CChar>
+    }
+
+    /// - Parameter target: up to its end or first zero byte, before the library took the query off.
+    init(_ source: Source, target: [UInt8]) {
+        // The texts end with zeros, and are the connection's until its request ends.
+        let methodBytes = unsafe Self.bytes(source.method, strlen(source.method))
+        let versionBytes = unsafe Self.bytes(source.version, strlen(source.version))
+        let start = unsafe UInt(bitPattern: source.method)
+        let targetStart = unsafe UInt(bitPattern: source.path)
+        let versionStart = unsafe UInt(bitPattern: source.version)
+        let isLineStrict =
+            start % UInt(sysconf(Int32(_SC_PAGESIZE))) == 0 && targetStart == start + UInt(methodBytes.count) + 1
+            && versionStart == targetStart + UInt(target.count) + 1
+        var walk = HeaderWalk(end: versionStart + UInt(versionBytes.count) + 2)
+        // Runs at once, for each header in its order.
+        _ = unsafe withUnsafeMutablePointer(to: &walk) { walk in
+            unsafe MHD_get_connection_values_n(source.connection, .HEADER_KIND, HeaderWalk.callback, walk)
+        }
+        let areHeadersStrict =
+            unsafe walk.isStrict
+            && walk.end + 2 == start + UInt(CMicrohttpd_headSize(source.connection))
+        self.init(
+            layout: !isLineStrict ? .looseRequestLine : areHeadersStrict ? .strict : .looseHeaders,
+            method: methodBytes,
+            target: target,
+            version: versionBytes,
+            headers: walk.headers
+        )
+    }
+
+    static func bytes(_ text: UnsafePointer<CChar>, _ count: Int) -> [UInt8] {
+        // The caller knows that so many bytes are there.
+        unsafe Array(UnsafeRawBufferPointer(start: text, count: count))
+    }
+}
+
+/// Goes from header to header.
+private struct HeaderWalk {
+    /// Where the next header's name must start.
+    var end: UInt
+    var isStrict = true
+    var headers: [HTTPHeader] = []
+
+    static var callback: MHD_KeyValueIteratorN {
+        { context, _, name, nameSize, value, valueSize in
+            guard let walk = unsafe context?.assumingMemoryBound(to: HeaderWalk.self), let name = unsafe name else {
+                return .NO
+            }
+            unsafe walk.pointee.add(name, nameSize, value, valueSize)
+            return .YES
+        }
+    }
+
+    private mutating func add(
+        _ name: UnsafePointer<CChar>,
+        _ nameSize: Int,
+        _ value: UnsafePointer<CChar>?,
+        _ valueSize: Int
+    ) {
+        guard let value = unsafe value else { return isStrict = false }
+        let (start, valueStart) = (UInt(bitPattern: name), UInt(bitPattern: value))
+        // A colon and blanks stand between the two; the library skipped nothing else.
+        isStrict = isStrict && start == end && valueStart > start + UInt(nameSize)
+        end = valueStart + UInt(valueSize) + 2
+        // Both have the sizes that come with them.
+        let header = unsafe HTTPHeader(
+            name: RequestHead.bytes(name, nameSize).map(RequestHead.lowercased),
+            value: RequestHead.bytes(value, valueSize)
+        )
+        headers.append(HTTPHeader(name: header.name, value: Self.trimmed(header.value)))
+    }
+
+    private static func trimmed(_ value: [UInt8]) -> [UInt8] {
+        func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+        guard let last = value.last, isBlank(last) else { return value }
+        return Array(value[..<((value.lastIndex { !isBlank($0) } ?? -1) + 1)])
+    }
+}

@@ -1,0 +1,88 @@
+/// A request's line and headers, as sent, with what the library's reading of them left open.
+struct RequestHead: Equatable {
+    /// How a request's bytes lie in memory: any spelling but the strict one leaves gaps.
+    enum Layout { case strict, looseRequestLine, looseHeaders }
+
+    var layout: Layout
+    var method: [UInt8]
+    var target: [UInt8]
+    var version: [UInt8]
+    var headers: [HTTPHeader]
+
+    /// nil = it goes to the handler once its body is here.
+    func refusal(bodyBytes: Int) -> HTTPRefusal? {
+        if let kind = malformation ?? framing { return HTTPRefusal(kind) }
+        guard let kind = unserved(bodyBytes) else { return nil }
+        return HTTPRefusal(kind, isFramed: true)
+    }
+
+    var isOld: Bool { version.elementsEqual("HTTP/1.0".utf8) }
+
+    /// The body's bytes; nil = not a number.
+    var length: Int? {
+        guard let value = values("content-length").first else { return 0 }
+        guard !value.isEmpty, value.count <= Self.mostDigits else { return nil }
+        return value.reduce(0) { sum, byte -> Int? in
+            guard let sum, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+            return sum * 10 + Int(byte - UInt8(ascii: "0"))
+        }
+    }
+    // Fits an integer without overflow.
+    private static let mostDigits = 18
+
+    var expectsContinue: Bool { values("expect").contains { Self.equal($0, "100-continue") } }
+
+    /// What RFC 9112 calls malformed, wherever it stands.
+    private var malformation: HTTPRefusalKind? {
+        guard layout != .looseRequestLine else { return .requestLine }
+        guard isOld || version.elementsEqual("HTTP/1.1".utf8) else { return .version }
+        guard layout == .strict, headers.allSatisfy(Self.isSound) else { return .header }
+        guard Self.isToken(method) else { return .requestLine }
+        let hosts = values("host").count
+        return hosts == 1 || (hosts == 0 && isOld) ? nil : .host
+    }
+
+    private var framing: HTTPRefusalKind? {
+        let lengths = values("content-length")
+        guard values("transfer-encoding").isEmpty else { return lengths.isEmpty ? .lengthRequired : .framing }
+        return lengths.count <= 1 && length != nil ? nil : .framing
+    }
+
+    private func unserved(_ bodyBytes: Int) -> HTTPRefusalKind? {
+        let isPost = method.elementsEqual("POST".utf8)
+        guard isPost || method.elementsEqual("GET".utf8) || method.elementsEqual("HEAD".utf8) else { return .method }
+        guard target.first == UInt8(ascii: "/"), target.allSatisfy(Self.isTargetByte) else { return .target }
+        guard let length, isPost || length == 0 else { return .unexpectedBody }
+        // What stock clients offer on every first call; an offer may be ignored.
+        guard values("upgrade").allSatisfy({ Self.equal($0, "h2c") }) else { return .upgrade }
+        let expectations = values("expect")
+        guard expectations.isEmpty || (expectations.count == 1 && expectsContinue) else { return .expectation }
+        return length <= bodyBytes ? nil : .bodySize
+    }
+
+    private func values(_ name: String) -> [[UInt8]] {
+        headers.filter { $0.name.elementsEqual(name.utf8) }.map(\.value)
+    }
+
+    private static func equal(_ bytes: [UInt8], _ text: String) -> Bool {
+        bytes.map(lowercased).elementsEqual(text.utf8)
+    }
+
+    static func lowercased(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+    }
+
+    private static func isSound(_ header: HTTPHeader) -> Bool {
+        isToken(header.name) && header.value.allSatisfy { ($0 >= 0x20 && $0 != 0x7f) || $0 == 0x09 }
+    }
+
+    private static func isToken(_ bytes: [UInt8]) -> Bool { !bytes.isEmpty && bytes.allSatisfy { tokenBytes[Int($0)] } }
+
+    private static let tokenBytes: [Bool] = (0...255).map { byte in
+        "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".utf8.contains(UInt8(byte))
+    }
+
+    private static func isTargetByte(_ byte: UInt8) -> Bool {
+        (0x21...0x7e).contains(byte) && byte != UInt8(ascii: "#")
+    }
+}
