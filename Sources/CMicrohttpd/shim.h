@@ -78,6 +78,15 @@ static inline unsigned long long CMicrohttpd_received(int descriptor) {
     return getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 ? info.bytesReceived : 0;
 }
 
+// Whether this side has ended the connection, and the other had not before.
+static inline int CMicrohttpd_hasEnded(int descriptor) {
+    struct CMicrohttpd_tcpInfo info = {0};
+    socklen_t length = sizeof info;
+    if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return 0;
+    unsigned char state = info.states[0];
+    return state == TCP_FIN_WAIT1 || state == TCP_FIN_WAIT2 || state == TCP_TIME_WAIT || state == TCP_CLOSING;
+}
+
 // Makes a timer's descriptor readable now.
 static inline void CMicrohttpd_ring(int timer) {
     struct itimerspec setting = {{0, 1}, {0, 1}};

@@ -40,11 +40,15 @@ final class ConnectionTable: Sendable {
     }
 
     /// Before the descriptor is closed.
-    func closed(_ connection: HTTPConnection) {
+    ///
+    /// - Returns: whether what came was no request.
+    func closed(_ connection: HTTPConnection) -> Bool {
         table.withLock { table in
+            let wasUnreadable = connection.wasUnreadable
             connection.isClosed = true
             table.open[ObjectIdentifier(connection)] = nil
             table.counts.open = table.open.count
+            return wasUnreadable
         }
     }
 

@@ -34,6 +34,11 @@ final class HTTPConnection: @unchecked Sendable {
     /// Whether bytes have come since the last request ended.
     var hasBegun: Bool { CMicrohttpd_received(descriptor) > received }
 
+    /// Whether the library has ended the connection by itself, upon bytes that are no request line.
+    var wasUnreadable: Bool {
+        !isClosed && (phase == .waiting || phase == .reading) && hasBegun && CMicrohttpd_hasEnded(descriptor) != 0
+    }
+
     /// Ends the connection; the server's thread sees that and cleans up.
     func cut() {
         guard !isClosed else { return }

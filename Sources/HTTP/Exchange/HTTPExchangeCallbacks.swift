@@ -14,7 +14,7 @@ internal import Glibc
                 let opened = unsafe desk.connections.opened(CMicrohttpd_descriptor(connection))
                 unsafe state.pointee = Unmanaged.passRetained(opened).toOpaque()
             } else if let closed = unsafe Held.connection(state.pointee) {
-                desk.connections.closed(closed)
+                desk.closed(closed)
                 unsafe Unmanaged.passUnretained(closed).release()
                 unsafe state.pointee = nil
             }

@@ -99,6 +99,12 @@ final class HTTPExchangeDesk: Sendable {
         reply.closes || exchange.isOld || shared.withLock { shared in shared.isDraining || shared.isStopping }
     }
 
+    /// Before its descriptor is closed.
+    func closed(_ connection: HTTPConnection) {
+        guard connections.closed(connection) else { return }
+        shared.withLock { shared in shared.refused[.unreadable, default: 0] += 1 }
+    }
+
     func noteGone() { shared.withLock { shared in shared.gone += 1 } }
 
     /// The answer's last byte is sent, or the connection has ended.

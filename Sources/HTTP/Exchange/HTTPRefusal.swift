@@ -18,7 +18,7 @@ struct HTTPRefusal: Equatable {
     private var text: (code: Int, status: String, message: String) {
         switch kind {
         case .requestLine: (400, "INVALID_ARGUMENT", "The request line is malformed.")
-        case .version: (505, "UNIMPLEMENTED", "Only HTTP/1.1 and HTTP/1.0 are served.")
+        case .version: (505, "UNIMPLEMENTED", "This version of HTTP is not served.")
         case .header: (400, "INVALID_ARGUMENT", "A header is malformed.")
         case .host: (400, "INVALID_ARGUMENT", "A request has one Host header.")
         case .framing: (400, "INVALID_ARGUMENT", "The length of the body is ambiguous.")

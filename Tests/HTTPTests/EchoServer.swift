@@ -1,0 +1,63 @@
+import Foundation
+import HTTP
+
+/// A server that remembers what its handler saw and says it back.
+final class EchoServer: Sendable {
+    let server: HTTPExchangeServer
+    private let seen: Seen
+
+    init(
+        _ limits: HTTPExchangeLimits = HTTPExchangeLimits(),
+        answer: @escaping @Sendable (HTTPCall, any HTTPResponder) -> Void = { call, responder in
+            responder.answer(EchoServer.echo(call))
+        }
+    ) throws {
+        let seen = Seen()
+        self.seen = seen
+        server = try HTTPExchangeServer(address: "127.0.0.1", port: 0, limits: limits) { call, responder in
+            seen.add(call)
+            answer(call, responder)
+        }
+    }
+
+    var port: UInt16 { server.port }
+    var calls: [HTTPCall] { seen.calls }
+
+    func client() -> RawClient? { RawClient(port) }
+
+    /// Of one request that ends its connection.
+    func ask(_ request: String) -> String {
+        guard let client = client(), client.write(request) else { return "" }
+        client.finishWriting()
+        return client.readAll().text
+    }
+
+    /// Whether a client that does everything right is served.
+    var isAlive: Bool {
+        guard let client = client(), client.write("GET /alive HTTP/1.1\r\nHost: h\r\n\r\n") else { return false }
+        return client.readAnswer()?.status == "200"
+    }
+
+    static func echo(_ call: HTTPCall) -> HTTPReply {
+        let text = String(decoding: call.method + [0x20] + call.target, as: UTF8.self)
+        return HTTPReply(status: 200, headers: [(name: "Content-Type", value: "text/x")], body: Array(text.utf8))
+    }
+
+    private final class Seen: @unchecked Sendable {
+        private let lock = NSLock()
+        private var list: [HTTPCall] = []
+
+        func add(_ call: HTTPCall) { lock.withLock { list.append(call) } }
+        var calls: [HTTPCall] { lock.withLock { list } }
+    }
+}
+
+/// Whether something holds within some seconds.
+func holds(within seconds: Double = 10, _ condition: () -> Bool) -> Bool {
+    let end = Date().addingTimeInterval(seconds)
+    while Date() < end {
+        if condition() { return true }
+        usleep(5_000)
+    }
+    return condition()
+}

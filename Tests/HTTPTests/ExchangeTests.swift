@@ -1,0 +1,157 @@
+import Foundation
+import HTTP
+import Testing
+
+@Suite("Every call gets its own answer, whenever and from wherever it comes")
+struct ExchangeTests {
+    /// Answers later, on other threads, in no order.
+    private static func later(_ call: HTTPCall, _ responder: any HTTPResponder) {
+        let delay = Double(call.target.reduce(0) { ($0 &* 31 &+ Int($1)) & 0xff }) / 1_000
+        DispatchQueue.global().asyncAfter(deadline: .now() + delay) { responder.answer(EchoServer.echo(call)) }
+    }
+
+    @Test func `Method, target, headers, body and peer arrive as sent`() throws {
+        let server = try EchoServer()
+        let client = try #require(server.client())
+        client.write(
+            "POST /v1/x%3Ay?key=%41 HTTP/1.1\r\nHOST: h:1\r\nX-A: 1\r\nx-b:\t 2 3 \r\nX-a: \r\nContent-Length: 2\r\n\r\n\0z"
+        )
+        #expect(client.readAnswer()?.body == "POST /v1/x%3Ay?key=%41")
+        let call = try #require(server.calls.first)
+        #expect(call.method == Array("POST".utf8) && call.body == [0, 0x7a])
+        let names = call.headers.map { String(decoding: $0.name, as: UTF8.self) }
+        #expect(names == ["host", "x-a", "x-b", "x-a", "content-length"])
+        #expect(call.values("x-a") == [Array("1".utf8), []] && call.values("x-b") == [Array("2 3".utf8)])
+        #expect(call.values("X-A").isEmpty && call.peer.bytes == [127, 0, 0, 1])
+    }
+
+    @Test(arguments: [(0, "200"), (1, "200"), (65_536, "200"), (65_537, "413"), (600_000, "413")])
+    func `A body may have 65,536 bytes`(count: Int, status: String) throws {
+        let server = try EchoServer()
+        let client = try #require(server.client())
+        client.write("POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: \(count)\r\n\r\n")
+        client.write([UInt8](repeating: 0x61, count: count))
+        #expect(client.readAnswer()?.status == status)
+        #expect(server.calls.map(\.body.count) == (status == "200" ? [count] : []))
+        if status == "413" { #expect(client.readAll().isClosed) }
+    }
+
+    @Test func `One asks before it sends a body, and hears yes or 413`() throws {
+        let server = try EchoServer()
+        let client = try #require(server.client())
+        client.write("POST /a HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n")
+        #expect(client.readSome().map { String(decoding: $0, as: UTF8.self) } == "HTTP/1.1 100 Continue\r\n\r\n")
+        client.write("abc")
+        #expect(client.readAnswer()?.status == "200")
+        client.write("POST /a HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 65537\r\n\r\n")
+        #expect(client.readAnswer()?.status == "413")
+    }
+
+    @Test func `Headers are sent as given, and HEAD gets no body`() throws {
+        let server = try EchoServer { _, responder in
+            let headers = [(name: "X-A", value: "1"), (name: "X-A", value: "2")]
+            responder.answer(HTTPReply(status: 429, headers: headers, body: Array("body".utf8), closes: true))
+        }
+        let get = server.ask("GET /a HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(
+            get.hasPrefix("HTTP/1.1 429 ") && get.contains("\r\nX-A: 1\r\nX-A: 2\r\n") && get.hasSuffix("\r\n\r\nbody")
+        )
+        #expect(get.contains("\r\nConnection: close\r\n") && get.contains("\r\nContent-Length: 4\r\n"))
+        let head = server.ask("HEAD /a HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(head.contains("\r\nContent-Length: 4\r\n") && head.hasSuffix("\r\n\r\n"))
+    }
+
+    @Test(arguments: [false, true])
+    func `A connection serves 100 requests, one after the other and at once`(isPipelined: Bool) throws {
+        let server = try EchoServer(answer: Self.later)
+        let client = try #require(server.client())
+        var expected: [String] = []
+        for number in 0..<100 {
+            let last = number == 99 && isPipelined ? "Connection: close\r\n" : ""
+            client.write("POST /\(number) HTTP/1.1\r\nHost: h\r\n\(last)Content-Length: 4\r\n\r\nabcd")
+            expected.append("POST /\(number)")
+            if !isPipelined { #expect(client.readAnswer()?.body == "POST /\(number)") }
+        }
+        guard isPipelined else { return }
+        let bodies = client.readAll().text.components(separatedBy: "HTTP/1.1 200 OK").dropFirst()
+            .compactMap { $0.components(separatedBy: "\r\n\r\n").last }
+        #expect(bodies == expected)
+    }
+
+    @Test func `Thousands of calls wait at once, and each gets its own answer`() throws {
+        let server = try EchoServer(answer: Self.later)
+        let count = 3_000
+        let clients = try (0..<count).map { _ in try #require(server.client()) }
+        for round in 0..<2 {
+            for (number, client) in clients.enumerated() {
+                client.write("GET /\(round)/\(number) HTTP/1.1\r\nHost: h\r\n\r\n")
+            }
+            for (number, client) in clients.enumerated() {
+                #expect(client.readAnswer()?.body == "GET /\(round)/\(number)")
+            }
+        }
+        #expect(server.server.counts.requests == 2 * count && server.server.counts.openCalls == 0)
+        #expect(server.server.counts.openConnections == count)
+    }
+
+    @Test func `The first answer counts, and one that never comes is 500`() throws {
+        let server = try EchoServer { call, responder in
+            guard call.target == Array("/two".utf8) else { return }
+            responder.answer(HTTPReply(status: 201))
+            responder.answer(HTTPReply(status: 202))
+        }
+        let client = try #require(server.client())
+        client.write("GET /two HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(client.readAnswer()?.status == "201")
+        client.write("GET /none HTTP/1.1\r\nHost: h\r\n\r\n")
+        let answer = client.readAnswer()
+        #expect(answer?.status == "500" && answer?.body.contains("INTERNAL") == true)
+        #expect(server.server.counts.openCalls == 0)
+    }
+
+    @Test func `Two threads answer the same call, and it is answered once`() throws {
+        let server = try EchoServer { _, responder in
+            for status in [201, 202] {
+                DispatchQueue.global().async { responder.answer(HTTPReply(status: status, body: [0x61])) }
+            }
+        }
+        let client = try #require(server.client())
+        for _ in 0..<500 {
+            client.write("GET /a HTTP/1.1\r\nHost: h\r\n\r\n")
+            let answer = try #require(client.readAnswer())
+            #expect(answer.status.hasPrefix("20") && answer.body == "a")
+        }
+        #expect(server.server.counts.openCalls == 0)
+    }
+
+    @Test func `Clients that leave while they wait harm no others, and are counted`() throws {
+        let server = try EchoServer(answer: Self.later)
+        for number in 0..<200 {
+            let client = try #require(server.client())
+            client.write("GET /\(number) HTTP/1.1\r\nHost: h\r\n\r\n")
+        }
+        #expect(server.isAlive)
+        #expect(holds { server.server.counts.openConnections <= 1 && server.server.counts.requests == 201 })
+        #expect(server.server.counts.gone > 0 && server.server.counts.openCalls == 0)
+    }
+
+    @Test func `A port in use, and an address that is none, are faults with a sentence`() throws {
+        let server = try EchoServer()
+        let busy = #expect(throws: HTTPFault.self) {
+            _ = try HTTPExchangeServer(address: "127.0.0.1", port: server.port, limits: .init()) { _, _ in }
+        }
+        #expect(busy?.description == "nothing can listen on 127.0.0.1, port \(server.port): Address already in use")
+        #expect(throws: HTTPFault.self) {
+            _ = try HTTPExchangeServer(address: "no.where", port: 0, limits: .init()) { _, _ in }
+        }
+    }
+
+    @Test func `A client of IPv4 has four bytes at a server of both kinds`() throws {
+        let server = try HTTPExchangeServer(address: "::", port: 0, limits: .init()) { call, responder in
+            responder.answer(HTTPReply(status: 200, body: call.peer.bytes))
+        }
+        let client = try #require(RawClient(server.port))
+        client.write("GET /a HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(client.readAnswer()?.body == "\u{7f}\0\0\u{1}")
+    }
+}

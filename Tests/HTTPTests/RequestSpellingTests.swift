@@ -1,0 +1,182 @@
+import Foundation
+import HTTP
+import Testing
+
+@Suite("What readers of HTTP might understand differently is refused, and the connection with it")
+struct RequestSpellingTests {
+    private static let next = "GET /second HTTP/1.1\r\nHost: h\r\n\r\n"
+    private static let get = "GET /a HTTP/1.1\r\n"
+    private static let post = "POST /a HTTP/1.1\r\nHost: h\r\n"
+
+    static let refused: [(claim: String, request: String, status: Int)] = [
+        // Two lengths of one body.
+        ("length beside chunks", "\(post)Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+        ("chunks beside length", "\(post)Transfer-Encoding: chunked\r\nContent-Length: 0\r\n\r\n0\r\n\r\n", 400),
+        ("chunks", "\(post)Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 411),
+        ("chunks, in capitals", "\(post)TRANSFER-ENCODING: Chunked\r\n\r\n0\r\n\r\n", 411),
+        ("identity", "\(post)Transfer-Encoding: identity\r\n\r\n", 411),
+        ("chunks of GET", "\(get)Host: h\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 411),
+        ("two equal lengths", "\(post)Content-Length: 0\r\nContent-Length: 0\r\n\r\n", 400),
+        ("two lengths", "\(post)Content-Length: 0\r\nContent-Length: 34\r\n\r\n", 400),
+        ("two lengths, the long one first", "\(post)Content-Length: 3\r\ncontent-length: 0\r\n\r\nabc", 400),
+        ("a list of lengths", "\(post)Content-Length: 0, 0\r\n\r\n", 400),
+        ("a sign", "\(post)Content-Length: +3\r\n\r\nabc", 400),
+        ("a negative length", "\(post)Content-Length: -1\r\n\r\n", 400),
+        ("hexadecimal", "\(post)Content-Length: 0x3\r\n\r\nabc", 400),
+        ("no digits", "\(post)Content-Length:\r\n\r\n", 400),
+        ("a blank behind", "\(post)Content-Length: 0 \r\n\r\n", 400),
+        ("an overflow", "\(post)Content-Length: 99999999999999999999999\r\n\r\n", 413),
+        ("18 digits", "\(post)Content-Length: 999999999999999999\r\n\r\n", 413),
+        ("19 digits", "\(post)Content-Length: 9223372036854775808\r\n\r\n", 400),
+        // Names.
+        ("a blank before the colon", "\(post)Content-Length : 34\r\n\r\n", 400),
+        ("a tab before the colon", "\(get)Host: h\r\nA\t: b\r\n\r\n", 400),
+        ("no token", "\(get)Host: h\r\nA@b: c\r\n\r\n", 400), ("no name", "\(get)Host: h\r\n: c\r\n\r\n", 400),
+        ("no colon", "\(get)Host: h\r\nabc\r\n\r\n", 400),
+        ("a name with a zero", "\(get)Host: h\r\nA\0b: c\r\n\r\n", 400),
+        ("a name beyond ASCII", "\(get)Host: h\r\nÄ: c\r\n\r\n", 400),
+        // Folding.
+        ("folding", "\(get)Host: h\r\nA: b\r\n c\r\n\r\n", 400),
+        ("by a tab", "\(get)Host: h\r\nA: b\r\n\tc\r\n\r\n", 400),
+        ("folding in the middle", "\(get)A: b\r\n c\r\nHost: h\r\n\r\n", 400),
+        ("folding of nothing", "\(get)Host: h\r\nA: b\r\n \r\n\r\n", 400),
+        ("folding of nothing in the middle", "\(get)A: b\r\n \r\nHost: h\r\n\r\n", 400),
+        ("folding of the first", "\(get) Host: h\r\n\r\n", 400),
+        ("folding of nothing after the line", "\(get) \r\nHost: h\r\n\r\n", 400),
+        // Line ends.
+        ("a bare line feed after the line", "GET /a HTTP/1.1\nHost: h\r\n\r\n", 400),
+        ("after a header", "\(get)A: b\nHost: h\r\n\r\n", 400), ("after the last header", "\(get)Host: h\n\r\n", 400),
+        ("as blank line", "\(get)Host: h\r\n\n", 400), ("everywhere", "GET /a HTTP/1.1\nHost: h\n\n", 400),
+        ("a return in a value", "\(get)Host: h\r\nA: b\rc\r\n\r\n", 400),
+        ("two", "\(get)Host: h\r\nA: b\r\r\n\r\n", 400),
+        ("a return behind the version", "GET /a HTTP/1.1\r\r\nHost: h\r\n\r\n", 400),
+        ("an empty line first", "\r\n\(get)Host: h\r\n\r\n", 400),
+        ("junk first", "\0junk\r\n\(get)Host: h\r\n\r\n", 400),
+        // Control characters.
+        ("a zero in a value", "\(get)Host: h\r\nA: b\0c\r\n\r\n", 400),
+        ("zeros", "\(get)Host: h\r\nA: b\0\0C: d\r\n\r\n", 400),
+        ("a zero at the end", "\(get)Host: h\r\nA: b\0\r\n\r\n", 400),
+        ("only zeros", "\(get)Host: h\r\nA: \0\0\r\n\r\n", 400),
+        ("an escape in a value", "\(get)Host: h\r\nA: \u{1b}\r\n\r\n", 400),
+        ("DEL", "\(get)Host: h\r\nA: \u{7f}\r\n\r\n", 400),
+        // Request lines.
+        ("a zero in the target", "GET /a\0b HTTP/1.1\r\nHost: h\r\n\r\n", 400),
+        ("a zero in the query", "GET /a?\0b HTTP/1.1\r\nHost: h\r\n\r\n", 400),
+        ("a tab in the target", "GET /a\tb HTTP/1.1\r\nHost: h\r\n\r\n", 400),
+        ("a blank in the target", "GET /a b HTTP/1.1\r\nHost: h\r\n\r\n", 400),
+        ("a target beyond ASCII", "GET /ä HTTP/1.1\r\nHost: h\r\n\r\n", 400),
+        ("two blanks", "GET  /a HTTP/1.1\r\nHost: h\r\n\r\n", 400),
+        ("two, later", "GET /a  HTTP/1.1\r\nHost: h\r\n\r\n", 400),
+        ("a blank behind the version", "GET /a HTTP/1.1 \r\nHost: h\r\n\r\n", 400),
+        ("a fragment", "GET /a#b HTTP/1.1\r\nHost: h\r\n\r\n", 400),
+        ("no slash", "GET a HTTP/1.1\r\nHost: h\r\n\r\n", 400),
+        ("a whole URL", "GET http://h/a HTTP/1.1\r\nHost: h\r\n\r\n", 400),
+        ("only a query", "GET ?a HTTP/1.1\r\nHost: h\r\n\r\n", 400),
+        ("an asterisk", "GET * HTTP/1.1\r\nHost: h\r\n\r\n", 400),
+        ("no target", "GET HTTP/1.1\r\nHost: h\r\n\r\n", 400),
+        ("no version", "GET /a\r\nHost: h\r\n\r\n", 400), ("small letters", "GET /a http/1.1\r\nHost: h\r\n\r\n", 400),
+        ("version 0.9", "GET /a HTTP/0.9\r\nHost: h\r\n\r\n", 505),
+        ("version 1.2", "GET /a HTTP/1.2\r\nHost: h\r\n\r\n", 505),
+        ("version 2.0", "GET /a HTTP/2.0\r\nHost: h\r\n\r\n", 505),
+        ("a long version", "GET /a HTTP/1.11\r\nHost: h\r\n\r\n", 400),
+        // Hosts.
+        ("no host", "\(get)\r\n", 400), ("two hosts", "\(get)Host: h\r\nHost: h\r\n\r\n", 400),
+        ("two hosts of old", "GET /a HTTP/1.0\r\nHost: h\r\nhost: i\r\n\r\n", 400),
+        // Methods.
+        ("PUT", "PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc", 405),
+        ("small", "get /a HTTP/1.1\r\nHost: h\r\n\r\n", 405),
+        ("OPTIONS", "OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n", 405),
+        ("CONNECT", "CONNECT h:1 HTTP/1.1\r\nHost: h\r\n\r\n", 405),
+        ("no token as method", "G@T /a HTTP/1.1\r\nHost: h\r\n\r\n", 400),
+        ("a zero in it", "GE\0T /a HTTP/1.1\r\nHost: h\r\n\r\n", 400),
+        ("GET with a body", "\(get)Host: h\r\nContent-Length: 3\r\n\r\nabc", 400),
+        ("HEAD with a body", "HEAD /a HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc", 400),
+        ("another protocol", "\(get)Host: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n", 400),
+        ("an expectation", "\(get)Host: h\r\nExpect: 200-ok\r\n\r\n", 417),
+        ("two expectations", "\(post)Expect: 100-continue\r\nExpect: 100-continue\r\n\r\n", 417),
+        ("too much expected", "\(post)Expect: 100-continue\r\nContent-Length: 65537\r\n\r\n", 413),
+    ]
+
+    @Test(arguments: refused)
+    func `It is refused, and what follows is never parsed`(claim: String, request: String, status: Int) throws {
+        let server = try EchoServer()
+        let client = try #require(server.client())
+        client.write(request + Self.next + Self.next)
+        let answer = client.readAll()
+        #expect(answer.isClosed, "\(claim): \(answer.text)")
+        #expect(answer.text.hasPrefix("HTTP/1.1 \(status) "), "\(claim): \(answer.text)")
+        // Upon a length that is no number the library sends the head of its answer twice.
+        let statuses = Set(answer.text.components(separatedBy: "HTTP/1.1 ").dropFirst().map { $0.prefix(3) })
+        #expect(statuses == ["\(status)"], "\(claim): \(answer.text)")
+        #expect(answer.text.contains("\r\nConnection: close\r\n"), "\(claim): \(answer.text)")
+        #expect(server.calls.isEmpty, "\(claim): \(server.calls)")
+        #expect(holds { server.server.counts.refused.values.reduce(0, +) == 1 }, "\(claim): \(server.server.counts)")
+    }
+
+    @Test(arguments: [" GET /a HTTP/1.1\r\nHost: h\r\n\r\n", "GET\r\n\r\n", "\0\u{1}\u{2}\n\n\u{16}\u{3}\n"])
+    func `What has no method and target is never parsed further`(request: String) throws {
+        let server = try EchoServer()
+        let client = try #require(server.client())
+        client.write(request + Self.next)
+        #expect(client.readAll().isClosed)
+        #expect(server.calls.isEmpty && server.isAlive)
+        #expect(server.server.counts.refused.values.reduce(0, +) == 1)
+    }
+
+    static let served: [(request: String, target: String, body: String)] = [
+        ("\(get)Host: h\r\n\r\n", "/a", ""), ("\(get)host:h\r\n\r\n", "/a", ""),
+        ("\(get)Host:\t h \t\r\n\r\n", "/a", ""),
+        ("\(get)Host: h\r\nA:\r\nB: \r\n\r\n", "/a", ""), ("\(get)A: b\r\nHost: h\r\nC: \u{e4} d\te\r\n\r\n", "/a", ""),
+        ("\(get)Host: h\r\nContent-Length: 0\r\n\r\n", "/a", ""), ("HEAD /a HTTP/1.1\r\nHost: h\r\n\r\n", "/a", ""),
+        (post + "\r\n", "/a", ""), ("\(post)Content-Length: 0\r\n\r\n", "/a", ""),
+        ("\(post)Content-Length: 3\r\n\r\nabc", "/a", "abc"), ("\(post)content-length:003\r\n\r\nabc", "/a", "abc"),
+        ("\(post)Content-Length: 4\r\n\r\n\r\n\r\n", "/a", "\r\n\r\n"),
+        ("\(post)Content-Length: 1\r\n\r\n\0", "/a", "\0"),
+        ("\(post)Expect: 100-continue\r\nContent-Length: 3\r\n\r\nabc", "/a", "abc"),
+        (
+            "\(get)Host: h\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMA\r\n\r\n",
+            "/a", ""
+        ),
+        ("GET /a?b=c&d HTTP/1.1\r\nHost: h\r\n\r\n", "/a?b=c&d", ""),
+        ("GET /?? HTTP/1.1\r\nHost: h\r\n\r\n", "/??", ""),
+        ("GET /%3A%2F%00%zz+?%41=%26 HTTP/1.1\r\nHost: h\r\n\r\n", "/%3A%2F%00%zz+?%41=%26", ""),
+        ("GET //../.\\ HTTP/1.1\r\nHost: h\r\nCookie: a=b; c=\"d\"; e\r\n\r\n", "//../.\\", ""),
+    ]
+
+    @Test(arguments: served)
+    func `Its strict neighbour is served as sent, and so is the next request`(
+        request: String,
+        target: String,
+        body: String
+    ) throws {
+        let server = try EchoServer()
+        let client = try #require(server.client())
+        client.write(request + Self.next)
+        #expect(holds { server.calls.count == 2 }, "\(request)")
+        let calls = server.calls
+        try #require(calls.count == 2)
+        #expect(String(decoding: calls[0].target, as: UTF8.self) == target)
+        #expect(calls[0].body == Array(body.utf8))
+        #expect(String(decoding: calls[1].target, as: UTF8.self) == "/second" && calls[1].body.isEmpty)
+        #expect(server.server.counts.refused.isEmpty)
+    }
+
+    @Test(arguments: ["GET /a HTTP/1.0\r\n\r\n", "GET /a HTTP/1.0\r\nHost: h\r\nConnection: keep-alive\r\n\r\n"])
+    func `HTTP 1 point 0 is served and closed`(request: String) throws {
+        let server = try EchoServer()
+        let client = try #require(server.client())
+        client.write(request + Self.next)
+        let answer = client.readAll()
+        #expect(answer.isClosed && answer.text.hasSuffix("\r\n\r\nGET /a") && answer.text.contains("Connection: close"))
+        #expect(server.calls.count == 1)
+    }
+
+    @Test func `A refusal of the server's own is an error in Google's shape`() throws {
+        let answer = try EchoServer().ask("DELETE /a HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(answer.contains("\r\nContent-Type: application/json; charset=UTF-8\r\n"))
+        #expect(answer.contains("\r\nAllow: GET, HEAD, POST\r\n"))
+        let message = "Only GET, HEAD and POST are served."
+        let body = #"{"error":{"code":405,"message":"\#(message)","status":"UNIMPLEMENTED"}}"#
+        #expect(answer.hasSuffix("\r\n\r\n" + body))
+    }
+}

@@ -1,0 +1,136 @@
+import Foundation
+import HTTP
+import Testing
+
+@Suite("Slow, idle and greedy clients get what the limits allow", .serialized)
+struct SlowClientTests {
+    private static var quick: HTTPExchangeLimits {
+        var limits = HTTPExchangeLimits()
+        limits.requestSeconds = 1
+        return limits
+    }
+
+    /// Seconds until the server has closed, while a byte is sent every 50 ms.
+    private static func drip(_ client: RawClient, _ byte: String) -> Double? {
+        let start = Date()
+        while Date().timeIntervalSince(start) < 10 {
+            guard client.write(byte) else { return Date().timeIntervalSince(start) }
+            usleep(50_000)
+        }
+        return nil
+    }
+
+    @Test(arguments: [
+        ("", "G"), ("GET /a HTTP/1.1\r\n", "a"), ("GET /a HTTP/1.1\r\nHost: h\r\nA: ", "a"),
+        ("POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 60000\r\n\r\n", "a"),
+        ("PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 60000\r\n\r\n", "a"),
+    ])
+    func `A request that drips in is cut, at the first of a connection and later`(start: String, byte: String) throws {
+        let server = try EchoServer(Self.quick)
+        let first = try #require(server.client())
+        first.write(start)
+        let seconds = try #require(Self.drip(first, byte))
+        #expect(seconds > 0.7 && seconds < 4, "\(seconds)")
+        let later = try #require(server.client())
+        later.write("GET /a HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(later.readAnswer()?.status == "200")
+        later.write(start)
+        let again = try #require(Self.drip(later, byte))
+        #expect(again > 0.7 && again < 4, "\(again)")
+        #expect(server.server.counts.timedOut == 2 && server.isAlive)
+    }
+
+    @Test func `A connection without a request is cut, one with an answer may be idle, one that waits is left alone`()
+        throws
+    {
+        let server = try EchoServer(Self.quick) { call, responder in
+            guard call.target == Array("/slow".utf8) else { return responder.answer(EchoServer.echo(call)) }
+            DispatchQueue.global().asyncAfter(deadline: .now() + 3) { responder.answer(EchoServer.echo(call)) }
+        }
+        let (silent, idle, waiting) = try (
+            #require(server.client()), #require(server.client()), #require(server.client())
+        )
+        idle.write("GET /a HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(idle.readAnswer()?.status == "200")
+        waiting.write("GET /slow HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(silent.readAll().isClosed)
+        #expect(waiting.readAnswer()?.body == "GET /slow")
+        idle.write("GET /a HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(idle.readAnswer()?.status == "200")
+        #expect(server.server.counts.timedOut == 1)
+    }
+
+    @Test func `An idle connection is closed in the end`() throws {
+        var limits = HTTPExchangeLimits()
+        limits.idleSeconds = 1
+        let server = try EchoServer(limits)
+        let client = try #require(server.client())
+        client.write("GET /a HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(client.readAnswer()?.status == "200")
+        #expect(client.readAll() == ("", true))
+        #expect(server.server.counts.timedOut == 0)
+    }
+
+    @Test func `A client that takes no answer is cut`() throws {
+        let body = [UInt8](repeating: 0x61, count: 16_000_000)
+        let server = try EchoServer(Self.quick) { _, responder in responder.answer(HTTPReply(status: 200, body: body)) }
+        let client = try #require(server.client())
+        client.write("GET /a HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(holds { server.server.counts.timedOut == 1 && server.server.counts.openConnections == 0 })
+    }
+
+    @Test(arguments: [false, true])
+    func `Many idle connections do not lock out others`(areServed: Bool) throws {
+        var limits = HTTPExchangeLimits()
+        limits.connections = 400
+        let server = try EchoServer(limits)
+        var idle: [RawClient] = []
+        for _ in 0..<2_000 {
+            let client = try #require(server.client())
+            if areServed {
+                client.write("GET /a HTTP/1.1\r\nHost: h\r\n\r\n")
+                #expect(client.readAnswer()?.status == "200")
+            }
+            idle.append(client)
+        }
+        for _ in 0..<20 { #expect(server.isAlive) }
+        let counts = server.server.counts
+        #expect(counts.openConnections <= 400 && counts.evicted >= 1_600 && counts.timedOut == 0)
+        // The youngest are left, the oldest are gone.
+        #expect(idle.first?.readAll().isClosed == true)
+        idle.last?.write("GET /a HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(idle.last?.readAnswer()?.status == "200")
+    }
+
+    @Test(arguments: ["GET /a HTTP/1.1\r\nHost: h\r\nA: ", "GET /"])
+    func `Endless headers are refused`(start: String) throws {
+        let server = try EchoServer()
+        let client = try #require(server.client())
+        client.write(start)
+        let chunk = [UInt8](repeating: 0x61, count: 10_000)
+        var written = 0
+        // A server that kept them would take a gigabyte.
+        while written < 100_000, client.write(chunk) { written += 1 }
+        #expect(written < 100_000 && server.calls.isEmpty && server.isAlive)
+    }
+
+    @Test func `Headers of 30,000 bytes are served, those of 64,000 refused with 431, targets with 414`() throws {
+        let server = try EchoServer()
+        func ask(_ target: Int, _ header: Int) throws -> String? {
+            let client = try #require(server.client())
+            let (path, value) = (String(repeating: "t", count: target), String(repeating: "v", count: header))
+            client.write("GET /\(path) HTTP/1.1\r\nHost: h\r\nA: \(value)\r\n\r\n")
+            return client.readAnswer()?.status
+        }
+        #expect(try ask(0, 30_000) == "200" && ask(15_000, 15_000) == "200")
+        #expect(try ask(0, 64_000) == "431" && ask(64_000, 0) == "414")
+    }
+
+    @Test func `The limit of connections fits the limit of open files`() throws {
+        var limits = HTTPExchangeLimits()
+        limits.connections = 100_000_000
+        let server = try EchoServer(limits)
+        #expect(server.server.connectionLimit < 100_000_000 && server.server.connectionLimit > 0 && server.isAlive)
+        #expect(try EchoServer().server.connectionLimit <= 16_384)
+    }
+}
