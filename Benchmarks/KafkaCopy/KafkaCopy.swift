@@ -56,7 +56,6 @@ struct KafkaCopy {
     }
 
     private static let requestID = Array("request-id".utf8)
-    private static let status = RecordHeader("status", "200")
 
     private static func copy(_ round: PollRound, _ log: KafkaRecordLog) throws {
         var outputs: [OutboundRecord] = []
@@ -72,7 +71,8 @@ struct KafkaCopy {
                     sourceTimestamp: record.timestamp,
                     key: record.key,
                     value: record.value,
-                    headers: record.headers.filter { $0.name == requestID } + [status]
+                    requestID: record.headers.last { $0.name == requestID }?.value,
+                    status: 200
                 )
             )
             outputs.append(LedgerSample.record(of: record))

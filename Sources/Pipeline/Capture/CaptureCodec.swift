@@ -48,7 +48,8 @@ package enum CaptureCodec {
         var writer = JSONWriter(appendingTo: buffer)
         buffer = []
         begin(record.topic, record.partition, record.offset, record.timestamp, in: &writer)
-        end(record.headers, record.key, record.value, in: &writer)
+        write(record.headers, to: &writer)
+        end(record.key, record.value, in: &writer)
         output = writer.takeBytes()
     }
 
@@ -74,7 +75,8 @@ package enum CaptureCodec {
         for index in outputs.indices where outputs[index].stream == stream {
             writer.raw(beginning)
             write(outputs[index].partition, outputs[index].sourceOffset, outputs[index].sourceTimestamp, to: &writer)
-            end(outputs[index].headers, outputs[index].key, outputs[index].value, in: &writer)
+            writeHeaders(of: outputs[index], to: &writer)
+            end(outputs[index].key, outputs[index].value, in: &writer)
         }
         return writer.takeBytes()
     }
@@ -103,9 +105,7 @@ package enum CaptureCodec {
         }
     }
 
-    private static func end(_ headers: [RecordHeader], _ key: [UInt8]?, _ value: [UInt8]?, in writer: inout JSONWriter)
-    {
-        write(headers, to: &writer)
+    private static func end(_ key: [UInt8]?, _ value: [UInt8]?, in writer: inout JSONWriter) {
         write(key, name: "key", base64Name: "keyBase64", to: &writer)
         write(value, name: "payload", base64Name: "payloadBase64", to: &writer)
         writer.endObject()
@@ -135,11 +135,33 @@ package enum CaptureCodec {
         guard !headers.isEmpty else { return }
         writer.key("headers")
         writer.beginArray()
+        writeElements(headers, to: &writer)
+        writer.endArray()
+    }
+
+    /// As ``Log/OutboundRecord/headers``, without making that list.
+    private static func writeHeaders(of record: OutboundRecord, to writer: inout JSONWriter) {
+        let (id, status) = (record.namedRequestID, record.namedStatus)
+        guard id != nil || status != nil || !record.otherHeaders.isEmpty else { return }
+        writer.key("headers")
+        writer.beginArray()
+        if let id {
+            writer.string("request-id")
+            writeHeaderText(id, to: &writer)
+        }
+        if let status {
+            writer.string("status")
+            writer.string(String(status))
+        }
+        writeElements(record.otherHeaders, to: &writer)
+        writer.endArray()
+    }
+
+    private static func writeElements(_ headers: [RecordHeader], to writer: inout JSONWriter) {
         for header in headers {
             writeHeaderText(header.name, to: &writer)
             if let value = header.value { writeHeaderText(value, to: &writer) } else { writer.null() }
         }
-        writer.endArray()
     }
 
     private static func writeHeaderText(_ bytes: [UInt8], to writer: inout JSONWriter) {

@@ -78,12 +78,10 @@ package struct EncodeStage: Sendable {
         }
         appendResult(decoded, finding, verdict, into: &outputs, &scratch)
         if let answer {
-            let header = RecordHeader("request-id", decoded.requestID)
-            let headers = [header] + decoded.traceHeaders
-            outputs.append(output(.tokens, of: decoded, answer, headers: headers, status: verdict.status))
+            outputs.append(output(.tokens, of: decoded, answer, status: verdict.status))
         }
         if let event = events.encode(decoded, finding, verdict) {
-            outputs.append(output(.events, of: decoded, event, headers: decoded.traceHeaders))
+            outputs.append(output(.events, of: decoded, event))
         }
     }
 
@@ -91,22 +89,22 @@ package struct EncodeStage: Sendable {
         _ stream: OutputTopic,
         of decoded: DecodedRecord,
         _ value: [UInt8],
-        headers: [RecordHeader],
         status: Status? = nil
     ) -> OutboundRecord {
-        // A key ID's text has 44 bytes: if a record is too long because of its key, that key is another one.
-        let isLong = !fits(OutboundRecord.byteCount(key: decoded.record.key, value: value, headers: headers))
-        return OutboundRecord(
+        var record = OutboundRecord(
             stream: stream,
             partition: decoded.record.partition,
             sourceOffset: decoded.record.offset,
             sourceTimestamp: decoded.record.timestamp,
-            key: isLong ? nil : decoded.record.key,
+            key: decoded.record.key,
             value: value,
-            headers: headers,
+            otherHeaders: decoded.traceHeaders,
             requestID: decoded.requestID.utf8,
             status: status?.code
         )
+        // A key ID's text has 44 bytes: if a record is too long because of its key, that key is another one.
+        if !fits(record.byteCount) { record.key = nil }
+        return record
     }
 
     private func appendResult(
@@ -118,11 +116,11 @@ package struct EncodeStage: Sendable {
     ) {
         scratch.restart()
         ResultEncoder.encode(decoded, finding, verdict, into: &scratch)
-        let (value, headers) = (scratch.bytes, decoded.traceHeaders)
-        // Without its key, which an output loses first.
-        let byteCount = OutboundRecord.byteCount(key: nil, value: value, headers: headers)
-        guard verdict.isAccepted || fits(byteCount) else { return outputs.append(deadLetter(decoded, .tooLarge)) }
-        outputs.append(output(.results, of: decoded, value, headers: headers, status: verdict.status))
+        let result = output(.results, of: decoded, scratch.bytes, status: verdict.status)
+        guard verdict.isAccepted || fits(result.byteCount) else {
+            return outputs.append(deadLetter(decoded, .tooLarge))
+        }
+        outputs.append(result)
     }
 
     private func fits(_ byteCount: Int) -> Bool { maxRecordBytes.map { byteCount <= $0 } ?? true }
@@ -146,7 +144,7 @@ package struct EncodeStage: Sendable {
             sourceTimestamp: record.timestamp,
             key: record.key,
             value: record.value,
-            headers: isFlooded ? origin : record.headers.filter { !$0.name.starts(with: "dlq.".utf8) } + origin
+            otherHeaders: isFlooded ? origin : record.headers.filter { !$0.name.starts(with: "dlq.".utf8) } + origin
         )
         letter.requestID = decoded.requestID.utf8
         guard decoded.isPoisonous || isFlooded || !fits(letter.byteCount) else { return letter }
@@ -154,10 +152,10 @@ package struct EncodeStage: Sendable {
         let mark = [
             RecordHeader("dlq.truncated", "true"), RecordHeader("dlq.sha256", Self.hex(decoded.valueDigest.bytes)),
         ]
-        letter.headers += mark
+        letter.otherHeaders += mark
         if decoded.isPoisonous || !isFlooded || !fits(letter.byteCount) { letter.value = nil }
         // A record that the broker refused once is not tried again with more than the necessary headers.
-        if decoded.isPoisonous || !fits(letter.byteCount) { letter.headers = origin + mark }
+        if decoded.isPoisonous || !fits(letter.byteCount) { letter.otherHeaders = origin + mark }
         if decoded.isPoisonous || !fits(letter.byteCount) { letter.key = nil }
         return letter
     }

@@ -42,6 +42,14 @@ extension ContractSchema {
         ])
     }
 
+    /// Trace headers are the request's own bytes and may stand there too.
+    static var resultHeaders: JSONTree {
+        open([
+            JSONSchema.Member("request-id", JSONSchema.string(atLeast: 1)),
+            JSONSchema.Member("status", JSONSchema.string(pattern: "^[2-5][0-9][0-9]$")),
+        ])
+    }
+
     /// Beside the record's own headers. `request-id` and others are bytes and may stand there too.
     static var deadLetterHeaders: JSONTree {
         open([

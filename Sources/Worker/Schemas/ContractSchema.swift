@@ -21,6 +21,11 @@ enum ContractSchema {
             )
         } + [
             Entry(name: "result", summary: "A record's value on the topic of results", schema: result),
+            Entry(
+                name: "result-headers",
+                summary: "The headers of a result, as an object of strings",
+                schema: resultHeaders
+            ),
             Entry(name: "event", summary: "A record's value on the topic of events", schema: event),
             Entry(name: "keys", summary: "A line of a KEYS file", schema: keys),
             Entry(

@@ -260,7 +260,9 @@ extension LogDriver {
             sourceTimestamp: record.timestamp,
             key: record.key,
             value: bytes("\(stream.rawValue) \(record.partition)/\(record.offset)"),
-            headers: [RecordHeader("request-id", "\(record.offset)"), RecordHeader(name: bytes("none"), value: nil)]
+            otherHeaders: [
+                RecordHeader("request-id", "\(record.offset)"), RecordHeader(name: bytes("none"), value: nil),
+            ]
         )
     }
 

@@ -52,12 +52,13 @@ import Testing
                 case .results:
                     #expect(id == root?["requestId"]?.string)
                     #expect(output.status.map(Int64.init) == root?["status"]?["code"]?.integer)
+                    let code = try #require(root?["status"]?["code"]?.integer)
+                    let named = [RecordHeader("request-id", id ?? ""), RecordHeader("status", "\(code)")]
+                    #expect(output.headers == named)
                     statuses[kind] = output.status
                 case .events: #expect(id == root?["requestId"]?.string && output.status == nil)
                 case .tokens:
-                    #expect(
-                        output.headers.contains(RecordHeader(name: Array("request-id".utf8), value: output.requestID))
-                    )
+                    #expect(output.headers == [RecordHeader("request-id", id ?? "")])
                     #expect(output.status.map(Int64.init) == answers.code)
                 case .deadLetters:
                     #expect(id == kind && output.status == nil)
@@ -73,6 +74,52 @@ import Testing
                 "shapeless": 400, "not JSON": nil, "result too large": nil, "deferred": 503,
             ]
         )
+    }
+
+    @Test func `a result names a request without an id by its place, and the trace stands behind the status`() throws {
+        let rig = try ExchangeRig(ExchangeKit.settings())
+        let trace = [RecordHeader("tracestate", "a=b"), RecordHeader("traceparent", "00-1-2-03")]
+        let offset = rig.log.end(of: 0)
+        let record = InboundRecord(
+            topic: "q",
+            partition: 0,
+            offset: offset,
+            timestamp: rig.time,
+            key: nil,
+            value: ExchangeRequest.value("v1/projects/p/apps/x:y", body: nil),
+            headers: trace
+        )
+        rig.log.add(record)
+        try rig.settle()
+        let result = try #require(rig.log.outputs.first { $0.stream == .results })
+        let named = [RecordHeader("request-id", "q/0/\(offset)"), RecordHeader("status", "400")]
+        #expect(result.headers == named + trace)
+    }
+
+    @Test(arguments: OutputTopic.allCases)
+    func `a file has the headers of the topic, and their size is counted`(stream: OutputTopic) throws {
+        let others = [RecordHeader("traceparent", "00-1-2-03"), RecordHeader(name: Array("bare".utf8), value: nil)]
+        for (id, status) in [([0x72, 0x22], 403), ([0xFF], 200), (nil, nil)] as [([UInt8]?, Int?)] {
+            let record = OutboundRecord(
+                stream: stream,
+                partition: 1,
+                sourceOffset: 2,
+                sourceTimestamp: 3,
+                key: [1, 2, 3],
+                value: [4],
+                otherHeaders: others,
+                requestID: id,
+                status: status
+            )
+            let line = try #require(CaptureCodec.encode([record], of: stream, topic: "t"))
+            #expect(try CaptureCodec.decode(Array(line.dropLast())).headers == record.headers)
+            let sizes = record.headers.map { $0.name.count + ($0.value?.count ?? 0) + 10 }
+            #expect(record.byteCount == 4 + sizes.reduce(0, +))
+            let name = Array("request-id".utf8)
+            let own = [RecordHeader(name: name, value: id), RecordHeader("status", "\(status ?? 0)")]
+            let most = stream == .results ? 2 : stream == .tokens ? 1 : 0
+            #expect(record.headers == (id == nil ? [] : own.prefix(most)) + others)
+        }
     }
 
     @Test func `a record of the ledger answers nobody`() {

@@ -36,9 +36,9 @@ struct RecordSchemaTests {
     }
 
     /// Names and values as an object of strings, as the schema describes them.
-    private static func ownHeaders(_ line: JSONNode) throws -> JSONNode {
+    private static func headers(_ line: JSONNode, _ prefix: String) throws -> JSONNode {
         let texts = (line["headers"]?.elements ?? []).map { $0.string ?? "" }
-        let pairs = stride(from: 0, to: texts.count - 1, by: 2).filter { texts[$0].hasPrefix("dlq.") }
+        let pairs = stride(from: 0, to: texts.count - 1, by: 2).filter { texts[$0].hasPrefix(prefix) }
         let members = pairs.map { JSONTree.Member(name: texts[$0], value: .string(texts[$0 + 1])) }
         return try JSONDocument(parsing: Array(JSONTree.object(members).line.utf8)).root
     }
@@ -61,9 +61,13 @@ struct RecordSchemaTests {
         try Self.replay(every.config, every.path + "/capture.ndjson", keys: every.path + "/keys.ndjson", to: output)
         let results = try Self.check(output + "/results.ndjson", "result", Self.payload)
         #expect(results.count > 100 && results.violations == [])
+        let named = try Self.check(output + "/results.ndjson", "result-headers") { try Self.headers($0, "") }
+        #expect(named.count == results.count && named.violations == [])
         let events = try Self.check(output + "/events.ndjson", "event", Self.payload)
         #expect(events.count >= 3 && events.violations == [])
-        let letters = try Self.check(output + "/dead-letters.ndjson", "dead-letter-headers", Self.ownHeaders)
+        let letters = try Self.check(output + "/dead-letters.ndjson", "dead-letter-headers") {
+            try Self.headers($0, "dlq.")
+        }
         #expect(letters.count > 3 && letters.violations == [])
         let keys = try Self.check(every.path + "/keys.ndjson", "keys") { $0 }
         #expect(keys.count >= 1 && keys.violations == [])
@@ -110,6 +114,13 @@ struct RecordSchemaTests {
         #expect(try violation(text) == nil)
         #expect(text.contains(good))
         #expect(try violation(text.replacingOccurrences(of: good, with: bad)) != nil)
+    }
+
+    @Test(arguments: [("403", true), ("200", true), ("", false), ("1000", false), ("4x3", false)])
+    func `a result's header of a status has three digits`(status: String, isGood: Bool) throws {
+        let text = #"{"request-id":"a","status":"\#(status)"}"#
+        let root = try JSONDocument(parsing: Array(text.utf8)).root
+        #expect((SchemaCheck().violation(of: root, by: try Self.schema("result-headers")) == nil) == isGood)
     }
 
     @Test(arguments: [
@@ -168,6 +179,7 @@ struct RecordSchemaTests {
             values.append(("keys", String(decoding: line, as: UTF8.self)))
         }
         values.append(("kafka.properties", #"{"bootstrap.servers":"a:9092"}"#))
+        values.append(("result-headers", #"{"request-id":"a","status":"403"}"#))
         values.append(("dead-letter-headers", #"{"dlq.reason":"not-json","dlq.topic":"t","dlq.partition":"0"}"#))
         let cases = try values.flatMap { name, text in try Self.cases(name, text) }.joined(separator: "\n")
         try Data((cases + "\n").utf8).write(to: URL(filePath: folder.path + "/cases.ndjson"))
@@ -175,7 +187,7 @@ struct RecordSchemaTests {
             try Data(entry.text.utf8).write(to: URL(filePath: folder.path + "/" + entry.name))
         }
         let run = PythonLab.run([try PythonLab.state.get(), "-c", Self.judge, folder.path])
-        #expect(String(decoding: run.output, as: UTF8.self) == "7 schemas\n", "\(run.error)")
+        #expect(String(decoding: run.output, as: UTF8.self) == "8 schemas\n", "\(run.error)")
     }
 
     /// A value and what becomes of it where one word of it is changed, each with our verdict.

@@ -97,10 +97,18 @@ final class KafkaStockLink: StockLink {
         }
     }
 
+    /// Which call a record answers, by its header: others' results are not parsed.
+    private func call(_ record: KafkaRecord) -> (id: String, call: Open)? {
+        let header = record.headers.last { $0.name.elementsEqual("request-id".utf8) }?.value
+        guard let id = header.map({ String(decoding: $0, as: UTF8.self) }), let call = open[id] else { return nil }
+        return (id, call)
+    }
+
     private func note(result record: KafkaRecord, in answers: inout [LinkAnswer]) {
-        guard let root = try? JSONDocument(parsing: record.value ?? []).root, let id = root["requestId"]?.string,
-            var call = open[id], let status = root["status"]?["code"]?.integer
+        guard let (id, known) = call(record), let root = try? JSONDocument(parsing: record.value ?? []).root,
+            let status = root["status"]?["code"]?.integer
         else { return }
+        var call = known
         call.status = Int(status)
         call.reason = root["reason"]?.string
         if !call.hasToken, let response = root["response"] {
@@ -111,8 +119,8 @@ final class KafkaStockLink: StockLink {
     }
 
     private func note(token record: KafkaRecord, in answers: inout [LinkAnswer]) {
-        let header = record.headers.last { $0.name == Array("request-id".utf8) }?.value
-        guard let id = header.map({ String(decoding: $0, as: UTF8.self) }), var call = open[id] else { return }
+        guard let (id, known) = call(record) else { return }
+        var call = known
         call.body = record.value
         finish(id, call, &answers)
     }

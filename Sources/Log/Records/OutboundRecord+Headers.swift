@@ -1,0 +1,57 @@
+/// Results and tokens name the request that they answer, results its status too. These headers repeat members of the
+/// record and stand before the others, so that an output allocates nothing for them.
+extension OutboundRecord {
+    /// The value of the header `request-id`; nil where the record has no such header.
+    package var namedRequestID: [UInt8]? {
+        switch stream {
+        case .results, .tokens: requestID
+        case .events, .deadLetters, .ledger: nil
+        }
+    }
+
+    /// The value of the header `status`, which is written as decimal text; nil where the record has no such header.
+    package var namedStatus: Int? {
+        switch stream {
+        case .results: status
+        case .tokens, .events, .deadLetters, .ledger: nil
+        }
+    }
+
+    /// All headers, in the order of the topic.
+    package var headers: [RecordHeader] {
+        guard namedRequestID != nil || namedStatus != nil else { return otherHeaders }
+        var headers: [RecordHeader] = []
+        headers.reserveCapacity(2 + otherHeaders.count)
+        if let id = namedRequestID { headers.append(RecordHeader(name: Self.requestIDName, value: id)) }
+        if let status = namedStatus { headers.append(RecordHeader(name: Self.statusName, value: Self.text(status))) }
+        headers.append(contentsOf: otherHeaders)
+        return headers
+    }
+
+    private static let requestIDName = Array("request-id".utf8)
+    private static let statusName = Array("status".utf8)
+
+    /// A status has three digits and is one of few: their texts are made once.
+    private static let texts = statuses.map { Array(String($0).utf8) }
+    private static let statuses = 100...599
+
+    private static func text(_ status: Int) -> [UInt8] {
+        statuses.contains(status) ? texts[status - statuses.lowerBound] : Array(String(status).utf8)
+    }
+
+    /// The two lengths before a header's name and value on the wire, five bytes each at most.
+    private static let headerOverhead = 10
+
+    /// Key, value and headers together, in bytes: the broker's count or a few more.
+    package var byteCount: Int {
+        var count = (key?.count ?? 0) + (value?.count ?? 0)
+        if let id = namedRequestID { count += Self.requestIDName.count + id.count + Self.headerOverhead }
+        if namedStatus != nil { count += Self.statusName.count + Self.statusDigits + Self.headerOverhead }
+        for index in otherHeaders.indices {
+            count += otherHeaders[index].name.count + (otherHeaders[index].value?.count ?? 0) + Self.headerOverhead
+        }
+        return count
+    }
+
+    private static let statusDigits = 3
+}
