@@ -61,6 +61,22 @@ import Testing
         #expect(try #require(Self.read(headers)).isAttestationHandshake == isAttestation)
     }
 
+    @Test(
+        arguments: [
+            ("0", 0), ("7", 7), ("2147483647", .max), ("2147483648", -1), ("9999999999", -1), ("10000000000", -1),
+            ("-1", -1), ("+1", -1), ("01", -1), ("00", -1), ("", -1), (" 1", -1), ("1x", -1), ("\u{661}", -1),
+            (nil, -1),
+        ] as [(String?, Int32)]
+    )
+    func `reply-to is a partition's number in decimal digits, anything else is unusable`(
+        value: String?,
+        expected: Int32
+    ) throws {
+        let header = Self.header("reply-to", value.map { Array($0.utf8) })
+        #expect(try #require(Self.read([Self.header("reply-to", [0x35]), header])).replyTo == expected)
+        #expect(try #require(Self.read([Self.header("reply-t0", [0x35])])).replyTo == nil)
+    }
+
     @Test func `All headers together have a limit`() {
         let id = RecordHeader("installation-id", "x")
         #expect(HeaderReading([id], headerBytes: 16, requestIDBytes: 1) != nil)

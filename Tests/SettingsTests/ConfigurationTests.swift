@@ -31,6 +31,20 @@ import Testing
         #expect(configuration.kafkaProperties.isEmpty)
     }
 
+    @Test(arguments: [("", nil), (#""replies":"p""#, "p")] as [(String, String?)])
+    func `There is a topic of replies only where worker.json names one`(members: String, expected: String?) throws {
+        let worker = ConfigurationDirectory.worker(#""topics":{\#(members)}"#)
+        let configuration = try ConfigurationDirectory(worker: worker).load()
+        #expect(configuration.topics.replies == expected)
+        #expect(configuration.topics.all.count == (expected == nil ? 6 : 7) && configuration.topics.aligned.count == 6)
+    }
+
+    @Test(arguments: ["appattest.tokens", "a/b", ""])
+    func `The replies need a name of their own`(name: String) throws {
+        let worker = ConfigurationDirectory.worker(#""topics":{"replies":"\#(name)"}"#)
+        #expect(try ConfigurationDirectory(worker: worker).fault()?.description.contains("topic") == true)
+    }
+
     @Test func `Every key of worker.json takes effect`() throws {
         let directory = try ConfigurationDirectory(worker: Self.whole)
         try directory.write("receipt.pem", [0xFF, 0x00])

@@ -31,6 +31,7 @@ package struct ExchangeAnswers: Sendable {
         event = try one(.events).map { try JSONDocument(parsing: $0.value ?? []).root }
     }
 
+    package var replies: [OutboundRecord] { outputs.filter { $0.stream == .replies } }
     package var verdict: String? { result?["verdict"]?.string }
     package var reason: String? { result?["reason"]?.string }
     package var code: Int64? { result?["status"]?["code"]?.integer }

@@ -76,6 +76,12 @@ struct LedgerCommandTests {
         }
     }
 
+    @Test func `partitions of replies without a topic of replies are exit code 2`() throws {
+        let arguments = ["create-topics", "--config", "DIR", "--partitions", "1", "--reply-partitions", "2"]
+        let (code, transcript) = try run(arguments, properties: Self.broker)
+        #expect(code == 2 && transcript.error.contains("topics.replies"))
+    }
+
     @Test(arguments: commands.dropLast())
     func `Without the group's name a command changes nothing`(_ arguments: [String]) throws {
         let (code, transcript) = try run(arguments, properties: "bootstrap.servers=127.0.0.1:1\n")

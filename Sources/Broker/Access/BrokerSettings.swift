@@ -63,7 +63,7 @@ extension BrokerSettings {
     package func validate() throws(KafkaFault) {
         try KafkaProperties(properties).validate()
         _ = try stableID()
-        for stream in OutputTopic.allCases where topics.outputs[stream] == nil {
+        for stream in OutputTopic.required where topics.outputs[stream] == nil {
             throw .invalid("no topic is set for \(stream.rawValue)")
         }
     }

@@ -10,7 +10,7 @@ struct TopicFacts: Sendable, Equatable {
     var replication: Int?
 }
 
-/// Compares the six topics with what the worker needs.
+/// Compares the topics with what the worker needs.
 package enum TopicCheck {
     /// Asks the broker and judges the answers. Changes nothing.
     ///
@@ -75,7 +75,7 @@ package enum TopicCheck {
     private static func duplicates(_ topics: TopicNames) -> [TopicFinding] {
         let names = topics.all
         return Set(names).sorted().filter { name in names.count { $0 == name } > 1 }.map {
-            problem("topic \($0) is named for more than one purpose: give each of the six topics its own name")
+            problem("topic \($0) is named for more than one purpose: give each topic its own name")
         }
     }
 
@@ -95,7 +95,7 @@ package enum TopicCheck {
     }
 
     private static func unequal(_ facts: [String: TopicFacts], _ topics: TopicNames) -> [TopicFinding] {
-        let present = topics.all.compactMap { name in facts[name].map { (name, $0.partitions) } }
+        let present = topics.aligned.compactMap { name in facts[name].map { (name, $0.partitions) } }
         guard Set(present.map(\.1)).count > 1 else { return [] }
         let list = present.map { "\($0.0) has \($0.1)" }.joined(separator: ", ")
         return [
@@ -109,7 +109,7 @@ package enum TopicCheck {
     /// A line about a topic whose partition count differs from the one at the worker's start; nil = none. A missing
     /// topic gives no line: a broker that has just started may not know it yet.
     static func changed(_ counts: [String: Int], _ topics: TopicNames, from started: Int32) -> String? {
-        guard let topic = topics.all.first(where: { counts[$0].map { $0 != started } ?? false }) else { return nil }
+        guard let topic = topics.aligned.first(where: { counts[$0].map { $0 != started } ?? false }) else { return nil }
         return "topic \(topic) has \(counts[topic] ?? 0) partitions, but the worker was started with \(started): keys "
             + "now belong to other partitions; stop all workers, give all six topics the same number, start again"
     }

@@ -3,7 +3,7 @@ internal import Kafka
 internal import Pipeline
 package import Settings
 
-/// The outcome of `create-topics`: a line per topic, and whether all six now match the request.
+/// The outcome of `create-topics`: a line per topic, and whether all now match the request.
 package struct TopicReport: Sendable, Equatable {
     package var lines: [String] = []
     /// What the broker refused.
@@ -11,20 +11,22 @@ package struct TopicReport: Sendable, Equatable {
     package var allMatch = true
 }
 
-/// Creates the six topics. Existing ones are compared and never changed.
+/// Creates the topics. Existing ones are compared and never changed.
 package enum TopicCreator {
     /// - Parameters:
     ///   - partitions: the same for all six.
+    ///   - replyPartitions: of the replies, if the topics have them.
     ///   - replication: nil for the broker's default, which is then not compared either.
     package static func createTopics(
         properties: [(String, String)],
         topics: TopicNames,
         partitions: Int,
+        replyPartitions: Int = standardReplyPartitions,
         replication: Int?,
         timeoutMilliseconds: Int = 30_000
     ) throws -> TopicReport {
         let admin = try Admin(KafkaProperties(properties))
-        let wanted = plan(topics, partitions: partitions, replication: replication)
+        let wanted = plan(topics, partitions: partitions, replyPartitions: replyPartitions, replication: replication)
         // Asked first: this finds out that a broker is down long before a creation gives up.
         _ = try admin.topics(timeoutMilliseconds: min(timeoutMilliseconds, firstMilliseconds))
         let outcomes = try admin.createTopics(wanted, timeoutMilliseconds: timeoutMilliseconds)
@@ -57,11 +59,19 @@ package enum TopicCreator {
         }
     }
 
-    static func plan(_ topics: TopicNames, partitions: Int, replication: Int?) -> [NewTopic] {
+    /// One for each gateway; more may be added later.
+    package static let standardReplyPartitions = 8
+
+    static func plan(
+        _ topics: TopicNames,
+        partitions: Int,
+        replyPartitions: Int = standardReplyPartitions,
+        replication: Int?
+    ) -> [NewTopic] {
         topics.all.map { name in
             NewTopic(
                 name: name,
-                partitions: partitions,
+                partitions: name == topics.replies ? replyPartitions : partitions,
                 replication: replication,
                 settings: TopicSettings.wanted(name, topics, replication: replication)
             )

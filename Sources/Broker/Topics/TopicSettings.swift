@@ -40,6 +40,11 @@ enum TopicSettings {
         } else if name == topics.outputs[.tokens] {
             // Tokens are secrets; retention deletes closed segments only.
             settings = [("retention.ms", "\(hour)"), ("segment.ms", "\(10 * minute)")]
+        } else if name == topics.replies {
+            // Secrets too, and whoever asked has given up after a minute.
+            settings = [
+                ("cleanup.policy", "delete"), ("retention.ms", "\(10 * minute)"), ("segment.ms", "\(10 * minute)"),
+            ]
         } else if name == topics.outputs[.deadLetters] {
             settings = [("retention.ms", "\(7 * day)")]
         }
@@ -173,6 +178,15 @@ extension TopicCheck {
                 warning(
                     "topic \(name) has retention.ms=\(kept): it holds tokens and artifacts, which are not needed "
                         + "that long; set retention.ms=\(TopicSettings.hour) and segment.ms=\(10 * TopicSettings.minute)"
+                )
+            )
+        }
+        if name == topics.replies, kept < 0 || kept > TopicSettings.hour {
+            found.append(
+                warning(
+                    "topic \(name) has retention.ms=\(kept): it holds tokens and artifacts, which no gateway reads after "
+                        + "a minute; set retention.ms=\(10 * TopicSettings.minute) and "
+                        + "segment.ms=\(10 * TopicSettings.minute)"
                 )
             )
         }

@@ -1,10 +1,10 @@
-/// Results and tokens name the request that they answer, results its status too. These headers repeat members of the
+/// Results, tokens and replies name the request that they answer, results and replies its status too. These headers repeat members of the
 /// record and stand before the others, so that an output allocates nothing for them.
 extension OutboundRecord {
     /// The value of the header `request-id`; nil where the record has no such header.
     package var namedRequestID: [UInt8]? {
         switch stream {
-        case .results, .tokens: requestID
+        case .results, .tokens, .replies: requestID
         case .events, .deadLetters, .ledger: nil
         }
     }
@@ -12,7 +12,7 @@ extension OutboundRecord {
     /// The value of the header `status`, which is written as decimal text; nil where the record has no such header.
     package var namedStatus: Int? {
         switch stream {
-        case .results: status
+        case .results, .replies: status
         case .tokens, .events, .deadLetters, .ledger: nil
         }
     }

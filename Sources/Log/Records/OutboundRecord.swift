@@ -1,4 +1,5 @@
-/// A record to be written: same partition number as the request it answers.
+/// A record to be written: same partition number as the request it answers, but for a reply, which goes where its
+/// request asks for it.
 package struct OutboundRecord: Sendable, Equatable {
     package var stream: OutputTopic
     package var partition: Int32

@@ -18,6 +18,8 @@ package struct AnswerCounts: Sendable, Equatable {
         case tokenUse(TokenUse)
         /// An accepted exchange without the member `limitedUse`.
         case outdated
+        /// A `reply-to` that is no partition of the replies topic.
+        case replyIgnored
     }
 
     /// What verifyAppCheckToken found of a token.

@@ -99,7 +99,8 @@ package struct DecodeStage: Sendable {
             claimedKey: claimedKey,
             traceHeaders: headers?.traceHeaders ?? [],
             installationID: headers?.installationID,
-            isAttestationHandshake: headers?.isAttestationHandshake ?? false
+            isAttestationHandshake: headers?.isAttestationHandshake ?? false,
+            replyTo: headers?.replyTo
         )
     }
 
@@ -145,7 +146,8 @@ package struct DecodeStage: Sendable {
             claimedKey: nil,
             traceHeaders: headers.traceHeaders,
             installationID: headers.installationID,
-            isAttestationHandshake: headers.isAttestationHandshake
+            isAttestationHandshake: headers.isAttestationHandshake,
+            replyTo: headers.replyTo
         )
     }
 

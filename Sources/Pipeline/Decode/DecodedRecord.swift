@@ -40,6 +40,8 @@ package final class DecodedRecord: Sendable {
     package let installationID: ExactText?
     /// The challenge is for an attestation.
     package let isAttestationHandshake: Bool
+    /// ``HeaderReading/replyTo``
+    package let replyTo: Int32?
     /// The log refused an output of this record: only the shortest dead letter is tried.
     package let isPoisonous: Bool
 
@@ -53,6 +55,7 @@ package final class DecodedRecord: Sendable {
         traceHeaders: [RecordHeader],
         installationID: ExactText? = nil,
         isAttestationHandshake: Bool = false,
+        replyTo: Int32? = nil,
         isPoisonous: Bool = false
     ) {
         self.record = record
@@ -72,6 +75,7 @@ package final class DecodedRecord: Sendable {
         self.traceHeaders = traceHeaders
         self.installationID = installationID
         self.isAttestationHandshake = isAttestationHandshake
+        self.replyTo = replyTo
         self.isPoisonous = isPoisonous
     }
 

@@ -12,6 +12,9 @@ package struct HeaderReading {
     /// `handshake: attestation` (exactly these bytes; any other value is ignored): the challenge is for an attestation.
     package private(set) var isAttestationHandshake = false
     package private(set) var traceHeaders: [RecordHeader] = []
+    /// `reply-to`: the partition of the replies topic where the sender waits; −1 for a value that is no partition's
+    /// number, nil without the header.
+    package private(set) var replyTo: Int32?
 
     package static let installationIDBytes = 256
     /// Headers may be empty, so a limit of bytes alone does not limit their number.
@@ -44,6 +47,7 @@ package struct HeaderReading {
     private init?(_ found: Found, headerBytes: Int, requestIDBytes: Int) {
         guard found.bytes <= headerBytes else { return nil }
         (traceHeaders, isAttestationHandshake) = (found.traceHeaders, found.isAttestationHandshake)
+        replyTo = found.replyTo
         installationID = Self.text(found.installation, upTo: Self.installationIDBytes)
         guard found.hasRequestID else { return }
         guard let text = Self.text(found.requestID, upTo: requestIDBytes) else { return nil }
@@ -58,7 +62,7 @@ package struct HeaderReading {
 
     /// The names that are read.
     private enum Name {
-        case requestID, traceParent, traceState, installationID, handshake
+        case requestID, traceParent, traceState, installationID, handshake, replyTo
 
         init?(_ name: Span<UInt8>) {
             switch name.count {
@@ -67,6 +71,7 @@ package struct HeaderReading {
             case 10 where JSONCursor.holds("tracestate", name): self = .traceState
             case 15 where JSONCursor.holds("installation-id", name): self = .installationID
             case 9 where JSONCursor.holds("handshake", name): self = .handshake
+            case 8 where JSONCursor.holds("reply-to", name): self = .replyTo
             default: return nil
             }
         }
@@ -80,6 +85,7 @@ package struct HeaderReading {
         var installation: [UInt8]?
         var isAttestationHandshake = false
         var traceHeaders: [RecordHeader] = []
+        var replyTo: Int32?
 
         mutating func note(_ name: Name, _ value: [UInt8]?) {
             switch name {
@@ -88,7 +94,19 @@ package struct HeaderReading {
             case .traceState: traceHeaders.append(RecordHeader(name: Array("tracestate".utf8), value: value))
             case .installationID: installation = value
             case .handshake: isAttestationHandshake = value == Array("attestation".utf8)
+            case .replyTo: replyTo = Self.partition(value ?? [])
             }
+        }
+
+        /// A number as it is printed: digits alone, no zeros before it. −1 for any other text.
+        private static func partition(_ text: [UInt8]) -> Int32 {
+            guard (1...10).contains(text.count), text.count == 1 || text[0] != 0x30 else { return -1 }
+            var number: Int64 = 0
+            for digit in text {
+                guard (0x30...0x39).contains(digit) else { return -1 }
+                number = 10 * number + Int64(digit - 0x30)
+            }
+            return Int32(exactly: number) ?? -1
         }
     }
 }

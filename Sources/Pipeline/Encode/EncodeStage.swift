@@ -11,12 +11,14 @@ package struct EncodeStage: Sendable {
     private let mint: MintStage
     private let events: EventEncoder
     private let registry: Registry
+    private let replyPartitions: Int32?
 
     package init(settings: PipelineSettings) {
         maxRecordBytes = settings.maxRecordBytes
         mint = MintStage(settings: settings)
         events = EventEncoder(registry: settings.registry)
         registry = settings.registry
+        replyPartitions = settings.replyPartitions
     }
 
     /// The outputs of a grain's records, and those of the ledger topic behind them.
@@ -46,7 +48,15 @@ package struct EncodeStage: Sendable {
             guard first < outputs.count else { continue }
             // Of its outputs the first is the result, or the dead letter that stands for it.
             let stream = outputs[first].stream
-            counts.add(records[index], findings[index], verdicts[index], stream, hasAnswer: answer != nil, in: registry)
+            counts.add(
+                records[index],
+                findings[index],
+                verdicts[index],
+                stream,
+                hasAnswer: answer != nil,
+                replyPartitions: replyPartitions,
+                in: registry
+            )
         }
         for index in range.dropFirst(judged.count) {
             let (partition, change) = changes[index - records.count]
@@ -55,8 +65,8 @@ package struct EncodeStage: Sendable {
         return (outputs, counts)
     }
 
-    /// Appends the outputs of one record: exactly one result or one dead letter, then the answer and the event of an
-    /// exchange.
+    /// Appends the outputs of one record: exactly one result or one dead letter, then the reply that a result's request
+    /// asks for, and the answer and the event of an exchange.
     ///
     /// The broker must accept every output: one that it refuses would stop its partition.
     ///
@@ -77,6 +87,7 @@ package struct EncodeStage: Sendable {
         case .accepted, .refused, .deferred: break
         }
         appendResult(decoded, finding, verdict, into: &outputs, &scratch)
+        if decoded.replyTo != nil { appendReply(decoded, verdict, answer, into: &outputs) }
         if let answer {
             outputs.append(output(.tokens, of: decoded, answer, status: verdict.status))
         }
@@ -121,6 +132,23 @@ package struct EncodeStage: Sendable {
             return outputs.append(deadLetter(decoded, .tooLarge))
         }
         outputs.append(result)
+    }
+
+    /// Behind the record's result, if it has one and waits on a partition that exists.
+    private func appendReply(
+        _ decoded: DecodedRecord,
+        _ verdict: Verdict,
+        _ answer: [UInt8]?,
+        into outputs: inout [OutboundRecord]
+    ) {
+        guard let partition = decoded.replyTo, (0..<(replyPartitions ?? 0)).contains(partition),
+            let result = outputs.last, result.stream == .results
+        else { return }
+        var reply = result
+        (reply.stream, reply.partition, reply.key) = (.replies, partition, decoded.record.key)
+        reply.value = ReplyBody.bytes(verdict, answer: answer) ?? result.value
+        if !fits(reply.byteCount) { reply.key = nil }
+        outputs.append(reply)
     }
 
     private func fits(_ byteCount: Int) -> Bool { maxRecordBytes.map { byteCount <= $0 } ?? true }

@@ -12,12 +12,14 @@ struct GrainCounts {
     /// - Parameters:
     ///   - stream: of the record's first output, a result or a dead letter.
     ///   - hasAnswer: whether the tokens topic gets one.
+    ///   - replyPartitions: ``PipelineSettings/replyPartitions``
     mutating func add(
         _ decoded: DecodedRecord,
         _ finding: Finding,
         _ verdict: Verdict,
         _ stream: OutputTopic,
         hasAnswer: Bool,
+        replyPartitions: Int32?,
         in registry: Registry
     ) {
         refusals.add(decoded, verdict, in: registry)
@@ -38,6 +40,9 @@ struct GrainCounts {
         case .deadLetter, .applied: return
         }
         if verdict.isDuplicate { count(.duplicate, -1) }
+        if let partition = decoded.replyTo, let replyPartitions, !(0..<replyPartitions).contains(partition) {
+            answers.add(AnswerCounts.Key(app: -1, verb: nil, event: .replyIgnored))
+        }
         if verdict.isRestored { count(.restored, app) }
         if verb == .verifyAppCheckToken, let use = Self.use(finding, verdict) {
             count(.tokenUse(use), Self.subject(finding, in: registry))

@@ -15,6 +15,9 @@ package struct PipelineSettings: Sendable {
 
     /// The size limit of one output, key, value and headers together; a larger one loses its value. nil = no limit.
     package var maxRecordBytes: Int?
+    /// Partitions of the replies topic; 0 = there is none, and every `reply-to` is ignored and counted. nil = `reply-to`
+    /// says nothing (replay).
+    package var replyPartitions: Int32?
     /// Whether lines of a capture that are no records are left out and counted, instead of ending the replay.
     package var skipsBadLines = false
     /// One ledger for all partitions: in replay, where a capture may come from anywhere.

@@ -1,11 +1,11 @@
 package import Log
 
-/// The names of the six topics.
+/// The names of the six topics, and of the replies where there are any.
 package struct TopicNames: Sendable, Equatable {
     package var requests: String
     package var outputs: [OutputTopic: String]
 
-    /// - Parameter outputs: a name for each ``OutputTopic``.
+    /// - Parameter outputs: a name for each of ``Log/OutputTopic/required``, and for the replies if there are any.
     package init(requests: String, outputs: [OutputTopic: String]) {
         self.requests = requests
         self.outputs = outputs
@@ -13,6 +13,15 @@ package struct TopicNames: Sendable, Equatable {
 
     /// The requests first, then the outputs in their own order.
     package var all: [String] { [requests] + OutputTopic.allCases.compactMap { outputs[$0] } }
+
+    /// Those that need the same number of partitions; ``replies`` has a number of its own.
+    package var aligned: [String] { [requests] + OutputTopic.required.compactMap { outputs[$0] } }
+
+    /// Where gateways that ask for it get their answers; nil = there is no such topic.
+    package var replies: String? {
+        get { outputs[.replies] }
+        set { outputs[.replies] = newValue }
+    }
 }
 
 extension TopicNames {

@@ -34,6 +34,8 @@ enum WorkerFile {
         Setting("topics.events", \.topics[.events], .topic).means("Topic of events."),
         Setting("topics.deadLetters", \.topics[.deadLetters], .topic).means("Topic of records that are not requests."),
         Setting("topics.ledger", \.topics[.ledger], .topic).means("Compacted topic with the state."),
+        Setting("topics.replies", \.topics.replies, .optional(.topic, absent: "none"))
+            .means("Topic of answers to gateways that ask for them with `reply-to`: see <doc:Records#Replies>."),
     ]
 
     private static let delivery: [Setting<Configuration>] = [

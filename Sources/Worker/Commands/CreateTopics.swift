@@ -5,10 +5,11 @@ internal import Settings
 extension Command {
     static let createTopics = Command(
         name: "create-topics",
-        summary: "create the six topics on the broker",
+        summary: "create the worker's topics on the broker",
         options: [
             .value("--config", "DIR", "the configuration directory", .required),
             .value("--partitions", "N", "partitions of each topic", .required),
+            .value("--reply-partitions", "R", "partitions of topics.replies, one for each gateway; 8 where absent"),
             .value("--replication", "R", "replicas of each partition; the broker's default where absent"),
         ],
         notes: """
@@ -20,11 +21,16 @@ extension Command {
         guard let partitions = try arguments.integer("--partitions", in: 1...100_000) else {
             throw UsageFault("--partitions is required.")
         }
+        let replies = try arguments.integer("--reply-partitions", in: 1...100_000)
+        guard replies == nil || configuration.topics.replies != nil else {
+            throw UsageFault("--reply-partitions is for topics.replies, which worker.json does not set.")
+        }
         let report = try CommandFault.explaining("the topics cannot be created", by: \.description) {
             try TopicCreator.createTopics(
                 properties: try configuration.brokerProperties(),
                 topics: configuration.topics,
                 partitions: partitions,
+                replyPartitions: replies ?? TopicCreator.standardReplyPartitions,
                 replication: try arguments.integer("--replication", in: 1...1000)
             )
         }

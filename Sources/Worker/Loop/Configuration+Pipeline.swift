@@ -37,14 +37,17 @@ extension Configuration {
     /// - Parameters:
     ///   - signer: of these keys.
     ///   - partitions: of the requests topic.
+    ///   - replies: partitions of the replies topic; 0 = there is none.
     func liveSettings(
         _ keys: KeyRings,
         signer: TokenSigner = TokenSigner(),
-        partitions: Int32
+        partitions: Int32,
+        replies: Int32 = 0
     ) -> PipelineSettings {
         var settings = pipelineSettings(keys)
         settings.exchange.signer = signer
         settings.exchange.partitions = Int(partitions)
+        settings.replyPartitions = replies
         settings.exchange.randomBytes = { SecureRandom.bytes($0) }
         if let partitioner = partitioner.partitioner {
             settings.partitionOfKey = { partitioner.partition(of: $0, count: partitions) }

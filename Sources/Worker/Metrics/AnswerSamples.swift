@@ -51,6 +51,7 @@ struct AnswerSamples {
             }
             add(AnswerCounts.Key(app: -1, verb: verb, event: .duplicate), 0)
         }
+        add(AnswerCounts.Key(app: -1, verb: nil, event: .replyIgnored), 0)
         for reason in DeadLetterReason.allCases {
             add(AnswerCounts.Key(app: -1, verb: nil, event: .deadLetter(reason)), 0)
         }
@@ -72,6 +73,7 @@ struct AnswerSamples {
         case .restored: (family, series.app) = (.restored, app)
         case .tokenUse: (family, series.app) = (.tokenUses, app)
         case .outdated: (family, series.app) = (.outdated, app)
+        case .replyIgnored: family = .repliesIgnored
         }
         counts[family.base, default: [:]][series, default: 0] += count
     }
@@ -90,6 +92,7 @@ struct AnswerSamples {
         case .minted(let limitedUse, let algorithm): [app, limitedUse ? "limited_use" : "session", algorithm.rawValue]
         case .rollout(let mode, let isInside): [app, mode.rawValue, isInside ? "admitted" : "not_admitted"]
         case .restored, .outdated: [app]
+        case .replyIgnored: []
         case .tokenUse(let use): [app, use.rawValue]
         }
     }

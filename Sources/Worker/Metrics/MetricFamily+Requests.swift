@@ -36,6 +36,11 @@ extension MetricFamily {
         ["app"],
         "Accepted exchanges without the member limitedUse, as older clients send them."
     )
+    static let repliesIgnored = counter(
+        "attest_replies_ignored",
+        [],
+        "Requests whose reply-to is no partition of the replies topic: nothing was written there."
+    )
     static let answerAge = histogram(
         "attest_answer_age_seconds",
         "Time from a request's timestamp to the commit of its result; a negative one counts as 0."
@@ -47,7 +52,7 @@ extension MetricFamily {
     static let batchRecords = histogram("attest_batch_records", "Requests of a committed batch.")
 
     static let ofRequests = [
-        requests, duplicates, deadLetters, minted, rollout, restored, tokenUses, outdated, answerAge, commitDuration,
-        batchRecords,
+        requests, duplicates, deadLetters, minted, rollout, restored, tokenUses, outdated, repliesIgnored, answerAge,
+        commitDuration, batchRecords,
     ]
 }

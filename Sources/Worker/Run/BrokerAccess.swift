@@ -102,8 +102,13 @@ final class BrokerAccess {
         }
     }
 
-    /// The number of partitions that all topics have.
-    func partitionCount() throws -> Int32 {
-        try PartitionCounts(Admin(KafkaProperties(settings.properties))).count(of: topics.requests)
+    /// The number of partitions that all topics have but the replies.
+    func partitionCount() throws -> Int32 { try partitionCount(of: topics.requests) }
+
+    /// 0 without a topic of replies.
+    func replyPartitionCount() throws -> Int32 { try topics.replies.map { try partitionCount(of: $0) } ?? 0 }
+
+    private func partitionCount(of topic: String) throws -> Int32 {
+        try PartitionCounts(Admin(KafkaProperties(settings.properties))).count(of: topic)
     }
 }

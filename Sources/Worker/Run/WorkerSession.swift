@@ -128,7 +128,7 @@ final class WorkerSession {
         begun.set()
         sayMode()
         sayDoubts(log.log)
-        let partitions = try access.partitionCount()
+        let (partitions, replies) = (try access.partitionCount(), try access.replyPartitionCount())
         let alarm: @Sendable (String) -> Void = { [log] in log.log(.error, .engineDisagrees, "ALARM: \($0)") }
         let factory = LaneFactory(
             lanes: configuration.lanes,
@@ -143,7 +143,8 @@ final class WorkerSession {
         if let text = signing.text(signer, loaded.keys.rings.tokens) {
             log.log(.info, .starting, "tokens are signed by \(text)")
         }
-        let settings = configuration.liveSettings(loaded.keys.rings, signer: signer, partitions: partitions)
+        let keys = loaded.keys.rings
+        let settings = configuration.liveSettings(keys, signer: signer, partitions: partitions, replies: replies)
         access.settings.isStopping = { stopped.isSet }
         access.settings.statisticsMilliseconds = monitor.statisticsMilliseconds(configuration)
         let restored = RestoreCount()
@@ -159,7 +160,7 @@ final class WorkerSession {
                 )
             }
         )
-        let watch = watch(loops, hangup, library, partitions)
+        let watch = watch(loops, hangup, library, partitions, replies)
         monitor.noteRunning(drivers, factory)
         do {
             try attend(loops, stopped, LaneWatch(factory.works), watch, restored)
@@ -306,7 +307,8 @@ final class WorkerSession {
         _ loops: LoopSet,
         _ hangup: Hangup,
         _ library: SigningLibrary?,
-        _ partitions: Int32
+        _ partitions: Int32,
+        _ replies: Int32
     ) -> ConfigurationWatch {
         ConfigurationWatch(
             directory: directory,
@@ -314,7 +316,12 @@ final class WorkerSession {
             isAsked: hangup.take,
             apply: { configuration, keys, taken in
                 let signer = keys.tokens.signer(library)
-                let settings = configuration.liveSettings(keys, signer: signer, partitions: partitions)
+                let settings = configuration.liveSettings(
+                    keys,
+                    signer: signer,
+                    partitions: partitions,
+                    replies: replies
+                )
                 loops.replace(settings) { missing in taken(missing?.description) }
             },
             say: log.log,

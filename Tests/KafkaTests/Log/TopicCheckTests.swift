@@ -56,6 +56,47 @@ struct TopicCheckTests {
         #expect(TopicCheck.changed(counts, Self.names, from: 6) == nil, "a broker that starts may not know it yet")
     }
 
+    private static var withReplies: TopicNames {
+        var topics = names
+        topics.replies = "replies"
+        return topics
+    }
+
+    @Test func `the replies topic has a number of partitions of its own, and must exist`() {
+        var facts = Self.good()
+        let missing = TopicCheck.judge(facts, Self.withReplies)
+        #expect(missing.map(\.severity) == [.problem])
+        #expect(missing.first?.message.hasPrefix("no such topic: replies;") ?? false)
+        facts["replies"] = TopicFacts(partitions: 2, settings: nil)
+        #expect(TopicCheck.judge(facts, Self.withReplies) == [])
+        let counts = ["replies": 3, "results": 6]
+        #expect(TopicCheck.changed(counts, Self.withReplies, from: 6) == nil)
+        #expect(TopicCheck.changed(["replies": 6, "results": 3], Self.withReplies, from: 6) != nil)
+    }
+
+    @Test(arguments: [("3600000", 0), ("3600001", 1), ("600000", 0), ("-1", 1)])
+    func `replies that stay longer than an hour are a warning`(kept: String, warnings: Int) {
+        var facts = Self.good()
+        facts["replies"] = TopicFacts(partitions: 2, settings: ["retention.ms": kept, "cleanup.policy": "delete"])
+        let found = TopicCheck.judge(facts, Self.withReplies)
+        #expect(found.map(\.severity) == [TopicFinding.Severity](repeating: .warning, count: warnings))
+        facts["replies"]?.settings?["cleanup.policy"] = "compact"
+        #expect(TopicCheck.judge(facts, Self.withReplies).contains { $0.severity == .problem && !$0.endsRun })
+    }
+
+    @Test func `the replies topic is created with partitions of its own, and expires in minutes`() throws {
+        let plan = TopicCreator.plan(Self.withReplies, partitions: 6, replyPartitions: 2, replication: nil)
+        #expect(plan.count == 7 && plan.dropLast().allSatisfy { $0.partitions == 6 })
+        let replies = try #require(plan.last)
+        #expect(replies.name == "replies" && replies.partitions == 2)
+        #expect(
+            replies.settings.map(\.name) == ["cleanup.policy", "retention.ms", "segment.ms"]
+                && replies.settings.map(\.value) == ["delete", "600000", "600000"]
+        )
+        #expect(TopicCreator.plan(Self.withReplies, partitions: 6, replication: nil).last?.partitions == 8)
+        #expect(TopicCreator.plan(Self.names, partitions: 6, replication: nil).count == 6)
+    }
+
     @Test(arguments: ["delete", "compact,delete", ""])
     func `a ledger that expires is a problem`(policy: String) {
         var facts = Self.good()

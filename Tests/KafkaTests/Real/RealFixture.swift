@@ -15,12 +15,15 @@ struct RealFixture {
     let names: TopicNames
     let properties: [(String, String)]
 
-    /// - Parameter servers: nil = the suite's broker.
-    init(_ prefix: String, servers: String? = nil) throws {
+    /// - Parameters:
+    ///   - servers: nil = the suite's broker.
+    ///   - hasReplies: a seventh topic.
+    init(_ prefix: String, servers: String? = nil, hasReplies: Bool = false) throws {
         let servers = try servers ?? #require(RealClusterTrait.cluster).bootstrapServers
+        let streams = hasReplies ? OutputTopic.allCases : OutputTopic.required
         names = TopicNames(
             requests: "\(prefix).requests",
-            outputs: Dictionary(uniqueKeysWithValues: OutputTopic.allCases.map { ($0, "\(prefix).\($0.rawValue)") })
+            outputs: Dictionary(uniqueKeysWithValues: streams.map { ($0, "\(prefix).\($0.rawValue)") })
         )
         properties = [
             ("bootstrap.servers", servers), ("group.id", prefix), ("session.timeout.ms", "6000"),
@@ -28,11 +31,12 @@ struct RealFixture {
         ]
     }
 
-    func create(partitions: Int = 3, replication: Int? = nil) throws -> TopicReport {
+    func create(partitions: Int = 3, replyPartitions: Int = 8, replication: Int? = nil) throws -> TopicReport {
         try TopicCreator.createTopics(
             properties: properties,
             topics: names,
             partitions: partitions,
+            replyPartitions: replyPartitions,
             replication: replication
         )
     }
@@ -54,10 +58,14 @@ struct RealFixture {
     }
 
     /// The values that an output topic holds, as a reader of this isolation level sees them, partition by partition.
-    func values(of stream: OutputTopic, _ isolation: String = "read_committed") throws -> [String] {
+    func values(
+        of stream: OutputTopic,
+        _ isolation: String = "read_committed",
+        partitions: Int32 = 3
+    ) throws -> [String] {
         let more = [("isolation.level", isolation), ("enable.partition.eof", "true")]
         let consumer = try Consumer(KafkaProperties(properties + more), topic: try #require(names.outputs[stream]))
-        let all = 0..<3 as Range<Int32>
+        let all = 0..<partitions
         try consumer.assign(all.map { PartitionOffset(partition: $0, offset: PartitionOffset.beginning) })
         var values: [(partition: Int32, text: String)] = []
         var open = Set(all)

@@ -29,6 +29,25 @@ struct RealKafkaTests {
         #expect(again.lines == fixture.names.all.map { "exists \($0), as requested" })
     }
 
+    @Test func `a reply goes to its own partition of a topic with its own number, together with the result`() throws {
+        let fixture = try RealFixture("replies", hasReplies: true)
+        let report = try fixture.create(replyPartitions: 2)
+        #expect(report.allMatch && report.lines.last == "created replies.replies, 2 partitions")
+        #expect(try fixture.findings() == [])
+        #expect(try LogDriver.publish(30, to: fixture.names.requests, fixture.properties).isComplete)
+        let driver = try LogDriver(.exactlyOnce, fixture.settings("one"))
+        let batch = try driver.records(30)
+        var replies = batch.outputs(.replies)
+        for index in replies.indices { (replies[index].partition, replies[index].status) = (1, 403) }
+        try driver.log.unit.begin()
+        try driver.log.unit.append(batch.outputs(.results) + replies)
+        #expect(try fixture.values(of: .replies, partitions: 2) == [], "shows before the commit")
+        try driver.log.unit.commit(batch.positions, of: batch.generation)
+        #expect(try fixture.values(of: .replies, partitions: 1) == [] && fixture.values(of: .results).count == 30)
+        #expect(try Set(fixture.values(of: .replies, partitions: 2)).count == 30)
+        try driver.log.close()
+    }
+
     @Test func `existing topics are compared and not changed`() throws {
         let fixture = try RealFixture("compare")
         let admin = try Admin(KafkaProperties(fixture.properties))

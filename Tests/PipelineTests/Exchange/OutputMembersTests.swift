@@ -63,7 +63,7 @@ import Testing
                 case .deadLetters:
                     #expect(id == kind && output.status == nil)
                     statuses[kind] = .some(nil)
-                case .ledger: Issue.record("the rig's outputs have no ledger")
+                case .ledger, .replies: Issue.record("the rig's outputs have no ledger, and its requests no reply-to")
                 }
             }
         }
@@ -117,7 +117,7 @@ import Testing
             #expect(record.byteCount == 4 + sizes.reduce(0, +))
             let name = Array("request-id".utf8)
             let own = [RecordHeader(name: name, value: id), RecordHeader("status", "\(status ?? 0)")]
-            let most = stream == .results ? 2 : stream == .tokens ? 1 : 0
+            let most = [.results, .replies].contains(stream) ? 2 : stream == .tokens ? 1 : 0
             #expect(record.headers == (id == nil ? [] : own.prefix(most)) + others)
         }
     }

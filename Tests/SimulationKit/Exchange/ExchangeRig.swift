@@ -123,7 +123,13 @@ package final class ExchangeRig {
         try settle()
         let outputs = log.outputs[before...]
         return try places.map { place in
-            try ExchangeAnswers(outputs.filter { $0.partition == place.partition && $0.sourceOffset == place.offset })
+            try ExchangeAnswers(
+                outputs.filter { output in
+                    // A reply lies where its request asks for it.
+                    (output.partition == place.partition || output.stream == .replies)
+                        && output.sourceOffset == place.offset
+                }
+            )
         }
     }
 

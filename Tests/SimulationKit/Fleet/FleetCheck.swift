@@ -61,7 +61,7 @@ extension AnswerCounts.Event {
     fileprivate var isOutcome: Bool {
         switch self {
         case .accepted, .refused, .deferred, .deadLetter: true
-        case .duplicate, .minted, .rollout, .restored, .tokenUse, .outdated: false
+        case .duplicate, .minted, .rollout, .restored, .tokenUse, .outdated, .replyIgnored: false
         }
     }
 }
@@ -94,6 +94,8 @@ package struct FleetCheck {
         try checkCounters()
         checkLedgers()
         checkMemories()
+        let results = reading.outputs.values.joined().filter { $0.stream == .results }
+        complaints += Self.replyComplaints(fleet, Array(results), partitions: FleetTraffic.replyPartitions)
         if fleet.plan.delivery == .exactlyOnce { checkCounts() }
     }
 

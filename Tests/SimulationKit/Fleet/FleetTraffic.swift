@@ -19,6 +19,8 @@ package final class FleetTraffic: Sendable {
         let keyID: KeyID
     }
 
+    package static let replyPartitions: Int32 = 3
+
     package let ca: LabCA
     package let settings: PipelineSettings
     private let signatures: Signatures
@@ -31,6 +33,7 @@ package final class FleetTraffic: Sendable {
         self.ca = ca
         var settings = PipelineSettings(registry: try RequestRecords.registry())
         settings.exchange.keys = KeyRings(sealing: try ExchangeKit.ring([1]))
+        settings.replyPartitions = Self.replyPartitions
         self.settings = settings
         devices = (0..<5 as Range<UInt64>).map { number in
             let device = FakeDevice(ca: ca, appID: "ABCDE12345.com.example.app", seed: 700 + number)
@@ -99,6 +102,10 @@ package final class FleetTraffic: Sendable {
             let id = "request-\(index)"
             let key = devices[number].key
             sent.append(RequestRecords.record(value, key: key, partition: partition, offset: offset, id: id))
+        }
+        // Every third sender waits for a reply, some of them where there is no partition.
+        for index in sent.indices where index.isMultiple(of: 3) {
+            sent[index].headers.append(RecordHeader("reply-to", "\(index % 5)"))
         }
         return sent
     }

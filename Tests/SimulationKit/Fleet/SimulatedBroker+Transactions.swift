@@ -67,7 +67,7 @@ extension SimulatedBroker {
     /// - Parameter epoch: nil = an idempotent producer without transactions.
     package func produce(_ name: String, epoch: Int?, _ record: OutboundRecord) throws(BrokerRefusal) {
         guard !isRefused(record) else { throw .refusedRecord }
-        if epoch == nil, record.stream != .ledger, record.sourceOffset < appliedOffset(record.partition) {
+        if epoch == nil, record.stream.isOfSource, record.sourceOffset < appliedOffset(record.partition) {
             violations.append("\(record.partition)/\(record.sourceOffset) was answered after it was applied")
         }
         let topic = Topic(record.stream, record.partition)
@@ -81,7 +81,7 @@ extension SimulatedBroker {
 
     private func isRefused(_ record: OutboundRecord) -> Bool {
         let place = RecordPlace(partition: record.partition, offset: record.sourceOffset)
-        return record.stream != .ledger && refused.contains(place)
+        return record.stream.isOfSource && refused.contains(place)
             && !(record.stream == .deadLetters && record.value == nil)
     }
 
@@ -188,4 +188,9 @@ extension SimulatedBroker {
         delayed.removeAll { $0.due <= now }
         for end in due { try? endTransaction(end.producer, epoch: end.epoch, commit: true) }
     }
+}
+
+extension OutputTopic {
+    /// Whether its records lie on their requests' partition number, and have their offsets.
+    fileprivate var isOfSource: Bool { self != .ledger && self != .replies }
 }

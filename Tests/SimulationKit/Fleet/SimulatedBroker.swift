@@ -124,6 +124,13 @@ package final class SimulatedBroker: @unchecked Sendable {
         Dictionary(uniqueKeysWithValues: partitions.map { ($0, logs[Topic(stream, $0)]?.visible ?? []) })
     }
 
+    /// The replies that a read_committed reader sees, of every partition.
+    package var visibleReplies: [OutboundRecord] {
+        logs.filter { $0.key.stream == .replies }.sorted { $0.key.partition < $1.key.partition }.flatMap(
+            \.value.visible
+        )
+    }
+
     /// Compacts the ledger of a partition.
     package func compact(_ partition: Int32) {
         counts.add(.compaction)
