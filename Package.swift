@@ -147,6 +147,14 @@ let tests: [Target] = [
     .testTarget(name: "CompressionTests", dependencies: ["Compression"], swiftSettings: strict),
     .testTarget(name: "HTTPTests", dependencies: ["HTTP"], swiftSettings: strict),
     .testTarget(
+        name: "GatewayTests",
+        dependencies: [
+            "Gateway", "HTTP", "Kafka", "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON",
+            "DeviceLab", "TestKit",
+        ],
+        swiftSettings: strict
+    ),
+    .testTarget(
         name: "KafkaTests",
         // The executable is built beside the tests, which start it.
         dependencies: [

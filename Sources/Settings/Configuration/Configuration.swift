@@ -38,6 +38,9 @@ package struct Configuration: Sendable {
     /// Why one of them could not be filled in; nil = all are.
     package var kafkaPropertyFault: ConfigurationFault?
 
+    /// The defaults, without apps.
+    package init() {}
+
     /// The lines of the Configuration page, in order.
     package static var rows: [String] {
         WorkerFile.settings.rows(Configuration()) + AppsFile.settings.rows(AppsFile(unknownKeys: .restore))

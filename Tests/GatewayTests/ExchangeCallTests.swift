@@ -1,0 +1,208 @@
+import AppAttest
+import AppCheck
+import DeviceLab
+import Foundation
+import Gateway
+import HTTP
+import JSON
+import Kafka
+import Pipeline
+import Settings
+import TestKit
+import Testing
+
+@Suite struct ExchangeCallTests {
+    private static let path = "/v1/\(ExchangeKit.resource)"
+    private static let challenge = [UInt8](repeating: 7, count: 59)
+
+    private func attestation(_ seed: UInt64 = 1, _ version: String = "v1", _ resource: String = ExchangeKit.resource)
+        -> ExchangeRequest
+    {
+        .attestation(
+            of: FakeDevice(ExchangeKit.model, seed: seed),
+            challenge: Self.challenge,
+            resource: resource,
+            version: version
+        )
+    }
+
+    @Test(arguments: ["v1", "v1beta"], [ExchangeKit.resource, "oauthClients/\(ExchangeKit.client)"])
+    func `an exchange goes onto the requests topic as the contract has it`(version: String, resource: String) throws {
+        let rig = try GatewayRig()
+        let request = attestation(1, version, resource)
+        let responder = try rig.send(request, [("x-installation-id", "i-1")])
+        let sent = try #require(rig.requests.first)
+        #expect(rig.requests.count == 1)
+        #expect(sent.value == request.value)
+        #expect(sent.key == request.key)
+        #expect(sent.partition == Partitioner.murmur2.partition(of: request.key ?? [], count: GatewayRig.partitions))
+        #expect(GatewayRig.header("installation-id", of: sent) == Array("i-1".utf8))
+        #expect(GatewayRig.id(of: sent).count == 32)
+        #expect(responder.reply == nil)
+    }
+
+    @Test func `the path is decoded once, and the query is no part of it`() throws {
+        let rig = try GatewayRig()
+        let request = attestation()
+        let root = try JSONDocument(parsing: request.value).root
+        let path = try #require(root["path"]?.string).replacing("1:123456789012:ios:", with: "1%3A123456789012%3aios%3A")
+        let text = String(decoding: request.value, as: UTF8.self)
+        let body = try #require(text.range(of: #""body":"#))
+        rig.call("POST", "/\(path)?key=AIza&alt=json&$.xgafv=2", body: Array(text[body.upperBound...].dropLast().utf8))
+        #expect(rig.requests.first?.value == request.value)
+    }
+
+    @Test func `result and token make the answer, in either order`() throws {
+        for isTokenFirst in [false, true] {
+            let rig = try GatewayRig()
+            let responder = try rig.send(attestation())
+            let sent = try #require(rig.requests.first)
+            let halves: [() -> Void] = [
+                { rig.gateway.note(results: [rig.result(of: sent)]) },
+                { rig.gateway.note(tokens: [rig.token(of: sent)]) },
+            ]
+            halves[isTokenFirst ? 1 : 0]()
+            #expect(responder.reply == nil)
+            halves[isTokenFirst ? 0 : 1]()
+            #expect(responder.reply?.status == 200)
+            #expect(responder.body == #"{"token":"t"}"#)
+            let headers = try #require(responder.reply?.headers)
+            #expect(headers.contains { $0.name == "Content-Type" && $0.value == "application/json; charset=UTF-8" })
+            #expect(rig.gateway.counts.waiting == 0)
+            #expect(rig.gateway.counts.waitingBytes == 0)
+        }
+    }
+
+    @Test(arguments: [403, 400, 404, 429, 503])
+    func `a refusal has Google's JSON and its status`(code: Int) throws {
+        let rig = try GatewayRig()
+        let responder = try rig.send(attestation())
+        let status = Status(code: code, status: "NAME", message: "A \"message\".")
+        rig.gateway.note(results: [rig.result(of: try #require(rig.requests.first), status)])
+        #expect(responder.reply?.status == code)
+        #expect(responder.body == #"{"error":{"code":\#(code),"message":"A \"message\".","status":"NAME"}}"#)
+        #expect(responder.reply?.headers.contains { $0.name == "Retry-After" } == (code == 503))
+    }
+
+    @Test func `an answer with another id, key or partition answers no call`() throws {
+        let rig = try GatewayRig()
+        let responder = try rig.send(attestation())
+        let sent = try #require(rig.requests.first)
+        let refusal = Status(code: 403, status: "PERMISSION_DENIED", message: "no")
+        var other = rig.result(of: sent, refusal)
+        other.key = FakeDevice(ExchangeKit.model, seed: 9).keyID.recordKey
+        var elsewhere = rig.result(of: sent, refusal)
+        elsewhere.partition = (sent.partition + 1) % GatewayRig.partitions
+        let longer = rig.result(of: sent, refusal, id: GatewayRig.id(of: sent) + [0x61])
+        let shorter = rig.result(of: sent, refusal, id: GatewayRig.id(of: sent).dropLast())
+        var unnamed = rig.result(of: sent, refusal)
+        unnamed.headers = []
+        var unreadable = rig.result(of: sent, refusal)
+        unreadable.headers = nil
+        rig.gateway.note(results: [other, elsewhere, longer, shorter, unnamed, unreadable])
+        #expect(responder.reply == nil)
+        #expect(rig.gateway.counts.foreignReplies == 4)
+        rig.gateway.note(results: [rig.result(of: sent, refusal)])
+        #expect(responder.reply?.status == 403)
+    }
+
+    @Test func `a result that cannot be read leaves its call waiting`() throws {
+        let rig = try GatewayRig()
+        let responder = try rig.send(attestation())
+        let sent = try #require(rig.requests.first)
+        for value in ["", "{}", #"{"status":{"code":99999999999,"status":"","message":""}}"#, "[", #"{"status":1}"#] {
+            rig.gateway.note(results: [rig.record(of: sent, Array(value.utf8), status: 403)])
+        }
+        rig.gateway.note(results: [rig.record(of: sent, [], status: nil)])
+        #expect(responder.reply == nil)
+    }
+
+    @Test func `answers reach their own calls, however many wait`() throws {
+        let rig = try GatewayRig()
+        let calls = try (0..<200).map { try rig.send(attestation(UInt64($0))) }
+        let sent = rig.requests
+        #expect(Set(sent.map(GatewayRig.id)).count == 200)
+        for index in (0..<200).reversed() {
+            rig.gateway.note(tokens: [rig.token(of: sent[index], "token \(index)")])
+            rig.gateway.note(results: [rig.result(of: sent[index])])
+        }
+        for (index, call) in calls.enumerated() { #expect(call.body == "token \(index)") }
+        for call in calls { #expect(call.replies.withLock { $0.count } == 1) }
+    }
+
+    @Test func `after the deadline the outcome is open, and a late answer is a foreign one`() throws {
+        let rig = try GatewayRig()
+        let responder = try rig.send(attestation())
+        rig.pass(milliseconds: 29_999)
+        rig.gateway.look()
+        #expect(responder.reply == nil)
+        rig.pass(milliseconds: 1)
+        rig.gateway.look()
+        #expect(responder.reply?.status == 504)
+        #expect(responder.reply?.headers.contains { $0.name == "Retry-After" } == false)
+        rig.gateway.note(results: [rig.result(of: try #require(rig.requests.first))])
+        #expect(responder.replies.withLock { $0.count } == 1)
+        #expect(rig.gateway.counts.deadlines == 1)
+        #expect(rig.gateway.counts.foreignReplies == 1)
+    }
+
+    @Test func `only a request that was never written gets 503`() throws {
+        let rig = try GatewayRig()
+        let calls = try (0..<3).map { try rig.send(attestation(UInt64($0))) }
+        let tickets = rig.requests.compactMap(\.ticket)
+        rig.gateway.note([
+            DeliveryReport(ticket: tickets[0], outcome: .notWritten),
+            DeliveryReport(ticket: tickets[1], outcome: .unknown),
+            DeliveryReport(ticket: tickets[2], outcome: .written, offset: 4),
+        ])
+        #expect(calls[0].reply?.status == 503)
+        #expect(calls[0].reply?.headers.contains { $0.name == "Retry-After" } == true)
+        #expect(calls[1].reply == nil)
+        #expect(calls[2].reply == nil)
+        rig.gateway.note(results: [rig.result(of: rig.requests[1], Status(code: 403, status: "S", message: "m"))])
+        #expect(calls[1].reply?.status == 403)
+        #expect(rig.gateway.counts.notProduced == 1)
+        #expect(rig.gateway.counts.maybeProduced == 1)
+    }
+
+    @Test func `more calls than may wait get 503 at once, and nothing is produced`() throws {
+        let rig = try GatewayRig(settings: { $0.waitingCalls = 2 })
+        let calls = try (0..<3).map { try rig.send(attestation(UInt64($0))) }
+        #expect(calls.map { $0.reply?.status } == [nil, nil, 503])
+        #expect(rig.requests.count == 2)
+        rig.gateway.note(results: [rig.result(of: rig.requests[0], Status(code: 403, status: "S", message: "m"))])
+        #expect(try rig.send(attestation(4)).reply == nil)
+    }
+
+    @Test func `the bytes of waiting calls are limited too`() throws {
+        let rig = try GatewayRig(settings: { $0.waitingBytes = 12_000 })
+        let calls = try (0..<8).map { try rig.send(attestation(UInt64($0))) }
+        #expect(calls.contains { $0.reply?.status == 503 })
+        #expect(calls.contains { $0.reply == nil })
+        #expect(rig.gateway.counts.waitingBytes <= 12_000)
+    }
+
+    @Test func `before the readers stand at the ends, and after the end, nothing is produced`() throws {
+        let closed = try GatewayRig(isOpen: false)
+        #expect(try closed.send(attestation()).reply?.status == 503)
+        #expect(closed.requests.isEmpty)
+        let rig = try GatewayRig()
+        let responder = try rig.send(attestation())
+        rig.gateway.close()
+        #expect(responder.reply?.status == 504)
+        #expect(try rig.send(attestation(2)).reply?.status == 503)
+    }
+
+    @Test(arguments: [200, 403, 503])
+    func `a record of the replies topic is a whole answer`(code: Int) throws {
+        let rig = try GatewayRig()
+        let responder = try rig.send(attestation())
+        let sent = try #require(rig.requests.first)
+        var record = rig.record(of: sent, Array(#"{"a":1}"#.utf8), status: code)
+        // Its partition is the gateway's.
+        record.partition = 40
+        rig.gateway.note(replies: [record])
+        #expect(responder.reply?.status == code)
+        #expect(responder.body == #"{"a":1}"#)
+    }
+}

@@ -1,0 +1,179 @@
+import AppAttest
+import AppCheck
+import Crypto
+import Foundation
+import Gateway
+import HTTP
+import JSON
+import Kafka
+import Log
+import Pipeline
+import Settings
+import TestKit
+
+/// A gateway without a broker and without sockets: calls go in by hand, records and replies are looked at.
+final class GatewayRig: Sendable {
+    static let secret = "a secret of the backend"
+    static let proxy = PeerAddress(bytes: [10, 0, 0, 7])
+    static let stranger = PeerAddress(bytes: [192, 0, 2, 1])
+    static let partitions: Int32 = 8
+
+    final class Outlet: RequestOutlet {
+        let records = Locked<[OutboundRequest]>([])
+        func write(_ record: OutboundRequest) { records.withLock { $0.append(record) } }
+    }
+
+    final class Responder: HTTPResponder {
+        let replies = Locked<[HTTPReply]>([])
+        func answer(_ reply: HTTPReply) { replies.withLock { $0.append(reply) } }
+        var reply: HTTPReply? { replies.withLock { $0.first } }
+        var body: String { String(decoding: reply?.body ?? [], as: UTF8.self) }
+    }
+
+    let outlet = Outlet()
+    let clock = Locked<Int64>(ExchangeKit.start)
+    let gateway: Gateway
+
+    init(
+        app: (inout RegisteredApp) -> Void = { _ in },
+        settings: (inout GatewaySettings) -> Void = { _ in },
+        isOpen: Bool = true
+    ) throws {
+        let rules = try Self.rules(app: app, settings: settings)
+        let topics = GatewayTopics(
+            names: .standard,
+            partitions: Self.partitions,
+            partitioner: .murmur2,
+            properties: KafkaProperties()
+        )
+        // Each bytes differ from the last ones.
+        let counter = Locked<UInt8>(0)
+        let world = Gateway.World(
+            wallClock: { [clock] in clock.withLock { $0 } },
+            uptime: { [clock] in clock.withLock { $0 } },
+            random: { count in
+                let byte = counter.withLock { counter in
+                    counter &+= 1
+                    return counter
+                }
+                return [UInt8](repeating: byte, count: count)
+            }
+        )
+        gateway = Gateway(rules, topics: topics, world: world, outlet: outlet)
+        if isOpen { gateway.open() }
+    }
+
+    static func rules(
+        app: (inout RegisteredApp) -> Void = { _ in },
+        settings: (inout GatewaySettings) -> Void = { _ in }
+    ) throws -> GatewayRules {
+        var configuration = Configuration()
+        configuration.registry = try ExchangeKit.registry(app)
+        configuration.gateway.trustedProxies = [NetworkPrefix("10.0.0.0/8")].compactMap { $0 }
+        settings(&configuration.gateway)
+        let digest = SHA256.hash(Array(secret.utf8)).bytes
+        let line = "backend " + digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let set = try ExchangeKit.keys().tokens.jsonWebKeySet
+        return GatewayRules(
+            configuration,
+            challenges: try ExchangeKit.keys().challenges,
+            verifiers: try Verifiers(Array(line.utf8)),
+            keySet: (set, try VerificationKeys(jsonWebKeySet: set))
+        )
+    }
+
+    @discardableResult
+    func call(
+        _ method: String = "POST",
+        _ target: String,
+        _ headers: [(String, String)] = [],
+        body: [UInt8] = [],
+        from peer: PeerAddress = GatewayRig.stranger
+    ) -> Responder {
+        let responder = Responder()
+        let headers = headers.map { HTTPHeader(name: Array($0.utf8), value: Array($1.utf8)) }
+        gateway.handle(
+            HTTPCall(
+                method: Array(method.utf8),
+                target: Array(target.utf8),
+                headers: headers,
+                body: body,
+                peer: peer
+            ),
+            responder
+        )
+        return responder
+    }
+
+    /// A call with what `request` holds, as a client would send it.
+    @discardableResult
+    func send(
+        _ request: ExchangeRequest,
+        _ headers: [(String, String)] = [],
+        from peer: PeerAddress = GatewayRig.stranger
+    ) throws -> Responder {
+        let root = try JSONDocument(parsing: request.value).root
+        let text = String(decoding: request.value, as: UTF8.self)
+        // The body's bytes as they stand behind their name.
+        let body = text.range(of: #""body":"#).map { String(text[$0.upperBound...].dropLast()) } ?? ""
+        return call("POST", "/" + (root["path"]?.string ?? ""), headers, body: Array(body.utf8), from: peer)
+    }
+
+    static let bearer = [("authorization", "Bearer \(secret)")]
+
+    var records: [OutboundRequest] { outlet.records.withLock { $0 } }
+    var requests: [OutboundRequest] { records.filter { $0.topic == "appattest.requests" } }
+
+    func pass(milliseconds: Int64) { clock.withLock { $0 += milliseconds } }
+
+    // MARK: The worker's part
+
+    /// A result as a worker writes it.
+    func result(
+        of request: OutboundRequest,
+        _ status: Status = .ok,
+        response: String? = nil,
+        id: [UInt8]? = nil
+    ) -> TopicRecord {
+        var json = JSONWriter()
+        json.beginObject()
+        json.key("status")
+        json.beginObject()
+        json.key("code")
+        json.value(status.code)
+        json.key("status")
+        json.string(status.status)
+        json.key("message")
+        json.string(validUTF8: status.message.utf8)
+        json.endObject()
+        if let response {
+            json.key("response")
+            json.raw(Array(response.utf8))
+        }
+        json.endObject()
+        return record(of: request, json.takeBytes(), status: status.code, id: id)
+    }
+
+    func token(of request: OutboundRequest, _ text: String = #"{"token":"t"}"#) -> TopicRecord {
+        record(of: request, Array(text.utf8), status: nil)
+    }
+
+    func record(of request: OutboundRequest, _ value: [UInt8], status: Int?, id: [UInt8]? = nil) -> TopicRecord {
+        var headers = [KafkaHeader(name: Array("request-id".utf8), value: id ?? Self.id(of: request))]
+        if let status { headers.append(KafkaHeader(name: Array("status".utf8), value: Array("\(status)".utf8))) }
+        return TopicRecord(
+            partition: request.partition,
+            offset: 1,
+            key: request.key,
+            value: value,
+            timestamp: clock.withLock { $0 },
+            headers: headers
+        )
+    }
+
+    static func id(of request: OutboundRequest) -> [UInt8] { header("request-id", of: request) ?? [] }
+
+    static func header(_ name: String, of request: OutboundRequest) -> [UInt8]? {
+        request.headers.last { $0.name.elementsEqual(name.utf8) }?.value
+    }
+}

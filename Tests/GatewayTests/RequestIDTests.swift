@@ -1,0 +1,99 @@
+import DeviceLab
+import Gateway
+import HTTP
+import TestKit
+import Testing
+
+@Suite struct RequestIDTests {
+    private func attestation(_ seed: UInt64 = 1) -> ExchangeRequest {
+        .attestation(of: FakeDevice(ExchangeKit.model, seed: seed), challenge: [UInt8](repeating: 7, count: 59))
+    }
+
+    private func id(
+        _ headers: [(String, String)],
+        from peer: PeerAddress,
+        _ request: ExchangeRequest? = nil
+    ) throws -> String {
+        let rig = try GatewayRig()
+        try rig.send(request ?? attestation(), headers, from: peer)
+        return String(decoding: GatewayRig.id(of: try #require(rig.requests.first)), as: UTF8.self)
+    }
+
+    @Test func `a trusted proxy's id names the request`() throws {
+        #expect(try id([("x-request-id", "abc-1")], from: GatewayRig.proxy) == "abc-1")
+    }
+
+    @Test(arguments: ["", " ", "a b", "ä", String(repeating: "x", count: 129), "a\u{7F}"])
+    func `an id that is no visible ASCII of 1 to 128 characters is not taken`(text: String) throws {
+        #expect(try id([("x-request-id", text)], from: GatewayRig.proxy).utf8.count == 32)
+    }
+
+    @Test func `neither is a stranger's, nor one of two`() throws {
+        #expect(try id([("x-request-id", "abc-1")], from: GatewayRig.stranger) != "abc-1")
+        let two = [("x-request-id", "abc-1"), ("x-request-id", "abc-1")]
+        #expect(try id(two, from: GatewayRig.proxy) != "abc-1")
+    }
+
+    @Test func `equal bodies get different ids`() throws {
+        let rig = try GatewayRig()
+        for _ in 0..<3 { try rig.send(attestation()) }
+        #expect(Set(rig.requests.map(GatewayRig.id)).count == 3)
+        #expect(Set(rig.requests.map(\.value)).count == 1)
+    }
+
+    @Test func `a verifier's idempotency key names the request, for this verifier alone`() throws {
+        let token = try Tokens.limitedUse()
+        let request = ExchangeRequest.verification(of: token)
+        let one = try id(GatewayRig.bearer + [("idempotency-key", "k1")], from: GatewayRig.stranger, request)
+        let again = try id(GatewayRig.bearer + [("idempotency-key", "k1")], from: GatewayRig.stranger, request)
+        let other = try id(GatewayRig.bearer + [("idempotency-key", "k2")], from: GatewayRig.stranger, request)
+        #expect(one == again)
+        #expect(one != other)
+        #expect(one.hasPrefix("verifier-"))
+        // A device has none.
+        #expect(try !id([("idempotency-key", "k1")], from: GatewayRig.stranger).hasPrefix("verifier-"))
+    }
+
+    @Test func `a bad idempotency key is refused before anything is produced`() throws {
+        let rig = try GatewayRig()
+        let request = ExchangeRequest.verification(of: try Tokens.limitedUse())
+        let responder = try rig.send(request, GatewayRig.bearer + [("idempotency-key", "a b")])
+        #expect(responder.reply?.status == 400)
+        #expect(rig.requests.isEmpty)
+    }
+
+    @Test func `a proxy's second try with one id waits for the same answer`() throws {
+        let rig = try GatewayRig()
+        let calls = try (0..<2).map { _ in
+            try rig.send(attestation(), [("x-request-id", "same")], from: GatewayRig.proxy)
+        }
+        let sent = rig.requests
+        #expect(sent.map(GatewayRig.id) == [Array("same".utf8), Array("same".utf8)])
+        rig.gateway.note(tokens: [rig.token(of: sent[0])])
+        rig.gateway.note(results: [rig.result(of: sent[0])])
+        for call in calls { #expect(call.body == #"{"token":"t"}"#) }
+    }
+
+    @Test func `an id that names another waiting request is replaced`() throws {
+        let rig = try GatewayRig()
+        let headers = [("x-request-id", "same")]
+        let first = try rig.send(attestation(1), headers, from: GatewayRig.proxy)
+        let second = try rig.send(attestation(2), headers, from: GatewayRig.proxy)
+        let sent = rig.requests
+        #expect(GatewayRig.id(of: sent[0]) == Array("same".utf8))
+        #expect(GatewayRig.id(of: sent[1]) != Array("same".utf8))
+        rig.gateway.note(tokens: [rig.token(of: sent[1], "two"), rig.token(of: sent[0], "one")])
+        rig.gateway.note(results: [rig.result(of: sent[0]), rig.result(of: sent[1])])
+        #expect((first.body, second.body) == ("one", "two"))
+    }
+
+    @Test func `trace headers are a trusted proxy's to give`() throws {
+        let trace = [("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")]
+        for (peer, isTaken) in [(GatewayRig.proxy, true), (GatewayRig.stranger, false)] {
+            let rig = try GatewayRig()
+            try rig.send(attestation(), trace, from: peer)
+            let header = GatewayRig.header("traceparent", of: try #require(rig.requests.first))
+            #expect((header != nil) == isTaken)
+        }
+    }
+}
