@@ -15,7 +15,11 @@ import Testing
     private static let path = "/v1/\(ExchangeKit.resource)"
     private static let challenge = [UInt8](repeating: 7, count: 59)
 
-    private func attestation(_ seed: UInt64 = 1, _ version: String = "v1", _ resource: String = ExchangeKit.resource)
+    private func attestation(
+        _ seed: UInt64 = 1,
+        _ version: String = "v1",
+        _ resource: String = ExchangeKit.resource
+    )
         -> ExchangeRequest
     {
         .attestation(
@@ -45,7 +49,10 @@ import Testing
         let rig = try GatewayRig()
         let request = attestation()
         let root = try JSONDocument(parsing: request.value).root
-        let path = try #require(root["path"]?.string).replacing("1:123456789012:ios:", with: "1%3A123456789012%3aios%3A")
+        let path = try #require(root["path"]?.string).replacing(
+            "1:123456789012:ios:",
+            with: "1%3A123456789012%3aios%3A"
+        )
         let text = String(decoding: request.value, as: UTF8.self)
         let body = try #require(text.range(of: #""body":"#))
         rig.call("POST", "/\(path)?key=AIza&alt=json&$.xgafv=2", body: Array(text[body.upperBound...].dropLast().utf8))

@@ -131,7 +131,10 @@ import Testing
             settings.verifierNames = ["billing"]
         })
         let device = FakeDevice(ExchangeKit.model, seed: 3)
-        let object = device.attest(clientDataHash: [UInt8](repeating: 1, count: 32), at: EvaluationTime(milliseconds: 0))
+        let object = device.attest(
+            clientDataHash: [UInt8](repeating: 1, count: 32),
+            at: EvaluationTime(milliseconds: 0)
+        )
         let isToken = verb == "verifyAppCheckToken"
         let target = isToken ? "/v1beta/projects/contract-test-1:\(verb)" : "/v1/\(ExchangeKit.resource):\(verb)"
         let body =

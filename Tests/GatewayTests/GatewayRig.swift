@@ -51,7 +51,7 @@ final class GatewayRig: Sendable {
         let world = Gateway.World(
             wallClock: { [clock] in clock.withLock { $0 } },
             uptime: { [clock] in clock.withLock { $0 } },
-            random: { count in
+            randomBytes: { count in
                 let byte = counter.withLock { counter in
                     counter &+= 1
                     return counter

@@ -7,7 +7,12 @@ import TestKit
 import Testing
 
 @Suite struct VerifyTests {
-    private func status(_ rig: GatewayRig, _ token: String?, _ headers: [(String, String)] = [], query: String = "")
+    private func status(
+        _ rig: GatewayRig,
+        _ token: String?,
+        _ headers: [(String, String)] = [],
+        query: String = ""
+    )
         -> GatewayRig.Responder
     {
         rig.call("GET", "/v1/verify" + query, (token.map { [("x-firebase-appcheck", $0)] } ?? []) + headers)
@@ -32,7 +37,8 @@ import Testing
         issuer.projectNumber = "999999999999"
         let old = Tokens.claims(limitedUse: true, at: ExchangeKit.start - 301_000)
         let ahead = Tokens.claims(limitedUse: true, at: ExchangeKit.start + 60_000)
-        let tokens = try [nil, "", "a.b.c", String(good.dropLast(8)) + "AAAAAAAA", good + "A"]
+        let tokens =
+            try [nil, "", "a.b.c", String(good.dropLast(8)) + "AAAAAAAA", good + "A"]
             + [subject, issuer, old, ahead].map { try Tokens.token($0) }
         for token in tokens { #expect(status(rig, token).reply?.status == 401) }
         #expect(status(rig, good, [("x-firebase-appcheck", good)]).reply?.status == 401)

@@ -6,10 +6,12 @@ struct ManifestTests {
     private static let house: [String: Set<String>] = [
         "attest-worker": ["Worker"],
         "Worker": [
-            "Broker", "Traffic", "Settings", "HTTP", "Kafka", "Pipeline", "Log", "DeviceLab", "AppCheck", "AppAttest",
+            "Gateway", "Broker", "Traffic", "Settings", "HTTP", "Kafka", "Pipeline", "Log", "DeviceLab", "AppCheck",
+            "AppAttest",
             "Crypto", "CBOR", "JSON", "Compression", "CCrashMark",
         ],
         "Broker": ["Kafka", "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto"],
+        "Gateway": ["HTTP", "Kafka", "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON"],
         "HTTP": ["CMicrohttpd"],
         "Traffic": ["DeviceLab", "Log", "AppCheck", "AppAttest", "Crypto", "JSON"],
         "Compression": ["CZlib", "CZstd"],

@@ -51,11 +51,13 @@ extension VerificationKeys {
         var entries: [Entry] = []
         var seen: Set<ExactText> = []
         for key in list.elements {
-            guard !key.hasDuplicateMembers, let kid = key["kid"]?.string, !kid.isEmpty else {
+            guard !key.hasDuplicateMembers, let kid = key["kid"]?.stringBytes.flatMap({ ExactText(validating: $0) }),
+                !kid.utf8.isEmpty
+            else {
                 throw KeySetFault(description: "has a key without a kid")
             }
-            let name = "key \(kid)"
-            guard seen.insert(ExactText(kid)).inserted else { throw KeySetFault(description: "has \(name) twice") }
+            let name = "key \(kid.shown)"
+            guard seen.insert(kid).inserted else { throw KeySetFault(description: "has \(name) twice") }
             guard key["d"] == nil, key["k"] == nil else {
                 throw KeySetFault(description: "has the private half of \(name); write it with attest-worker jwks")
             }
@@ -68,23 +70,24 @@ extension VerificationKeys {
         self.init(entries)
     }
 
-    private static func entry(_ key: JSONNode, _ kid: String) -> Entry? {
+    private static func entry(_ key: JSONNode, _ kid: ExactText) -> Entry? {
         func number(_ name: StaticString) -> [UInt8]? {
             key[name]?.stringBytes.flatMap { Base64URL.decode($0[...]) }
         }
-        switch (key["alg"]?.string, key["kty"]?.string) {
-        case ("RS256", "RSA"):
+        func says(_ name: StaticString, _ text: String) -> Bool { key[name]?.holds(text.utf8Span.span) ?? false }
+        if says("alg", "RS256"), says("kty", "RSA") {
             guard let modulus = number("n"), let exponent = number("e"),
                 let publicKey = VerificationKey(.rsa(modulus: modulus, exponent: exponent))
             else { return nil }
-            return Entry(kid: kid, algorithm: .rs256, publicKey: publicKey)
-        case ("ES256", "EC"):
-            guard key["crv"]?.string == "P-256", let x = number("x"), let y = number("y"), x.count == 32, y.count == 32,
+            return Entry(kid: kid.shown, algorithm: .rs256, publicKey: publicKey)
+        }
+        if says("alg", "ES256"), says("kty", "EC") {
+            guard says("crv", "P-256"), let x = number("x"), let y = number("y"), x.count == 32, y.count == 32,
                 let point = P256PublicKey(x963: [0x04] + x + y), let publicKey = VerificationKey(.p256(point))
             else { return nil }
-            return Entry(kid: kid, algorithm: .es256, publicKey: publicKey)
-        default: return nil
+            return Entry(kid: kid.shown, algorithm: .es256, publicKey: publicKey)
         }
+        return nil
     }
 }
 

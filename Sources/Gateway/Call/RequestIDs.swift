@@ -6,15 +6,17 @@ internal import JSON
 struct RequestIDs: Sendable {
     /// The longest id that is taken from a header.
     private static let mostBytes = 128
-    private static let randomBytes = 16
+    private static let freshBytes = 16
     private static let bootBytes = 8
 
     /// Of this process: should its random numbers ever repeat another's, ids do not.
     private let boot: [UInt8]
-    private let random: @Sendable (Int) -> [UInt8]
+    private let randomBytes: @Sendable (Int) -> [UInt8]
 
-    /// - Parameter random: bytes that no caller can predict.
-    init(random: @escaping @Sendable (Int) -> [UInt8]) { (boot, self.random) = (random(Self.bootBytes), random) }
+    /// - Parameter randomBytes: bytes that no caller can predict.
+    init(randomBytes: @escaping @Sendable (Int) -> [UInt8]) {
+        (boot, self.randomBytes) = (randomBytes(Self.bootBytes), randomBytes)
+    }
 
     /// - Returns: nil for a verifier's `Idempotency-Key` that is empty, too long or not of visible ASCII.
     func id(of call: HTTPCall, from caller: Caller) -> [UInt8]? {
@@ -28,7 +30,7 @@ struct RequestIDs: Sendable {
         return fresh()
     }
 
-    func fresh() -> [UInt8] { Base64.encodeURL(boot + random(Self.randomBytes)) }
+    func fresh() -> [UInt8] { Base64.encodeURL(boot + randomBytes(Self.freshBytes)) }
 
     private static func isVisible(_ text: [UInt8]) -> Bool {
         (1...mostBytes).contains(text.count) && text.allSatisfy { (0x21...0x7E).contains($0) }

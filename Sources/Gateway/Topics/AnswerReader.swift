@@ -1,5 +1,6 @@
 internal import Dispatch
 package import Kafka
+internal import Pipeline
 internal import Synchronization
 
 /// Reads a topic of answers from its end, committed records only, on a thread of its own.
@@ -32,9 +33,22 @@ package final class AnswerReader: Sendable {
     /// Learns where the partitions end, and reads from there on: whatever is produced after this call is answered behind
     /// these ends.
     package func start() throws(KafkaFault) {
-        // Handed over: the thread is its one user from here on.
-        nonisolated(unsafe) let reader = try open(at: [:])
-        DispatchQueue(label: "gateway.reader").async { unsafe self.work(reader) }
+        let opened = Locked<Result<Void, KafkaFault>?>(nil)
+        let bell = DispatchSemaphore(value: 0)
+        // The thread is the reader's one user.
+        DispatchQueue(label: "gateway.reader").async {
+            do throws(KafkaFault) {
+                let reader = try self.open(at: [:])
+                opened.withLock { $0 = .success(()) }
+                bell.signal()
+                self.work(reader)
+            } catch {
+                opened.withLock { $0 = .failure(error) }
+                bell.signal()
+            }
+        }
+        bell.wait()
+        try opened.withLock { $0 }?.get()
     }
 
     package func stop() {

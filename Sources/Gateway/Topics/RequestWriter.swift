@@ -35,9 +35,22 @@ package final class RequestWriter: RequestOutlet, Sendable {
     /// - Parameter report: takes what became of records with tickets, on the writer's thread.
     /// - Throws: where no client can be made of the properties.
     package func start(report: @escaping Report) throws(KafkaFault) {
-        // Handed over: the thread is its one user from here on.
-        nonisolated(unsafe) let producer = try make()
-        DispatchQueue(label: "gateway.writer").async { unsafe self.work(producer, report) }
+        let made = Locked<Result<Void, KafkaFault>?>(nil)
+        let bell = DispatchSemaphore(value: 0)
+        // The thread is the producer's one user.
+        DispatchQueue(label: "gateway.writer").async {
+            do throws(KafkaFault) {
+                let producer = try self.make()
+                made.withLock { $0 = .success(()) }
+                bell.signal()
+                self.work(producer, report)
+            } catch {
+                made.withLock { $0 = .failure(error) }
+                bell.signal()
+            }
+        }
+        bell.wait()
+        try made.withLock { $0 }?.get()
     }
 
     package func write(_ record: OutboundRequest) {

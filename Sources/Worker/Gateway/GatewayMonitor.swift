@@ -45,8 +45,8 @@ final class GatewayMonitor: Sendable {
             reason: known.reason,
             isReloaded: known.isReloaded,
             reloadedAt: known.reloadedAt,
-            counts: known.gateway?.counts ,
-            connections: known.server?.counts ,
+            counts: known.gateway?.counts,
+            connections: known.server?.counts,
             process: ProcessFigures.now(start: processStart)
         )
     }

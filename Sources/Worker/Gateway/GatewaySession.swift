@@ -88,7 +88,7 @@ final class GatewaySession {
         let world = Gateway.World(
             wallClock: WallClock.milliseconds,
             uptime: { Uptime.milliseconds() ?? 0 },
-            random: SecureRandom.bytes
+            randomBytes: SecureRandom.bytes
         )
         let gateway = Gateway(rules, topics: broker.topics, world: world, outlet: broker.writer)
         guard try start(broker, gateway) else { return }
@@ -205,7 +205,8 @@ final class GatewaySession {
     /// Serves until a signal asks for the end.
     private func attend(_ gateway: Gateway, _ watch: GatewayWatch, _ partitions: Int32) {
         var counted = ContinuousClock.now
-        let count = PartitionWatch(partitions) { [topics = configuration.topics, properties = KafkaProperties(properties)] in
+        let count = PartitionWatch(partitions) {
+            [topics = configuration.topics, properties = KafkaProperties(properties)] in
             try Self.partitions(topics, properties)
         }
         var said: String?

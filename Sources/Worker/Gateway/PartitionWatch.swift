@@ -31,7 +31,8 @@ final class PartitionWatch: Sendable {
                 guard let found else { return }
                 state.reason =
                     found == self.expected
-                    ? nil : "the topics have \(found) partitions, \(self.expected) at the start: start the gateway again"
+                    ? nil
+                    : "the topics have \(found) partitions, \(self.expected) at the start: start the gateway again"
             }
         }
     }

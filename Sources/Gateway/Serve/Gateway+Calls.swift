@@ -5,16 +5,6 @@ internal import JSON
 internal import Pipeline
 internal import Settings
 
-/// A call on its way through the gateway.
-struct Arrival {
-    let http: HTTPCall
-    let target: CallTarget
-    let caller: Caller
-    let rules: GatewayRules
-    let responder: any HTTPResponder
-    let since: Int64
-}
-
 extension Gateway {
     /// Answers a call, now or when its answer has come. On the server's thread; never waits.
     package func handle(_ call: HTTPCall, _ responder: any HTTPResponder) {
@@ -165,7 +155,7 @@ extension Gateway {
             return reject(.rollout, Reason.rolloutNotAdmitted.status(appID: request.appID), verb, arrival)
         }
         guard let key = arrival.rules.challengeKey else { return reject(.notReady, .unavailable, verb, arrival) }
-        let challenge = key.seal(app: app.name, issuedAt: now, random: world.random(ChallengeKey.randomBytes))
+        let challenge = key.seal(app: app.name, issuedAt: now, random: world.randomBytes(ChallengeKey.randomBytes))
         let life = ProtoDuration(milliseconds: arrival.rules.challengeTTL)
         finish(verb, GatewayReply.answer(200, ExchangeAnswer.challenge(challenge, ttl: life)), arrival)
     }
@@ -177,22 +167,5 @@ extension Gateway {
         id: [UInt8]
     ) {
         produce(event: DeviceGate.event(app: app.name, decision, installation: installation, id: id, at: now))
-    }
-}
-
-extension Arrival {
-    /// The header that an app's own hook sends.
-    var installationID: ExactText? {
-        guard let id = http.values("x-installation-id").last, (1...256).contains(id.count) else { return nil }
-        return ExactText(validating: id)
-    }
-
-    /// Whether the challenge is for an attestation.
-    var isAttestationHandshake: Bool {
-        http.values("x-app-attest-handshake").last?.elementsEqual("attestation".utf8) ?? false
-    }
-
-    var isOAuthClient: Bool {
-        target.path.split(separator: UInt8(ascii: "/")).dropFirst().first?.elementsEqual("oauthClients".utf8) ?? false
     }
 }

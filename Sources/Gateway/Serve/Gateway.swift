@@ -1,7 +1,6 @@
 internal import AppAttest
 internal import AppCheck
 internal import HTTP
-package import Kafka
 internal import Log
 internal import Pipeline
 internal import Settings
@@ -17,14 +16,14 @@ package final class Gateway: Sendable {
         /// Milliseconds of a clock that never goes back.
         package var uptime: @Sendable () -> Int64
         /// Random bytes that no caller can predict.
-        package var random: @Sendable (Int) -> [UInt8]
+        package var randomBytes: @Sendable (Int) -> [UInt8]
 
         package init(
             wallClock: @escaping @Sendable () -> Int64,
             uptime: @escaping @Sendable () -> Int64,
-            random: @escaping @Sendable (Int) -> [UInt8]
+            randomBytes: @escaping @Sendable (Int) -> [UInt8]
         ) {
-            (self.wallClock, self.uptime, self.random) = (wallClock, uptime, random)
+            (self.wallClock, self.uptime, self.randomBytes) = (wallClock, uptime, randomBytes)
         }
     }
 
@@ -48,7 +47,7 @@ package final class Gateway: Sendable {
     /// - Parameter outlet: takes the records; ``note(_:)`` must be called with what became of them.
     package init(_ rules: GatewayRules, topics: GatewayTopics, world: World, outlet: any RequestOutlet) {
         (self.topics, self.world, self.outlet) = (topics, world, outlet)
-        ids = RequestIDs(random: world.random)
+        ids = RequestIDs(randomBytes: world.randomBytes)
         state = Locked(State(rules: rules, waiting: WaitingCalls(rules.settings)))
     }
 
@@ -123,21 +122,4 @@ package final class Gateway: Sendable {
 
     /// The time as challenges and tokens are judged by.
     var now: EvaluationTime { EvaluationTime(milliseconds: world.wallClock()) }
-}
-
-/// Where a gateway's records go.
-package protocol RequestOutlet: Sendable {
-    /// Must not wait for the broker.
-    func write(_ record: OutboundRequest)
-}
-
-/// A record for the requests topic, or for that of events.
-package struct OutboundRequest: Sendable {
-    package let topic: String
-    package let partition: Int32
-    package let key: [UInt8]?
-    package let value: [UInt8]
-    package let headers: [KafkaHeader]
-    /// nil = no report is needed.
-    package let ticket: UInt?
 }

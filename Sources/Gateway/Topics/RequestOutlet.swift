@@ -1,0 +1,18 @@
+package import Kafka
+
+/// Where a gateway's records go.
+package protocol RequestOutlet: Sendable {
+    /// Must not wait for the broker.
+    func write(_ record: OutboundRequest)
+}
+
+/// A record for the requests topic, or for that of events.
+package struct OutboundRequest: Sendable {
+    package let topic: String
+    package let partition: Int32
+    package let key: [UInt8]?
+    package let value: [UInt8]
+    package let headers: [KafkaHeader]
+    /// nil = no report is needed.
+    package let ticket: UInt?
+}
