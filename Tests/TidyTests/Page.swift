@@ -3,7 +3,7 @@ struct Page: Sendable {
     static let folder = "Sources/attest-worker/Documentation.docc/"
     static let names = [
         "attest-worker", "Architecture", "Records", "Reasons", "Configuration", "CommandLine", "ExactlyOnce",
-        "Installing", "Operating", "Metrics", "Sizing", "ThreatModel", "Testing", "Decisions", "Changelog",
+        "Installing", "Operating", "Gateway", "Metrics", "Sizing", "ThreatModel", "Testing", "Decisions", "Changelog",
         "Contributing",
     ]
 

@@ -58,7 +58,7 @@ extension TokenVerifier {
             return [RequestCheck(name: "kid", failure: .noActiveKey, comparison: row)]
         }
         let key = kid.flatMap { keys[$0] }
-        let known = keys.kids
+        let known = keys.kids.map(\.description)
         let isRevoked = kid.map { keys.isRevoked($0) } ?? false
         let listed = known.isEmpty ? "no key is listed" : "one of " + known.joined(separator: ", ")
         var checks = [

@@ -5,26 +5,26 @@ internal import JSON
 /// The public halves of signing keys, by `kid`: what verifies tokens. Immutable; a reload makes new ones.
 package struct VerificationKeys: Sendable {
     struct Entry: Sendable {
-        let kid: String
+        let kid: ExactText
         let algorithm: TokenSettings.Algorithm
         let publicKey: VerificationKey
     }
 
     /// In the order of the configuration or of the set.
-    let kids: [String]
+    let kids: [ExactText]
     private let byKid: [ExactText: Entry]
     private let revoked: Set<ExactText>
     private let absent: Set<ExactText>
 
     /// Active and published keys.
     init(_ keys: [TokenKey] = [], revoked: Set<ExactText> = [], absent: Set<ExactText> = []) {
-        let entries = keys.map { Entry(kid: $0.kid, algorithm: $0.algorithm, publicKey: $0.key.publicKey) }
+        let entries = keys.map { Entry(kid: ExactText($0.kid), algorithm: $0.algorithm, publicKey: $0.key.publicKey) }
         self.init(entries, revoked: revoked, absent: absent)
     }
 
     private init(_ entries: [Entry], revoked: Set<ExactText> = [], absent: Set<ExactText> = []) {
         kids = entries.map(\.kid)
-        byKid = Dictionary(entries.map { (ExactText($0.kid), $0) }) { first, _ in first }
+        byKid = Dictionary(entries.map { ($0.kid, $0) }) { first, _ in first }
         (self.revoked, self.absent) = (revoked, absent)
     }
 
@@ -56,7 +56,7 @@ extension VerificationKeys {
             else {
                 throw KeySetFault(description: "has a key without a kid")
             }
-            let name = "key \(kid.shown)"
+            let name = "key \(kid)"
             guard seen.insert(kid).inserted else { throw KeySetFault(description: "has \(name) twice") }
             guard key["d"] == nil, key["k"] == nil else {
                 throw KeySetFault(description: "has the private half of \(name); write it with attest-worker jwks")
@@ -79,13 +79,13 @@ extension VerificationKeys {
             guard let modulus = number("n"), let exponent = number("e"),
                 let publicKey = VerificationKey(.rsa(modulus: modulus, exponent: exponent))
             else { return nil }
-            return Entry(kid: kid.shown, algorithm: .rs256, publicKey: publicKey)
+            return Entry(kid: kid, algorithm: .rs256, publicKey: publicKey)
         }
         if says("alg", "ES256"), says("kty", "EC") {
             guard says("crv", "P-256"), let x = number("x"), let y = number("y"), x.count == 32, y.count == 32,
                 let point = P256PublicKey(x963: [0x04] + x + y), let publicKey = VerificationKey(.p256(point))
             else { return nil }
-            return Entry(kid: kid.shown, algorithm: .es256, publicKey: publicKey)
+            return Entry(kid: kid, algorithm: .es256, publicKey: publicKey)
         }
         return nil
     }
