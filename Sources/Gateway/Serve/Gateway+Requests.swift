@@ -69,6 +69,9 @@ extension Gateway {
 
     private func headers(_ arrival: Arrival, id: [UInt8]) -> [KafkaHeader] {
         var headers = [KafkaHeader(name: Array("request-id".utf8), value: id)]
+        if let partition = topics.replyTo {
+            headers.append(KafkaHeader(name: Array("reply-to".utf8), value: Array(String(partition).utf8)))
+        }
         if let installation = arrival.installationID {
             headers.append(KafkaHeader(name: Array("installation-id".utf8), value: installation.utf8))
         }

@@ -10,10 +10,18 @@ package struct GatewayTopics: Sendable {
     package var partitioner: Partitioner?
     /// librdkafka's settings.
     package var properties: KafkaProperties
+    /// The partition of the replies topic that this gateway reads; nil = it reads results and tokens.
+    package var replyTo: Int32?
 
-    package init(names: TopicNames, partitions: Int32, partitioner: Partitioner?, properties: KafkaProperties) {
+    package init(
+        names: TopicNames,
+        partitions: Int32,
+        partitioner: Partitioner?,
+        properties: KafkaProperties,
+        replyTo: Int32? = nil
+    ) {
         (self.names, self.partitions, self.partitioner) = (names, partitions, partitioner)
-        self.properties = properties
+        (self.properties, self.replyTo) = (properties, replyTo)
     }
 
     func partition(of key: [UInt8]) -> Int32 { (partitioner ?? .murmur2).partition(of: key, count: partitions) }

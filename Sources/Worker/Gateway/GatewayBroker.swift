@@ -21,12 +21,12 @@ final class GatewayBroker {
 
     /// - Parameters:
     ///   - properties: librdkafka's.
-    ///   - partitions: of the requests and their answers.
+    ///   - counts: of the topics' partitions.
     ///   - trouble: takes faults that are ridden out, on any thread.
     init(
         _ configuration: Configuration,
         properties: [(String, String)],
-        partitions: Int32,
+        counts: GatewayPartitions,
         instance: String,
         trouble: @escaping @Sendable (KafkaFault) -> Void
     ) {
@@ -35,26 +35,29 @@ final class GatewayBroker {
         self.properties = own.completed(defaults: Self.clientDefaults)
         topics = GatewayTopics(
             names: configuration.topics,
-            partitions: partitions,
+            partitions: counts.requests,
             partitioner: configuration.partitioner.partitioner,
-            properties: self.properties
+            properties: self.properties,
+            // Two gateways may share one: each drops what the other waits for.
+            replyTo: counts.replies.map { Partitioner.crc32.partition(of: Array(instance.utf8), count: $0) }
         )
-        var counts = [topics.names.requests: partitions]
-        if let events = topics.names.outputs[.events] { counts[events] = partitions }
-        writer = RequestWriter(self.properties, counts: counts, trouble: trouble)
+        var known = [topics.names.requests: counts.requests]
+        if let events = topics.names.outputs[.events] { known[events] = counts.requests }
+        writer = RequestWriter(self.properties, counts: known, trouble: trouble)
         self.trouble = trouble
     }
 
     /// Starts the readers at the ends of their topics, and then the writer: no answer lies before these ends.
     func start(_ gateway: Gateway) throws(KafkaFault) {
         let all = Array(0..<topics.partitions)
-        let takers: [(OutputTopic, @Sendable ([TopicRecord]) -> Void)] = [
-            (.results, { gateway.note(results: $0) }), (.tokens, { gateway.note(tokens: $0) }),
+        var takers: [(stream: OutputTopic, partitions: [Int32], take: @Sendable ([TopicRecord]) -> Void)] = [
+            (.results, all, { gateway.note(results: $0) }), (.tokens, all, { gateway.note(tokens: $0) }),
         ]
+        if let partition = topics.replyTo { takers = [(.replies, [partition], { gateway.note(replies: $0) })] }
         // After a fault those that run are left as they are.
-        for (stream, take) in takers.dropFirst(readers.count) {
+        for (stream, partitions, take) in takers.dropFirst(readers.count) {
             let topic = topics.names.outputs[stream] ?? ""
-            let reader = AnswerReader(properties, topic: topic, partitions: all, take: take, trouble: trouble)
+            let reader = AnswerReader(properties, topic: topic, partitions: partitions, take: take, trouble: trouble)
             try reader.start()
             readers.append(reader)
         }

@@ -76,13 +76,13 @@ final class GatewaySession {
         let feed = WatchdogFeed(service, silence: { [monitor] in monitor.silence }, most: Endpoints.mostSilence)
         defer { withExtendedLifetime((metrics, feed)) {} }
         sayDoubts()
-        guard let partitions = try waitForBroker() else {
+        guard let counts = try waitForBroker() else {
             return log.log(.info, .stopped, "stop requested before the broker answered: nothing was served")
         }
         let broker = GatewayBroker(
             configuration,
             properties: properties,
-            partitions: partitions,
+            counts: counts,
             instance: instance
         ) { [log] in log.log(LogEvent($0)) }
         let world = Gateway.World(
@@ -104,8 +104,8 @@ final class GatewaySession {
             reloaded: monitor.note(reloaded:)
         )
         let place = "\(configuration.gateway.address), port \(server.port)"
-        log.log(.info, .starting, "gateway \(instance) serves \(place): \(partitions) partitions")
-        attend(gateway, watch, partitions)
+        log.log(.info, .starting, "gateway \(instance) serves \(place): \(counts.requests) partitions")
+        attend(gateway, watch, counts)
         drain(gateway, server, broker)
     }
 
@@ -150,12 +150,12 @@ final class GatewaySession {
     /// Waits until the broker answers and the topics are there.
     ///
     /// - Returns: their partitions; nil when a signal came first.
-    private func waitForBroker() throws -> Int32? {
+    private func waitForBroker() throws -> GatewayPartitions? {
         monitor.note(.waitingForBroker, "the broker has not answered yet")
         var isAway = false
         while !stopped.isSet {
             do {
-                let counts = try Self.partitions(configuration.topics, KafkaProperties(properties))
+                let counts = try GatewayPartitions(configuration.topics, KafkaProperties(properties))
                 if isAway { log.log(.info, .brokerBack, "the broker answers") }
                 return counts
             } catch let fault as KafkaFault where fault.isRecoverable {
@@ -166,23 +166,6 @@ final class GatewaySession {
             }
         }
         return nil
-    }
-
-    /// - Throws: ``CommandFault`` where the topics differ.
-    private static func partitions(_ topics: TopicNames, _ properties: KafkaProperties) throws -> Int32 {
-        let counts = try PartitionCounts(Admin(properties))
-        let requests = try counts.count(of: topics.requests)
-        for stream in [OutputTopic.results, .tokens, .events] {
-            guard let topic = topics.outputs[stream] else { continue }
-            let other = try counts.count(of: topic)
-            guard other == requests else {
-                throw CommandFault(
-                    "\(topics.requests) has \(requests) partitions and \(topic) has \(other): give them "
-                        + "the same number."
-                )
-            }
-        }
-        return requests
     }
 
     /// - Returns: false when a signal came first.
@@ -203,11 +186,11 @@ final class GatewaySession {
     }
 
     /// Serves until a signal asks for the end.
-    private func attend(_ gateway: Gateway, _ watch: GatewayWatch, _ partitions: Int32) {
+    private func attend(_ gateway: Gateway, _ watch: GatewayWatch, _ partitions: GatewayPartitions) {
         var counted = ContinuousClock.now
         let count = PartitionWatch(partitions) {
             [topics = configuration.topics, properties = KafkaProperties(properties)] in
-            try Self.partitions(topics, properties)
+            try GatewayPartitions(topics, properties)
         }
         var said: String?
         while !stopped.isSet {

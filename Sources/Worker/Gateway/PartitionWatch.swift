@@ -4,13 +4,13 @@ internal import Pipeline
 /// Counts the topics' partitions now and then, beside the thread that serves: keys of a topic with another number lie
 /// elsewhere, and answers would not be found.
 final class PartitionWatch: Sendable {
-    private let expected: Int32
-    private let count: @Sendable () throws -> Int32
+    private let expected: GatewayPartitions
+    private let count: @Sendable () throws -> GatewayPartitions
     private let queue = DispatchQueue(label: "gateway.partitions")
     private let state = Locked<(isAsking: Bool, reason: String?)>((false, nil))
 
     /// - Parameter count: asks the broker; an error says nothing about the partitions.
-    init(_ expected: Int32, count: @escaping @Sendable () throws -> Int32) {
+    init(_ expected: GatewayPartitions, count: @escaping @Sendable () throws -> GatewayPartitions) {
         (self.expected, self.count) = (expected, count)
     }
 
@@ -32,7 +32,7 @@ final class PartitionWatch: Sendable {
                 state.reason =
                     found == self.expected
                     ? nil
-                    : "the topics have \(found) partitions, \(self.expected) at the start: start the gateway again"
+                    : "the topics have \(found.text), \(self.expected.text) at the start: start the gateway again"
             }
         }
     }

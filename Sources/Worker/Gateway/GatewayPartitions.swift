@@ -1,0 +1,33 @@
+internal import Broker
+internal import Kafka
+internal import Log
+internal import Settings
+
+/// The numbers of partitions that a gateway depends on.
+struct GatewayPartitions: Equatable, Sendable {
+    /// Of the requests, results, tokens and events.
+    let requests: Int32
+    /// nil = there is no replies topic.
+    let replies: Int32?
+
+    /// Asks the broker.
+    ///
+    /// - Throws: ``CommandFault`` where a topic is missing, or they differ.
+    init(_ topics: TopicNames, _ properties: KafkaProperties) throws {
+        let counts = try PartitionCounts(Admin(properties))
+        requests = try counts.count(of: topics.requests)
+        replies = try topics.replies.map { try counts.count(of: $0) }
+        for stream in [OutputTopic.results, .tokens, .events] {
+            guard let topic = topics.outputs[stream] else { continue }
+            let other = try counts.count(of: topic)
+            guard other == requests else {
+                throw CommandFault(
+                    "\(topics.requests) has \(requests) partitions and \(topic) has \(other): give them the same number."
+                )
+            }
+        }
+    }
+
+    /// For people.
+    var text: String { "\(requests) partitions" + (replies.map { ", \($0) for replies" } ?? "") }
+}
