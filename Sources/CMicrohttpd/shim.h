@@ -71,20 +71,26 @@ struct CMicrohttpd_tcpInfo {
     unsigned long long pacingRate, maxPacingRate, bytesAcked, bytesReceived;
 };
 
-// Bytes that a TCP socket has received since it was opened; 0 for other sockets.
-static inline unsigned long long CMicrohttpd_received(int descriptor) {
-    struct CMicrohttpd_tcpInfo info = {0};
-    socklen_t length = sizeof info;
-    return getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 ? info.bytesReceived : 0;
-}
+struct CMicrohttpd_socket {
+    // Bytes since the socket was opened, and one for the other side's end.
+    unsigned long long received;
+    // Only the other side has ended the connection.
+    int isLeft;
+    // This side has ended it, and the other had not before.
+    int isEnded;
+};
 
-// Whether this side has ended the connection, and the other had not before.
-static inline int CMicrohttpd_hasEnded(int descriptor) {
+// All zero for what is no TCP socket.
+static inline struct CMicrohttpd_socket CMicrohttpd_look(int descriptor) {
     struct CMicrohttpd_tcpInfo info = {0};
+    struct CMicrohttpd_socket socket = {0};
     socklen_t length = sizeof info;
-    if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return 0;
+    if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return socket;
     unsigned char state = info.states[0];
-    return state == TCP_FIN_WAIT1 || state == TCP_FIN_WAIT2 || state == TCP_TIME_WAIT || state == TCP_CLOSING;
+    socket.received = info.bytesReceived;
+    socket.isLeft = state == TCP_CLOSE_WAIT;
+    socket.isEnded = state == TCP_FIN_WAIT1 || state == TCP_FIN_WAIT2 || state == TCP_TIME_WAIT || state == TCP_CLOSING;
+    return socket;
 }
 
 // Makes a timer's descriptor readable now.

@@ -71,6 +71,21 @@ struct SlowClientTests {
         #expect(server.server.counts.timedOut == 0)
     }
 
+    @Test(arguments: [
+        "GET /a HTTP/1.1\r\nHost: h\r\n\r\n", "GET /a HTTP/1.1\r\nHost: h\r\n", "POST /a HTTP/1.1\r\n", "",
+    ])
+    func `A client that ends its side is let go`(request: String) throws {
+        let server = try EchoServer(Self.quick)
+        for _ in 0..<20 {
+            let client = try #require(server.client())
+            client.write(request)
+            client.finishWriting()
+            let answer = client.readAll()
+            #expect(answer.isClosed && answer.text.hasSuffix(request.hasSuffix("\r\n\r\n") ? "GET /a" : ""))
+        }
+        #expect(holds { server.server.counts.openConnections == 0 } && server.server.counts.timedOut == 0)
+    }
+
     @Test func `A client that takes no answer is cut`() throws {
         let body = [UInt8](repeating: 0x61, count: 16_000_000)
         let server = try EchoServer(Self.quick) { _, responder in responder.answer(HTTPReply(status: 200, body: body)) }

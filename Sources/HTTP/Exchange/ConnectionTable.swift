@@ -70,7 +70,7 @@ final class ConnectionTable: Sendable {
             guard !connection.isClosed else { return }
             connection.enter(.waiting, at: table.tick)
             connection.hasBeenServed = true
-            connection.received = CMicrohttpd_received(connection.descriptor)
+            connection.received = CMicrohttpd_look(connection.descriptor).received
             Self.note(connection, in: &table)
         }
     }
@@ -92,15 +92,19 @@ final class ConnectionTable: Sendable {
     }
 
     private func sweep(_ connection: HTTPConnection, _ table: inout Table) {
-        guard !connection.isClosed else { return }
-        let isLate = table.tick - connection.since >= deadlineTicks
-        switch connection.phase {
-        case .handed: return
-        case .waiting where connection.hasBegun: return connection.enter(.reading, at: table.tick)
-        case .waiting where connection.hasBeenServed: return
-        case .waiting, .reading, .sending: break
+        guard !connection.isClosed, connection.phase != .handed else { return }
+        let socket = CMicrohttpd_look(connection.descriptor)
+        // The library misses the end of a client that comes together with a request, and would wait for the next one.
+        if socket.isLeft != 0, connection.phase != .sending {
+            if connection.turnLeft == connection.turn { return connection.cut() }
+            // What has just come with it is read first.
+            return connection.turnLeft = connection.turn
         }
-        guard isLate else { return }
+        if connection.phase == .waiting {
+            if socket.received > connection.received { return connection.enter(.reading, at: table.tick) }
+            if connection.hasBeenServed { return }
+        }
+        guard table.tick - connection.since >= deadlineTicks else { return }
         table.counts.timedOut += 1
         connection.cut()
     }

@@ -21,6 +21,8 @@ final class HTTPConnection: @unchecked Sendable {
     var hasBeenServed = false
     /// What had come in when the last request had ended.
     var received: UInt64 = 0
+    /// The turn in which the client was first seen to have left.
+    var turnLeft: UInt64?
     /// No more calls on the descriptor: the number may be another connection's by now.
     var isClosed = false
 
@@ -32,11 +34,13 @@ final class HTTPConnection: @unchecked Sendable {
     }
 
     /// Whether bytes have come since the last request ended.
-    var hasBegun: Bool { CMicrohttpd_received(descriptor) > received }
+    var hasBegun: Bool { CMicrohttpd_look(descriptor).received > received }
 
     /// Whether the library has ended the connection by itself, upon bytes that are no request line.
     var wasUnreadable: Bool {
-        !isClosed && (phase == .waiting || phase == .reading) && hasBegun && CMicrohttpd_hasEnded(descriptor) != 0
+        guard !isClosed, phase == .waiting || phase == .reading else { return false }
+        let socket = CMicrohttpd_look(descriptor)
+        return socket.received > received && socket.isEnded != 0
     }
 
     /// Ends the connection; the server's thread sees that and cleans up.
