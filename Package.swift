@@ -18,6 +18,7 @@ let libraries: [Target] = [
     .systemLibrary(name: "CLibCBOR", pkgConfig: "libcbor", providers: [.apt(["libcbor-dev"])]),
     .systemLibrary(name: "CRdkafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"])]),
     .systemLibrary(name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+    .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
 ]
@@ -61,6 +62,8 @@ let modules: [Target] = [
         swiftSettings: strict
     ),
     .target(name: "HTTP", dependencies: ["CMicrohttpd"], swiftSettings: strict),
+    // Calls to a gateway, many at once.
+    .target(name: "HTTPClient", dependencies: ["CCurl"], swiftSettings: strict),
     // REST in front of the topics.
     .target(
         name: "Gateway",
@@ -72,8 +75,8 @@ let modules: [Target] = [
     .target(
         name: "Worker",
         dependencies: [
-            "Gateway", "Broker", "Traffic", "Settings", "HTTP", "Compression", "Kafka", "Pipeline", "Log", "DeviceLab",
-            "AppCheck", "AppAttest", "Crypto", "JSON", "CCrashMark",
+            "Gateway", "Broker", "Traffic", "Settings", "HTTP", "HTTPClient", "Compression", "Kafka", "Pipeline", "Log",
+            "DeviceLab", "AppCheck", "AppAttest", "Crypto", "JSON", "CCrashMark",
         ],
         swiftSettings: strict
     ),
@@ -146,6 +149,7 @@ let tests: [Target] = [
     ),
     .testTarget(name: "CompressionTests", dependencies: ["Compression"], swiftSettings: strict),
     .testTarget(name: "HTTPTests", dependencies: ["HTTP"], swiftSettings: strict),
+    .testTarget(name: "HTTPClientTests", dependencies: ["HTTPClient", "HTTP"], swiftSettings: strict),
     .testTarget(
         name: "GatewayTests",
         dependencies: [
@@ -174,8 +178,9 @@ let tests: [Target] = [
         name: "WorkerTests",
         // The executable is built beside the tests, which start it.
         dependencies: [
-            "attest-worker", "Worker", "Broker", "Traffic", "Settings", "HTTP", "Compression", "Kafka", "Pipeline",
-            "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit", "SimulationKit", "BrokerKit",
+            "attest-worker", "Worker", "Broker", "Traffic", "Settings", "HTTP", "HTTPClient", "Compression", "Kafka",
+            "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit", "SimulationKit",
+            "BrokerKit",
         ],
         // A script, read by path.
         exclude: ["verify_tokens.py"],

@@ -6,13 +6,13 @@ struct ManifestTests {
     private static let house: [String: Set<String>] = [
         "attest-worker": ["Worker"],
         "Worker": [
-            "Gateway", "Broker", "Traffic", "Settings", "HTTP", "Kafka", "Pipeline", "Log", "DeviceLab", "AppCheck",
-            "AppAttest",
-            "Crypto", "CBOR", "JSON", "Compression", "CCrashMark",
+            "Gateway", "Broker", "Traffic", "Settings", "HTTP", "HTTPClient", "Kafka", "Pipeline", "Log", "DeviceLab",
+            "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON", "Compression", "CCrashMark",
         ],
         "Broker": ["Kafka", "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto"],
         "Gateway": ["HTTP", "Kafka", "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON"],
         "HTTP": ["CMicrohttpd"],
+        "HTTPClient": ["CCurl"],
         "Traffic": ["DeviceLab", "Log", "AppCheck", "AppAttest", "Crypto", "JSON"],
         "Compression": ["CZlib", "CZstd"],
         "Settings": ["Compression", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON"],
@@ -28,7 +28,8 @@ struct ManifestTests {
     ]
 
     private static let libraries: Set<String> = [
-        "COpenSSL", "CRdkafka", "CLibCBOR", "CMicrohttpd", "CZlib", "CZstd", "CBatchVerify", "CCrashMark",
+        "COpenSSL", "CRdkafka", "CLibCBOR", "CMicrohttpd", "CCurl", "CZlib", "CZstd", "CBatchVerify",
+        "CCrashMark",
     ]
 
     private func manifest() throws -> Manifest { Manifest(text: try #require(SourceTree.text("Package.swift"))) }

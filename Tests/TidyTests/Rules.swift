@@ -33,6 +33,7 @@ enum Rules {
         "CLibCBOR": ["Sources/CBOR/", "Tests/CBORTests/"],
         "CRdkafka": ["Sources/Kafka/"],
         "CMicrohttpd": ["Sources/HTTP/"],
+        "CCurl": ["Sources/HTTPClient/"],
         "CZlib": ["Sources/Compression/"],
         "CZstd": ["Sources/Compression/"],
         "CCrashMark": ["Sources/Worker/Crash/"],
@@ -42,7 +43,10 @@ enum Rules {
         "Foundation": ["Tests/", "Benchmarks/"],
         "FoundationEssentials": ["Tests/", "Benchmarks/"],
         // The loader of the operator's signing library stands in Signing.
-        "Glibc": shell + ["Sources/Pipeline/Lanes", "Sources/Kafka/", "Sources/HTTP/", "Sources/Crypto/Signing/"],
+        "Glibc": shell + [
+            "Sources/Pipeline/Lanes", "Sources/Kafka/", "Sources/HTTP/", "Sources/HTTPClient/",
+            "Sources/Crypto/Signing/",
+        ],
         "Dispatch": shell + ["Sources/Pipeline/Lanes", "Sources/Traffic/Simulated/"],
         "Testing": ["Tests/"],
     ]
@@ -124,8 +128,8 @@ enum Rules {
 
     private static let unsafeFolders =
         shell + [
-            "Sources/Crypto/", "Sources/CBOR/", "Sources/Kafka/", "Sources/HTTP/", "Sources/Pipeline/Lanes",
-            "Sources/JSON/", "Sources/Compression/",
+            "Sources/Crypto/", "Sources/CBOR/", "Sources/Kafka/", "Sources/HTTP/", "Sources/HTTPClient/",
+            "Sources/Pipeline/Lanes", "Sources/JSON/", "Sources/Compression/",
         ]
 
     /// Unsafe code stays in the modules that own C handles, in the lanes, and in JSON's byte scans (the hot path).

@@ -1,0 +1,187 @@
+import Foundation
+import HTTP
+import Testing
+
+@testable import HTTPClient
+
+@Suite("Calls of the HTTP client", .timeLimit(.minutes(2)))
+struct HTTPClientTests {
+    private static func echo(_ call: HTTPCall, _ responder: any HTTPResponder) {
+        responder.answer(HTTPReply(status: 200, headers: [("X-Request-Id", "id-\(call.body.count)")], body: call.body))
+    }
+
+    @Test func `Two hundred calls at once each get their own answer`() throws {
+        let lab = try ClientLab(handler: Self.echo)
+        for tag in 0..<UInt64(200) {
+            let call = ClientCall(tag: tag, method: .post, url: lab.url("/echo"), body: Array("call \(tag)".utf8))
+            lab.client.enqueue(call)
+        }
+        #expect(lab.client.openCalls == 200)
+        let endings = lab.endings(200)
+        #expect(Set(endings.map(\.tag)) == Set(0..<200) && endings.count == 200)
+        #expect(endings.allSatisfy { $0.answer?.body == Array("call \($0.tag)".utf8) && $0.status == 200 })
+        #expect(endings.allSatisfy { $0.microseconds > 0 } && lab.client.openCalls == 0)
+    }
+
+    @Test func `Calls one after the other share a connection, and a limit holds for many at once`() throws {
+        var options = ClientOptions()
+        options.connections = 3
+        let lab = try ClientLab(options, handler: Self.echo)
+        for tag in 0..<UInt64(5) {
+            lab.client.enqueue(ClientCall(tag: tag, method: .post, url: lab.url("/one"), body: [1]))
+            #expect(lab.endings(1).first?.status == 200)
+        }
+        #expect(lab.client.connectionsMade == 1)
+        for tag in 0..<UInt64(40) {
+            lab.client.enqueue(ClientCall(tag: tag, method: .post, url: lab.url("/many"), body: [1]))
+        }
+        #expect(lab.endings(40).count { $0.status == 200 } == 40)
+        #expect((2...3).contains(lab.client.connectionsMade))
+    }
+
+    @Test func `A request has the given headers, and no type of its own where none is given`() throws {
+        let lab = try ClientLab(handler: Self.echo)
+        lab.client.enqueue(ClientCall(tag: 1, method: .post, url: lab.url("/v1/a%3Ab:verb?x=1")))
+        let typed = [("Content-Type", "application/json"), ("X-Empty", "")]
+        lab.client.enqueue(
+            ClientCall(tag: 2, method: .post, url: lab.url("/typed"), headers: typed, body: [0x7B, 0x7D])
+        )
+        lab.client.enqueue(ClientCall(tag: 3, method: .get, url: lab.url("/get")))
+        #expect(lab.endings(3).count == 3)
+        let calls = lab.seen.all
+        let first = try #require(calls.first { $0.target == Array("/v1/a%3Ab:verb?x=1".utf8) })
+        #expect(first.method == Array("POST".utf8) && first.body.isEmpty)
+        #expect(first.values("content-type") == [] && first.values("expect") == [])
+        #expect(first.values("content-length") == [Array("0".utf8)])
+        let second = try #require(calls.first { $0.target == Array("/typed".utf8) })
+        #expect(second.values("content-type") == [Array("application/json".utf8)] && second.values("x-empty") == [[]])
+        #expect(second.body == [0x7B, 0x7D])
+        #expect(calls.contains { $0.method == Array("GET".utf8) && $0.body.isEmpty })
+    }
+
+    @Test func `Headers that are asked for are kept, others are not`() throws {
+        var options = ClientOptions()
+        options.headers = ["x-request-id"]
+        let lab = try ClientLab(options, handler: Self.echo)
+        lab.client.enqueue(ClientCall(tag: 1, method: .post, url: lab.url("/"), body: [1, 2, 3]))
+        let answer = try #require(lab.endings(1).first?.answer)
+        #expect(answer.value("x-request-id") == Array("id-3".utf8))
+        #expect(answer.headers.map(\.name) == ["x-request-id"] && answer.value("date") == nil)
+    }
+
+    @Test func `A redirect is an answer and is not followed`() throws {
+        let lab = try ClientLab { call, responder in
+            responder.answer(HTTPReply(status: 307, headers: [("Location", "/elsewhere")]))
+        }
+        lab.client.enqueue(ClientCall(tag: 1, method: .post, url: lab.url("/here"), body: [1]))
+        #expect(lab.endings(1).first?.status == 307)
+        #expect(lab.seen.all.map(\.target) == [Array("/here".utf8)])
+    }
+
+    /// A body of the limit, and one byte more.
+    @Test(arguments: [(1 << 20, true), (1 << 20 + 1, false)])
+    func `A body may be as large as the limit, and no larger`(size: Int, fits: Bool) throws {
+        let lab = try ClientLab { _, responder in
+            responder.answer(HTTPReply(status: 200, body: [UInt8](repeating: 0x61, count: size)))
+        }
+        lab.client.enqueue(ClientCall(tag: 1, method: .get, url: lab.url("/large")))
+        let ending = try #require(lab.endings(1).first)
+        #expect(ending.answer?.body.count == (fits ? size : nil))
+        #expect(ending.failure == (fits ? nil : .tooLarge))
+    }
+
+    @Test func `A call without an answer ends after its time, and the next one is answered`() throws {
+        var options = ClientOptions()
+        options.totalMilliseconds = 300
+        let kept = KeptResponders()
+        let lab = try ClientLab(options) { call, responder in
+            if call.target == Array("/never".utf8) { kept.add(responder) } else { Self.echo(call, responder) }
+        }
+        lab.client.enqueue(ClientCall(tag: 1, method: .post, url: lab.url("/never"), body: [1]))
+        let ending = try #require(lab.endings(1).first)
+        #expect(ending.failure == .timedOut && (250_000...5_000_000).contains(ending.microseconds))
+        lab.client.enqueue(ClientCall(tag: 2, method: .post, url: lab.url("/now"), body: [1]))
+        #expect(lab.endings(1).first?.status == 200)
+        kept.end()
+    }
+
+    @Test func `A port where nothing listens refuses the connection`() throws {
+        let client = try HTTPClient()
+        client.enqueue(ClientCall(tag: 7, method: .post, url: "http://127.0.0.1:1/x", body: [1]))
+        let ending = try #require(ClientLab.endings(client, 1).first)
+        #expect(ending.tag == 7 && ending.failure == .unconnected)
+    }
+
+    /// A URL or header, and whether it may be sent.
+    @Test(
+        arguments: [
+            ("file:///etc/passwd", "X-A", "b"), ("ftp://127.0.0.1/x", "X-A", "b"), ("nonsense://x", "X-A", "b"),
+            ("http://127.0.0.1:1/\r\nX: y", "X-A", "b"), ("http://127.0.0.1:1/", "X-A", "b\r\nX-B: c"),
+            ("http://127.0.0.1:1/", "X-A:", "b"), ("http://127.0.0.1:1/", "", "b"),
+            ("http://127.0.0.1:1/", "X-A", "b\0"),
+        ]
+    )
+    func `A call that is no plain HTTP is refused before anything is sent`(
+        url: String,
+        name: String,
+        value: String
+    )
+        throws
+    {
+        let client = try HTTPClient()
+        client.enqueue(ClientCall(tag: 1, method: .get, url: url, headers: [(name, value)]))
+        #expect(ClientLab.endings(client, 1).first?.failure == .invalid)
+        #expect(client.openCalls == 0)
+    }
+
+    @Test func `A call that is given up has no ending, and the others have theirs`() throws {
+        let kept = KeptResponders()
+        let lab = try ClientLab { call, responder in
+            if call.target == Array("/never".utf8) { kept.add(responder) } else { Self.echo(call, responder) }
+        }
+        lab.client.enqueue(ClientCall(tag: 1, method: .post, url: lab.url("/never"), body: [1]))
+        lab.client.enqueue(ClientCall(tag: 2, method: .post, url: lab.url("/now"), body: [1]))
+        #expect(lab.endings(1).map(\.tag) == [2])
+        lab.client.cancel(1)
+        #expect(lab.client.openCalls == 0 && lab.client.poll(milliseconds: 20) == [])
+        kept.end()
+    }
+
+    @Test func `A client goes away with calls open`() throws {
+        let kept = KeptResponders()
+        let lab = try ClientLab { _, responder in kept.add(responder) }
+        var client: HTTPClient? = try HTTPClient()
+        for tag in 0..<UInt64(20) {
+            client?.enqueue(ClientCall(tag: tag, method: .post, url: lab.url("/never"), body: [1]))
+        }
+        for _ in 0..<200 where lab.seen.all.count < 20 { _ = client?.poll(milliseconds: 10) }
+        #expect(lab.seen.all.count == 20)
+        client = nil
+        kept.end()
+        lab.client.enqueue(ClientCall(tag: 1, method: .get, url: lab.url("/never")))
+        for _ in 0..<200 where lab.seen.all.count < 21 { _ = lab.client.poll(milliseconds: 10) }
+        #expect(lab.seen.all.count == 21)
+        kept.end()
+    }
+
+    @Test func `An authorities file that is absent makes no connection`() throws {
+        let lab = try ClientLab(handler: Self.echo)
+        var options = ClientOptions()
+        options.authorities = "/nowhere/ca.pem"
+        let client = try HTTPClient(options)
+        client.enqueue(ClientCall(tag: 1, method: .get, url: "https://127.0.0.1:\(lab.server.port)/"))
+        #expect(ClientLab.endings(client, 1).first?.failure == .unconnected)
+    }
+}
+
+/// Responders whose calls wait.
+final class KeptResponders: @unchecked Sendable {
+    private let lock = NSLock()
+    private var responders: [any HTTPResponder] = []
+
+    func add(_ responder: any HTTPResponder) { lock.withLock { responders.append(responder) } }
+
+    func end() {
+        for responder in lock.withLock({ responders }) { responder.answer(HTTPReply(status: 503)) }
+    }
+}
