@@ -34,6 +34,8 @@ package struct StockCall: Sendable, Equatable {
         package let value: String
     }
 
+    package var verb: String { kind.verb }
+
     /// `installation-id` always, `handshake` where an attestation will follow the challenge.
     package var headers: [Header] {
         let installation = Header(name: "installation-id", value: installationID)

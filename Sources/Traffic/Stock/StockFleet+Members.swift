@@ -6,12 +6,14 @@ extension StockFleet {
     ///
     /// - Parameters:
     ///   - wishes: of each member; OAuth clients get limited-use wishes only.
+    ///   - checksTokens: whether the apps' backends use limited-use tokens up.
     package static func members(
         _ apps: [SimulatedApp],
         ca: LabCA,
         devices: Int,
         seed: UInt64,
-        wishes: [StockMember.Wish]
+        wishes: [StockMember.Wish],
+        checksTokens: Bool = true
     ) -> [StockMember] {
         var settings = SimulationSettings(devices: devices, records: devices)
         settings.seed = seed
@@ -28,7 +30,8 @@ extension StockFleet {
             return StockMember(
                 client: StockClient(device.model, resource: resource, seed: device.seed),
                 app: app,
-                wishes: choice == 0 ? wishes : wishes.map { _ in .limitedUse }
+                wishes: choice == 0 ? wishes : wishes.map { _ in .limitedUse },
+                checksTokens: checksTokens
             )
         }
     }

@@ -37,6 +37,13 @@ package final class StockFleet {
     /// Whether a call has no answer yet.
     package var isWaiting: Bool { !open.isEmpty }
 
+    /// When the first client asks again; nil while one of them has a call open or due.
+    package var silentUntil: EvaluationTime? {
+        guard open.isEmpty, outbox.isEmpty else { return nil }
+        let ends = members.filter { !$0.wishes.isEmpty }.map(\.notBefore)
+        return ends.min { $0.milliseconds < $1.milliseconds }
+    }
+
     /// Closes the link.
     package func close() throws { try link.close() }
 
@@ -52,8 +59,11 @@ package final class StockFleet {
         try send(at: now)
         for answer in try link.poll(milliseconds: milliseconds) {
             guard let waiting = open.removeValue(forKey: answer.id) else { continue }
-            answers += 1
-            let next = members[waiting.member].answer(answer, to: waiting.call, at: now, &tally)
+            if !answer.isLost { answers += 1 }
+            let next =
+                answer.isLost
+                ? members[waiting.member].lose(answer, to: waiting.call, at: now, &tally)
+                : members[waiting.member].answer(answer, to: waiting.call, at: now, &tally)
             if let next { outbox.append((waiting.member, next)) }
         }
         for (id, waiting) in open where now.milliseconds - waiting.since.milliseconds > Self.patience {

@@ -14,9 +14,9 @@ package protocol StockLink: AnyObject {
 /// The answer to one call.
 package struct LinkAnswer {
     let id: String
-    /// As the result has it.
+    /// As the result or the gateway has it; 0 = no answer came, and none will.
     let status: Int
-    /// Of a refusal.
+    /// Of a refusal: its reason where the link sees it, else what HTTP says.
     let reason: String?
     /// The REST answer; empty for a refusal.
     let body: [UInt8]
@@ -24,4 +24,11 @@ package struct LinkAnswer {
     package init(id: String, status: Int, reason: String?, body: [UInt8]) {
         (self.id, self.status, self.reason, self.body) = (id, status, reason, body)
     }
+
+    /// A call whose connection broke, or was never made.
+    package static func lost(_ id: String, reason: String) -> LinkAnswer {
+        LinkAnswer(id: id, status: 0, reason: reason, body: [])
+    }
+
+    var isLost: Bool { status == 0 }
 }

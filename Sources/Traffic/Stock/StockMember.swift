@@ -15,14 +15,22 @@ package struct StockMember {
         case limitedUse
     }
 
-    /// A record for the requests topic, and which side waits for its answer.
+    /// A record for the requests topic, the same call over HTTP, and which side waits for its answer.
     package struct Call {
         package enum Asker { case sdk, backend(uses: Int) }
 
         package let key: [UInt8]?
         package let value: [UInt8]
         package let headers: [RecordHeader]
+        package let web: WebCall
+        package let verb: String
         package let asker: Asker
+        /// The caller's key, which the artifact of its attestation names.
+        package var keyID: [UInt8]?
+        /// The `sub` of its token; nil = not known here.
+        package var subject: String?
+        /// Whether another call may get the same token.
+        package var mayShareToken = false
 
         /// Whether a 200 comes with a record on the tokens topic.
         package var hasToken: Bool { if case .sdk = asker { true } else { false } }
@@ -30,20 +38,24 @@ package struct StockMember {
 
     /// How far before its end a token is nearly expired, in milliseconds: less than the SDK's own bound.
     private static let nearEnd: Int64 = 60_000
+    /// An app's before it asks again where the SDK has no rule, in milliseconds.
+    private static let pause: Int64 = 1000
 
     package private(set) var client: StockClient
     let app: RegisteredApp
+    /// Whether the backend checks limited-use tokens.
+    private let checksTokens: Bool
     /// Wishes not fulfilled yet.
     private(set) var wishes: [Wish]
     private(set) var current: Wish?
     private(set) var session: StockToken?
     /// No wish before this time: the SDK backs off.
-    private var notBefore = EvaluationTime(milliseconds: 0)
+    private(set) var notBefore = EvaluationTime(milliseconds: 0)
     /// The limited-use token that the backend has.
     private var presented: [UInt8] = []
 
-    package init(client: StockClient, app: RegisteredApp, wishes: [Wish]) {
-        (self.client, self.app, self.wishes) = (client, app, wishes)
+    package init(client: StockClient, app: RegisteredApp, wishes: [Wish], checksTokens: Bool = true) {
+        (self.client, self.app, self.wishes, self.checksTokens) = (client, app, wishes, checksTokens)
     }
 
     /// Begins the next wish where none is open. - Returns: the call that it needs, if any.
@@ -73,6 +85,11 @@ package struct StockMember {
             return handle(client.answer(status: answer.status, body: answer.body, at: time), at: time, &tally)
         case .backend(let uses):
             let isConsumed = answer.body == Array(#"{"alreadyConsumed":true}"#.utf8)
+            // A gateway or worker that could not answer: the backend gives up this token.
+            guard answer.status < 500 else {
+                current = nil
+                return nil
+            }
             tally.checks += 1
             if answer.status != 200 || isConsumed != (uses > 0) {
                 tally.faults.append(
@@ -98,16 +115,22 @@ package struct StockMember {
         return handle(client.disconnect(at: time), at: time, &tally)
     }
 
+    /// The open call's connection broke: the app asks again a little later.
+    mutating func lose(
+        _ answer: LinkAnswer,
+        to call: Call,
+        at time: EvaluationTime,
+        _ tally: inout StockTally
+    ) -> Call? {
+        tally.broken[answer.reason ?? "", default: 0] += 1
+        let next = disconnect(call, at: time, &tally)
+        notBefore = EvaluationTime(milliseconds: time.milliseconds + Self.pause)
+        return next
+    }
+
     /// - Returns: the next call, if any.
     private mutating func handle(_ reply: StockReply, at time: EvaluationTime, _ tally: inout StockTally) -> Call? {
-        var next = reply.call.map { call in
-            Call(
-                key: call.keyID?.recordKey,
-                value: call.value,
-                headers: call.headers.map { RecordHeader($0.name, $0.value) },
-                asker: .sdk
-            )
-        }
+        var next = reply.call.map(record)
         for outcome in reply.outcomes {
             switch outcome {
             case .token(let token), .cached(let token): next = fulfil(token, &tally)
@@ -115,11 +138,27 @@ package struct StockMember {
             case .refused: postpone(time)
             case .unreadable(let problem):
                 tally.faults.append("an answer cannot be read: \(problem)")
-                postpone(EvaluationTime(milliseconds: time.milliseconds + 1000))
+                postpone(EvaluationTime(milliseconds: time.milliseconds + Self.pause))
             case .disconnected: postpone(time)
             }
         }
         return next
+    }
+
+    private func record(_ call: StockCall) -> Call {
+        let isApp = client.resource.hasPrefix("projects/")
+        var record = Call(
+            key: call.keyID?.recordKey,
+            value: call.value,
+            headers: call.headers.map { RecordHeader($0.name, $0.value) },
+            web: WebCall(call, of: app, isOAuthClient: !isApp),
+            verb: call.verb,
+            asker: .sdk
+        )
+        record.keyID = call.keyID?.bytes
+        record.subject = isApp ? app.appID : nil
+        record.mayShareToken = app.tokens.sharedSessionTokens && current != .limitedUse
+        return record
     }
 
     /// Puts the present wish back, for later.
@@ -138,11 +177,12 @@ package struct StockMember {
             if session != token { tally.refreshed += 1 }
         case .limitedUse:
             tally.limitedUse += 1
+            guard checksTokens else { break }
             presented = Array(token.text.utf8)
             return check(presented, uses: 0)
         case nil: break
         }
-        session = token
+        if wish != .limitedUse { session = token }
         current = nil
         return nil
     }
@@ -155,13 +195,23 @@ package struct StockMember {
         var body = StockBody()
         body.add("app_check_token", text: token)
         var random = SeededRandom(seed: 0)
+        let content = body.bytes(using: &random)
+        let verb = Method.verifyAppCheckToken.rawValue
+        let path = "v1beta/projects/\(app.projectID ?? app.projectNumber):\(verb)"
         var json = JSONWriter(capacity: 1024)
         json.beginObject()
         json.key("path")
-        json.string("v1beta/projects/\(app.projectID ?? app.projectNumber):\(Method.verifyAppCheckToken.rawValue)")
+        json.string(path)
         json.key("body")
-        json.raw(body.bytes(using: &random))
+        json.raw(content)
         json.endObject()
-        return Call(key: id, value: json.takeBytes(), headers: [], asker: .backend(uses: uses))
+        return Call(
+            key: id,
+            value: json.takeBytes(),
+            headers: [],
+            web: WebCall(path: "/" + path, body: content),
+            verb: verb,
+            asker: .backend(uses: uses)
+        )
     }
 }

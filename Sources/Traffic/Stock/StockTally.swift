@@ -11,8 +11,10 @@ package struct StockTally {
     package var consumed = 0
     /// By reason.
     package var refused: [String: Int] = [:]
-    /// Calls that got no answer for as long as an app waits.
+    /// Calls without an answer: none came for as long as an app waits, or the connection broke.
     package var lost = 0
+    /// Those whose connection broke, by the cause.
+    package var broken: [String: Int] = [:]
     /// Answers that no stock client can use.
     package var faults: [String] = []
     /// Tokens that the clients were given.

@@ -1,0 +1,70 @@
+internal import AppAttest
+internal import AppCheck
+internal import DeviceLab
+
+/// A call as its client sends it to a gateway: always a POST.
+package struct WebCall: Sendable, Equatable {
+    /// With the leading slash, escaped, without host.
+    package let path: String
+    package let headers: [Header]
+    /// Empty for a challenge.
+    package let body: [UInt8]
+
+    package struct Header: Sendable, Equatable {
+        package let name: String
+        package let value: String
+
+        package init(_ name: String, _ value: String) { (self.name, self.value) = (name, value) }
+    }
+
+    private static let json = Header("Content-Type", "application/json")
+
+    /// A call of the iOS SDK; an own hook of the app adds the headers for the rollout.
+    ///
+    /// Source: google/app-check, GACAppAttestAPIService.m and GACAppCheckAPIService.m.
+    init(_ call: StockCall, of app: RegisteredApp, isOAuthClient: Bool) {
+        path = Self.escape(call.path)
+        body = call.body ?? []
+        var headers: [Header] = []
+        // Google Sign-In has no key.
+        if !isOAuthClient, let key = app.apiKeys?.min(by: ExactText.isBefore) {
+            headers.append(Header("X-Goog-Api-Key", key.shown))
+        }
+        if let bundle = Self.bundle(of: app) { headers.append(Header("X-Ios-Bundle-Identifier", bundle)) }
+        if call.body != nil { headers.append(Self.json) }
+        headers.append(Header("X-Installation-Id", call.installationID))
+        if call.kind == .challengeForAttestation { headers.append(Header("X-App-Attest-Handshake", "attestation")) }
+        self.headers = headers
+    }
+
+    /// A call of the app's backend, which authenticates itself.
+    init(path: String, body: [UInt8]) {
+        self.path = Self.escape(path)
+        self.body = body
+        headers = [Self.json]
+    }
+
+    /// The App ID behind the team's id.
+    private static func bundle(of app: RegisteredApp) -> String? {
+        guard let id = app.expectations.appIDs.first?.text, let dot = id.firstIndex(of: ".") else { return nil }
+        return String(id[id.index(after: dot)...])
+    }
+
+    /// As `NSURL` does: what RFC 3986 allows in a path stays as it is, the colons of app ids included.
+    static func escape(_ path: String) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var bytes: [UInt8] = []
+        for byte in path.utf8 {
+            if allowed.contains(byte) {
+                bytes.append(byte)
+            } else {
+                bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static let allowed = Set(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@/".utf8
+    )
+}
