@@ -44,7 +44,16 @@ struct Demo {
         )
         try publish(traffic, access, configuration)
         let fleet = try stockFleet(directory, configuration, access, partitions)
-        let tally = try work(traffic.items.count, fleet, loaded, access, partitions)
+        let notices = NoticeBoard()
+        let web = try DemoGateway(
+            loaded,
+            ca: try NewConfiguration.authority(of: directory),
+            clients: Self.stockClients,
+            properties: readerProperties(access),
+            partitions: partitions,
+            say: notices.post
+        )
+        let tally = try work(traffic.items.count, fleet, web, loaded, access, partitions, notices)
         let reader = DemoReader(
             properties: readerProperties(access),
             topics: configuration.topics,
@@ -58,7 +67,7 @@ struct Demo {
         let code = DemoAccount(traffic: traffic, outputs: outputs, tally: tally, partitions: partitions)
             .print(on: console)
         let exchange = DemoExchange(fleet: fleet, keySet: loaded.keys.rings.tokens.jsonWebKeySet)
-        return max(code, exchange.print(on: console))
+        return max(code, exchange.print(on: console), web.print(on: console))
     }
 
     /// Stock clients of the configuration's app, which wait for the worker's answers.
@@ -108,14 +117,15 @@ struct Demo {
     private func work(
         _ count: Int,
         _ fleet: StockFleet,
+        _ web: DemoGateway,
         _ loaded: LoadedConfiguration,
         _ access: BrokerAccess,
-        _ partitions: Int32
+        _ partitions: Int32,
+        _ notices: NoticeBoard
     ) throws
         -> LoopTally
     {
         let configuration = loaded.configuration
-        let notices = NoticeBoard()
         let factory = try LaneFactory(configuration) { notices.post($0) }
         let driver = LoopDriver(idleWaitMilliseconds: 50)
         let log = try KafkaRecordLog(exactlyOnce: access.settings)
@@ -138,20 +148,28 @@ struct Demo {
             // The group forms for seconds; a pipe needs no bar.
             if console.isTerminal { meter.update(min(count, tally.requests)) }
             for line in notices.take() { console.printError("\(AttestWorker.name): \(line)") }
-            do { try serve(fleet) } catch { trouble = error }
-            let isDone = fleet.isDone && tally.requests >= count + fleet.tally.calls
+            do { try serve(fleet, web) } catch { trouble = error }
+            let isServed = fleet.isDone && web.fleet.isDone
+            let isDone = isServed && tally.requests >= count + fleet.tally.calls + web.records
             if isDone || trouble != nil || ContinuousClock.now > deadline { driver.stop() }
         }
         if let trouble { throw trouble }
         try fleet.close()
+        try web.close()
         try log.close()
         return loop.tally
     }
 
     /// Runs the clients on this thread; the worker goes on meanwhile on its own.
-    private func serve(_ fleet: StockFleet) throws {
+    private func serve(_ fleet: StockFleet, _ web: DemoGateway) throws {
         let end = ContinuousClock.now + Self.turn
-        while !fleet.isDone, ContinuousClock.now < end { try fleet.step(at: Self.now, milliseconds: 5) }
+        while ContinuousClock.now < end {
+            guard !fleet.isDone || !web.fleet.isDone else { return }
+            // Once the worker answers, so that no call waits for the group's forming.
+            let isAnswered = fleet.tally.sessions > 0
+            if isAnswered, !web.fleet.isDone { try web.step(at: Self.now, milliseconds: fleet.isDone ? 5 : 0) }
+            if !fleet.isDone { try fleet.step(at: Self.now, milliseconds: 5) }
+        }
     }
 
     private static var now: EvaluationTime {

@@ -15,9 +15,12 @@ extension SimulateCommand {
 
         /// After this long without an answer no worker is assumed to be running.
         private static let patience = Duration.seconds(60)
+        /// Clients that all back off for longer than this, in milliseconds, are not waited for.
+        private static let longestSilence: Int64 = 60_000
         /// A handshake; every other wish takes two calls, and a limited-use token two more for its checks.
         private static let fewestCalls = 2
 
+        /// Over the topics.
         func run(
             _ configuration: Configuration,
             _ apps: [SimulatedApp],
@@ -36,6 +39,41 @@ extension SimulateCommand {
                 partitions: partitions,
                 rate: rate
             )
+            return try serve(members, link, &meter)
+        }
+
+        /// Over HTTP.
+        func run(
+            _ target: GatewayTarget,
+            connections: Int,
+            _ apps: [SimulatedApp],
+            _ ca: LabCA,
+            _ meter: inout ProgressMeter
+        ) throws -> (StockTally, LinkAccount) {
+            let members = StockFleet.members(
+                apps,
+                ca: ca,
+                devices: devices,
+                seed: seed,
+                wishes: wishes,
+                checksTokens: target.secret != nil
+            )
+            let link = try HTTPStockLink(target, connections: OpenFiles.raise(for: connections), rate: rate)
+            if let failure = link.probe() {
+                throw CommandFault(
+                    "\(target.base) does not answer (\(failure)): start \(AttestWorker.name) gateway, or name its "
+                        + "address with --via."
+                )
+            }
+            let tally = try serve(members, link, &meter)
+            return (tally, link.account)
+        }
+
+        private func serve(
+            _ members: [StockMember],
+            _ link: any StockLink,
+            _ meter: inout ProgressMeter
+        ) throws -> StockTally {
             let fleet = StockFleet(members, link: link, prefix: "stock-\(seed)-\(UInt64.random(in: 0...UInt64.max))")
             fleet.limit = records
             try serve(fleet, &meter)
@@ -55,13 +93,41 @@ extension SimulateCommand {
                 let now = EvaluationTime(milliseconds: WallClock.milliseconds())
                 try fleet.step(at: now, milliseconds: 20)
                 meter.update(fleet.tally.calls)
+                try Self.check(fleet.silentUntil, fleet.tally, now)
                 // Paced clients, and clients that back off, do not wait for an answer.
-                if fleet.answers != progress || !fleet.isWaiting { (progress, lastProgress) = (fleet.answers, .now) }
+                let isResting = !fleet.isWaiting && fleet.tally.broken.isEmpty
+                if fleet.answers != progress || isResting { (progress, lastProgress) = (fleet.answers, .now) }
                 guard ContinuousClock.now - lastProgress < Self.patience else {
-                    throw CommandFault("no answer within 60 s: start \(AttestWorker.name) run on this configuration.")
+                    let cause = fleet.tally.broken.keys.min().map { " (\($0))" } ?? ""
+                    throw CommandFault(
+                        "no answer within 60 s\(cause): start \(AttestWorker.name) run on this configuration."
+                    )
                 }
             }
         }
+
+        /// A 404 keeps a stock client silent for a day: the run does not wait for that.
+        private static func check(
+            _ end: EvaluationTime?,
+            _ tally: StockTally,
+            _ now: EvaluationTime
+        ) throws(CommandFault) {
+            guard let end, end.milliseconds - now.milliseconds > longestSilence else { return }
+            let seconds = (end.milliseconds - now.milliseconds) / 1000
+            let refused = tally.refused.sorted { $0.key < $1.key }.map { "\($0.value.grouped) \($0.key)" }
+            throw CommandFault(
+                "every stock client keeps silent for \(Int(seconds).grouped) s or more after \(tally.calls.grouped) "
+                    + "calls, as the SDK does; refused: \(refused.joined(separator: ", "))."
+            )
+        }
+    }
+
+    /// Throws if a client was given what is another's.
+    static func account(_ account: LinkAccount) throws(CommandFault) {
+        guard let first = account.crossings.first else { return }
+        throw CommandFault(
+            "\(account.crossings.crossings.grouped) answers belong to another call; the first: \(first)."
+        )
     }
 
     /// The outcome of the clients as lines; throws if an answer is unusable.

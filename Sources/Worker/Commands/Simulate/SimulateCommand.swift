@@ -24,7 +24,11 @@ extension Command {
             .value("--rate", "R", "records are 1/R s apart (1 ms); with --publish, R records are sent each second"),
             .value("--output", "CAPTURE", "write a capture to this file, '-' for standard output"),
             .flag("--publish", "send to the requests topic; the devices' clock is the wall clock"),
-            .flag("--live", "with --publish: stock clients that wait for a running worker's answers"),
+            .flag("--live", "with --publish or --via: stock clients that wait for a running worker's answers"),
+            .value("--via", "URL", "with --live: the clients call a gateway at this address"),
+            .value("--verifier-secret", "FILE", "with --via: the bearer secret of the apps' backends, one line"),
+            .value("--ca-file", "FILE", "with --via: PEM certificates that are trusted instead of the system's"),
+            .value("--connections", "N", "with --via: open connections at a time, 1 to 60000 (--devices)"),
         ],
         notes: """
             Captures are made for a topic of \(SimulationSettings.capturePartitions) partitions, chosen by murmur2. Each
@@ -33,7 +37,9 @@ extension Command {
             verifyAppCheckToken) are sealed with DIR's own keys, as if a worker had answered before, so the capture is
             self-contained. Tokens of ES256 apps are random, so the bytes of their checks differ from run to run. With
             --live nothing is sealed here: clients that behave like Google's SDK go from challenge to attestation,
-            assertions and limited-use tokens with a running worker's answers, until M calls are made.
+            assertions and limited-use tokens with a running worker's answers, until M calls are made. With --via they
+            make HTTP calls to a gateway, as the SDK does, and kafka.properties is not needed; without
+            --verifier-secret the apps' backends check no tokens. It exits 1 if an answer was another call's.
             """,
         run: { try SimulateCommand($0, $1).run() }
     )
@@ -45,15 +51,17 @@ struct SimulateCommand {
         case capture(path: String)
         case topic
         case live
+        case gateway(GatewayTarget)
     }
 
     private let directory: String
     private let makesConfiguration: Bool
     private let target: Target
     private let console: Console
+    private let connections: Int
     private var settings: SimulationSettings
 
-    init(_ arguments: Arguments, _ console: Console) throws(UsageFault) {
+    init(_ arguments: Arguments, _ console: Console) throws {
         self.console = console
         directory = try arguments.required("--config")
         makesConfiguration = arguments.has("--new-config")
@@ -65,6 +73,7 @@ struct SimulateCommand {
         guard records >= devices else {
             throw UsageFault("--records must be at least --devices (\(devices)): each device attests once.")
         }
+        connections = try arguments.integer("--connections", in: 1...60_000) ?? min(devices, 60_000)
         settings = SimulationSettings(devices: devices, records: records)
         settings.verbs = try Self.verbs(arguments)
         settings.faultShare = try arguments.number("--faults", in: 0...1) ?? 0
@@ -77,9 +86,20 @@ struct SimulateCommand {
         if makesConfiguration {
             try NewConfiguration.write(to: directory, remedy: "omit --new-config to use it, or name another directory.")
         }
-        let configuration = try Configuration.load(directory: directory)
+        var files = ConfigurationFiles(directory: directory)
+        // Clients of a gateway know no broker.
+        if case .gateway = target { files.replacing["kafka.properties"] = [] }
+        let configuration = try Configuration.load(files)
         let ca = try NewConfiguration.authority(of: directory)
         let apps = try apps(of: configuration)
+        switch target {
+        case .live: return try live(configuration, apps, ca)
+        case .gateway(let target): return try live(target, apps, ca)
+        case .capture, .topic: return try make(configuration, apps, ca)
+        }
+    }
+
+    private func make(_ configuration: Configuration, _ apps: [SimulatedApp], _ ca: LabCA) throws -> Int32 {
         var settings = settings
         if configuration.challenges.mode == .sealed {
             settings.challengeLife = configuration.challenges.ttlMilliseconds
@@ -96,10 +116,10 @@ struct SimulateCommand {
             ),
             lanes: Self.lanes
         )
-        switch target {
-        case .capture(let path): try write(traffic, to: path)
-        case .topic: try publish(traffic, configuration)
-        case .live: try live(configuration, apps, ca)
+        if case .capture(let path) = target {
+            try write(traffic, to: path)
+        } else {
+            try publish(traffic, configuration)
         }
         return ExitCode.done
     }
@@ -108,13 +128,19 @@ struct SimulateCommand {
 
     private static var now: Int64 { WallClock.milliseconds() }
 
-    private static func target(_ arguments: Arguments) throws(UsageFault) -> Target {
+    private static func target(_ arguments: Arguments) throws -> Target {
+        let gateway = try GatewayTarget(arguments)
+        if gateway != nil, !arguments.has("--live") {
+            throw UsageFault("--via needs --live: only stock clients use HTTP.")
+        }
         if arguments.has("--live") {
             for name in ["--output", "--verbs", "--faults", "--start"] where arguments.has(name) {
                 throw UsageFault("\(name) cannot be used with --live: the worker's answers decide what is sent.")
             }
-            guard arguments.has("--publish") else { throw UsageFault("--live needs --publish.") }
-            return .live
+            guard arguments.has("--publish") != (gateway != nil) else {
+                throw UsageFault("--live needs --publish or --via URL, and not both.")
+            }
+            return gateway.map(Target.gateway) ?? .live
         }
         switch (arguments.string("--output"), arguments.has("--publish")) {
         case (let path?, false): return .capture(path: path)
@@ -181,19 +207,31 @@ struct SimulateCommand {
         console.print(line)
     }
 
-    private func live(_ configuration: Configuration, _ apps: [SimulatedApp], _ ca: LabCA) throws {
-        let live = Live(
-            devices: settings.devices,
-            records: settings.records,
-            seed: settings.seed,
-            rate: settings.rate
-        )
+    private var clients: Live {
+        Live(devices: settings.devices, records: settings.records, seed: settings.seed, rate: settings.rate)
+    }
+
+    private func live(_ configuration: Configuration, _ apps: [SimulatedApp], _ ca: LabCA) throws -> Int32 {
         var meter = ProgressMeter("simulate", unit: "calls", total: settings.records, console: console)
         let tally = try CommandFault.explaining("cannot reach the topics", by: \.description) {
-            try live.run(configuration, apps, ca, &meter)
+            try clients.run(configuration, apps, ca, &meter)
         }
         meter.finish()
         for line in try Self.account(tally, devices: settings.devices) { say(line) }
+        return ExitCode.done
+    }
+
+    private func live(_ target: GatewayTarget, _ apps: [SimulatedApp], _ ca: LabCA) throws -> Int32 {
+        if target.secret == nil {
+            console.printError("simulate: without --verifier-secret no token is checked: only the SDK's calls are made")
+        }
+        var meter = ProgressMeter("simulate", unit: "calls", total: settings.records, console: console)
+        let (tally, account) = try clients.run(target, connections: connections, apps, ca, &meter)
+        meter.finish()
+        for line in account.lines { say(line) }
+        try Self.account(account)
+        for line in try Self.account(tally, devices: settings.devices) { say(line) }
+        return ExitCode.done
     }
 
     private func publish(_ traffic: SimulatedTraffic, _ configuration: Configuration) throws {

@@ -1,0 +1,105 @@
+internal import Broker
+internal import HTTPClient
+internal import JSON
+internal import Traffic
+
+/// Stock clients over HTTP: their calls go to a gateway, and no answer may be another call's.
+final class HTTPStockLink: StockLink {
+    private static let requestID = "x-request-id"
+    /// URLSession's default: after this the SDK sees a broken connection.
+    private static let patienceMilliseconds = 60_000
+    private static let probeMilliseconds = 10_000
+    private static let longestStatus = 40
+
+    private let target: GatewayTarget
+    private let client: HTTPClient
+    private var pacer: Pacer
+    private var open: [UInt64: (id: String, call: StockMember.Call)] = [:]
+    private var tags: [String: UInt64] = [:]
+    private var lastTag: UInt64 = 0
+    private(set) var account = LinkAccount()
+
+    /// - Parameters:
+    ///   - connections: open at a time, at most.
+    ///   - rate: calls per second; nil = as the answers come.
+    init(_ target: GatewayTarget, connections: Int, rate: Double? = nil) throws(ClientFailure) {
+        self.target = target
+        var options = ClientOptions()
+        options.connections = connections
+        options.totalMilliseconds = Self.patienceMilliseconds
+        options.headers = [Self.requestID]
+        options.authorities = target.authorities
+        client = try HTTPClient(options)
+        pacer = Pacer(recordsPerSecond: rate)
+    }
+
+    /// Asks for the gateway's health, whose answer may be any.
+    ///
+    /// - Returns: why nothing answers there; nil where something does.
+    func probe() -> ClientFailure? {
+        client.enqueue(ClientCall(tag: 0, method: .get, url: target.base + "/healthz"))
+        let deadline = ContinuousClock.now + .milliseconds(Self.probeMilliseconds)
+        while ContinuousClock.now < deadline {
+            guard let ending = client.poll(milliseconds: 100).first else { continue }
+            if case .failed(let failure) = ending.outcome { return failure }
+            return nil
+        }
+        client.cancel(0)
+        return ClientFailure(kind: .timedOut, description: "no answer within 10 s")
+    }
+
+    var isReady: Bool { pacer.millisecondsToWait() == nil }
+
+    func send(_ call: StockMember.Call, id: String) {
+        pacer.count()
+        lastTag += 1
+        tags[id] = lastTag
+        open[lastTag] = (id, call)
+        client.enqueue(target.request(call, tag: lastTag))
+    }
+
+    func poll(milliseconds: Int) -> [LinkAnswer] {
+        client.poll(milliseconds: milliseconds).compactMap { ending in
+            guard let (id, call) = open.removeValue(forKey: ending.tag) else { return nil }
+            tags[id] = nil
+            switch ending.outcome {
+            case .failed(let failure):
+                account.note(failure)
+                return .lost(id, reason: failure.description)
+            case .answered(let answer):
+                account.note(call, answer, requestID: answer.value(Self.requestID), ending.microseconds)
+                return Self.answer(answer, to: call, id: id)
+            }
+        }
+    }
+
+    func forget(_ id: String) {
+        guard let tag = tags.removeValue(forKey: id) else { return }
+        open[tag] = nil
+        client.cancel(tag)
+        account.noteForgotten()
+    }
+
+    func close() { account.connections = client.connectionsMade }
+
+    private static func answer(_ answer: ClientAnswer, to call: StockMember.Call, id: String) -> LinkAnswer {
+        guard answer.status == 200 else {
+            return LinkAnswer(id: id, status: answer.status, reason: reason(answer), body: [])
+        }
+        var body = answer.body
+        if case .backend = call.asker {
+            let isConsumed = (try? JSONDocument(parsing: body).root["alreadyConsumed"]?.bool) == true
+            body = Array((isConsumed ? #"{"alreadyConsumed":true}"# : "{}").utf8)
+        }
+        return LinkAnswer(id: id, status: 200, reason: nil, body: body)
+    }
+
+    /// HTTP has no reason: its status, and the name that the body gives it.
+    static func reason(_ answer: ClientAnswer) -> String {
+        let name = (try? JSONDocument(parsing: answer.body).root["error"]?["status"]?.string) ?? nil
+        guard let name, name.utf8.count <= longestStatus,
+            name.utf8.allSatisfy({ (0x41...0x5A).contains($0) || $0 == UInt8(ascii: "_") })
+        else { return "\(answer.status)" }
+        return "\(answer.status) \(name)"
+    }
+}
