@@ -38,13 +38,14 @@ final class DemoGateway {
             verifiers: try Verifiers(Array("backend \(Self.hex(SHA256.hash(Array(secret.utf8)).bytes))".utf8)),
             keySet: (keySet, try VerificationKeys(jsonWebKeySet: keySet))
         )
-        broker = GatewayBroker(configuration, properties: properties, partitions: partitions, instance: "demo") {
+        let counts = GatewayPartitions(requests: partitions, replies: nil)
+        broker = GatewayBroker(configuration, properties: properties, counts: counts, instance: "demo") {
             say($0.message)
         }
         let world = Gateway.World(
             wallClock: WallClock.milliseconds,
             uptime: { Uptime.milliseconds() ?? 0 },
-            random: SecureRandom.bytes
+            randomBytes: SecureRandom.bytes
         )
         let gateway = Gateway(rules, topics: broker.topics, world: world, outlet: broker.writer)
         self.gateway = gateway

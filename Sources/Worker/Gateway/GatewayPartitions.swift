@@ -10,6 +10,8 @@ struct GatewayPartitions: Equatable, Sendable {
     /// nil = there is no replies topic.
     let replies: Int32?
 
+    init(requests: Int32, replies: Int32?) { (self.requests, self.replies) = (requests, replies) }
+
     /// Asks the broker.
     ///
     /// - Throws: ``CommandFault`` where a topic is missing, or they differ.
