@@ -12,7 +12,13 @@ struct ExchangeEndTests {
         private var list: [any HTTPResponder] = []
 
         func add(_ responder: any HTTPResponder) { lock.withLock { list.append(responder) } }
-        func answer() { lock.withLock { list }.forEach { $0.answer(HTTPReply(status: 200)) } }
+        func answer() {
+            let held = lock.withLock {
+                defer { list = [] }
+                return list
+            }
+            for responder in held { responder.answer(HTTPReply(status: 200)) }
+        }
     }
 
     @Test func `Draining answers end their connections, others go on`() throws {
