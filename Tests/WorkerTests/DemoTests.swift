@@ -21,6 +21,11 @@ struct ProgramTests {
         #expect(demo.output.contains(#"verifyAppCheckToken, {} and then {"alreadyConsumed": true}  12"#))
         #expect(demo.output.contains("Its signature verifies with the key set that jwks prints."))
         #expect(demo.output.contains(#""provider":"device_check_app_attest""#), "an example of a token's claims")
+        #expect(
+            demo.output.contains("The same over HTTP: 12 stock clients") && demo.output.contains("answers: 96 with 200")
+        )
+        #expect(demo.output.contains("12 connections, 0 answers of another call"))
+        #expect(demo.output.contains("> POST /v1/projects/") && demo.output.contains("< HTTP/1.1 200"))
         #expect(!demo.output.contains("eyJraWQiOi") && !demo.output.contains("UNEXPECTED"), "never a token itself")
         #expect(demo.error.isEmpty, "\(demo.error)")
     }
