@@ -51,8 +51,8 @@ enum Rules {
         "Testing": ["Tests/"],
     ]
     private static let shell = [
-        "Sources/Worker/", "Sources/Gateway/", "Sources/Broker/", "Sources/Settings/", "Sources/attest-worker/", "Tests/",
-        "Benchmarks/",
+        "Sources/Worker/", "Sources/Gateway/", "Sources/Broker/", "Sources/Settings/", "Sources/attest-worker/",
+        "Tests/", "Benchmarks/",
     ]
 
     static func imports(of file: SourceFile) -> [(module: String, line: Int, spelling: String)] {

@@ -74,7 +74,7 @@ extension MetricsTests {
         .enabled(if: Prometheus.isInstalled, "prometheus is not installed: Debian's package has that name")
     )
     func `a real Prometheus answers every query of the dashboard from a worker under load`() throws {
-        let (port, own) = (try Self.freePort(), try Self.freePort())
+        let (port, own) = (try Int(BrokerPorts.freePort()), try Int(BrokerPorts.freePort()))
         let workplace = try Self.workplace("dashboard", port: port)
         let prometheus = try Prometheus(scraping: port, on: own, in: workplace.folder)
         let worker = try workplace.start("run", "--instance", "one")

@@ -18,23 +18,6 @@ struct MetricsTests {
         }
     }
 
-    /// A port that was free a moment ago.
-    static func freePort() throws -> Int {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        // A socket address of the stated size, alive during the calls.
-        let isBound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe bind(descriptor, $0, size) == 0 && getsockname(descriptor, $0, &size) == 0
-            }
-        }
-        try #require(isBound)
-        return Int(UInt16(bigEndian: address.sin_port))
-    }
-
     private static func get(_ port: Int, _ path: String) -> (status: String, body: String)? {
         let run = Process()
         let output = Pipe()
@@ -64,7 +47,7 @@ struct MetricsTests {
     }
 
     @Test func `a worker's counts are its topics', and its gauges its partitions'`() throws {
-        let port = try Self.freePort()
+        let port = try Int(BrokerPorts.freePort())
         let workplace = try Self.workplace("metrics", port: port)
         try workplace.publish(2_000)
         let worker = try workplace.start("run", "--instance", "one")
@@ -98,7 +81,7 @@ struct MetricsTests {
     }
 
     @Test func `a killed worker's last scrape counts no more than it has written`() throws {
-        let port = try Self.freePort()
+        let port = try Int(BrokerPorts.freePort())
         let workplace = try Self.workplace("metrics-killed", port: port)
         try workplace.publish(6_000)
         for kill in 1...3 {
@@ -120,7 +103,7 @@ struct MetricsTests {
     }
 
     @Test func `a port in use is a warning, and the work goes on`() throws {
-        let port = try Self.freePort()
+        let port = try Int(BrokerPorts.freePort())
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
         var address = sockaddr_in()

@@ -62,8 +62,9 @@ struct WorldFaultTests {
     /// Several times: a lane at work during the exit must not find its libraries unloaded.
     @Test func `an outage of the only broker is a line at its begin and one at its end, and costs nothing`() throws {
         let cluster: RealCluster = try #require(RealClusterTrait.cluster)
+        let port = try BrokerPorts.freePort()
         let workplace = try ProgramWorkplace("outage", topics: .workplace) {
-            $0.members = #""log": {"format": "json"}, "metrics": {"port": \#((try? MetricsTests.freePort()) ?? 0)},"#
+            $0.members = #""log": {"format": "json"}, "metrics": {"port": \#(port)},"#
         }
         try workplace.publish(500)
         let worker = try workplace.start("run", "--instance", "one")
