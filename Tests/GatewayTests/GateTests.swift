@@ -189,6 +189,18 @@ import Testing
         #expect(rig.records.count == 1)
     }
 
+    @Test func `a flood of such calls leaves 500 events in a second, on all partitions`() throws {
+        let rig = try GatewayRig(app: closed)
+        let target = "/v1/\(ExchangeKit.resource):rollout"
+        for index in 0..<600 { rig.call("GET", target, [("x-installation-id", "i-\(index)")]) }
+        #expect(rig.records.count == 500)
+        #expect(rig.gateway.counts.droppedEvents == 100)
+        #expect(Set(rig.records.map(\.partition)) == Set(0..<GatewayRig.partitions))
+        rig.pass(milliseconds: 1_000)
+        rig.call("GET", target, [("x-installation-id", "i-1")])
+        #expect(rig.records.count == 501)
+    }
+
     @Test func `a device inside the share leaves none`() throws {
         let rig = try GatewayRig(app: { $0.rollout.mode = .off })
         let responder = rig.call("GET", "/v1/\(ExchangeKit.resource):rollout", [("x-installation-id", "i-1")])

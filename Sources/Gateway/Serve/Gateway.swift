@@ -34,8 +34,7 @@ package final class Gateway: Sendable {
         var clock = ReplyClock()
         /// Whether new requests are taken.
         var isOpen = false
-        /// For events, which have no key.
-        var nextPartition: Int32 = 0
+        var events = EventGate()
     }
 
     let topics: GatewayTopics
@@ -111,10 +110,13 @@ package final class Gateway: Sendable {
     /// An event goes to any partition: no order is promised among them.
     func produce(event value: [UInt8]) {
         guard let topic = topics.names.outputs[.events] else { return }
-        let partition = state.withLock { state in
-            state.nextPartition = (state.nextPartition + 1) % topics.partitions
-            return state.nextPartition
+        let second = world.uptime() / 1000
+        let partition = state.withLock { state -> Int32? in
+            let partition = state.events.partition(in: second, of: topics.partitions)
+            if partition == nil { state.counts.droppedEvents += 1 }
+            return partition
         }
+        guard let partition else { return }
         produce(
             OutboundRequest(topic: topic, partition: partition, key: nil, value: value, headers: [], ticket: nil)
         )

@@ -25,7 +25,8 @@ package struct GatewayCounts: Sendable {
     package internal(set) var foreignReplies = 0
     /// Calls whose bundle header is not one of their app's.
     package internal(set) var foreignBundles = 0
-    /// Of the sum that all the waiting calls have.
+    /// Events beyond the limit of one second.
+    package internal(set) var droppedEvents = 0
     package internal(set) var waiting = 0
     package internal(set) var waitingBytes = 0
     /// How far the replies' clock is ahead of ours at least, in milliseconds; negative = behind.

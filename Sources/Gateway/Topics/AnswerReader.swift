@@ -38,10 +38,11 @@ package final class AnswerReader: Sendable {
         // The thread is the reader's one user.
         DispatchQueue(label: "gateway.reader").async {
             do throws(KafkaFault) {
-                let reader = try self.open(at: [:])
+                var positions: [Int32: Int64] = [:]
+                let reader = try self.open(at: &positions)
                 opened.withLock { $0 = .success(()) }
                 bell.signal()
-                self.work(reader)
+                self.work(reader, positions)
             } catch {
                 opened.withLock { $0 = .failure(error) }
                 bell.signal()
@@ -56,29 +57,23 @@ package final class AnswerReader: Sendable {
         _ = ended.wait(timeout: .now() + .seconds(2))
     }
 
-    /// - Parameter positions: known ones; partitions without one are read from their ends.
-    private func open(at positions: [Int32: Int64]) throws(KafkaFault) -> TopicReader {
+    /// - Parameter positions: where partitions are read from; those without one get their ends.
+    private func open(at positions: inout [Int32: Int64]) throws(KafkaFault) -> TopicReader {
         let reader = try TopicReader(properties, topic: topic)
-        var starts: [PartitionOffset] = []
-        for partition in partitions {
-            var start = positions[partition]
-            if start == nil {
-                start = try reader.watermarks(of: partition, timeoutMilliseconds: Self.askMilliseconds).high
-            }
-            starts.append(PartitionOffset(partition: partition, offset: start ?? 0))
+        for partition in partitions where positions[partition] == nil {
+            positions[partition] = try reader.watermarks(of: partition, timeoutMilliseconds: Self.askMilliseconds).high
         }
-        try reader.start(starts)
+        try reader.start(positions.map { PartitionOffset(partition: $0.key, offset: $0.value) })
         return reader
     }
 
-    private func work(_ first: TopicReader) {
-        var reader: TopicReader? = first
-        // Where a new reader goes on.
-        var positions: [Int32: Int64] = [:]
+    /// - Parameter starts: where `first` began: a reader that is made after a fault goes on where the last one was.
+    private func work(_ first: TopicReader, _ starts: [Int32: Int64]) {
+        var (reader, positions): (TopicReader?, [Int32: Int64]) = (first, starts)
         while !isStopping.load(ordering: .relaxed) {
             do throws(KafkaFault) {
                 guard let current = reader else {
-                    reader = try open(at: positions)
+                    reader = try open(at: &positions)
                     continue
                 }
                 let records = try current.poll(

@@ -10,7 +10,8 @@ final class GatewayBroker {
         // A request is sent at once: others that wait for the connection go with it anyway.
         ("linger.ms", "0"),
         // After this a request that was never sent is given up, and its call may be tried again.
-        ("message.timeout.ms", "10000"), ("fetch.error.backoff.ms", "100"), ("reconnect.backoff.max.ms", "2000"),
+        ("message.timeout.ms", "10000"), ("queue.buffering.max.messages", "100000"),
+        ("queue.buffering.max.kbytes", "131072"), ("fetch.error.backoff.ms", "100"), ("reconnect.backoff.max.ms", "2000"),
     ]
 
     let topics: GatewayTopics

@@ -50,6 +50,7 @@ enum GatewayMetricsPage {
             GatewayCounts.Rejection.allCases.map { MetricSample([$0.rawValue], whole: counts.rejections[$0] ?? 0) }
         )
         text.write(.gatewayBundles, [MetricSample(whole: counts.foreignBundles)])
+        text.write(.gatewayDroppedEvents, [MetricSample(whole: counts.droppedEvents)])
         if let offset = counts.clockOffset { text.write(.gatewayClock, [MetricSample(real: Double(offset) / 1000)]) }
     }
 

@@ -49,6 +49,11 @@ extension MetricFamily {
         [],
         "Calls whose `X-Ios-Bundle-Identifier` is no bundle of their app."
     )
+    static let gatewayDroppedEvents = counter(
+        "attest_gateway_dropped_events",
+        [],
+        "Events of devices that were not admitted, beyond 500 in a second: calls alone can cause them."
+    )
     static let gatewayClock = gauge(
         "attest_gateway_clock_offset_seconds",
         [],
@@ -58,7 +63,7 @@ extension MetricFamily {
     static let ofGateway = [
         gatewayRequests, gatewayDuration, gatewayWaiting, gatewayWaitingBytes, gatewayConnections,
         gatewayProduceFailures, gatewayDeadlines, gatewayForeign, gatewayRejected, gatewayMalformed, gatewaySlow,
-        gatewayBundles, gatewayClock,
+        gatewayBundles, gatewayDroppedEvents, gatewayClock,
     ]
 
     /// Of worker and gateway, in the order of the Metrics page.
