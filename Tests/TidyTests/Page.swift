@@ -3,8 +3,8 @@ struct Page: Sendable {
     static let folder = "Sources/attest-worker/Documentation.docc/"
     static let names = [
         "attest-worker", "Architecture", "Records", "Reasons", "Configuration", "CommandLine", "ExactlyOnce",
-        "Installing", "Operating", "Gateway", "AppleClients", "Backends", "Migrating", "Metrics", "Sizing", "ThreatModel",
-        "Testing", "Decisions", "Changelog", "Contributing",
+        "Installing", "Operating", "Gateway", "AppleClients", "Backends", "Migrating", "Metrics", "Sizing",
+        "ThreatModel", "Testing", "Decisions", "Changelog", "Contributing",
     ]
 
     let name: String
