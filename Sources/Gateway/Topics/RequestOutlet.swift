@@ -15,4 +15,16 @@ package struct OutboundRequest: Sendable {
     package let headers: [KafkaHeader]
     /// nil = no report is needed.
     package let ticket: UInt?
+
+    package init(
+        topic: String,
+        partition: Int32,
+        key: [UInt8]?,
+        value: [UInt8],
+        headers: [KafkaHeader],
+        ticket: UInt?
+    ) {
+        (self.topic, self.partition, self.key) = (topic, partition, key)
+        (self.value, self.headers, self.ticket) = (value, headers, ticket)
+    }
 }

@@ -1,5 +1,4 @@
 import BrokerKit
-import Crypto
 import Foundation
 import JSON
 import Kafka
@@ -14,55 +13,11 @@ import Testing
     .timeLimit(.minutes(20))
 )
 struct GatewayProgramTests {
-    private static let secret = "the-backends-own-secret"
-
-    private struct Site {
-        let workplace: ProgramWorkplace
-        let port: Int
-        let worker: ProgramProcess
-        var gateway: ProgramProcess
-
-        var url: String { "http://127.0.0.1:\(port)" }
-    }
-
-    /// - Parameter topics: more members of worker.json's topics, each followed by a comma.
-    private func site(_ name: String, topics: String = "") throws -> Site {
-        let port = try Int(BrokerPorts.freePort())
-        let workplace = try ProgramWorkplace(name, topics: .nobody) { options in
-            options.members = """
-                "gateway": {"port": \(port), "publicKeys": "jwks.json", "verifiers": "verifiers"},
-                """
-        }
-        try workplace.rewrite("worker.json") {
-            $0.replacing(#""requests":"#, with: topics + #""requests":"#)
-        }
-        try workplace.done("create-topics", "--partitions", "3")
-        try workplace.done("jwks", "--output", workplace.config + "/jwks.json")
-        let digest = SHA256.hash(Array(Self.secret.utf8)).bytes.map { String(format: "%02x", $0) }.joined()
-        try Data("backend \(digest)\n".utf8).write(to: URL(filePath: workplace.config + "/verifiers"))
-        try Data((Self.secret + "\n").utf8).write(to: URL(filePath: workplace.folder + "/secret"))
-        let worker = try workplace.start("run", "--instance", "one")
-        try #require(worker.says("are assigned", seconds: 60), "\(worker.error)")
-        let gateway = try workplace.start("gateway", "--instance", "g1")
-        try #require(gateway.says("serves 127.0.0.1, port \(port)", seconds: 60), "\(gateway.error)")
-        return Site(workplace: workplace, port: port, worker: worker, gateway: gateway)
-    }
-
-    private func clients(_ site: Site, devices: Int, records: Int) throws -> ProgramProcess {
-        try site.workplace.start(
-            "simulate",
-            [
-                "--live", "--via", site.url, "--devices", String(devices), "--records", String(records),
-                "--verifier-secret", site.workplace.folder + "/secret",
-            ]
-        )
-    }
-
     @Test(arguments: [false, true])
     func `stock clients get artifacts, tokens and verdicts of their own`(hasReplies: Bool) throws {
         let name = hasReplies ? "gatewayreplies" : "gateway"
-        let site = try site(name, topics: hasReplies ? #""replies": "\#(name).replies", "# : "")
-        let clients = try clients(site, devices: 20, records: 400)
+        let site = try GatewaySite(name, topics: hasReplies ? #""replies": "\#(name).replies", "# : "")
+        let clients = try site.clients(devices: 20, records: 400)
         let end = try #require(clients.waitForEnd(seconds: 120), "\(clients.error)")
         #expect(end == .exit(0), "\(clients.output) \(clients.error)")
         #expect(clients.output.contains("answers: 400 with 200"), "\(clients.output)")
@@ -79,8 +34,8 @@ struct GatewayProgramTests {
 
     @Test(.enabled(if: PythonLab.python != nil, Comment(rawValue: PythonLab.whyMissing)))
     func `firebase_admin verifies and uses a token up: false, then true`() throws {
-        let site = try site("gatewayadmin")
-        let clients = try clients(site, devices: 2, records: 6)
+        let site = try GatewaySite("gatewayadmin")
+        let clients = try site.clients(devices: 2, records: 6)
         #expect(clients.waitForEnd(seconds: 60) == .exit(0), "\(clients.error)")
         // A session token, which no backend has used up.
         let answers = try site.workplace.records(of: site.workplace.topic("tokens")).compactMap { record in
@@ -98,15 +53,15 @@ struct GatewayProgramTests {
             try #require(run.code == 0, "\(run.error)")
             return String(decoding: run.output, as: UTF8.self)
         }
-        #expect(try uses(Self.secret, 2) == "False\nTrue\n")
-        #expect(try uses(Self.secret, 1) == "True\n")
+        #expect(try uses(GatewaySite.secret, 2) == "False\nTrue\n")
+        #expect(try uses(GatewaySite.secret, 1) == "True\n")
         let refused = try uses("another secret", 1)
         #expect(refused.hasPrefix("UnauthenticatedError"), "\(refused)")
     }
 
     @Test func `a gateway that is killed loses no client: all end with one key and their own tokens`() throws {
-        var site = try site("gatewaykilled")
-        let clients = try clients(site, devices: 30, records: 1_500)
+        var site = try GatewaySite("gatewaykilled")
+        let clients = try site.clients(devices: 30, records: 1_500)
         for _ in 0..<3 {
             sleep(2)
             site.gateway.signal(SIGKILL)

@@ -1,0 +1,50 @@
+import BrokerKit
+import Crypto
+import Foundation
+
+/// A worker and a gateway as processes, on the suite's broker.
+struct GatewaySite {
+    static let secret = "the-backends-own-secret"
+
+    let workplace: ProgramWorkplace
+    let port: Int
+    let worker: ProgramProcess
+    var gateway: ProgramProcess
+
+    var url: String { "http://127.0.0.1:\(port)" }
+
+    /// - Parameters:
+    ///   - topics: more members of worker.json's topics, each followed by a comma.
+    ///   - members: more of its gateway, likewise.
+    init(_ name: String, topics: String = "", members: String = "") throws {
+        port = try Int(BrokerPorts.freePort())
+        let settings =
+            #""gateway": {\#(members)"port": \#(port), "publicKeys": "jwks.json", "verifiers": "verifiers"},"#
+        workplace = try ProgramWorkplace(name, topics: .nobody) { $0.members = settings }
+        try workplace.rewrite("worker.json") { $0.replacing(#""requests":"#, with: topics + #""requests":"#) }
+        try workplace.done("create-topics", "--partitions", "3")
+        try workplace.done("jwks", "--output", workplace.config + "/jwks.json")
+        let digest = SHA256.hash(Array(Self.secret.utf8)).bytes.map { String(format: "%02x", $0) }.joined()
+        try Data("backend \(digest)\n".utf8).write(to: URL(filePath: workplace.config + "/verifiers"))
+        try Data((Self.secret + "\n").utf8).write(to: URL(filePath: workplace.folder + "/secret"))
+        worker = try workplace.start("run", "--instance", "one")
+        guard worker.says("are assigned", seconds: 60) else { throw ClusterFault(description: worker.error) }
+        gateway = try workplace.start("gateway", "--instance", "g1")
+        guard gateway.says("serves 127.0.0.1, port \(port)", seconds: 60) else {
+            throw ClusterFault(description: gateway.error)
+        }
+    }
+
+    /// Stock clients that live on the gateway's answers.
+    ///
+    /// - Parameter via: nil = the gateway itself.
+    func clients(devices: Int, records: Int, via: String? = nil) throws -> ProgramProcess {
+        try workplace.start(
+            "simulate",
+            [
+                "--live", "--via", via ?? url, "--devices", String(devices), "--records", String(records),
+                "--verifier-secret", workplace.folder + "/secret",
+            ]
+        )
+    }
+}
