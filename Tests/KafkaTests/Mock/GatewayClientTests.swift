@@ -8,7 +8,12 @@ import Testing
 /// The gateway's writer and readers on the library's own broker.
 @Suite(.waiting, .serialized, .timeLimit(.minutes(20)))
 struct GatewayClientTests {
-    private static func record(_ topic: String, _ value: String, _ partition: Int32 = 0, ticket: UInt? = nil)
+    private static func record(
+        _ topic: String,
+        _ value: String,
+        _ partition: Int32 = 0,
+        ticket: UInt? = nil
+    )
         -> OutboundRequest
     {
         OutboundRequest(
@@ -41,7 +46,8 @@ struct GatewayClientTests {
 
     @Test func `what no broker ever took was not written`() throws {
         let properties = KafkaProperties([
-            ("bootstrap.servers", "127.0.0.1:1"), ("linger.ms", "0"), ("message.timeout.ms", "1000"), ("log_level", "0"),
+            ("bootstrap.servers", "127.0.0.1:1"), ("linger.ms", "0"), ("message.timeout.ms", "1000"),
+            ("log_level", "0"),
         ])
         let faults = Locked(0)
         let writer = RequestWriter(properties, counts: ["requests": 1]) { _ in faults.withLock { $0 += 1 } }
