@@ -162,7 +162,8 @@ let tests: [Target] = [
         name: "KafkaTests",
         // The executable is built beside the tests, which start it.
         dependencies: [
-            "attest-worker", "Kafka", "Gateway", "Broker", "Settings", "Worker", "Pipeline", "Log", "AppAttest", "Crypto",
+            "attest-worker", "Kafka", "Gateway", "Broker", "Settings", "Worker", "Pipeline", "Log", "AppAttest",
+            "Crypto",
             "JSON", "DeviceLab", "TestKit", "BrokerKit",
         ],
         swiftSettings: strict

@@ -11,7 +11,8 @@ final class GatewayBroker {
         ("linger.ms", "0"),
         // After this a request that was never sent is given up, and its call may be tried again.
         ("message.timeout.ms", "10000"), ("queue.buffering.max.messages", "100000"),
-        ("queue.buffering.max.kbytes", "131072"), ("fetch.error.backoff.ms", "100"), ("reconnect.backoff.max.ms", "2000"),
+        ("queue.buffering.max.kbytes", "131072"), ("fetch.error.backoff.ms", "100"),
+        ("reconnect.backoff.max.ms", "2000"),
     ]
 
     let topics: GatewayTopics
