@@ -163,8 +163,7 @@ let tests: [Target] = [
         // The executable is built beside the tests, which start it.
         dependencies: [
             "attest-worker", "Kafka", "Gateway", "Broker", "Settings", "Worker", "Pipeline", "Log", "AppAttest",
-            "Crypto",
-            "JSON", "DeviceLab", "TestKit", "BrokerKit",
+            "Crypto", "JSON", "DeviceLab", "TestKit", "BrokerKit",
         ],
         swiftSettings: strict
     ),
