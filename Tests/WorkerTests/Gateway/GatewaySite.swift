@@ -28,10 +28,10 @@ struct GatewaySite {
         try Data("backend \(digest)\n".utf8).write(to: URL(filePath: workplace.config + "/verifiers"))
         try Data((Self.secret + "\n").utf8).write(to: URL(filePath: workplace.folder + "/secret"))
         worker = try workplace.start("run", "--instance", "one")
-        guard worker.says("are assigned", seconds: 60) else { throw ClusterFault(description: worker.error) }
+        guard worker.says("are assigned", seconds: 60) else { throw SiteFault(description: worker.error) }
         gateway = try workplace.start("gateway", "--instance", "g1")
         guard gateway.says("serves 127.0.0.1, port \(port)", seconds: 60) else {
-            throw ClusterFault(description: gateway.error)
+            throw SiteFault(description: gateway.error)
         }
     }
 
@@ -47,4 +47,9 @@ struct GatewaySite {
             ]
         )
     }
+}
+
+/// Why a site did not come up: what its process says.
+struct SiteFault: Error, CustomStringConvertible {
+    let description: String
 }
