@@ -183,6 +183,7 @@ import Testing
         #expect(root["event"]?.string == "AppAttestNotAdmitted")
         #expect(root["app"]?.string == ExchangeKit.name)
         #expect(root["reason"]?.string == "rollout-not-admitted")
+        #expect(root["method"]?.string == "exchangeAppAttestAttestation")
         #expect(root["device"]?.string?.utf8.count == 16)
         #expect(rig.call("GET", target).reply?.status == 400)
         #expect(rig.call("GET", "/v1/projects/x/apps/y:rollout", [("x-installation-id", "i")]).reply?.status == 404)

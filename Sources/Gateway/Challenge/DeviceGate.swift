@@ -21,7 +21,7 @@ enum DeviceGate {
         return json.takeBytes()
     }
 
-    /// The event of a device that was not admitted; it is counted like one at the exchange.
+    /// The event of a device that was kept from attesting: the same as at the exchange itself.
     ///
     /// - Parameter app: ``RegisteredApp/name``.
     static func event(
@@ -38,7 +38,7 @@ enum DeviceGate {
         json.key("app")
         json.string(app)
         json.key("method")
-        json.string(Method.generateAppAttestChallenge.rawValue)
+        json.string(Method.exchangeAppAttestAttestation.rawValue)
         json.key("reason")
         json.string(Reason.rolloutNotAdmitted.code)
         json.key("requestId")
