@@ -52,4 +52,29 @@ struct BatchWindowTests {
         #expect(unit.outputs.count == 6)
         #expect(source.windows.allSatisfy { $0 == 0 }, "\(source.windows)")
     }
+
+    @Test(arguments: [(0, 3), (1, 3), (2, 1)])
+    func `behind a batch of fewer records than a small one has, none begins before its commit`(
+        smallBatch: Int,
+        begun: Int
+    ) throws {
+        let traffic = try FleetTraffic(.imitated)
+        let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
+        let (source, unit) = (AskedSource(6), MemoryUnit())
+        var options = BatchLoop.Options()
+        options.smallBatch = smallBatch
+        let log = LogRoles(source: source, unit: unit)
+        let loop = BatchLoop(
+            log: log,
+            settings: traffic.settings,
+            lanes: lanes,
+            options: options,
+            post: lanes.post,
+            wallClock: { nil }
+        )
+        while try loop.tick(waitMilliseconds: 0) == .worked {}
+        #expect(source.waits.count == begun)
+        #expect(try lanes.run(loop))
+        #expect(unit.outputs.count == 6)
+    }
 }

@@ -25,6 +25,8 @@ final class Batch {
     let generation: Generation
     /// A single record, with nothing else in flight.
     let isAlone: Bool
+    /// What was polled for it.
+    let polledRecords: Int
     private(set) var stage = Stage.decoding { willSet { stage.check(newValue) } }
     /// Whether the engine had been stopped when Verify began: no finding is by its answers.
     private(set) var isBeyondEngine = false
@@ -46,10 +48,10 @@ final class Batch {
     var commitBegan: Int64?
     var fault: (any Error)?
 
-    init(number: Int, generation: Generation, now: EvaluationTime?, isAlone: Bool = false) {
+    init(number: Int, generation: Generation, now: EvaluationTime?, isAlone: Bool = false, polledRecords: Int = 0) {
         self.number = number
         self.generation = generation
-        self.isAlone = isAlone
+        (self.isAlone, self.polledRecords) = (isAlone, polledRecords)
         self.now = now
     }
 

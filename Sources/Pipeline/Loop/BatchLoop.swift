@@ -14,6 +14,9 @@ package final class BatchLoop: @unchecked Sendable {
         package var batch = BatchLimits()
         /// Most batches between poll and commit; two keep the lanes busy during a commit, a third covers encoding.
         package var batchesInFlight = 3
+        /// Behind a batch of fewer records none begins: its commit takes longer than the lanes do, and what comes during
+        /// it is committed together, not batch after batch. 0 = batches begin behind any other.
+        package var smallBatch = 0
         package var breaker = Breaker.Limits()
         /// How long partitions being revoked may wait for the oldest batch, in milliseconds.
         package var revokeMilliseconds: Int64 = 2_000
@@ -244,9 +247,10 @@ package final class BatchLoop: @unchecked Sendable {
         return restoration.hasStarted
     }
 
-    /// One at a time while a record is searched for, or runs alone.
+    /// One at a time while a record is searched for, or runs alone, or the newest batch is small.
     private var mostInFlight: Int {
-        bisection.limit != nil || inFlight.first?.isAlone ?? false ? 1 : options.batchesInFlight
+        let isSmall = inFlight.last.map { $0.polledRecords < options.smallBatch } ?? false
+        return isSmall || bisection.limit != nil || inFlight.first?.isAlone ?? false ? 1 : options.batchesInFlight
     }
 
     private func poll(waitMilliseconds: Int) throws -> Bool {
@@ -286,7 +290,13 @@ package final class BatchLoop: @unchecked Sendable {
 
     private func start(_ records: [PolledRecord], of generation: Generation, isAlone: Bool) {
         precondition((inFlight.last?.generation.number ?? 0) <= generation.number, "generations rise")
-        let batch = Batch(number: nextNumber, generation: generation, now: wallClock(), isAlone: isAlone)
+        let batch = Batch(
+            number: nextNumber,
+            generation: generation,
+            now: wallClock(),
+            isAlone: isAlone,
+            polledRecords: records.count
+        )
         nextNumber += 1
         inFlight.append(batch)
         decode(records, of: batch)

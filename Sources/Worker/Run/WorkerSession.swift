@@ -17,6 +17,8 @@ final class WorkerSession {
     private static let lastPatience = 10_000
     /// How long every broker may take to hear of a topic.
     private static let newsTime = Duration.seconds(5)
+    /// The lanes verify so many in less time than a commit takes.
+    private static let smallBatch = 256
     /// An idle poll ends with its first record; a stop waits for up to two such polls.
     private static let mostIdleMilliseconds = 250
     /// Time to end after a signal: longer than a commit takes, shorter than the five seconds that its sender may wait.
@@ -210,6 +212,7 @@ final class WorkerSession {
             var options = BatchLoop.Options()
             options.meter = factory.stages
             options.batch = configuration.batch
+            options.smallBatch = Self.smallBatch
             options.seat = seat
             return options
         }

@@ -202,6 +202,8 @@ package final class SimulatedFleet {
         if plan.isDetached { member.later = { [unowned lanes] in lanes.later($0) } }
         var options = BatchLoop.Options()
         options.batch.records = plan.batchRecords
+        // Workers of one fleet differ; most begin batches behind any other.
+        options.smallBatch = [0, 0, 4, .max][nextName % 4]
         #if DEBUG
             options.sabotage = plan.sabotage
         #endif
