@@ -31,26 +31,30 @@ extension SimulatedMember {
         try strike()
     }
 
-    /// Overlays have no order of their own, and a seed must replay exactly.
+    /// Overlays have no order of their own, and a seed must replay exactly. What the loop writes before a partition's mark
+    /// (04) stays before it, and what it writes after the mark stays after it; tombstones too.
     private func inOrder(_ records: [OutboundRecord]) -> [OutboundRecord] {
-        let ledger = records.filter { $0.stream == .ledger }
-        let changes = ledger.filter { $0.key != [4] }.sorted { one, other in
-            one.partition != other.partition
-                ? one.partition < other.partition : (one.key ?? []).lexicographicallyPrecedes(other.key ?? [])
-        }
-        // A partition's mark (04) stays where it was appended: last, or before the removals.
-        let late = isAtomic ? [] : changes.filter { $0.value == nil }
-        let early = isAtomic ? changes : changes.filter { $0.value != nil }
-        // So does a partition's first one, where it has two.
-        var (first, last): ([OutboundRecord], [OutboundRecord]) = ([], [])
-        for mark in ledger.filter({ $0.key == [4] }).reversed() {
-            if last.contains(where: { $0.partition == mark.partition }) {
-                first.append(mark)
-            } else {
-                last.append(mark)
+        let isMark = { (record: OutboundRecord) in record.key == [4] }
+        let ledger = Dictionary(grouping: records.filter { $0.stream == .ledger }, by: \.partition)
+        var ordered = records.filter { $0.stream != .ledger }
+        for (_, changes) in ledger.sorted(by: { $0.key < $1.key }) {
+            var rest = changes[...]
+            while let mark = rest.firstIndex(where: isMark) {
+                ordered += inOrderOfKeys(rest[..<mark]) + [rest[mark]]
+                rest = rest[(mark + 1)...]
             }
+            ordered += inOrderOfKeys(rest)
         }
-        return records.filter { $0.stream != .ledger } + first + early + last.reversed() + late
+        return ordered
+    }
+
+    /// Records of one key stay in their order.
+    private func inOrderOfKeys(_ records: ArraySlice<OutboundRecord>) -> [OutboundRecord] {
+        let sorted = records.enumerated().sorted { one, other in
+            let (key, otherKey) = (one.element.key ?? [], other.element.key ?? [])
+            return key == otherKey ? one.offset < other.offset : key.lexicographicallyPrecedes(otherKey)
+        }
+        return sorted.map(\.element)
     }
 
     package func commit(_ positions: [PartitionPosition], of generation: Generation) throws {
