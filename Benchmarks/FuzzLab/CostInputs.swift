@@ -64,6 +64,7 @@ struct CostInputs {
             return [("attestationStatement", text(object ?? exchangeAttestation)), challenge, keyID]
         case .exchangeAppAttestAssertion:
             return [("artifact", text(rig.artifact)), ("assertion", text(object ?? exchangeAssertion)), challenge]
+        case .exchangeDebugToken: return [("debugToken", [0x22] + CostRig.debugSecret + [0x22])]
         case .verifyAppCheckToken: return [("appCheckToken", [0x22] + rig.token + [0x22])]
         case .verifyAttestation:
             return [keyID, ("attestationStatement", text(object ?? attestation)), ("clientDataHash", text(Self.hash))]
@@ -86,7 +87,7 @@ struct CostInputs {
 
     private func key(_ method: Method) -> [UInt8]? {
         switch method {
-        case .generateAppAttestChallenge: nil
+        case .generateAppAttestChallenge, .exchangeDebugToken: nil
         case .verifyAppCheckToken: rig.tokenID
         default: rig.device.keyID.recordKey
         }

@@ -18,6 +18,7 @@ final class CostRig {
     let challenge: [UInt8]
     let token: [UInt8]
     let tokenID: [UInt8]
+    static let debugSecret = Array("6F1B0C39-3E0C-4C58-8F2E-0B6A4D0F1C11".utf8)
     private let lanes: InlineLanes
     private let ledger: PartitionLedger
 
@@ -74,15 +75,17 @@ final class CostRig {
             allow: [ExactText(device.bundleVersion), "é", "2"],
             whenMissing: .refuse
         )
-        return try Registry(apps: [
-            RegisteredApp(
-                projectNumber: "123456789012",
-                projectID: "contract-test-1",
-                appID: "1:123456789012:ios:0123456789abcdef",
-                oauthClientIDs: ["client"],
-                expectations: expectations
-            )
-        ])
+        var app = RegisteredApp(
+            projectNumber: "123456789012",
+            projectID: "contract-test-1",
+            appID: "1:123456789012:ios:0123456789abcdef",
+            oauthClientIDs: ["client"],
+            expectations: expectations
+        )
+        if let hash = DebugToken.hash(of: debugSecret) {
+            app.debugTokens = [DebugToken(hash: hash, name: "ci", until: EvaluationTime(milliseconds: .max))]
+        }
+        return try Registry(apps: [app])
     }
 
     private static func ledger(_ device: FakeDevice, _ app: String) -> PartitionLedger {

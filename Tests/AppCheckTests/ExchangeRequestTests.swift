@@ -19,6 +19,7 @@ import Testing
                 ("artifact", "\"\(Samples.text(Samples.artifact))\""), ("assertion", "\"AQID\""),
                 ("challenge", "\"BAUG\""),
             ]
+        case .exchangeDebugToken: [("debugToken", "\"6f1b0c39-3e0c-4c58-8f2e-0b6a4d0f1c11\""), ("limitedUse", "true")]
         case .verifyAppCheckToken:
             [("appCheckToken", "\"e30.\(Samples.payload("{\"jti\":\"t-1\"}")).c2ln\"")]
         default: []

@@ -28,7 +28,7 @@ import Testing
 
     @Test(arguments: Method.allCases)
     func `An exchange cut at any byte, or with any byte overwritten, never traps`(_ method: Method) throws {
-        let decoder = try Samples.decoder()
+        let decoder = try Samples.wholeDecoder()
         let members = ExchangeRequestTests.members(method)
         guard !members.isEmpty else { return }
         let value = Array(Samples.request(path: Samples.path(method), body: Samples.body(members)).utf8)
@@ -38,9 +38,9 @@ import Testing
             for byte in [0, 0x22, 0x2C, 0x5C, 0x7B, 0x80] as [UInt8] where value[place] != byte {
                 var damaged = value
                 damaged[place] = byte
-                // A token's other parts are not read yet.
+                // A token's other parts are not read yet, and another secret is refused later.
                 let isStillRequest = decoder.decode(damaged).request != nil
-                #expect(!isStillRequest || method == .verifyAppCheckToken)
+                #expect(!isStillRequest || [.verifyAppCheckToken, .exchangeDebugToken].contains(method))
             }
         }
     }

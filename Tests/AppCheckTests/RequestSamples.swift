@@ -1,5 +1,6 @@
 import AppAttest
 import AppCheck
+import Crypto
 import JSON
 
 enum Samples {
@@ -27,23 +28,32 @@ enum Samples {
     }
 
     /// - Parameter length: of the client data hash; most tests have short ones.
-    static func registry(_ length: ClientDataHashLength = .any) throws -> Registry {
-        try Registry(apps: [
-            RegisteredApp(
-                projectNumber: "999",
-                projectID: nil,
-                appID: "1:999:ios:ff",
-                expectations: Expectations(appIDs: [])
-            ),
-            RegisteredApp(
-                projectNumber: "123456789012",
-                projectID: "contract-test-1",
-                appID: appID,
-                oauthClientIDs: [oauthClient],
-                expectations: Expectations(appIDs: [AppID("ABCDE12345.com.example.app")]),
-                clientDataHash: length
-            ),
-        ])
+    static func registry(
+        _ length: ClientDataHashLength = .any,
+        debugTokens: [DebugToken] = []
+    ) throws -> Registry {
+        var app = RegisteredApp(
+            projectNumber: "123456789012",
+            projectID: "contract-test-1",
+            appID: appID,
+            oauthClientIDs: [oauthClient],
+            expectations: Expectations(appIDs: [AppID("ABCDE12345.com.example.app")]),
+            clientDataHash: length
+        )
+        app.debugTokens = debugTokens
+        let other = RegisteredApp(
+            projectNumber: "999",
+            projectID: nil,
+            appID: "1:999:ios:ff",
+            expectations: Expectations(appIDs: [])
+        )
+        return try Registry(apps: [other, app])
+    }
+
+    /// Every verb is served by the app.
+    static func wholeDecoder() throws -> RequestDecoder {
+        let token = DebugToken(hash: SHA256.hash([]), name: "ci", until: EvaluationTime(milliseconds: 0))
+        return RequestDecoder(registry: try registry(debugTokens: [token]), limits: RequestLimits())
     }
 
     static func decoder(

@@ -43,6 +43,17 @@ package struct ExchangeRequest: Sendable {
         Self(value("\(version)/\(resource):generateAppAttestChallenge", body: nil))
     }
 
+    /// As the iOS SDK writes it.
+    package static func debug(
+        _ secret: String,
+        limitedUse: Bool = false,
+        resource: String = ExchangeKit.resource,
+        version: String = "v1"
+    ) -> Self {
+        let body = #"{"debug_token":"\#(secret)","limited_use":\#(limitedUse)}"#
+        return Self(Array(#"{"path":"\#(version)/\#(resource):exchangeDebugToken","body":\#(body)}"#.utf8))
+    }
+
     /// - Parameter hashed: the bytes that the device hashes instead of the challenge.
     package static func attestation(
         of device: FakeDevice,

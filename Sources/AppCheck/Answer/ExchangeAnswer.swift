@@ -32,7 +32,7 @@ package enum ExchangeAnswer {
         }
     }
 
-    /// exchangeAppAttestAssertion.
+    /// exchangeAppAttestAssertion and exchangeDebugToken.
     ///
     /// - Parameter token: the JWT's text.
     package static func assertion(token: [UInt8], ttl: ProtoDuration, isBeta: Bool) -> [UInt8] {

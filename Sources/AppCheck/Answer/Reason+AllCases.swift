@@ -6,7 +6,8 @@ extension Reason: CaseIterable {
         Refusal.allCases.map { .object($0) } + [
             .malformedRequest, .unknownMethod, .unknownApp, .keyMismatch, .tooOld, .fromFuture, .unknownKey,
             .keyAlreadyBound, .banned, .counterNotGreater, .artifactInvalid, .challengeInvalid, .challengeExpired,
-            .challengeConsumed, .tokenInvalid, .sessionToken, .rolloutNotAdmitted, .attestationRate, .noActiveKey,
+            .challengeConsumed, .debugTokenInvalid, .debugTokenExpired, .tokenInvalid, .sessionToken,
+            .rolloutNotAdmitted, .attestationRate, .noActiveKey,
         ]
     }
 }

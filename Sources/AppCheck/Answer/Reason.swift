@@ -18,6 +18,9 @@ package enum Reason: Error, Hashable, Sendable {
     case challengeInvalid
     case challengeExpired
     case challengeConsumed
+    /// No debug token of the app has this secret.
+    case debugTokenInvalid
+    case debugTokenExpired
     case tokenInvalid
     /// The app's session tokens must not be used up.
     case sessionToken
@@ -44,6 +47,8 @@ package enum Reason: Error, Hashable, Sendable {
         case .challengeInvalid: "challenge-invalid"
         case .challengeExpired: "challenge-expired"
         case .challengeConsumed: "challenge-consumed"
+        case .debugTokenInvalid: "debug-token-invalid"
+        case .debugTokenExpired: "debug-token-expired"
         case .tokenInvalid: "token-invalid"
         case .sessionToken: "session-token"
         case .rolloutNotAdmitted: "rollout-not-admitted"

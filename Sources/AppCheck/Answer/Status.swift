@@ -23,7 +23,7 @@ extension Reason {
     package func status(appID: ExactText?) -> Status {
         switch self {
         case .object, .unknownKey, .keyAlreadyBound, .banned, .counterNotGreater, .artifactInvalid, .challengeInvalid,
-            .challengeExpired, .challengeConsumed:
+            .challengeExpired, .challengeConsumed, .debugTokenInvalid, .debugTokenExpired:
             Status(code: 403, status: "PERMISSION_DENIED", message: "App attestation failed.")
         case .tokenInvalid, .sessionToken:
             Status(code: 403, status: "PERMISSION_DENIED", message: "App Check token is invalid.")

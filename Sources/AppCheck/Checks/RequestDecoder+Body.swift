@@ -25,6 +25,7 @@ extension RequestDecoder {
             try list.add("attestationStatement", object) { () throws(Reason) in _ = try members.attestation() }
         case .verifyAssertion, .exchangeAppAttestAssertion:
             try checkAssertion(body, members, isExchange: method.isExchange, &list)
+        case .exchangeDebugToken: return try checkDebugToken(body, members, &list)
         case .verifyAppCheckToken: return try checkToken(body, members, &list)
         }
         if method.isExchange { return try checkExchange(body, members, &list) }
@@ -92,6 +93,17 @@ extension RequestDecoder {
         let presented = "clientDataHash \(hash.presented), clientData \(data.presented)"
         let row = Comparison("client data", presented, expected: expected)
         try list.add("client data", row) { () throws(Reason) in _ = try members.clientDataHash(limits, length) }
+    }
+
+    private func checkDebugToken(
+        _ body: JSONNode,
+        _ members: RequestBody,
+        _ list: inout RequestCheckList
+    ) throws(Reason) {
+        let isText = (body["debugToken"] ?? body["debug_token"])?.kind == .string
+        let expected = "a text, with limitedUse true, false or absent"
+        let row = Comparison("debugToken", isText ? "a text" : "no text", expected: expected)
+        try list.add("debugToken", row) { () throws(Reason) in _ = try members.debugToken() }
     }
 
     private func checkToken(

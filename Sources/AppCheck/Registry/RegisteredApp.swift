@@ -1,4 +1,5 @@
 package import AppAttest
+package import Crypto
 
 /// One app of apps.json: its names and what it accepts.
 package struct RegisteredApp: Sendable {
@@ -17,6 +18,8 @@ package struct RegisteredApp: Sendable {
     package var rollout: Rollout
     /// The keys that a gateway takes; nil = any, and none.
     package var apiKeys: Set<ExactText>?
+    /// Secrets of simulators and CI jobs; none = the app has no exchangeDebugToken.
+    package var debugTokens: [DebugToken] = []
 
     package init(
         projectNumber: String,
@@ -41,6 +44,10 @@ package struct RegisteredApp: Sendable {
         self.unknownKeys = unknownKeys
         self.attestationsPerSecond = attestationsPerSecond
         self.rollout = rollout
+    }
+
+    package func debugToken(_ hash: Digest?) -> DebugToken? {
+        hash.flatMap { hash in debugTokens.first { $0.hash == hash } }
     }
 
     private static func name(_ projectNumber: String, _ appID: String) -> String {

@@ -1,16 +1,20 @@
 internal import AppAttest
 
-/// The verbs of the REST contract and two of our own.
+/// The verbs of the REST contract that are served, and two of our own.
 package enum Method: String, Sendable, CaseIterable {
     case generateAppAttestChallenge
     case exchangeAppAttestAttestation
     case exchangeAppAttestAssertion
+    case exchangeDebugToken
     case verifyAppCheckToken
     case verifyAttestation
     case verifyAssertion
 
-    /// Whether an app gets a token for an object: what events are about.
+    /// Whether an app gets a token for an object.
     package var isExchange: Bool { self == .exchangeAppAttestAttestation || self == .exchangeAppAttestAssertion }
+
+    /// Whether an app gets a token: what events are about.
+    package var hasEvents: Bool { isExchange || self == .exchangeDebugToken }
 
     package var bringsAttestation: Bool { self == .exchangeAppAttestAttestation || self == .verifyAttestation }
     package var bringsAssertion: Bool { self == .exchangeAppAttestAssertion || self == .verifyAssertion }

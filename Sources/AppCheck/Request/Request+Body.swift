@@ -1,8 +1,12 @@
+package import Crypto
+
 extension Request {
-    /// What a verb's body holds: a device's object and what binds it to this request, or one of two bodies without one.
+    /// What a verb's body holds: a device's object and what binds it to this request, or a body without one.
     package enum Body: Sendable, Equatable {
         case generateChallenge
         case object(DeviceObject, Binding)
+        /// The secret's hash; nil for what is no random UUID.
+        case debugToken(Digest?, limitedUse: Bool)
         /// The JWT's text.
         case verifyToken(token: [UInt8])
     }

@@ -11,6 +11,14 @@ package final class Request: Sendable {
         case oauthClient(Int, clientID: ExactText)
         /// A project alone, by its number, however it was named: verifyAppCheckToken only.
         case project(number: String)
+
+        /// Index into the registry's apps; nil for a project alone.
+        package var app: Int? {
+            switch self {
+            case .app(let index, _), .oauthClient(let index, _): index
+            case .project: nil
+            }
+        }
     }
 
     /// As received.
@@ -19,15 +27,15 @@ package final class Request: Sendable {
     /// Whether the path has `v1beta`: answers then fill the deprecated mirrors too.
     package let isBeta: Bool
     package let method: Method
-    /// Of the body, or of the artifact in it; nil for generateAppAttestChallenge and verifyAppCheckToken, and for no
-    /// other verb.
+    /// Of the body, or of the artifact in it; nil for generateAppAttestChallenge, exchangeDebugToken and
+    /// verifyAppCheckToken, and for no other verb.
     package let keyID: KeyID?
     /// verifyAppCheckToken only: the `jti` that the token claims, unverified, 1 to 250 bytes.
     package let unverifiedTokenID: [UInt8]?
     package let body: Body
-    /// nil for a verb outside the exchange.
+    /// nil for a verb without an object of the exchange.
     package let exchange: Exchange?
-    /// Whether an exchange asks for a limited-use token; nil for a verb outside the exchange.
+    /// Whether an exchange asks for a limited-use token; nil for a verb that gets none.
     package let limitedUse: Bool?
 
     package init(
@@ -46,20 +54,15 @@ package final class Request: Sendable {
         self.keyID = keyID
         self.unverifiedTokenID = unverifiedTokenID
         self.body = body
-        if case .object(_, .exchange(let exchange)) = body {
-            (self.exchange, limitedUse) = (exchange, exchange.limitedUse)
-        } else {
-            (exchange, limitedUse) = (nil, nil)
+        switch body {
+        case .object(_, .exchange(let exchange)): (self.exchange, limitedUse) = (exchange, exchange.limitedUse)
+        case .debugToken(_, let limitedUse): (exchange, self.limitedUse) = (nil, limitedUse)
+        case .object, .generateChallenge, .verifyToken: (exchange, limitedUse) = (nil, nil)
         }
     }
 
     /// Index into the registry's apps; nil where the path names a project alone.
-    package var appIndex: Int? {
-        switch resource {
-        case .app(let index, _), .oauthClient(let index, _): index
-        case .project: nil
-        }
-    }
+    package var appIndex: Int? { resource.app }
 
     /// Index into the registry's apps.
     ///

@@ -39,6 +39,19 @@ struct RequestBody {
         return challenge
     }
 
+    /// The secret's hash, nil for what is no random UUID; and whether a limited-use token is asked for.
+    func debugToken() throws(Reason) -> (hash: Digest?, limitedUse: Bool) {
+        guard let member = try member("debugToken", or: "debug_token"), member.kind == .string else {
+            throw .malformedRequest
+        }
+        let limitedUse = try limitedUse() ?? false
+        let secret = member.writtenBytes <= Self.mostSecretBytes ? member.stringBytes : nil
+        return (secret.flatMap(DebugToken.hash), limitedUse)
+    }
+
+    /// 36 characters, each of them written as an escape.
+    private static let mostSecretBytes = 6 * 36
+
     /// nil if it is absent.
     private func limitedUse() throws(Reason) -> Bool? {
         guard let member = try member("limitedUse", or: "limited_use") else { return nil }

@@ -50,6 +50,11 @@ struct RequestContent {
         guard keyID != nil else { throw .artifactInvalid }
     }
 
+    init(debugExchange members: RequestBody) throws(Reason) {
+        let (hash, limitedUse) = try members.debugToken()
+        body = .debugToken(hash, limitedUse: limitedUse)
+    }
+
     /// - Throws: `token-invalid` too, for a token whose payload cannot be read or names no `jti`.
     init(tokenCheck members: RequestBody) throws(Reason) {
         let token = try members.appCheckToken()

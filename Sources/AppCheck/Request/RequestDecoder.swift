@@ -95,7 +95,7 @@ package struct RequestDecoder: Sendable {
         guard !root.hasDuplicateMembers, let body = try? RequestBody(root["body"]) else { return nil }
         switch method {
         case .exchangeAppAttestAssertion: return (try? body.artifact()).flatMap { KeyID(unverifiedArtifact: $0) }
-        case .generateAppAttestChallenge, .verifyAppCheckToken: return nil
+        case .generateAppAttestChallenge, .exchangeDebugToken, .verifyAppCheckToken: return nil
         case .exchangeAppAttestAttestation, .verifyAttestation, .verifyAssertion, nil: return try? body.keyID()
         }
     }
@@ -108,6 +108,7 @@ package struct RequestDecoder: Sendable {
             content = RequestContent(body: .generateChallenge)
         case .exchangeAppAttestAttestation: content = try RequestContent(attestationExchange: RequestBody(body))
         case .exchangeAppAttestAssertion: content = try RequestContent(assertionExchange: RequestBody(body))
+        case .exchangeDebugToken: content = try RequestContent(debugExchange: RequestBody(body))
         case .verifyAppCheckToken: content = try RequestContent(tokenCheck: RequestBody(body))
         case .verifyAttestation:
             content = try RequestContent(attestation: RequestBody(body), limits, hashLength(target))
@@ -147,6 +148,11 @@ package struct RequestDecoder: Sendable {
             guard !isProject, !path.hasEmptyName else { throw .malformedRequest }
         case .generateAppAttestChallenge, .exchangeAppAttestAttestation, .exchangeAppAttestAssertion:
             guard !isProject else { throw .unknownApp }
+        case .exchangeDebugToken:
+            // As a verb that is not served, unless the app has debug tokens.
+            guard let app = try resource(path).app, !registry.apps[app].debugTokens.isEmpty else {
+                throw path.hasEmptyName ? .malformedRequest : .unknownMethod
+            }
         case .verifyAppCheckToken:
             guard isProject else { throw .malformedRequest }
         }
@@ -155,7 +161,7 @@ package struct RequestDecoder: Sendable {
 
     /// The verbs of App Check's other providers.
     private static let otherExchanges: Set<ExactText> = [
-        "exchangeDebugToken", "exchangeDeviceCheckToken", "exchangeCustomToken", "exchangePlayIntegrityToken",
+        "exchangeDeviceCheckToken", "exchangeCustomToken", "exchangePlayIntegrityToken",
         "exchangeSafetyNetToken", "exchangeRecaptchaToken", "exchangeRecaptchaV3Token",
         "exchangeRecaptchaEnterpriseToken",
     ]

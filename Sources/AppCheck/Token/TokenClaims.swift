@@ -4,6 +4,8 @@ package struct TokenClaims: Hashable, Sendable {
     package static let limitedUseSeconds: Int64 = 300
     package static let issuerPrefix = "https://firebaseappcheck.googleapis.com/"
     package static let provider = "device_check_app_attest"
+    /// Of tokens that were minted for a debug token, without a device.
+    package static let debugProvider = "debug"
 
     /// The app id, or the OAuth client's id.
     package var subject: String
@@ -15,6 +17,8 @@ package struct TokenClaims: Hashable, Sendable {
     package var expiresAt: Int64
     /// `jti`: 43 characters where the worker made it.
     package var id: String
+    /// Whether no device stands behind it.
+    package var isDebug: Bool
 
     package init(
         subject: String,
@@ -22,7 +26,8 @@ package struct TokenClaims: Hashable, Sendable {
         projectID: String?,
         issuedAt: Int64,
         expiresAt: Int64,
-        id: String
+        id: String,
+        isDebug: Bool = false
     ) {
         self.subject = subject
         self.projectNumber = projectNumber
@@ -30,6 +35,7 @@ package struct TokenClaims: Hashable, Sendable {
         self.issuedAt = issuedAt
         self.expiresAt = expiresAt
         self.id = id
+        self.isDebug = isDebug
     }
 
     /// Such a token can be consumed whatever the app's policy on session tokens.
@@ -39,5 +45,6 @@ package struct TokenClaims: Hashable, Sendable {
 
     /// The first audience, `projects/{number}`, then `projects/{id}` where the project has one.
     package var audiences: [String] { ([projectNumber] + (projectID.map { [$0] } ?? [])).map { "projects/\($0)" } }
+    package var provider: String { isDebug ? Self.debugProvider : Self.provider }
     package var issuer: String { Self.issuerPrefix + projectNumber }
 }

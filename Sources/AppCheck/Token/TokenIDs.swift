@@ -29,18 +29,25 @@ package struct TokenIDs: Sendable {
         sharedBeginning = Self.joined(["attest-worker shared jti v1", subject, app])
     }
 
-    /// Over the beginning, the request id (its length in eight bytes before it), the digest of the request's value and
-    /// the key ID.
-    ///
-    /// - Parameter valueDigest: SHA-256 of the record's value.
+    /// As below, of a device's token.
     package func id(requestID: ExactText, valueDigest: Digest, keyID: KeyID) -> TokenID {
+        id(requestID: requestID, valueDigest: valueDigest, holder: keyID.digest)
+    }
+
+    /// Over the beginning, the request id (its length in eight bytes before it), the digest of the request's value and
+    /// its holder.
+    ///
+    /// - Parameters:
+    ///   - valueDigest: SHA-256 of the record's value.
+    ///   - holder: the key ID, or a debug token's hash.
+    package func id(requestID: ExactText, valueDigest: Digest, holder: Digest) -> TokenID {
         let count = requestID.utf8.count
         var bytes: [UInt8] = []
         bytes.reserveCapacity(8 + count + 2 * Digest.byteCount)
         BigEndian.append(UInt64(count), to: &bytes)
         bytes += requestID.utf8
         valueDigest.append(to: &bytes)
-        keyID.digest.append(to: &bytes)
+        holder.append(to: &bytes)
         return TokenID(digest: beginning.hash(bytes.span))
     }
 

@@ -15,7 +15,8 @@ package enum TokenMinter {
             subject: claims.subject,
             projectNumber: claims.projectNumber,
             projectID: claims.projectID,
-            key: key
+            key: key,
+            isDebug: claims.isDebug
         )
     }
 }

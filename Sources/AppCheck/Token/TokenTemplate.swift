@@ -12,14 +12,17 @@ package struct TokenTemplate: Sendable {
     private let rest: [UInt8]
 
     /// Claims in the order of Google's tokens: `sub aud provider iss exp iat jti`.
-    package init(subject: String, projectNumber: String, projectID: String?, key: TokenKey) {
+    ///
+    /// - Parameter isDebug: for tokens without a device behind them.
+    package init(subject: String, projectNumber: String, projectID: String?, key: TokenKey, isDebug: Bool = false) {
         let names = TokenClaims(
             subject: subject,
             projectNumber: projectNumber,
             projectID: projectID,
             issuedAt: 0,
             expiresAt: 0,
-            id: ""
+            id: "",
+            isDebug: isDebug
         )
         var writer = JSONWriter(capacity: 256)
         writer.beginObject()
@@ -30,7 +33,7 @@ package struct TokenTemplate: Sendable {
         for audience in names.audiences { writer.string(audience) }
         writer.endArray()
         writer.key("provider")
-        writer.string(TokenClaims.provider)
+        writer.string(names.provider)
         writer.key("iss")
         writer.string(names.issuer)
         writer.key("exp")

@@ -14,6 +14,13 @@ package struct TokenTimes: Hashable, Sendable {
         expiresAt = seconds + (limitedUse ? TokenClaims.limitedUseSeconds : settings.ttlMilliseconds / 1000)
     }
 
+    /// Of a token for a debug token: an hour at most, whatever the app's other tokens live.
+    package init(debugAt time: EvaluationTime, limitedUse: Bool, settings: TokenSettings) {
+        var settings = settings
+        settings.ttlMilliseconds = min(settings.ttlMilliseconds, DebugToken.mostLife)
+        self.init(at: time, limitedUse: limitedUse, settings: settings)
+    }
+
     /// By how many milliseconds the worker's clock and a record's time may differ and still mean the same moment.
     package static let clockSlack: Int64 = 5_000
 

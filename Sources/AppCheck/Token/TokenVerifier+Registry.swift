@@ -28,11 +28,19 @@ extension TokenVerifier {
             projectNumber: projectNumber,
             projectID: apps.first?.projectID,
             at: time,
-            isSubject: { subject in apps.contains { $0.appID == subject || $0.oauthClientIDs.contains(subject) } }
+            isSubject: { claims in apps.contains { $0.mayHold(claims) } }
         )
     }
 
     private static func isIssuer(_ issuer: [UInt8], _ number: String) -> Bool {
         issuer.elementsEqual((TokenClaims.issuerPrefix + number).utf8)
+    }
+}
+
+extension RegisteredApp {
+    /// Whether a token of these claims can be this app's. One without a device is only where debug tokens are.
+    package func mayHold(_ claims: TokenClaims) -> Bool {
+        (appID == claims.subject || oauthClientIDs.contains(claims.subject))
+            && (!claims.isDebug || !debugTokens.isEmpty)
     }
 }

@@ -115,8 +115,12 @@ extension Gateway {
             guard arrival.caller.verifier != nil else {
                 return reject(.credentials, .notAuthenticated, verb, arrival)
             }
-        case .generateAppAttestChallenge, .exchangeAppAttestAttestation, .exchangeAppAttestAssertion:
+        case .generateAppAttestChallenge, .exchangeAppAttestAttestation, .exchangeAppAttestAssertion,
+            .exchangeDebugToken:
             guard isAdmitted(arrival, verb, app: request.app, byOAuthClient: arrival.isOAuthClient) else { return }
+        }
+        if request.method == .exchangeDebugToken, !isInDebugRate(arrival.rules.registry.apps[request.app].name) {
+            return reject(.debugRate, Reason.attestationRate.status(appID: request.appID), verb, arrival)
         }
         guard request.method != .generateAppAttestChallenge else { return challenge(request, arrival) }
         submit(request, value, verb, arrival)
@@ -140,6 +144,11 @@ extension Gateway {
         guard rules.settings.bundleHeader == .require else { return true }
         reject(.bundle, .badBundle, verb, arrival)
         return false
+    }
+
+    private func isInDebugRate(_ app: String) -> Bool {
+        let minute = world.uptime() / 60_000
+        return state.withLock { $0.debug.admits(app, in: minute) }
     }
 
     // MARK: Challenges

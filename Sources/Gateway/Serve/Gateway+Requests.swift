@@ -9,10 +9,13 @@ internal import Settings
 extension Gateway {
     /// Produces a request and lets its call wait.
     func submit(_ request: Request, _ value: [UInt8], _ verb: Verb, _ arrival: Arrival) {
-        guard let key = request.requiredRecordKey else { preconditionFailure("only challenges have no key") }
+        // Without a key of its own a request may lie on any partition.
+        let key = request.requiredRecordKey ?? ids.fresh()
         let answer: WaitingCall.Answer =
             switch request.method {
-            case .generateAppAttestChallenge, .exchangeAppAttestAttestation, .exchangeAppAttestAssertion: .token
+            case .generateAppAttestChallenge, .exchangeAppAttestAttestation, .exchangeAppAttestAssertion,
+                .exchangeDebugToken:
+                .token
             case .verifyAppCheckToken: .response
             case .verifyAttestation, .verifyAssertion: .result
             }

@@ -35,6 +35,7 @@ package final class Gateway: Sendable {
         /// Whether new requests are taken.
         var isOpen = false
         var events = EventGate()
+        var debug = DebugGate()
     }
 
     let topics: GatewayTopics

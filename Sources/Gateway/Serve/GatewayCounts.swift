@@ -11,6 +11,7 @@ package struct GatewayCounts: Sendable {
     package enum Rejection: String, Sendable, CaseIterable {
         case path, method, body, request, app, apiKey = "api-key", bundle, credentials, rollout, waiting, producer
         case notReady = "not-ready"
+        case debugRate = "debug-rate"
     }
 
     package internal(set) var answers: [Answer: Int] = [:]

@@ -38,21 +38,21 @@ internal import CMicrohttpd
         unsafe body.append(contentsOf: bytes)
     }
 
-    /// From any thread.
+    /// From any thread. The first answer counts.
     ///
-    /// - Returns: whether this answer is the one that counts.
-    func answer(_ reply: HTTPReply) -> Bool {
+    /// - Parameter noted: called for the answer that counts, before its client can have it.
+    func answer(_ reply: HTTPReply, noted: () -> Void) {
         state.withLock { state in
             switch state {
             case .handed:
+                noted()
                 state = .answered(reply)
-                return true
             case .suspended(let connection):
+                noted()
                 state = .answered(reply)
                 // Under the lock: nothing can end a suspended connection before this.
                 connection.resume()
-                return true
-            case .answered, .done: return false
+            case .answered, .done: return
             }
         }
     }

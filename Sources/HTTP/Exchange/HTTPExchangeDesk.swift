@@ -40,8 +40,7 @@ final class HTTPExchangeDesk: Sendable {
 
     /// From any thread.
     func answer(_ exchange: HTTPExchange, _ reply: HTTPReply) {
-        guard exchange.answer(reply) else { return }
-        shared.withLock { shared in shared.openCalls -= 1 }
+        exchange.answer(reply) { shared.withLock { shared in shared.openCalls -= 1 } }
     }
 
     // MARK: Of the server's thread

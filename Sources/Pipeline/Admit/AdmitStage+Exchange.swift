@@ -130,6 +130,24 @@ extension AdmitStage {
         } catch { return refuse(item, error, verdict) }
     }
 
+    /// exchangeDebugToken: changes no state, so that a redelivered request gets another token of the same `jti`.
+    func debugToken(_ item: Admission, _ state: inout BatchState) -> Verdict {
+        var verdict = Verdict(outcome: .accepted)
+        do throws(Reason) {
+            try checkBan(item, &state)
+            if let reason = item.record.clockReason { throw reason }
+            guard case .debugToken(let hash, let limitedUse) = item.record.request?.body else { throw .malformedRequest }
+            let app = settings.registry.apps[item.app]
+            guard let known = app.debugToken(hash) else { throw .debugTokenInvalid }
+            guard item.time < known.until else { throw .debugTokenExpired }
+            try checkSigningKey(item)
+            let time = TokenTimes.mintTime(clock: item.now, record: item.time)
+            let times = TokenTimes(debugAt: time, limitedUse: limitedUse, settings: app.tokens)
+            verdict.order = .debugToken(times, now: item.now)
+            return verdict
+        } catch { return refuse(item, error, verdict) }
+    }
+
     // MARK: Gates
 
     private func rollout(_ item: Admission, id: ExactText) -> RolloutDecision? {

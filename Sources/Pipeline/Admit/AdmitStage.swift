@@ -103,6 +103,7 @@ package struct AdmitStage: Sendable {
     private func judge(_ item: Admission, _ method: Method, _ state: inout BatchState) -> Verdict {
         switch method {
         case .generateAppAttestChallenge: challenge(item, &state)
+        case .exchangeDebugToken: debugToken(item, &state)
         case .verifyAppCheckToken: token(item, &state)
         case .exchangeAppAttestAttestation, .exchangeAppAttestAssertion, .verifyAttestation, .verifyAssertion:
             judgeObject(item, method, &state)
@@ -147,7 +148,7 @@ package struct AdmitStage: Sendable {
             try exchangeAttestation(item, item.exchange(), key: &key, &state, &verdict)
         case .exchangeAppAttestAssertion:
             try exchangeAssertion(item, item.exchange(), key: &key, &state, &verdict)
-        case .generateAppAttestChallenge, .verifyAppCheckToken: throw .malformedRequest
+        case .generateAppAttestChallenge, .exchangeDebugToken, .verifyAppCheckToken: throw .malformedRequest
         }
     }
 

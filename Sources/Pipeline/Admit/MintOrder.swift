@@ -8,5 +8,6 @@ package enum MintOrder: Sendable {
     /// as large as the others.
     indirect case attestation(Artifact, TokenTimes, now: EvaluationTime)
     case assertion(TokenTimes, now: EvaluationTime)
+    case debugToken(TokenTimes, now: EvaluationTime)
     case verification(alreadyConsumed: Bool)
 }

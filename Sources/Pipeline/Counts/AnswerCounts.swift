@@ -11,6 +11,8 @@ package struct AnswerCounts: Sendable, Equatable {
         case duplicate
         case deadLetter(DeadLetterReason)
         case minted(limitedUse: Bool, TokenSettings.Algorithm)
+        /// A token was minted for a debug token.
+        case debugToken
         /// By the share alone: in `shadow` a device outside of it is served all the same.
         case rollout(Rollout.Mode, isInside: Bool)
         /// A key that the ledger had lost.

@@ -4,7 +4,7 @@ internal import Crypto
 internal import JSON
 internal import Log
 
-/// An event of one of the two exchanges, for steering rollouts and alarms. Contains no secrets.
+/// An event of an exchange, for steering rollouts and alarms. Contains no secrets.
 struct EventEncoder {
     private let registry: Registry
     /// The apps' names as JSON, by index.
@@ -23,8 +23,9 @@ struct EventEncoder {
     ///   came late or under a wrong key. None of these is the device's failure.
     func encode(_ decoded: DecodedRecord, _ finding: Finding, _ verdict: Verdict) -> [UInt8]? {
         // Other verbs are known without reading the path again.
-        if let method = decoded.method, !method.isExchange { return nil }
-        guard !verdict.isDuplicate, let subject = subject(of: decoded), let (name, reason) = Self.name(of: verdict)
+        if let method = decoded.method, !method.hasEvents { return nil }
+        guard !verdict.isDuplicate, let subject = subject(of: decoded),
+            let (name, reason) = Self.name(of: verdict, subject.method)
         else {
             return nil
         }
@@ -53,6 +54,12 @@ struct EventEncoder {
         if let id = decoded.installationID.map({ Array($0.utf8) }) ?? subject.keyID?.recordKey {
             json.key("device")
             json.string(validUTF8: DeviceTag.text(of: id))
+        }
+        if case .debugToken(let hash, _)? = decoded.request?.body,
+            let token = registry.apps[subject.app].debugToken(hash)
+        {
+            json.key("debugToken")
+            json.string(token.name)
         }
         Self.write(DeviceTraits(finding, decoded.request), into: &json)
         if verdict.isRestored {
@@ -95,19 +102,24 @@ struct EventEncoder {
         case .refused(_, let path, let keyID, _):
             // Refused before its body was read: the path still identifies the app.
             let account = RequestDecoder.account(of: path, in: registry)
-            guard let app = account.app, let method = account.method, method.isExchange else { return nil }
+            guard let app = account.app, let method = account.method, method.hasEvents,
+                // As a verb that is not served, where it is not.
+                method != .exchangeDebugToken || !registry.apps[app].debugTokens.isEmpty
+            else { return nil }
             return Subject(app: app, method: method, limitedUse: false, keyID: keyID)
         }
     }
 
-    private static func name(of verdict: Verdict) -> (String, Reason?)? {
-        switch verdict.outcome {
-        case .accepted: ("AppAttestSuccess", nil)
+    /// Those of debug tokens have names of their own: no device stands behind them, so no rollout counts them.
+    private static func name(of verdict: Verdict, _ method: Method) -> (String, Reason?)? {
+        let isDebug = method == .exchangeDebugToken
+        return switch verdict.outcome {
+        case .accepted: (isDebug ? "DebugTokenSuccess" : "AppAttestSuccess", nil)
         case .refused(let reason, let status):
             switch reason {
             case _ where status.code == 503: nil
             case .rolloutNotAdmitted, .attestationRate: ("AppAttestNotAdmitted", reason)
-            default: ("AppAttestFailure", reason)
+            default: (isDebug ? "DebugTokenFailure" : "AppAttestFailure", reason)
             }
         case .deferred, .deadLetter, .applied: nil
         }

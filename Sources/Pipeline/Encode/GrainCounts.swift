@@ -52,6 +52,7 @@ struct GrainCounts {
         if hasAnswer, let times = verdict.order?.times {
             let algorithm = registry.apps[Int(app)].tokens.algorithm
             count(.minted(limitedUse: times.isLimitedUse, algorithm), app)
+            if verb == .exchangeDebugToken { count(.debugToken, app) }
         }
         if let decision = verdict.rollout {
             let mode = registry.apps[Int(app)].rollout.mode
@@ -92,7 +93,7 @@ extension MintOrder {
     /// Of the token; nil for an order of none.
     fileprivate var times: TokenTimes? {
         switch self {
-        case .attestation(_, let times, _), .assertion(let times, _): times
+        case .attestation(_, let times, _), .assertion(let times, _), .debugToken(let times, _): times
         case .challenge, .verification: nil
         }
     }

@@ -23,6 +23,8 @@ package struct MintStage: Sendable {
         /// Of app and subject together.
         let name: ExactText
         let tokens: TokenTemplate
+        /// Of an app that has debug tokens.
+        let debug: TokenTemplate?
         let ids: TokenIDs
     }
 
@@ -31,14 +33,21 @@ package struct MintStage: Sendable {
         shared = SharedTokens()
         func template(_ app: RegisteredApp, _ subject: String) -> Template? {
             settings.exchange.keys.tokens.active(app.tokens.algorithm).map { key in
-                let tokens = TokenTemplate(
-                    subject: subject,
-                    projectNumber: app.projectNumber,
-                    projectID: app.projectID,
-                    key: key
+                func tokens(isDebug: Bool) -> TokenTemplate {
+                    TokenTemplate(
+                        subject: subject,
+                        projectNumber: app.projectNumber,
+                        projectID: app.projectID,
+                        key: key,
+                        isDebug: isDebug
+                    )
+                }
+                return Template(
+                    name: "\(app.name)/\(subject)",
+                    tokens: tokens(isDebug: false),
+                    debug: app.debugTokens.isEmpty ? nil : tokens(isDebug: true),
+                    ids: TokenIDs(app: app.name, subject: subject)
                 )
-                let ids = TokenIDs(app: app.name, subject: subject)
-                return Template(name: "\(app.name)/\(subject)", tokens: tokens, ids: ids)
             }
         }
         appTemplates = settings.registry.apps.map { template($0, $0.appID) }
@@ -72,7 +81,7 @@ package struct MintStage: Sendable {
                 answers[index] = challenge(at: time, records[index], request).map {
                     ExchangeAnswer.challenge($0, ttl: life)
                 }
-            case .attestation(_, let times, _), .assertion(let times, _):
+            case .attestation(_, let times, _), .assertion(let times, _), .debugToken(let times, _):
                 switch token(times, records[index], request) {
                 case .shared(let token)?: answers[index] = answer(order, token, isBeta: request.isBeta)
                 case .own(let token)?: drafts.append(Draft(index: index, token: token, isBeta: request.isBeta))
@@ -120,7 +129,7 @@ package struct MintStage: Sendable {
                 ttl: times.remaining(at: now),
                 isBeta: isBeta
             )
-        case .assertion(let times, let now):
+        case .assertion(let times, let now), .debugToken(let times, let now):
             return ExchangeAnswer.assertion(token: token, ttl: times.remaining(at: now), isBeta: isBeta)
         }
     }
@@ -141,7 +150,13 @@ package struct MintStage: Sendable {
     }
 
     private func token(_ times: TokenTimes, _ record: DecodedRecord, _ request: Request) -> Token? {
-        guard let keyID = record.keyID, let template = template(of: request) else { return nil }
+        guard let template = template(of: request) else { return nil }
+        if case .debugToken(let hash, _) = request.body {
+            guard let hash, let tokens = template.debug else { return nil }
+            let id = template.ids.id(requestID: record.requestID, valueDigest: record.valueDigest, holder: hash)
+            return .own(tokens.draft(times, id: id))
+        }
+        guard let keyID = record.keyID else { return nil }
         if settings.registry.apps[request.app].tokens.sharedSessionTokens, !times.isLimitedUse {
             let token = shared.token(of: template.name, times) {
                 template.tokens.mint(times, id: template.ids.shared(times))

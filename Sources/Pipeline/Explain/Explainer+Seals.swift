@@ -122,9 +122,7 @@ extension Explainer {
         let listed = Comparison("signing keys", keys.isEmpty ? "none" : "listed", expected: "listed in worker.json")
         look.walk.add("signing keys", !keys.isEmpty, else: .noActiveKey, listed)
         let apps = settings.registry.apps.filter { $0.projectNumber == number }
-        let isSubject: (String) -> Bool = { subject in
-            apps.contains { $0.appID == subject || $0.oauthClientIDs.contains(subject) }
-        }
+        let isSubject: (TokenClaims) -> Bool = { claims in apps.contains { $0.mayHold(claims) } }
         let project = apps.first?.projectID
         look.walk.add(
             tokens.checks(
@@ -132,7 +130,7 @@ extension Explainer {
                 projectNumber: number,
                 projectID: project,
                 at: look.time,
-                subjects: apps.flatMap { [$0.appID] + $0.oauthClientIDs }
+                apps: apps
             )
         )
         let found = tokens.verify(token, projectNumber: number, projectID: project, at: look.time, isSubject: isSubject)

@@ -9,6 +9,7 @@ extension Explainer {
         ban(&look)
         switch request.body {
         case .generateChallenge: challenge(request, &look)
+        case .debugToken(let hash, _): debugToken(hash, request, &look)
         case .verifyToken(let token): self.token(token, request, &look)
         case .object(let object, let binding):
             guard let app = request.appIndex, let keyID = request.keyID else { return }
@@ -82,6 +83,23 @@ extension Explainer {
         }
         guard settings.exchange.mints else { return }
         activeKey("challenge key", settings.exchange.keys.challenges.active?.id, &look.walk)
+    }
+
+    private func debugToken(_ hash: Digest?, _ request: Request, _ look: inout SecondLook) {
+        age(&look)
+        guard let app = request.appIndex else { return }
+        let tokens = settings.registry.apps[app].debugTokens
+        let known = settings.registry.apps[app].debugToken(hash)
+        let presented = hash == nil ? "no random UUID" : known.map(\.name) ?? "another one"
+        let names = "one of " + tokens.map(\.name).joined(separator: ", ")
+        let row = Comparison("debug token", presented, expected: names)
+        look.walk.add("debug token", known != nil, else: .debugTokenInvalid, row)
+        if let until = known?.until {
+            let expected = "before \(ReportValue.time(until))"
+            let row = Comparison("debug token's end", .time(look.time), expected: .text(expected))
+            look.walk.add("debug token's end", look.time < until, else: .debugTokenExpired, row)
+        }
+        signingKey(app, &look.walk)
     }
 
     // MARK: Gates

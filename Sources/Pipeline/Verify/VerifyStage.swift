@@ -140,7 +140,7 @@ package struct VerifyStage: Sendable {
                 return .shapeOnly
             }
         case .verifyToken(let token): return .token(verify(token, record.request?.resource, at: time))
-        case .generateChallenge: return .shapeOnly
+        case .generateChallenge, .debugToken: return .shapeOnly
         }
     }
 

@@ -57,7 +57,21 @@ extension SettingKind<Set<Digest>> {
         }
     }
 
-    private static func digest(_ text: String) -> Digest? {
+    private static func digest(_ text: String) -> Digest? { SettingKind<Digest>.digest(text) }
+}
+
+extension SettingKind<Digest> {
+    static var digest: Self {
+        SettingKind(
+            "string",
+            range: "64 hex digits",
+            schema: JSONSchema.string(pattern: "^[0-9a-fA-F]{64}$"),
+            problem: "must be a SHA-256 digest, 64 hexadecimal digits",
+            text: { _ in "" }
+        ) { $0.string.flatMap(digest) }
+    }
+
+    fileprivate static func digest(_ text: String) -> Digest? {
         let digits = text.utf8.compactMap { digit($0) }
         guard digits.count == 2 * Digest.byteCount, text.utf8.count == digits.count else { return nil }
         return Digest(stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] })

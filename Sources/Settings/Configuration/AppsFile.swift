@@ -46,7 +46,7 @@ struct AppsFile {
         Setting("number", \.number, .name).means("Project number, as in paths and tokens."),
         Setting("id", \.id, .optional(.string, absent: "none"), range: "not another project's number or ID")
             .means("Project ID, a second name of the project."),
-        Setting("apps", \.apps, of: { $0.app }, app + tokens + devices + rollout, check: isConsistent)
+        Setting("apps", \.apps, of: { $0.app }, app + tokens + devices + rollout + debug, check: isConsistent)
             .means("Apps of the project."),
     ]
 
@@ -58,6 +58,10 @@ struct AppsFile {
     ) throws(ConfigurationFault) {
         guard app.rollout.always.isDisjoint(with: app.rollout.never) else {
             throw value.fault("has a digest in both rollout.always and rollout.never; keep one of them")
+        }
+        // The holder of a debug token needs no device: never beside the devices of users.
+        guard app.debugTokens.isEmpty || !app.expectations.accepts(.production) else {
+            throw value.fault("has debugTokens and accepts production; list development alone in environments")
         }
     }
 
@@ -131,6 +135,17 @@ struct AppsFile {
             .means("Test devices that are outside, whatever the share. Keys that the ledger has pass all the same."),
         Setting("attestationsPerSecond", \.attestationsPerSecond, .integer(0...1_000_000))
             .means("Attestations admitted per second over all partitions; 0 is no limit. `replay` applies none."),
+    ]
+
+    private static let debug: [Setting<RegisteredApp>] = [
+        Setting(
+            "debugTokens",
+            \.debugTokens,
+            of: { _ in DebugTokens.none },
+            DebugTokens.settings,
+            range: "at most \(DebugToken.mostPerApp); none in an app that accepts `production`",
+            check: DebugTokens.check
+        ).means("Secrets of simulators and CI jobs, which get tokens without a device: see <doc:Gateway#Debug-tokens>.")
     ]
 }
 

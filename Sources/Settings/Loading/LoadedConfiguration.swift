@@ -40,7 +40,8 @@ package struct LoadedConfiguration: Sendable {
     ///
     /// - Parameter now: milliseconds since 1970.
     package func warnings(now: Int64) -> [String] {
-        configuration.emptyLists.map(EmptyLists.warning) + missing + PublicationRule.warnings(keys, now: now)
+        configuration.emptyLists.map(EmptyLists.warning) + DebugTokens.warnings(configuration.registry, now: now)
+            + missing + PublicationRule.warnings(keys, now: now)
     }
 
     /// Keys without which exchanges are deferred. A worker without any key only verifies.

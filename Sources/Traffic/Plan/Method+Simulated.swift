@@ -1,13 +1,16 @@
-internal import AppCheck
+package import AppCheck
 
 extension Method {
+    /// Those that a device can call: a debug token needs none.
+    package static let simulated = allCases.filter { $0 != .exchangeDebugToken }
+
     var isAttestation: Bool { self == .verifyAttestation || self == .exchangeAppAttestAttestation }
 
     /// Whether an app's SDK calls it, so that a gateway knows the installation.
     var isClientExchange: Bool {
         switch self {
         case .generateAppAttestChallenge, .exchangeAppAttestAttestation, .exchangeAppAttestAssertion: true
-        case .verifyAppCheckToken, .verifyAttestation, .verifyAssertion: false
+        case .exchangeDebugToken, .verifyAppCheckToken, .verifyAttestation, .verifyAssertion: false
         }
     }
 }

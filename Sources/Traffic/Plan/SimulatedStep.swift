@@ -49,7 +49,7 @@ package enum ExchangeFault: String, CaseIterable, Sendable {
         case .exchangeAppAttestAssertion: challenges + [.artifactAltered, .artifactOfOtherApp, .unknownApp]
         case .verifyAppCheckToken: [.tokenAltered, .tokenExpired, .tokenOfOddLife, .tokenOfOtherProject, .unknownApp]
         case .generateAppAttestChallenge: [.unknownApp]
-        case .verifyAttestation, .verifyAssertion: []
+        case .exchangeDebugToken, .verifyAttestation, .verifyAssertion: []
         }
     }
 }

@@ -39,6 +39,7 @@ struct ExchangeRecord {
         case .exchangeAppAttestAttestation: return attestation()
         case .exchangeAppAttestAssertion: return assertion()
         case .verifyAttestation, .verifyAssertion: return verification()
+        case .exchangeDebugToken: preconditionFailure("no device simulates it")
         }
     }
 }

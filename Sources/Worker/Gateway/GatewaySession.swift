@@ -113,6 +113,9 @@ final class GatewaySession {
         for line in configuration.emptyLists.map(EmptyLists.warning) {
             log.log(.warning, .configurationDoubtful, line)
         }
+        for line in DebugTokens.warnings(configuration.registry, now: WallClock.milliseconds()) {
+            log.log(.warning, .configurationDoubtful, line)
+        }
         if loaded.challenges.active == nil {
             log.log(.warning, .configurationDoubtful, "worker.json lists no challenge key: challenges get 503")
         }

@@ -1,5 +1,6 @@
 internal import JSON
 internal import Pipeline
+internal import Settings
 
 /// `/status`: the worker for people, JSON. Its members may change from version to version; metrics are for programs.
 enum StatusReport {

@@ -44,7 +44,8 @@ struct AnswerSamples {
     /// Counters that alerts watch are 0 before their first event: a jump from nothing to 1 is no increase.
     private mutating func begin(_ places: [Int32]) {
         let watched: [AnswerCounts.Event] = [.accepted, .deferred(.noActiveKey)]
-        for verb in Method.allCases {
+        // Most apps have no debug tokens, and no alert is about them.
+        for verb in Method.allCases where verb != .exchangeDebugToken {
             // The path of that verb names a project, and no app.
             for app in verb == .verifyAppCheckToken ? [-1] : places {
                 for event in watched { add(AnswerCounts.Key(app: app, verb: verb, event: event), 0) }
@@ -70,6 +71,7 @@ struct AnswerSamples {
         case .deadLetter: family = .deadLetters
         case .minted: (family, series.app) = (.minted, app)
         case .rollout: (family, series.app) = (.rollout, app)
+        case .debugToken: (family, series.app) = (.debugTokens, app)
         case .restored: (family, series.app) = (.restored, app)
         case .tokenUse: (family, series.app) = (.tokenUses, app)
         case .outdated: (family, series.app) = (.outdated, app)
@@ -91,7 +93,7 @@ struct AnswerSamples {
         case .deadLetter(let reason): [reason.rawValue]
         case .minted(let limitedUse, let algorithm): [app, limitedUse ? "limited_use" : "session", algorithm.rawValue]
         case .rollout(let mode, let isInside): [app, mode.rawValue, isInside ? "admitted" : "not_admitted"]
-        case .restored, .outdated: [app]
+        case .restored, .outdated, .debugToken: [app]
         case .replyIgnored: []
         case .tokenUse(let use): [app, use.rawValue]
         }

@@ -21,6 +21,11 @@ extension MetricFamily {
         ["app", "mode", "decision"],
         "Decisions of the rollout by the share alone; in mode shadow all devices are served."
     )
+    static let debugTokens = counter(
+        "attest_debug_tokens",
+        ["app"],
+        "Tokens minted for debug tokens, without a device; attest_tokens_minted counts them too."
+    )
     static let restored = counter(
         "attest_restored_keys",
         ["app"],
@@ -52,7 +57,7 @@ extension MetricFamily {
     static let batchRecords = histogram("attest_batch_records", "Requests of a committed batch.")
 
     static let ofRequests = [
-        requests, duplicates, deadLetters, minted, rollout, restored, tokenUses, outdated, repliesIgnored, answerAge,
-        commitDuration, batchRecords,
+        requests, duplicates, deadLetters, minted, debugTokens, rollout, restored, tokenUses, outdated, repliesIgnored,
+        answerAge, commitDuration, batchRecords,
     ]
 }

@@ -20,6 +20,8 @@ extension ReasonText {
         case .challengeExpired: .challengeExpired
         case .challengeConsumed: .challengeConsumed
         case .banned: .banned
+        case .debugTokenInvalid: .debugTokenInvalid
+        case .debugTokenExpired: .debugTokenExpired
         case .tokenInvalid: .tokenInvalid
         case .sessionToken: .sessionToken
         case .rolloutNotAdmitted: .rolloutNotAdmitted

@@ -55,6 +55,16 @@ extension ReasonText {
         [.app, .attacker],
         "A client must not repeat an exchange with its old challenge."
     )
+    static let debugTokenInvalid = ReasonText(
+        "The secret of `exchangeDebugToken` is no random UUID, or none of the app's `debugTokens` has its hash.",
+        [.app, .operator, .attacker],
+        "Compare the SHA-256 of the secret in lower case with apps.json."
+    )
+    static let debugTokenExpired = ReasonText(
+        "The debug token has reached its `until`.",
+        [.operator],
+        "Make a new secret for the machine, or remove it."
+    )
     static let tokenInvalid = ReasonText(
         """
         The App Check token is not valid: form, signature, key, audience, issuer, times, subject, life or \
@@ -86,7 +96,8 @@ extension ReasonText {
         """
         The verb is not served. `FAILED_PRECONDITION`, message `App not registered: {appId}.`, or `App not \
         registered.` where the path names no app. With `challenges.mode` `external`, \
-        `generateAppAttestChallenge` gets it too, and so does an operator's command without a genuine code.
+        `generateAppAttestChallenge` gets it too, and so do `exchangeDebugToken` of an app without `debugTokens` \
+        and an operator's command without a genuine code.
         """,
         [.app, .gateway],
         "Other providers' verbs are not served. Configure the client for App Attest."

@@ -13,7 +13,7 @@ import Testing
             projectNumber: Exchange.projectNumber,
             projectID: Exchange.projectID,
             at: time ?? now,
-            isSubject: { [Exchange.appID, Exchange.client].contains($0) }
+            isSubject: { [Exchange.appID, Exchange.client].contains($0.subject) }
         )
         return try? result.get()
     }
@@ -152,7 +152,7 @@ import Testing
                 projectNumber: number,
                 projectID: id,
                 at: now,
-                isSubject: { subjects.contains($0) }
+                isSubject: { subjects.contains($0.subject) }
             )
             return try? result.get()
         }

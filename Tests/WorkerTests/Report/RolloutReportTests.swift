@@ -2,6 +2,7 @@ internal import AppAttest
 internal import AppCheck
 internal import Foundation
 internal import JSON
+import Settings
 internal import TestKit
 internal import Testing
 

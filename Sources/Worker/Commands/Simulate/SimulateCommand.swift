@@ -155,18 +155,19 @@ struct SimulateCommand {
 
     private static func verbs(_ arguments: Arguments) throws(UsageFault) -> Set<SimulationSettings.Verb> {
         guard let text = arguments.string("--verbs") else { return SimulationSettings.plainVerbs }
-        var verbs: Set<SimulationSettings.Verb> = []
+        var chosen: Set<SimulationSettings.Verb> = []
         for name in text.split(separator: ",", omittingEmptySubsequences: false) {
-            guard let verb = SimulationSettings.Verb(rawValue: String(name)) else {
-                let known = SimulationSettings.Verb.allCases.map(\.rawValue)
+            let verbs = SimulationSettings.Verb.simulated
+            guard let verb = verbs.first(where: { $0.rawValue == name }) else {
+                let known = verbs.map(\.rawValue)
                 throw UsageFault(
                     "--verbs: '\(String(name).printable)' cannot be simulated"
                         + "\(Suggestion.phrase(for: String(name), among: known)); use \(known.joined(separator: ","))."
                 )
             }
-            verbs.insert(verb)
+            chosen.insert(verb)
         }
-        return verbs
+        return chosen
     }
 
     /// All apps of the configuration, each of which must accept some fake device.
