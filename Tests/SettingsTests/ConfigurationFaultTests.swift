@@ -216,6 +216,53 @@ import Testing
         #expect(fault == "apps.json: projects[0].apps[0]: \(expected)")
     }
 
+    private static let debugToken =
+        #"{"sha256":"\#(String(repeating: "0a", count: 32))","name":"ci","until":"2027-01-31T00:00:00Z"}"#
+
+    @Test(arguments: [
+        (#"{"name":"ci","until":"2027-01-31T00:00:00Z"}"#, "sha256: must be a SHA-256 digest, 64 hexadecimal digits"),
+        (debugToken.replacing("0a0a", with: "0a"), "sha256: must be a SHA-256 digest, 64 hexadecimal digits"),
+        (debugToken.replacing(#""name":"ci","#, with: ""), "name: is required"),
+        (debugToken.replacing("T00:00:00Z", with: ""), #"until: must be a time such as "2027-01-31T00:00:00Z""#),
+        (debugToken.replacing("01-31", with: "02-31"), #"until: must be a time such as "2027-01-31T00:00:00Z""#),
+        (debugToken.replacing("00Z", with: "00+02:00"), #"until: must be a time such as "2027-01-31T00:00:00Z""#),
+        (debugToken.replacing(#","until":"2027-01-31T00:00:00Z""#, with: ""), "until: must be a time such as"),
+    ])
+    func `A debug token has a hash, a name and an end`(entry: String, message: String) throws {
+        let members = #""environments":["development"],"debugTokens":[\#(entry)]"#
+        let fault = try #require(try ConfigurationDirectory(apps: ConfigurationDirectory.apps(members)).fault())
+        #expect(fault.hasPrefix("apps.json: projects[0].apps[0].debugTokens[0].\(message)"))
+    }
+
+    @Test func `Debug tokens stand beside no production devices, are twenty at most, and none comes twice`() throws {
+        func fault(_ members: String) throws -> String? {
+            try ConfigurationDirectory(apps: ConfigurationDirectory.apps(members)).fault()
+        }
+        func list(_ count: Int) -> String {
+            let entries = (10..<10 + count).map {
+                Self.debugToken.replacing("0a0a0a0a", with: "0a0a0a\($0)", maxReplacements: 1)
+            }
+            return #""environments":["development"],"debugTokens":[\#(entries.joined(separator: ","))]"#
+        }
+        let expected = "has debugTokens and accepts production; list development alone in environments."
+        let one = #""debugTokens":[\#(Self.debugToken)]"#
+        for members in [
+            one, one + #","environments":["production"]"#, one + #","environments":["development","production"]"#,
+        ] {
+            #expect(try fault(members) == "apps.json: projects[0].apps[0]: \(expected)")
+        }
+        #expect(try fault(one + #","environments":["development"]"#) == nil)
+        #expect(try fault(list(20)) == nil)
+        #expect(
+            try fault(list(21))
+                == "apps.json: projects[0].apps[0].debugTokens[20]: is more than 20 debug tokens; remove some."
+        )
+        let twice = #""environments":["development"],"debugTokens":[\#(Self.debugToken),\#(Self.debugToken)]"#
+        #expect(
+            try fault(twice) == "apps.json: projects[0].apps[0].debugTokens[1].sha256: appears twice; remove one."
+        )
+    }
+
     @Test(
         arguments: [
             (#"{"projects":[{"apps":[]}]}"#, "apps.json: projects[0].number: is required."),

@@ -66,7 +66,10 @@ package enum ExchangeKit {
 
     /// A random UUID as Apple's systems write it, and its entry in apps.json.
     package static let debugSecret = "6F1B0C39-3E0C-4C58-8F2E-0B6A4D0F1C11"
-    package static func debugToken(_ secret: String = debugSecret, until: Int64 = start + 3_600_000) throws -> DebugToken {
+    package static func debugToken(
+        _ secret: String = debugSecret,
+        until: Int64 = start + 3_600_000
+    ) throws -> DebugToken {
         guard let hash = DebugToken.hash(of: Array(secret.utf8)) else { throw MissingKey() }
         return DebugToken(hash: hash, name: "ci", until: EvaluationTime(milliseconds: until))
     }

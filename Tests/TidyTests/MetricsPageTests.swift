@@ -1,4 +1,5 @@
 import Testing
+
 @testable import Worker
 
 @Suite("The Metrics page agrees with the program")

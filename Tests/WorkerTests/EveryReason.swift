@@ -75,11 +75,24 @@ final class EveryReason: FileFolder, @unchecked Sendable {
             "nosession": #", "replayProtection": {"sessionTokens": "refuse"}"#,
             "rate": #", "attestationsPerSecond": 1"#,
             "refusing": #", "unknownKeys": "refuse""#,
+            "debug":
+                #", "debugTokens": [\#(debugToken("1", until: "9999-01-01")), \#(debugToken("2", until: "1999-01-01"))]"#,
         ]
         let apps = members.sorted { $0.key < $1.key }.map { name, more in
-            #"{"appId": "\#(name)", "appleAppIds": ["\#(ExchangeKit.appleAppID)"], "environments": ["production"]\#(more)}"#
+            let environment = name == "debug" ? "development" : "production"
+            return
+                #"{"appId": "\#(name)", "appleAppIds": ["\#(ExchangeKit.appleAppID)"], "environments": ["\#(environment)"]\#(more)}"#
         }
         return #"{"projects": [{"number": "\#(project)", "id": "lab", "apps": [\#(apps.joined(separator: ", "))]}]}"#
+    }
+
+    /// - Parameter last: the secret's last digit.
+    private static func debugSecret(_ last: String) -> String { ExchangeKit.debugSecret.dropLast() + last }
+
+    private static func debugToken(_ last: String, until: String) -> String {
+        let hash = SHA256.hash(Array(debugSecret(last).lowercased().utf8)).bytes
+        let digits = hash.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return #"{"sha256": "\#(digits)", "name": "\#(last)", "until": "\#(until)T00:00:00Z"}"#
     }
 
     static func path(_ app: String) -> String { "v1/" + name(app) }
@@ -215,6 +228,9 @@ final class EveryReason: FileFolder, @unchecked Sendable {
             add(.attestation(of: device, challenge: challenge, resource: Self.name(app)))
         }
         attest(device(), try challenge("rollout"), app: "rollout")
+        for last in ["1", "2", "3"] { add(.debug(Self.debugSecret(last), resource: Self.name("debug"))) }
+        add(.debug("ci", resource: Self.name("debug")))
+        add(.debug(Self.debugSecret("1"), resource: Self.name("plain")))
         let known = device()
         let used = try challenge()
         attest(known, used)

@@ -130,7 +130,8 @@ struct ExchangeSimulateTests {
         let first = try made(folder, Method.simulated, faults: 0.3).records
         #expect(try made(folder, Method.simulated, faults: 0.3, isNew: false).records == first)
         let other = try folder.capture([
-            "--devices", "20", "--records", "300", "--faults", "0.3", "--verbs", Self.names(Method.simulated), "--start",
+            "--devices", "20", "--records", "300", "--faults", "0.3", "--verbs", Self.names(Method.simulated),
+            "--start",
             Self.start, "--rate", "10", "--seed", "2",
         ])
         #expect(other != first)

@@ -23,6 +23,9 @@ extension RequestDecoder {
             case .oauthClient(let client): registry.find(oauthClient: client)
             case .project: nil
             }
-        return RequestAccount(app: app, method: Method(verb: parsed.verb))
+        let method = Method(verb: parsed.verb)
+        // Apps without debug tokens do not serve the verb.
+        let isServed = method != .exchangeDebugToken || app.map { !registry.apps[$0].debugTokens.isEmpty } == true
+        return RequestAccount(app: app, method: isServed ? method : nil)
     }
 }

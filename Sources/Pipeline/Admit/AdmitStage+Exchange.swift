@@ -136,7 +136,9 @@ extension AdmitStage {
         do throws(Reason) {
             try checkBan(item, &state)
             if let reason = item.record.clockReason { throw reason }
-            guard case .debugToken(let hash, let limitedUse) = item.record.request?.body else { throw .malformedRequest }
+            guard case .debugToken(let hash, let limitedUse) = item.record.request?.body else {
+                throw .malformedRequest
+            }
             let app = settings.registry.apps[item.app]
             guard let known = app.debugToken(hash) else { throw .debugTokenInvalid }
             guard item.time < known.until else { throw .debugTokenExpired }

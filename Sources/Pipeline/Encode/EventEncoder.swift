@@ -102,10 +102,7 @@ struct EventEncoder {
         case .refused(_, let path, let keyID, _):
             // Refused before its body was read: the path still identifies the app.
             let account = RequestDecoder.account(of: path, in: registry)
-            guard let app = account.app, let method = account.method, method.hasEvents,
-                // As a verb that is not served, where it is not.
-                method != .exchangeDebugToken || !registry.apps[app].debugTokens.isEmpty
-            else { return nil }
+            guard let app = account.app, let method = account.method, method.hasEvents else { return nil }
             return Subject(app: app, method: method, limitedUse: false, keyID: keyID)
         }
     }

@@ -61,14 +61,17 @@ extension SettingKind<Set<Digest>> {
 }
 
 extension SettingKind<Digest> {
+    /// One that must be there.
     static var digest: Self {
-        SettingKind(
+        var kind = SettingKind(
             "string",
             range: "64 hex digits",
             schema: JSONSchema.string(pattern: "^[0-9a-fA-F]{64}$"),
             problem: "must be a SHA-256 digest, 64 hexadecimal digits",
             text: { _ in "" }
         ) { $0.string.flatMap(digest) }
+        kind.isRequired = true
+        return kind
     }
 
     fileprivate static func digest(_ text: String) -> Digest? {

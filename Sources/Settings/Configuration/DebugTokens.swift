@@ -7,10 +7,10 @@ internal import JSON
 package enum DebugTokens {
     /// The end is that of a secret which stands on test machines and in CI settings: it needs one.
     static let settings: [Setting<DebugToken>] = [
-        Setting("sha256", \.hash, .digest, standard: "required", range: "64 hex digits, unique in the app")
+        Setting("sha256", \.hash, .digest, range: "64 hex digits, unique in the app")
             .means("SHA-256 of the secret, a random UUID in lower case."),
         Setting("name", \.name, .name).means("Name in events and warnings, such as a machine's."),
-        Setting("until", \.until, .time, standard: "required")
+        Setting("until", \.until, .time)
             .means("From here on exchanges of the secret get `debug-token-expired`."),
     ]
 
@@ -54,8 +54,9 @@ package enum DebugTokens {
 }
 
 extension SettingKind<EvaluationTime> {
+    /// One that must be there.
     static var time: Self {
-        SettingKind(
+        var kind = SettingKind(
             "string",
             range: "RFC 3339 in UTC",
             schema: JSONSchema.time,
@@ -65,5 +66,7 @@ extension SettingKind<EvaluationTime> {
             guard let text = node.string, text.last == "Z" else { return nil }
             return TimeText.milliseconds(text).map { EvaluationTime(milliseconds: $0) }
         }
+        kind.isRequired = true
+        return kind
     }
 }

@@ -3,21 +3,25 @@ internal import AppCheck
 internal import Settings
 
 extension ContractSchema {
-    /// Of the two exchanges.
+    /// Of the exchanges.
     static var event: JSONTree {
         open([
             JSONSchema.Member(
                 "event",
-                JSONSchema.choice(["AppAttestSuccess", "AppAttestFailure", "AppAttestNotAdmitted"])
+                JSONSchema.choice([
+                    "AppAttestSuccess", "AppAttestFailure", "AppAttestNotAdmitted", "DebugTokenSuccess",
+                    "DebugTokenFailure",
+                ])
             ),
             JSONSchema.Member("app", JSONSchema.string(pattern: "^projects/.+/apps/.+$")),
-            JSONSchema.Member("method", JSONSchema.choice(Method.allCases.filter(\.isExchange).map(\.rawValue))),
+            JSONSchema.Member("method", JSONSchema.choice(Method.allCases.filter(\.hasEvents).map(\.rawValue))),
             optional("reason", reason),
             JSONSchema.Member("requestId", JSONSchema.string),
             JSONSchema.Member("limitedUse", JSONSchema.boolean),
             optional("bucket", JSONSchema.integer(0...Rollout.whole)),
             optional("percent", JSONSchema.number(0...100)),
             optional("device", JSONSchema.string(pattern: "^[0-9a-f]{16}$")),
+            optional("debugToken", JSONSchema.string(atLeast: 1)),
             optional("platform", JSONSchema.string),
             optional("osVersion", JSONSchema.string),
             optional("bundleVersion", JSONSchema.string),

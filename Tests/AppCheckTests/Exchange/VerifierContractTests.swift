@@ -105,7 +105,7 @@ import Testing
             projectNumber: Exchange.projectNumber,
             projectID: Exchange.projectID,
             at: Exchange.now,
-            isSubject: { [Exchange.appID, Exchange.client].contains($0.subject) }
+            isSubject: { [Exchange.appID, Exchange.client].contains($0.subject) && !$0.isDebug }
         )
         return try? result.get()
     }

@@ -96,7 +96,8 @@ struct DebugTokenTests {
     }
 
     @Test(arguments: [
-        #"{}"#, #"{"debug_token":5}"#, #"{"debug_token":"x","debugToken":"x"}"#, #"{"debug_token":"x","limited_use":1}"#,
+        #"{}"#, #"{"debug_token":5}"#, #"{"debug_token":"x","debugToken":"x"}"#,
+        #"{"debug_token":"x","limited_use":1}"#,
         #"[]"#, #"null"#,
     ])
     func `a body without the secret's text is malformed`(body: String) throws {
