@@ -3,7 +3,7 @@ import Kafka
 import TestKit
 import Testing
 
-@Suite("The mock cluster's thread", .waiting, .timeLimit(.minutes(1)))
+@Suite("The mock cluster's thread", .waiting, .timeLimit(.minutes(20)))
 struct MockThreadTests {
     /// The blocked signals of this process's threads of that name, a bit each.
     private static func blockedSignals(ofThreads name: String) -> [UInt64] {
