@@ -30,14 +30,14 @@ final class AnswerDesk: RequestOutlet {
     /// A record's value holds the path and the body as they came, whatever stands in them.
     private static func check(_ record: OutboundRequest) {
         let root = try? JSONDocument(parsing: record.value).root
-        precondition(root != nil, "a record is JSON")
+        insist(root != nil, "a record is JSON")
         guard record.topic == FuzzRules.topics.names.requests else { return }
-        let names = root?.members.map { $0.name.string } ?? []
-        precondition(names == ["path", "body"] || names == ["path"], "a record has a path and a body")
+        let names = root?.members.map { String(decoding: $0.name, as: UTF8.self) } ?? []
+        insist(names == ["path", "body"] || names == ["path"], "a record has a path and a body")
         let ids = record.headers.filter { $0.name.elementsEqual("request-id".utf8) }.compactMap(\.value)
-        precondition(ids.count == 1 && (1...128).contains(ids[0].count), "a request has one id")
-        precondition(ids[0].allSatisfy { (0x21...0x7E).contains($0) }, "an id is visible")
-        precondition((0..<FuzzRules.partitions).contains(record.partition), "a record has its partition")
+        insist(ids.count == 1 && (1...128).contains(ids[0].count), "a request has one id")
+        insist(ids[0].allSatisfy { (0x21...0x7E).contains($0) }, "an id is visible")
+        insist((0..<FuzzRules.partitions).contains(record.partition), "a record has its partition")
     }
 
     private func answer(_ record: OutboundRequest, _ ticket: UInt) {

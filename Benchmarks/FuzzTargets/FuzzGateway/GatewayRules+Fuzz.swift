@@ -10,6 +10,7 @@ internal import Settings
 enum FuzzRules {
     static let secret = "s"
     static let apiKey = "k"
+    static let debugToken = "5f9e2a0c-1d5b-4d0a-9c35-0a6d8e2b7f41"
     static let partitions: Int32 = 4
     /// Milliseconds since 1970, as the gateway's clock has it.
     static let now: Int64 = 1_795_000_000_000
@@ -41,6 +42,8 @@ enum FuzzRules {
             RegisteredApp(projectNumber: "1", projectID: "p", appID: id, expectations: expectations)
         }
         var keyed = app("1:1:ios:b")
+        let hash = SHA256.hash(Array(debugToken.utf8))
+        keyed.debugTokens = [DebugToken(hash: hash, name: "d", until: EvaluationTime(milliseconds: now + 1))]
         keyed.apiKeys = [ExactText(apiKey)]
         keyed.oauthClientIDs = ["c.apps.example.com"]
         return try Registry(apps: [app("1:1:ios:a"), keyed])

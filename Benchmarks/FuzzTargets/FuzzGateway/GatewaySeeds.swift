@@ -18,6 +18,8 @@ enum GatewaySeeds {
     /// {"jti":"abc"} between two empty parts.
     private static let token = #"{"app_check_token":".eyJqdGkiOiJhYmMifQ."}"#
 
+    private static let debug = #"{"debug_token":"\#(FuzzRules.debugToken)"}"#
+
     private static let served: [String] = [
         get, "GET /v1/jwks HTTP/1.1\r\nHost: h\r\n\r\n", "HEAD /v1/verify HTTP/1.1\r\nHost: h\r\n\r\n",
         "GET /v1/verify?consume=1 HTTP/1.1\r\nHost: h\r\nX-Firebase-AppCheck: .eyJqdGkiOiJhYmMifQ.\r\n\(bearer)\r\n",
@@ -32,6 +34,7 @@ enum GatewaySeeds {
         post("\(app):verifyAssertion", "Expect: 100-continue\r\n\(bearer)", plain),
         get + post("\(app):verifyAssertion", bearer, plain) + get,
         post("\(app):verifyAssertion", bearer, plain) + post("\(app):verifyAssertion", bearer, plain + " "),
+        post("/v1/projects/p/apps/1:1:ios:b:exchangeDebugToken?key=k", "", debug),
         "GET /healthz HTTP/1.0\r\n\r\n", "GET /healthz HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n\(get)",
         "GET /a HTTP/1.1\r\nHost:\t h \t\r\nA:\r\nUpgrade: h2c\r\nCookie: a=b; c=\"d\"; e\r\n\r\n",
     ]
@@ -47,7 +50,8 @@ enum GatewaySeeds {
         "GET /a HTTP/2.0\r\nHost: h\r\n\r\n", "GET /a HTTP/1.1\r\n\r\n", "PUT /a HTTP/1.1\r\nHost: h\r\n\r\n",
         "GET /a HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc", "GET\r\n\r\n", "POST /a HTTP/1.1\r\nHost: h\r\n",
         "POST /a HTTP/1.1\r\nHost: h\r\nExpect: 200-ok\r\n\r\n",
-        post("\(app):verifyAssertion", bearer, #"{"a":1}}"#), "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\n{}",
+        post("\(app):verifyAssertion", bearer, #"{"a":1}}"#),
+        "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\n{}",
     ]
 
     static let all: [[UInt8]] = (served + refused).map { Array($0.utf8) }

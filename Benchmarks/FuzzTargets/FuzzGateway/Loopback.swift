@@ -7,7 +7,7 @@ final class Loopback {
     /// - Parameter source: the last byte of the client's own address, 127.0.0.x.
     init(port: UInt16, source: UInt8) {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        precondition(descriptor >= 0, "a descriptor is left")
+        insist(descriptor >= 0, "a descriptor is left")
         // A connection that ends here first leaves no number taken behind it.
         set(SOL_SOCKET, SO_LINGER, linger(l_onoff: 1, l_linger: 0))
         set(SOL_SOCKET, SO_RCVTIMEO, timeval(tv_sec: Self.mostSeconds, tv_usec: 0))
@@ -17,7 +17,7 @@ final class Loopback {
         // The address outlives the call.
         let isBound = unsafe Self.withAddress(last: source, port: 0) { unsafe bind(descriptor, $0, $1) }
         let isConnected = unsafe Self.withAddress(last: 1, port: port) { unsafe connect(descriptor, $0, $1) }
-        precondition(isBound == 0 && isConnected == 0, "the server takes a connection (errno \(errno))")
+        insist(isBound == 0 && isConnected == 0, "the server takes a connection (errno \(errno))")
     }
 
     deinit { close(descriptor) }
@@ -25,11 +25,11 @@ final class Loopback {
     /// Of silence, after which a connection is neither answered nor ended.
     private static let mostSeconds = 8
 
-    private func set<Value>(_ level: Int32, _ option: Int32, _ value: Value) {
+    private func set<Value: BitwiseCopyable>(_ level: Int32, _ option: Int32, _ value: Value) {
         var value = value
         // The option's own structure.
         let code = unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Value>.size))
-        precondition(code == 0, "the option is known")
+        insist(code == 0, "the option is known")
     }
 
     private static func withAddress(
@@ -71,7 +71,7 @@ final class Loopback {
         // At most the array's size is written.
         let count = unsafe recv(descriptor, &bytes, bytes.count, 0)
         if count < 0 {
-            precondition(errno == ECONNRESET || errno == EPIPE, "a connection ends or is answered (errno \(errno))")
+            insist(errno == ECONNRESET || errno == EPIPE, "a connection ends or is answered (errno \(errno))")
             return []
         }
         return Array(bytes[..<count])

@@ -88,7 +88,10 @@ struct StrictReader {
         while let first = value.first, first == blank || first == tab { value = value.dropFirst() }
         while let last = value.last, last == blank || last == tab { value = value.dropLast() }
         guard value.allSatisfy({ $0 == tab || ($0 >= blank && $0 != delete) }) else { return nil }
-        return (name.map(lowered), Array(value))
+        // The library takes no blank behind a length.
+        let isBare = value.endIndex == line.endIndex
+        return isBare || !name.map(lowered).elementsEqual("content-length".utf8)
+            ? (name.map(lowered), Array(value)) : nil
     }
 
     // MARK: What this server serves of the grammar

@@ -7,7 +7,8 @@ internal import Glibc
 /// say so. But it keeps line and headers where it has received them, in one block of memory that starts at a page, and
 /// only writes zeros over line ends, colons and blanks. So the distances between the pieces say what stood between them.
 /// A library that lays them out otherwise would have every request refused: the tests of this module fail then.
-/// One spelling stays hidden: a zero byte and a line feed look like a line end. No proxy lets zero bytes through.
+/// Two spellings stay hidden, since the library overwrites them with zeros as it does line ends: zero bytes where line
+/// ends have as many bytes, and, as the blank line, a colon and a bare line feed. No proxy lets them through.
 extension RequestHead {
     /// The bytes that the library has for the first call of the access handler.
     @safe struct Source {
