@@ -17,9 +17,10 @@ struct AnswerStream {
     init(_ bytes: [UInt8], methods: [[UInt8]]) {
         rest = bytes[...]
         for method in methods {
-            var answer = next(isHead: method.elementsEqual("HEAD".utf8))
+            let isHead = method.elementsEqual("HEAD".utf8)
+            var answer = next(isHead: isHead)
             // Interim answers come before.
-            while answer?.status == 100 { answer = next(isHead: true) }
+            while answer?.status == 100 { answer = next(isHead: isHead) }
             guard let answer else { return }
             answers.append(answer)
         }

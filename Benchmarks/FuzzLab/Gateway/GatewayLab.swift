@@ -1,4 +1,5 @@
 internal import Foundation
+internal import HTTP
 
 /// Hostile HTTP over loopback, through the real server into the gateway: what its handler sees must be what a strict
 /// reader of RFC 9112 reads, every connection must end, answers must be of their calls, and healthy clients are served.

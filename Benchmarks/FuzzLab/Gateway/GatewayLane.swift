@@ -1,5 +1,7 @@
 internal import DeviceLab
 internal import Foundation
+internal import Gateway
+internal import HTTP
 
 /// Hostile clients in batches side by side, against servers that live for some batches each.
 final class GatewayLane {
@@ -7,7 +9,7 @@ final class GatewayLane {
     private var number = 0
     private(set) var tally = GatewayTally()
 
-    private static let (clients, batches) = (96, 24)
+    private static let (clients, batches) = (256, 12)
 
     init(seed: UInt64) { random = SeededRandom(seed: seed) }
 
@@ -18,7 +20,7 @@ final class GatewayLane {
             let isStoppedAmid = random.below(2) == 0
             for batch in 0..<Self.batches where ContinuousClock.now < end {
                 // Those that hold their connections wait for the server's deadlines, which takes long.
-                play(lab, isHeld: batch == 0, isStopping: isStoppedAmid && batch == Self.batches - 1)
+                play(lab, isHeld: batch % 3 == 0, isStopping: isStoppedAmid && batch == Self.batches - 1)
             }
             if !isStoppedAmid { judgeRest(lab) }
             lab.stop()

@@ -17,7 +17,7 @@ final class HostileClient {
         _ = unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
         let server: [UInt8] = [127, 0, 0, 1]
         let isConnected =
-            Self.with(source, 0) { unsafe bind(descriptor, $0, $1) } == 0
+            unsafe Self.with(source, 0) { unsafe bind(descriptor, $0, $1) } == 0
             && Self.with(server, port) { unsafe connect(descriptor, $0, $1) } == 0
         if !isConnected { return nil }
     }

@@ -38,7 +38,9 @@ struct HostileVisit {
 
     var text: String {
         let shown = bytes.prefix(700)
-        return String(decoding: shown, as: UTF8.self).debugDescription + (shown.count < bytes.count ? "…" : "")
+        let request = String(decoding: shown, as: UTF8.self).debugDescription
+        return
+            "\(request)\(shown.count < bytes.count ? "…" : ""), \(ending), answered by \(answering), written at \(cuts)"
     }
 
     // MARK: Judgement
@@ -70,8 +72,11 @@ struct HostileVisit {
     func doubt(seen: [HTTPCall], _ answers: AnswerStream, _ end: HostileClient.End) -> String? {
         if end == .silent { return "the connection does not end" }
         if end == .reset { return nil }
+        // A client that has ended its side may lose an answer that comes later, as one that has left would.
+        if ending == .halfClose, end == .closed, answers.rest.isEmpty, answers.answers.count < seen.count { return nil }
         guard answers.answers.count == seen.count else {
-            return "\(seen.count) requests, \(answers.answers.count) answers"
+            return
+                "\(seen.count) requests, \(answers.answers.count) answers, \(end), left \(String(decoding: answers.rest.prefix(300), as: UTF8.self).debugDescription)"
         }
         if !answers.rest.isEmpty, answers.refusal.map({ (400...505).contains($0) }) != true {
             return

@@ -9,7 +9,7 @@ internal import Pipeline
 internal import Settings
 
 /// The gateway behind its real server, without a broker; it remembers what its handler saw from which address.
-final class LabGateway: Sendable {
+final class LabGateway {
     /// Who answers a client's calls.
     enum Answering: CaseIterable {
         case gateway

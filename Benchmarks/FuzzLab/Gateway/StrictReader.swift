@@ -50,6 +50,8 @@ struct StrictReader {
         else { throw Broken() }
         try judge(request.headers, isOld: isOld)
         let length = try length(request.headers)
+        // RFC 9110, 10.1.1: only a request with content may expect that.
+        guard length > 0 || isOld || Self.values("expect", request.headers).isEmpty else { throw Broken() }
         guard length <= bodyBytes, length == 0 || request.method.elementsEqual("POST".utf8),
             length <= bytes.count - place
         else { throw Broken() }
