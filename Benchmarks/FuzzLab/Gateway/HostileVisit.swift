@@ -33,8 +33,18 @@ struct HostileVisit {
         return Self(source, bytes, answering, ending, cuts: cuts)
     }
 
-    /// The library hides a zero before a line feed: it looks like a line end.
-    var isHidden: Bool { zip(bytes, bytes.dropFirst()).contains { $0 == 0 && $1 == 0x0a } }
+    /// The library hides a zero before a line feed, and reads a line of one colon as the blank line; where such a line
+    /// ends without the other half of a line end, its length is that of a blank line's end.
+    var isHidden: Bool {
+        bytes.indices.dropFirst().contains { place in
+            if bytes[place] == 0x0a, bytes[place - 1] == 0 { return true }
+            guard bytes[place - 1] == 0x0a, bytes[place] == UInt8(ascii: ":"), place + 1 < bytes.count else {
+                return false
+            }
+            return bytes[place + 1] == 0x0a
+                || (bytes[place + 1] == 0x0d && (place + 2 == bytes.count || bytes[place + 2] != 0x0a))
+        }
+    }
 
     var text: String {
         let shown = bytes.prefix(700)

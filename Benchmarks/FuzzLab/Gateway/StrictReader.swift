@@ -73,6 +73,9 @@ struct StrictReader {
             place += 1
         }
         try take("\r\n")
+        // The library refuses blanks behind a length, as a careful reader may.
+        let isLength = name.map(Self.small).elementsEqual("content-length".utf8)
+        guard !isLength || value.last != 0x20 && value.last != 0x09 else { throw Broken() }
         while let last = value.last, last == 0x20 || last == 0x09 { value.removeLast() }
         let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
         return HTTPHeader(name: name.map(Self.small), value: Array(value.drop(while: isBlank)))

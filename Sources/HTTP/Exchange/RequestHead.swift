@@ -8,11 +8,15 @@ struct RequestHead: Equatable {
     var target: [UInt8]
     var version: [UInt8]
     var headers: [HTTPHeader]
+    /// What line and headers take of the connection's memory.
+    var memory: Int
 
     /// nil = it goes to the handler once its body is here.
-    func refusal(bodyBytes: Int) -> HTTPRefusal? {
+    func refusal(_ limits: HTTPExchangeLimits) -> HTTPRefusal? {
         if let kind = malformation ?? framing { return HTTPRefusal(kind) }
-        guard let kind = unserved(bodyBytes) else { return nil }
+        // Where they take more, no room may be left for the answer's head.
+        guard memory <= limits.headerBytes else { return HTTPRefusal(.headerSize) }
+        guard let kind = unserved(limits.bodyBytes) else { return nil }
         return HTTPRefusal(kind, isFramed: true)
     }
 
