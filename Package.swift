@@ -209,7 +209,10 @@ let benchmarks: [Target] = [
     ),
     .executableTarget(
         name: "FuzzLab",
-        dependencies: ["Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab"],
+        dependencies: [
+            "Gateway", "HTTP", "Kafka", "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON",
+            "DeviceLab",
+        ],
         path: "Benchmarks/FuzzLab",
         swiftSettings: strict
     ),

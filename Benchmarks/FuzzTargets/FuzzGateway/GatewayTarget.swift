@@ -144,9 +144,10 @@ final class GatewayTarget {
     }
 
     /// Whether the library may hide a spelling: it overwrites line ends and colons with zeros, so that neither zeros nor a
-    /// line of a colon and a bare line feed can be told from a line's end. No proxy lets them through.
+    /// line of a colon and a bare line end can be told from a line's end. No proxy lets them through.
     private static func isBlurred(_ input: [UInt8]) -> Bool {
-        let colonLine: [UInt8] = [0x0A, UInt8(ascii: ":"), 0x0A]
-        return input.contains(0) || input.indices.contains { input[$0...].starts(with: colonLine) }
+        let colonLines = [0x0A, 0x0D].map { [0x0A, UInt8(ascii: ":"), $0] }
+        return input.contains(0)
+            || input.indices.contains { place in colonLines.contains { input[place...].starts(with: $0) } }
     }
 }

@@ -75,7 +75,12 @@ struct StrictReader {
         }
         let hosts = request.values("host").count
         let isOld = words[2].last == UInt8(ascii: "0")
-        guard hosts == 1 || (isOld && hosts == 0), isPlain(request) else { return nil }
+        guard hosts == 1 || (isOld && hosts == 0), request.values("host").allSatisfy(StrictHost.isHost) else {
+            return nil
+        }
+        // An expectation is of a body.
+        let isBodiless = length(request) == 0
+        guard isPlain(request), isOld || !isBodiless || request.values("expect").isEmpty else { return nil }
         return request
     }
 
