@@ -34,7 +34,7 @@ internal import Glibc
     }
 
     private func send(_ reply: HTTPReply) -> MHD_Result {
-        precondition((200...599).contains(reply.status), "an answer has a final status")
+        precondition(HTTPReply.statuses.contains(reply.status), "an answer has a final status")
         exchange.stage = .answered
         desk.connections.sends(exchange.connection)
         // The bytes are copied at once.
