@@ -141,6 +141,7 @@ struct RequestSpellingTests {
         ("\(post)Content-Length: 4\r\n\r\n\r\n\r\n", "/a", "\r\n\r\n"),
         ("\(post)Content-Length: 1\r\n\r\n\0", "/a", "\0"),
         ("\(post)Expect: 100-continue\r\nContent-Length: 3\r\n\r\nabc", "/a", "abc"),
+        ("\(post)Expect: 100-continue\r\n\r\n", "/a", ""), ("\(get)Host: h\r\nExpect: 100-continue\r\n\r\n", "/a", ""),
         (
             "\(get)Host: h\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMA\r\n\r\n",
             "/a", ""
@@ -167,6 +168,9 @@ struct RequestSpellingTests {
         #expect(calls[0].body == Array(body.utf8))
         #expect(String(decoding: calls[1].target, as: UTF8.self) == "/second" && calls[1].body.isEmpty)
         #expect(server.server.counts.refused.isEmpty)
+        client.finishWriting()
+        let answers = client.readAll().text.components(separatedBy: "HTTP/1.1 200 OK\r\n").count - 1
+        #expect(answers == 2, "\(request)")
     }
 
     @Test(arguments: ["GET /a HTTP/1.0\r\n\r\n", "GET /a HTTP/1.0\r\nHost: h\r\nConnection: keep-alive\r\n\r\n"])
