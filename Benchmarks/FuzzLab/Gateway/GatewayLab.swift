@@ -1,3 +1,4 @@
+internal import DeviceLab
 internal import Foundation
 internal import HTTP
 
@@ -41,7 +42,9 @@ struct GatewayLab {
         // Guarded by `sum`.
         nonisolated(unsafe) var total = GatewayTally()
         DispatchQueue.concurrentPerform(iterations: lanes) { number in
-            let lane = GatewayLane(seed: seed &+ UInt64(number) &* 0x9E37_79B9_7F4A_7C15)
+            // Neighbouring seeds would give one stream, shifted.
+            var random = SeededRandom(seed: seed &+ UInt64(number))
+            let lane = GatewayLane(seed: random.next())
             var tally = GatewayTally()
             do {
                 try lane.run(until: end)

@@ -92,7 +92,9 @@ struct HostileVisit {
             return
                 "bytes behind the answers: \(String(decoding: answers.rest.prefix(80), as: UTF8.self).debugDescription)"
         }
-        guard seen.count < expected.count else { return nil }
+        // Beyond the limit no room may be left even for a refusal.
+        guard seen.count < expected.count, expected[seen.count].memory <= LabGateway.limits.headerBytes
+        else { return nil }
         if let refusal = answers.refusal {
             // Longer than the server's memory for a connection.
             return [413, 414, 431].contains(refusal) ? nil : "a sound request is refused with \(refusal)"

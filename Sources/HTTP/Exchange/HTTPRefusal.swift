@@ -27,7 +27,7 @@ struct HTTPRefusal: Equatable {
         case .target: (400, "INVALID_ARGUMENT", "The target is not a path.")
         case .unexpectedBody: (400, "INVALID_ARGUMENT", "This method takes no body.")
         case .upgrade: (400, "INVALID_ARGUMENT", "No other protocol is served.")
-        case .expectation: (417, "INVALID_ARGUMENT", "Only 100-continue may be expected, and with a body.")
+        case .expectation: (417, "INVALID_ARGUMENT", "Only 100-continue may be expected.")
         case .bodySize: (413, "INVALID_ARGUMENT", "The body is too large.")
         case .headerSize: (431, "INVALID_ARGUMENT", "The headers are too large.")
         case .unreadable: (400, "INVALID_ARGUMENT", "The request is malformed.")

@@ -62,8 +62,6 @@ struct RequestHead: Equatable {
         guard values("upgrade").allSatisfy({ Self.equal($0, "h2c") }) else { return .upgrade }
         let expectations = values("expect")
         guard expectations.isEmpty || (expectations.count == 1 && expectsContinue) else { return .expectation }
-        // The library would answer that no body is awaited, and lose the answer where another request follows.
-        guard expectations.isEmpty || isOld || length > 0 else { return .expectation }
         return length <= bodyBytes ? nil : .bodySize
     }
 
