@@ -78,9 +78,7 @@ struct StrictReader {
         guard hosts == 1 || (isOld && hosts == 0), request.values("host").allSatisfy(StrictHost.isHost) else {
             return nil
         }
-        // An expectation is of a body.
-        let isBodiless = length(request) == 0
-        guard isPlain(request), isOld || !isBodiless || request.values("expect").isEmpty else { return nil }
+        guard isPlain(request) else { return nil }
         return request
     }
 
