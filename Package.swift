@@ -9,7 +9,7 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-// FUZZ=1 instruments the verifying modules for libFuzzer and adds the fuzz targets.
+// FUZZ=1 instruments what reads hostile bytes for libFuzzer and adds the fuzz targets.
 let fuzzing = Context.environment["FUZZ"] != nil
 let core = strict + (fuzzing ? [.unsafeFlags(["-sanitize=fuzzer"])] : [])
 
@@ -61,7 +61,7 @@ let modules: [Target] = [
         dependencies: ["DeviceLab", "Log", "AppCheck", "AppAttest", "Crypto", "JSON"],
         swiftSettings: strict
     ),
-    .target(name: "HTTP", dependencies: ["CMicrohttpd"], swiftSettings: strict),
+    .target(name: "HTTP", dependencies: ["CMicrohttpd"], swiftSettings: core),
     // Calls to a gateway, many at once.
     .target(name: "HTTPClient", dependencies: ["CCurl"], swiftSettings: strict),
     // REST in front of the topics.
@@ -70,7 +70,7 @@ let modules: [Target] = [
         dependencies: [
             "HTTP", "Kafka", "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON",
         ],
-        swiftSettings: strict
+        swiftSettings: core
     ),
     .target(
         name: "Worker",
@@ -209,7 +209,10 @@ let benchmarks: [Target] = [
     ),
     .executableTarget(
         name: "FuzzLab",
-        dependencies: ["Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab"],
+        dependencies: [
+            "Gateway", "HTTP", "Kafka", "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON",
+            "DeviceLab",
+        ],
         path: "Benchmarks/FuzzLab",
         swiftSettings: strict
     ),
@@ -234,10 +237,11 @@ let benchmarks: [Target] = [
     ),
 ]
 
-func fuzzTarget(_ name: String) -> Target {
+func fuzzTarget(_ name: String, _ others: [Target.Dependency] = []) -> Target {
     .executableTarget(
         name: name,
-        dependencies: ["FuzzSupport", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab"],
+        dependencies: ["FuzzSupport", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab"]
+            + others,
         path: "Benchmarks/FuzzTargets/\(name)",
         swiftSettings: strict,
         // libFuzzer brings its runtime at the link; gold, the default linker, fails on it.
@@ -258,6 +262,7 @@ let fuzzTargets: [Target] = [
     fuzzTarget("FuzzReceipt"),
     fuzzTarget("FuzzRequest"),
     fuzzTarget("FuzzSignature"),
+    fuzzTarget("FuzzGateway", ["Gateway", "HTTP", "Kafka", "Settings"]),
 ]
 
 let package = Package(

@@ -20,6 +20,8 @@ struct FuzzLab {
     private var engine = CostEngine.auto
     /// Nil: objects are fuzzed, not signatures.
     private var signatures: Int?
+    /// Nil: no hostile HTTP.
+    private var gatewaySeconds: Int?
 
     static func main() throws {
         let lab = try FuzzLab(Array(CommandLine.arguments.dropFirst()))
@@ -42,6 +44,7 @@ struct FuzzLab {
             case "--least": least = Int(clamping: value)
             case "--cost": costSeconds = Int(clamping: value)
             case "--signatures": signatures = Int(clamping: value)
+            case "--gateway": gatewaySeconds = Int(clamping: value)
             default: Self.usage()
             }
         }
@@ -51,6 +54,7 @@ struct FuzzLab {
         print("Usage: FuzzLab [--inputs N] [--seed S] [--lanes L] [--least K]")
         print("       FuzzLab --cost SECONDS [--seed S] [--engine auto|ifma|portable|openssl]")
         print("       FuzzLab --signatures N [--seed S] [--lanes L]")
+        print("       FuzzLab --gateway SECONDS [--seed S] [--lanes L]")
         exit(2)
     }
 
@@ -60,6 +64,7 @@ struct FuzzLab {
             return try lab.run(seconds: costSeconds)
         }
         if let signatures { return SignatureLab(count: signatures, seed: seed, lanes: lanes).run() }
+        if let gatewaySeconds { return GatewayLab(seconds: gatewaySeconds, seed: seed, lanes: lanes).run() }
         let pool = try Pool(seed: seed, devicesPerShape: 4)
         let chunks = (inputs + Lane.chunk - 1) / Lane.chunk
         let start = ContinuousClock.now

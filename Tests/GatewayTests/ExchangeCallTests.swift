@@ -212,4 +212,20 @@ import Testing
         #expect(responder.reply?.status == code)
         #expect(responder.body == #"{"a":1}"#)
     }
+
+    @Test(arguments: [100, 103, 199, 600], [false, true])
+    func `a status that ends no call answers none`(code: Int, isOnReplies: Bool) throws {
+        let rig = try GatewayRig()
+        let responder = try rig.send(attestation())
+        let sent = try #require(rig.requests.first)
+        if isOnReplies {
+            rig.gateway.note(replies: [rig.record(of: sent, Array("{}".utf8), status: code)])
+        } else {
+            rig.gateway.note(results: [rig.result(of: sent, Status(code: code, status: "NAME", message: "m"))])
+        }
+        // The server ends the process upon an answer of such a status.
+        #expect(responder.reply == nil)
+        rig.gateway.close()
+        #expect(responder.reply?.status == 504)
+    }
 }

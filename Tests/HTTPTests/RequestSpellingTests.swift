@@ -81,6 +81,12 @@ struct RequestSpellingTests {
         ("a long version", "GET /a HTTP/1.11\r\nHost: h\r\n\r\n", 400),
         // Hosts.
         ("no host", "\(get)\r\n", 400), ("two hosts", "\(get)Host: h\r\nHost: h\r\n\r\n", 400),
+        ("a blank in the host", "\(get)Host: h i\r\n\r\n", 400), ("a path in it", "\(get)Host: h/\r\n\r\n", 400),
+        ("a user in it", "\(get)Host: u@h\r\n\r\n", 400), ("two names", "\(get)Host: h,i:1:2\r\n\r\n", 400),
+        ("a port of letters", "\(get)Host: h:a\r\n\r\n", 400), ("beyond ASCII", "\(get)Host: ä\r\n\r\n", 400),
+        ("an open bracket", "\(get)Host: [::1\r\n\r\n", 400), ("behind one", "\(get)Host: [::1]a\r\n\r\n", 400),
+        ("nothing in brackets", "\(get)Host: []\r\n\r\n", 400), ("a bad escape", "\(get)Host: %4\r\n\r\n", 400),
+        ("a bad host of old", "GET /a HTTP/1.0\r\nHost: h\"\r\n\r\n", 400),
         ("two hosts of old", "GET /a HTTP/1.0\r\nHost: h\r\nhost: i\r\n\r\n", 400),
         // Methods.
         ("PUT", "PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc", 405),
@@ -125,7 +131,9 @@ struct RequestSpellingTests {
 
     static let served: [(request: String, target: String, body: String)] = [
         ("\(get)Host: h\r\n\r\n", "/a", ""), ("\(get)host:h\r\n\r\n", "/a", ""),
-        ("\(get)Host:\t h \t\r\n\r\n", "/a", ""),
+        ("\(get)Host:\t h \t\r\n\r\n", "/a", ""), ("\(get)Host:\r\n\r\n", "/a", ""),
+        ("\(get)Host: a-b_c.example:8443\r\n\r\n", "/a", ""), ("\(get)Host: [fe80::1]:80\r\n\r\n", "/a", ""),
+        ("\(get)Host: %C3%A4.example:\r\n\r\n", "/a", ""),
         ("\(get)Host: h\r\nA:\r\nB: \r\n\r\n", "/a", ""), ("\(get)A: b\r\nHost: h\r\nC: \u{e4} d\te\r\n\r\n", "/a", ""),
         ("\(get)Host: h\r\nContent-Length: 0\r\n\r\n", "/a", ""), ("HEAD /a HTTP/1.1\r\nHost: h\r\n\r\n", "/a", ""),
         (post + "\r\n", "/a", ""), ("\(post)Content-Length: 0\r\n\r\n", "/a", ""),
@@ -133,6 +141,7 @@ struct RequestSpellingTests {
         ("\(post)Content-Length: 4\r\n\r\n\r\n\r\n", "/a", "\r\n\r\n"),
         ("\(post)Content-Length: 1\r\n\r\n\0", "/a", "\0"),
         ("\(post)Expect: 100-continue\r\nContent-Length: 3\r\n\r\nabc", "/a", "abc"),
+        ("\(post)Expect: 100-continue\r\n\r\n", "/a", ""), ("\(get)Host: h\r\nExpect: 100-continue\r\n\r\n", "/a", ""),
         (
             "\(get)Host: h\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMA\r\n\r\n",
             "/a", ""
@@ -159,6 +168,9 @@ struct RequestSpellingTests {
         #expect(calls[0].body == Array(body.utf8))
         #expect(String(decoding: calls[1].target, as: UTF8.self) == "/second" && calls[1].body.isEmpty)
         #expect(server.server.counts.refused.isEmpty)
+        client.finishWriting()
+        let answers = client.readAll().text.components(separatedBy: "HTTP/1.1 200 OK\r\n").count - 1
+        #expect(answers == 2, "\(request)")
     }
 
     @Test(arguments: ["GET /a HTTP/1.0\r\n\r\n", "GET /a HTTP/1.0\r\nHost: h\r\nConnection: keep-alive\r\n\r\n"])

@@ -1,5 +1,6 @@
 internal import AppAttest
 internal import AppCheck
+internal import Crypto
 internal import JSON
 internal import Pipeline
 
@@ -9,13 +10,15 @@ struct RequestTarget {
 
     init() throws {
         let expectations = Expectations(appIDs: [AppID("ABCDE12345.com.example.app")])
-        let app = RegisteredApp(
+        var app = RegisteredApp(
             projectNumber: "123456789012",
             projectID: "contract-test-1",
             appID: "1:123456789012:ios:0123456789abcdef",
             oauthClientIDs: ["client.apps.example.com"],
             expectations: expectations
         )
+        let hash = SHA256.hash(Array("5f9e2a0c-1d5b-4d0a-9c35-0a6d8e2b7f41".utf8))
+        app.debugTokens = [DebugToken(hash: hash, name: "d", until: EvaluationTime(milliseconds: .max))]
         decoder = RequestDecoder(registry: try Registry(apps: [app]), limits: RequestLimits())
     }
 
@@ -88,6 +91,8 @@ struct RequestTarget {
             precondition(request.app == 0 && required?.count == 44, "a device's object is known by app and key")
         case .generateChallenge:
             precondition(request.app == 0 && required == nil, "a challenge is made for an app")
+        case .debugToken:
+            precondition(request.app == 0 && required == nil, "a debug token's record may have any key")
         case .verifyToken:
             precondition(request.resource == .project(number: "123456789012"), "a token belongs to a project")
             precondition((1...250).contains(required?.count ?? 0), "a token is known by its jti")
@@ -113,6 +118,8 @@ enum RequestSeeds {
             + #""challenge":"AAEC","key_id":"\#(keyID)","limited_use":false}}"#,
         #"{"path":"\#(path):exchangeAppAttestAssertion","body":{"artifact":"\#(artifact)","assertion":"omlz","#
             + #""challenge":"AAEC","limitedUse":true}}"#,
+        #"{"path":"\#(path):exchangeDebugToken","body":{"debug_token":"5F9E2A0C-1D5B-4D0A-9C35-0A6D8E2B7F41","#
+            + #""limited_use":true}}"#,
         // {"jti":"abc"} between two empty parts.
         #"{"path":"v1beta/projects/contract-test-1:verifyAppCheckToken","body":{"app_check_token":"#
             + #"".eyJqdGkiOiJhYmMifQ."}}"#,

@@ -31,7 +31,7 @@ extension Gateway {
     package func note(replies records: [TopicRecord]) {
         note(records, isPlaced: false) { _, record, id, _ in
             guard let text = Self.header("status", of: record), let code = Int(String(decoding: text, as: UTF8.self)),
-                (100...599).contains(code), let value = record.value
+                HTTPReply.statuses.contains(code), let value = record.value
             else { return nil }
             var reply = GatewayReply.answer(code, value, id: id)
             if code == 503 { reply.headers.append(("Retry-After", "1")) }

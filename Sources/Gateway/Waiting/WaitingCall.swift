@@ -53,7 +53,7 @@ enum ResultReading {
     static func reply(_ value: [UInt8], _ answer: WaitingCall.Answer, id: [UInt8]) -> HTTPReply? {
         guard let root = try? JSONDocument(parsing: value).root, let status = root["status"],
             let code = status["code"]?.integer, let name = status["status"]?.string,
-            let message = status["message"]?.string, (100...599).contains(code)
+            let message = status["message"]?.string, HTTPReply.statuses.contains(Int(code))
         else { return nil }
         guard code == 200 else {
             return GatewayReply.error(Status(code: Int(code), status: name, message: ExactText(message)), id: id)

@@ -20,6 +20,8 @@ package enum HTTPRefusalKind: String, Sendable, CaseIterable {
     case upgrade
     case expectation
     case bodySize = "body-size"
+    /// Request line and headers leave no room for an answer.
+    case headerSize = "header-size"
     /// What the library refuses by itself, such as too long headers.
     case unreadable
     /// The server stops.

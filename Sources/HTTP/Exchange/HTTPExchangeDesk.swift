@@ -50,7 +50,7 @@ final class HTTPExchangeDesk: Sendable {
         exchange.isOld = head.isOld
         exchange.stage = .body
         let length = head.length ?? 0
-        guard let refusal = head.refusal(bodyBytes: limits.bodyBytes) else {
+        guard let refusal = head.refusal(limits) else {
             exchange.head = head
             exchange.body.reserveCapacity(length)
             return nil

@@ -26,7 +26,7 @@ internal import Glibc
 
     private func refuse(_ refusal: HTTPRefusal) -> MHD_Result { send(desk.counted(refusal)) }
 
-    /// Whether the client has closed its side. It is still answered: some close only their half.
+    /// Whether the client has closed its side. The answer is sent all the same: some close only their half and may get it.
     private var hasLeft: Bool {
         var byte: UInt8 = 0
         // At most one byte is looked at, and stays.
@@ -34,7 +34,7 @@ internal import Glibc
     }
 
     private func send(_ reply: HTTPReply) -> MHD_Result {
-        precondition((200...599).contains(reply.status), "an answer has a final status")
+        precondition(HTTPReply.statuses.contains(reply.status), "an answer has a final status")
         exchange.stage = .answered
         desk.connections.sends(exchange.connection)
         // The bytes are copied at once.

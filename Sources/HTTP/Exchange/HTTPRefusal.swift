@@ -29,6 +29,7 @@ struct HTTPRefusal: Equatable {
         case .upgrade: (400, "INVALID_ARGUMENT", "No other protocol is served.")
         case .expectation: (417, "INVALID_ARGUMENT", "Only 100-continue may be expected.")
         case .bodySize: (413, "INVALID_ARGUMENT", "The body is too large.")
+        case .headerSize: (431, "INVALID_ARGUMENT", "The headers are too large.")
         case .unreadable: (400, "INVALID_ARGUMENT", "The request is malformed.")
         case .stopping: (503, "UNAVAILABLE", "The server stops.")
         }

@@ -7,6 +7,9 @@ package struct HTTPReply: Sendable, Equatable {
     /// Whether the connection ends with this answer.
     package var closes: Bool
 
+    /// Those that end a call.
+    package static let statuses = 200...599
+
     package init(status: Int, headers: [(name: String, value: String)] = [], body: [UInt8] = [], closes: Bool = false) {
         (self.status, self.headers, self.body, self.closes) = (status, headers, body, closes)
     }

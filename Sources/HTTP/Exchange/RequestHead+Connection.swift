@@ -7,7 +7,9 @@ internal import Glibc
 /// say so. But it keeps line and headers where it has received them, in one block of memory that starts at a page, and
 /// only writes zeros over line ends, colons and blanks. So the distances between the pieces say what stood between them.
 /// A library that lays them out otherwise would have every request refused: the tests of this module fail then.
-/// One spelling stays hidden: a zero byte and a line feed look like a line end. No proxy lets zero bytes through.
+/// Two spellings stay hidden, since the library overwrites them with zeros as it does line ends: zero bytes where line
+/// ends have as many bytes, and, as the blank line, a colon with a bare line feed or carriage return. No proxy writes
+/// either.
 extension RequestHead {
     /// The bytes that the library has for the first call of the access handler.
     @safe struct Source {
@@ -33,17 +35,20 @@ extension RequestHead {
         _ = unsafe withUnsafeMutablePointer(to: &walk) { walk in
             unsafe MHD_get_connection_values_n(source.connection, .HEADER_KIND, HeaderWalk.callback, walk)
         }
-        let areHeadersStrict =
-            unsafe walk.isStrict
-            && walk.end + 2 == start + UInt(CMicrohttpd_headSize(source.connection))
+        let size = unsafe CMicrohttpd_headSize(source.connection)
+        let areHeadersStrict = walk.isStrict && walk.end + 2 == start + UInt(size)
         self.init(
             layout: !isLineStrict ? .looseRequestLine : areHeadersStrict ? .strict : .looseHeaders,
             method: methodBytes,
             target: target,
             version: versionBytes,
-            headers: walk.headers
+            headers: walk.headers,
+            memory: size + Self.entryBytes * walk.headers.count
         )
     }
+
+    /// The library's own entry for a header, in the same memory.
+    private static let entryBytes = 64
 
     static func bytes(_ text: UnsafePointer<CChar>, _ count: Int) -> [UInt8] {
         // The caller knows that so many bytes are there.

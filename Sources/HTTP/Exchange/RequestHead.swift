@@ -8,11 +8,15 @@ struct RequestHead: Equatable {
     var target: [UInt8]
     var version: [UInt8]
     var headers: [HTTPHeader]
+    /// What line and headers take of the connection's memory.
+    var memory: Int
 
     /// nil = it goes to the handler once its body is here.
-    func refusal(bodyBytes: Int) -> HTTPRefusal? {
+    func refusal(_ limits: HTTPExchangeLimits) -> HTTPRefusal? {
         if let kind = malformation ?? framing { return HTTPRefusal(kind) }
-        guard let kind = unserved(bodyBytes) else { return nil }
+        // Where they take more, no room may be left for the answer's head.
+        guard memory <= limits.headerBytes else { return HTTPRefusal(.headerSize) }
+        guard let kind = unserved(limits.bodyBytes) else { return nil }
         return HTTPRefusal(kind, isFramed: true)
     }
 
@@ -38,8 +42,9 @@ struct RequestHead: Equatable {
         guard isOld || version.elementsEqual("HTTP/1.1".utf8) else { return .version }
         guard layout == .strict, headers.allSatisfy(Self.isSound) else { return .header }
         guard Self.isToken(method) else { return .requestLine }
-        let hosts = values("host").count
-        return hosts == 1 || (hosts == 0 && isOld) ? nil : .host
+        let hosts = values("host")
+        guard hosts.count == 1 || (hosts.isEmpty && isOld) else { return .host }
+        return hosts.allSatisfy(HostValue.isSound) ? nil : .host
     }
 
     private var framing: HTTPRefusalKind? {

@@ -1,0 +1,104 @@
+internal import DeviceLab
+internal import HTTP
+
+/// One client, what it sends in which pieces, and what it may get.
+struct HostileVisit {
+    enum Ending: Equatable { case halfClose, hold, abort }
+
+    let source: [UInt8]
+    let bytes: [UInt8]
+    let answering: LabGateway.Answering
+    let ending: Ending
+    /// Where its writes end.
+    var cuts: [Int]
+    let expected: [StrictReader.Request]
+
+    init(
+        _ source: [UInt8],
+        _ bytes: [UInt8],
+        _ answering: LabGateway.Answering,
+        _ ending: Ending,
+        cuts: [Int] = []
+    ) {
+        (self.source, self.bytes, self.answering, self.ending) = (source, bytes, answering, ending)
+        self.cuts = (cuts + [0, bytes.count]).sorted()
+        expected = StrictReader.requests(in: bytes, bodyBytes: LabGateway.limits.bodyBytes)
+    }
+
+    static func random(_ source: [UInt8], isHeld: Bool, _ random: inout SeededRandom) -> Self {
+        let bytes = HostileRequests.next(&random)
+        let answering = random.below(2) == 0 ? .gateway : LabGateway.Answering.allCases[random.below(4)]
+        let ending: Ending = random.below(6) == 0 ? .abort : isHeld ? .hold : .halfClose
+        let cuts = (0..<random.below(4)).map { _ in random.below(bytes.count + 1) }
+        return Self(source, bytes, answering, ending, cuts: cuts)
+    }
+
+    /// The library hides a zero before a line feed, and reads a line of one colon as the blank line; where such a line
+    /// ends without the other half of a line end, its length is that of a blank line's end.
+    var isHidden: Bool {
+        bytes.indices.dropFirst().contains { place in
+            if bytes[place] == 0x0a, bytes[place - 1] == 0 { return true }
+            guard bytes[place - 1] == 0x0a, bytes[place] == UInt8(ascii: ":"), place + 1 < bytes.count else {
+                return false
+            }
+            return bytes[place + 1] == 0x0a
+                || (bytes[place + 1] == 0x0d && (place + 2 == bytes.count || bytes[place + 2] != 0x0a))
+        }
+    }
+
+    var text: String {
+        let shown = bytes.prefix(700)
+        let request = String(decoding: shown, as: UTF8.self).debugDescription
+        return
+            "\(request)\(shown.count < bytes.count ? "…" : ""), \(ending), answered by \(answering), written at \(cuts)"
+    }
+
+    // MARK: Judgement
+
+    /// What can never be a slow machine's fault; nil = nothing.
+    func crime(seen: [HTTPCall], _ answers: AnswerStream?) -> String? {
+        for (index, call) in seen.enumerated() {
+            guard index < expected.count else {
+                return "the handler sees request \(index), the strict reader refuses it"
+            }
+            let request = expected[index]
+            guard call.method == request.method, call.target == request.target, call.headers == request.headers,
+                call.body == request.body
+            else { return "request \(index) reaches the handler changed" }
+            guard call.peer.bytes == source else { return "request \(index) has another's address" }
+        }
+        for (index, answer) in (answers?.answers ?? []).enumerated() {
+            let isDropped = answering == .dropped || answering == .droppedLater
+            let isRight =
+                isDropped
+                ? answer.status == 500 && answer.mark == nil
+                : answer.mark == LabGateway.mark(source, index) && answer.status != 500
+            guard isRight else { return "answer \(index) is \(answer)" }
+        }
+        return nil
+    }
+
+    /// What a slow machine, too, might make: it counts only where it happens again.
+    func doubt(seen: [HTTPCall], _ answers: AnswerStream, _ end: HostileClient.End) -> String? {
+        if end == .silent { return "the connection does not end" }
+        if end == .reset { return nil }
+        // A client that has ended its side may lose an answer that comes later, as one that has left would.
+        if ending == .halfClose, end == .closed, answers.rest.isEmpty, answers.answers.count < seen.count { return nil }
+        guard answers.answers.count == seen.count else {
+            return
+                "\(seen.count) requests, \(answers.answers.count) answers, \(end), left \(String(decoding: answers.rest.prefix(300), as: UTF8.self).debugDescription)"
+        }
+        if !answers.rest.isEmpty, answers.refusal.map({ (400...505).contains($0) }) != true {
+            return
+                "bytes behind the answers: \(String(decoding: answers.rest.prefix(80), as: UTF8.self).debugDescription)"
+        }
+        // Beyond the limit no room may be left even for a refusal.
+        guard seen.count < expected.count, expected[seen.count].memory <= LabGateway.limits.headerBytes
+        else { return nil }
+        if let refusal = answers.refusal {
+            // Longer than the server's memory for a connection.
+            return [413, 414, 431].contains(refusal) ? nil : "a sound request is refused with \(refusal)"
+        }
+        return answers.answers.last?.closes == true ? nil : "\(seen.count) of \(expected.count) requests are served"
+    }
+}

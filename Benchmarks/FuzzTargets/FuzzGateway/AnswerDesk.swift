@@ -1,0 +1,75 @@
+internal import Foundation
+internal import Gateway
+internal import JSON
+internal import Kafka
+internal import Log
+internal import Pipeline
+internal import Settings
+
+/// Stands for broker and worker: looks at each record, and answers on a thread of its own, in one of the ways there are.
+final class AnswerDesk: RequestOutlet {
+    private struct State {
+        var gateway: Gateway?
+        var uptime: Int64 = 0
+    }
+
+    private let state = Locked(State())
+    private let queue = DispatchQueue(label: "answers")
+
+    func serve(_ gateway: Gateway) { state.withLock { $0.gateway = gateway } }
+
+    /// Milliseconds that never go back.
+    var uptime: Int64 { state.withLock { $0.uptime } }
+
+    func write(_ record: OutboundRequest) {
+        Self.check(record)
+        guard let ticket = record.ticket else { return }
+        queue.async { self.answer(record, ticket) }
+    }
+
+    /// A record's value holds the path and the body as they came, whatever stands in them.
+    private static func check(_ record: OutboundRequest) {
+        let root = try? JSONDocument(parsing: record.value).root
+        insist(root != nil, "a record is JSON")
+        guard record.topic == FuzzRules.topics.names.requests else { return }
+        let names = root?.members.map { String(decoding: $0.name, as: UTF8.self) } ?? []
+        insist(names == ["path", "body"] || names == ["path"], "a record has a path and a body")
+        let ids = record.headers.filter { $0.name.elementsEqual("request-id".utf8) }.compactMap(\.value)
+        insist(ids.count == 1 && (1...128).contains(ids[0].count), "a request has one id")
+        insist(ids[0].allSatisfy { (0x21...0x7E).contains($0) }, "an id is visible")
+        insist((0..<FuzzRules.partitions).contains(record.partition), "a record has its partition")
+    }
+
+    private func answer(_ record: OutboundRequest, _ ticket: UInt) {
+        guard let gateway = state.withLock({ $0.gateway }) else { return }
+        switch record.value.count % 5 {
+        case 0: gateway.note([DeliveryReport(ticket: ticket, outcome: .notWritten)])
+        case 1: gateway.note(results: [Self.result(of: record, 403, "PERMISSION_DENIED")])
+        case 2:
+            gateway.note(tokens: [Self.reply(to: record, #"{"token":"t"}"#, nil)])
+            gateway.note(results: [Self.result(of: record, 200, "OK")])
+        case 3: gateway.note(replies: [Self.reply(to: record, #"{"token":"t"}"#, 200)])
+        default: break
+        }
+        // Whatever got no answer has its deadline behind it now.
+        state.withLock { $0.uptime += 60_000 }
+        gateway.look()
+    }
+
+    private static func result(of record: OutboundRequest, _ code: Int, _ name: String) -> TopicRecord {
+        reply(to: record, #"{"status":{"code":\#(code),"status":"\#(name)","message":"m"}}"#, code)
+    }
+
+    private static func reply(to record: OutboundRequest, _ value: String, _ status: Int?) -> TopicRecord {
+        var headers = record.headers.filter { $0.name.elementsEqual("request-id".utf8) }
+        if let status { headers.append(KafkaHeader(name: Array("status".utf8), value: Array("\(status)".utf8))) }
+        return TopicRecord(
+            partition: record.partition,
+            offset: 0,
+            key: record.key,
+            value: Array(value.utf8),
+            timestamp: FuzzRules.now,
+            headers: headers
+        )
+    }
+}
