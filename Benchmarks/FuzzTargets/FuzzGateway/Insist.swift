@@ -4,5 +4,5 @@ internal import Foundation
 func insist(_ holds: Bool, _ claim: @autoclosure () -> String) {
     guard !holds else { return }
     FileHandle.standardError.write(Data("does not hold: \(claim())\n".utf8))
-    fatalError("a claim does not hold")
+    preconditionFailure("a claim does not hold")
 }
