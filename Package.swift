@@ -154,7 +154,7 @@ let tests: [Target] = [
         name: "GatewayTests",
         dependencies: [
             "Gateway", "HTTP", "Kafka", "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON",
-            "DeviceLab", "TestKit",
+            "DeviceLab", "TestKit", "SimulationKit",
         ],
         swiftSettings: strict
     ),

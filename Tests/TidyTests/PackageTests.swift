@@ -4,6 +4,20 @@ internal import Worker
 @Suite("The package is the program's")
 struct PackageTests {
     private static let folder = "Config/packaging/"
+    private static let units = ["attest-worker", "attest-gateway"]
+    private static let pods = ["statefulset.yaml", "gateway-deployment.yaml"]
+
+    /// The settings of a unit or the lines of another file, without those that are comments.
+    private static func lines(_ file: String) throws -> [Substring] {
+        try #require(SourceTree.text(folder + file)).split(separator: "\n").filter { !$0.hasPrefix("#") }
+    }
+
+    /// What follows the first such beginning of a line, indented or not.
+    private static func value(_ name: String, in file: String) throws -> String? {
+        try lines(file).lazy.map { $0.drop { $0 == " " } }.first { $0.hasPrefix(name) }.map {
+            String($0.dropFirst(name.count))
+        }
+    }
 
     /// The versions of a package's changelog, newest first, without the package's own revision.
     private static func versions(_ changelog: String) -> [String] {
@@ -16,8 +30,10 @@ struct PackageTests {
         let version = AttestWorker.version
         let changelog = try #require(SourceTree.text(Self.folder + "debian/changelog"))
         #expect(Self.versions(changelog).first == version)
-        let pods = try #require(SourceTree.text(Self.folder + "statefulset.yaml"))
-        #expect(pods.contains("image: attest-worker:\(version)\n"))
+        for file in Self.pods {
+            let text = try #require(SourceTree.text(Self.folder + file))
+            #expect(text.contains("image: attest-worker:\(version)\n"), "\(file)")
+        }
         let page = try #require(Page("Installing"))
         let names = page.text.matches(of: /attest-worker_([0-9.]+)-[0-9]+_/).map { String($0.1) }
         #expect(names.count > 1 && names.allSatisfy { $0 == version })
@@ -29,16 +45,84 @@ struct PackageTests {
         #expect(Self.versions(text) == ["1.2.0", "1.1.0"])
     }
 
-    @Test(arguments: ["ExecStart=", "Type=notify", "RestartPreventExitStatus=2", "WatchdogSec=", "LimitCORE=0"])
-    func `The unit has what the page promises`(setting: String) throws {
-        let unit = try #require(SourceTree.text(Self.folder + "attest-worker.service"))
-        #expect(unit.split(separator: "\n").contains { $0.hasPrefix(setting) })
+    @Test(
+        arguments: units,
+        ["ExecStart=", "Type=notify", "RestartPreventExitStatus=2", "WatchdogSec=", "LimitCORE=0", "LimitNOFILE="]
+    )
+    func `Each unit has what the page promises`(unit: String, setting: String) throws {
+        #expect(try Self.lines("\(unit).service").contains { $0.hasPrefix(setting) })
     }
 
-    @Test func `The unit and the container start the program with arguments that it has`() throws {
-        for file in ["attest-worker.service", "test-unit"] {
-            let text = try #require(SourceTree.text(Self.folder + file))
-            #expect(ReadmeTests.mistakes(in: text, commands: AttestWorker.commands) == [], "\(file)")
+    @Test func `Both units lock the same out`() throws {
+        func locks(_ unit: String) throws -> [Substring] {
+            let lines = try Self.lines("\(unit).service")
+            let first = try #require(lines.firstIndex(of: "NoNewPrivileges=yes"))
+            return Array(lines[first...])
         }
+        let gateway = try locks("attest-gateway")
+        #expect(try gateway == locks("attest-worker") && gateway.count > 25)
+    }
+
+    @Test(arguments: units)
+    func `Each unit has a user of its own, its folder and no key of the other`(unit: String) throws {
+        let file = "\(unit).service"
+        #expect(try Self.value("User=", in: file) == unit && Self.value("Group=", in: file) == unit)
+        #expect(try Self.value("ExecStart=", in: file)?.hasSuffix(" --config /etc/\(unit)") == true)
+        let postinst = try Self.lines("debian/postinst")
+        #expect(postinst.contains { $0.contains("user \(unit) ") })
+        #expect(try Self.lines("debian/prerm").contains { $0.contains("stop \(unit).service") })
+        #expect(postinst.contains { $0.contains("try-restart \(unit).service") })
+        let active = try Self.lines(file).filter { $0.hasPrefix("LoadCredential") }
+        #expect(active.isEmpty)
+    }
+
+    /// 5 s to accept calls lie within; 8 s are for the producer's and two readers' ends.
+    private static let drainSeconds = 30 + 2 + 8
+
+    @Test func `A gateway has the time that its drain takes`() throws {
+        let unit = try #require(try Self.value("TimeoutStopSec=", in: "attest-gateway.service").flatMap { Int($0) })
+        #expect(unit > Self.drainSeconds)
+        let pods = "gateway-deployment.yaml"
+        let pod = try #require(
+            try Self.value("terminationGracePeriodSeconds: ", in: pods).flatMap { Int($0) }
+        )
+        let sleep = try #require(
+            try Self.value(#"command: ["/bin/sleep", "#, in: pods).flatMap { Int($0.filter(\.isNumber)) }
+        )
+        #expect(pod > Self.drainSeconds + sleep)
+        for file in [pods, "../gateway/worker.json"] {
+            let text = try #require(SourceTree.text(Self.folder + file))
+            #expect(text.contains(#""deadline": "30s""#), "\(file)")
+        }
+    }
+
+    @Test func `No sample of a gateway names a signing or a sealing key`() throws {
+        for file in ["gateway-deployment.yaml", "../gateway/worker.json"] {
+            let text = try #require(SourceTree.text(Self.folder + file))
+            #expect(!text.contains("signingKeys") && !text.contains("sealingKeys"), "\(file)")
+            #expect(text.contains(#""gateway": {"#), "\(file)")
+        }
+    }
+
+    @Test func `The package has each unit and each example, and the page names them`() throws {
+        let build = try #require(SourceTree.text(Self.folder + "build-deb"))
+        let page = try #require(Page("Installing"))
+        for name in Self.pods {
+            #expect(build.contains(name) && page.text.contains(name), "\(name)")
+        }
+        for unit in Self.units {
+            #expect(build.contains(unit) && page.text.contains("/lib/systemd/system/\(unit).service"), "\(unit)")
+        }
+    }
+
+    @Test(arguments: ["attest-worker.service", "attest-gateway.service", "test-unit", "gateway-deployment.yaml"])
+    func `What starts the program does it with arguments that it has`(file: String) throws {
+        let text = try #require(SourceTree.text(Self.folder + file))
+        #expect(
+            ReadmeTests.invocations(in: text).contains { words in
+                AttestWorker.commands.contains { $0.name == words.first.map(String.init) }
+            }
+        )
+        #expect(ReadmeTests.mistakes(in: text, commands: AttestWorker.commands) == [])
     }
 }

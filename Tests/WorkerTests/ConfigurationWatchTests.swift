@@ -93,6 +93,22 @@ struct ConfigurationWatchTests {
         #expect(bench.applied.count == 1)
     }
 
+    @Test func `Debug tokens that a reload brings are warned of once`() throws {
+        let bench = try WatchBench(KeyDirectory.complete())
+        let warning =
+            "warning: apps.json: projects/1/apps/a has debug tokens (ci): their holders get tokens without a device"
+        for ttl in ["2h", "3h"] {
+            let members =
+                #""tokenTtl":"\#(ttl)","environments":["development"],"debugTokens":["# + Self.debugToken + "]"
+            try bench.directory.files.write("apps.json", ConfigurationDirectory.apps(members))
+            bench.settle()
+        }
+        #expect(bench.applied.count == 2 && bench.lines.filter { $0.hasPrefix("warning: ") } == [warning])
+    }
+
+    private static let debugToken =
+        #"{"sha256":"\#(String(repeating: "0a", count: 32))","name":"ci","until":"9999-01-01T00:00:00Z"}"#
+
     @Test
     func `A configuration that the loop refuses is not reported as reloaded, and the running one stays the reference`()
         throws

@@ -74,7 +74,7 @@ struct ProgramTests {
             return run
         }
         // Before the program handles the signal itself, the system ends it: that is an end too.
-        #expect(Patience.wait(30) { runs.allSatisfy { !$0.isRunning } })
+        #expect(Patience.wait(120) { runs.allSatisfy { !$0.isRunning } })
     }
 
     /// A damaged configuration, or wrong usage, and the words that the one line on standard error must have.

@@ -1,4 +1,5 @@
 internal import CRdkafka
+internal import Glibc
 
 /// librdkafka's broker for tests and demonstrations, inside this process, on loopback ports.
 ///
@@ -15,12 +16,16 @@ package final class MockCluster {
     package init(brokers: Int = 1) throws(KafkaFault) {
         // Without this the mock's sockets wait 40 ms for each acknowledgement.
         let properties = KafkaProperties([("socket.nagle.disable", "true"), ("log_level", "0")])
-        host = try ClientHandle(.producer, properties, context: CallbackContext())
+        let host = try ClientHandle(.producer, properties, context: CallbackContext())
         // Owned by this object; it lives on the host client, which is destroyed after it.
-        guard let pointer = unsafe rd_kafka_mock_cluster_new(host.pointer, Int32(clamping: brokers)) else {
+        let started = unsafe SignalMask.all {
+            unsafe rd_kafka_mock_cluster_new(host.pointer, Int32(clamping: brokers))
+        }
+        guard let started = unsafe started else {
             throw .invalid("a mock cluster of \(brokers) brokers could not be started")
         }
-        unsafe self.pointer = pointer
+        self.host = host
+        unsafe pointer = started
     }
 
     deinit {
@@ -70,5 +75,21 @@ package final class MockCluster {
             ? unsafe rd_kafka_mock_broker_set_up(pointer, id)
             : unsafe rd_kafka_mock_broker_set_down(pointer, id)
         try KafkaFault.check(code, "taking mock broker \(id) \(isUp ? "up" : "down")")
+    }
+}
+
+/// The signals that threads leave to others.
+private enum SignalMask {
+    /// Runs `body` with all signals blocked: threads that it starts never get one.
+    ///
+    /// The library blocks them for its clients' threads, but not for a mock cluster's: a signal's handler there ends the
+    /// poll, and that ends the cluster, which its destruction does not expect.
+    static func all<Result>(_ body: () -> Result) -> Result {
+        var (every, before) = (sigset_t(), sigset_t())
+        // The sets live on this stack, and no call keeps them.
+        unsafe sigfillset(&every)
+        unsafe pthread_sigmask(SIG_SETMASK, &every, &before)
+        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
+        return body()
     }
 }

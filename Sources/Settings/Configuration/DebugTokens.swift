@@ -29,7 +29,7 @@ package enum DebugTokens {
         else { throw value.fault("is more than \(DebugToken.mostPerApp) debug tokens; remove some") }
     }
 
-    /// Said at each start and reload: these apps give tokens away without a device.
+    /// Said at each start, and after a reload what is new: these apps give tokens away without a device.
     ///
     /// - Parameter now: milliseconds since 1970.
     package static func warnings(_ registry: Registry, now: Int64) -> [String] {

@@ -29,6 +29,7 @@ package struct LoadedGateway: Sendable {
             configuration.registry = fresh.registry
             configuration.emptyLists = fresh.emptyLists
             postponed = WorkerFile.settings.renew(&configuration, fresh)
+            if !old.hasProperties(of: fresh) { postponed.append("kafka.properties") }
         }
         guard configuration.challenges.mode == .sealed else {
             throw ConfigurationFault(

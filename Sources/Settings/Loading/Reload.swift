@@ -16,11 +16,15 @@ package struct Reload {
         next.registry = fresh.registry
         next.emptyLists = fresh.emptyLists
         var postponed = WorkerFile.settings.renew(&next, fresh)
-        let isSame = old.kafkaProperties.elementsEqual(fresh.kafkaProperties) {
-            $0.name == $1.name && $0.value == $1.value
-        }
-        if !isSame { postponed.append("kafka.properties") }
+        if !old.hasProperties(of: fresh) { postponed.append("kafka.properties") }
         self.postponed = postponed
         loaded = LoadedConfiguration(configuration: next, keys: keys)
+    }
+}
+
+extension Configuration {
+    /// Whether kafka.properties says the same.
+    func hasProperties(of other: Configuration) -> Bool {
+        kafkaProperties.elementsEqual(other.kafkaProperties) { $0.name == $1.name && $0.value == $1.value }
     }
 }

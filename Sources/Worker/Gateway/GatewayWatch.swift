@@ -56,11 +56,15 @@ final class GatewayWatch {
         do throws(ConfigurationFault) {
             let next = try LoadedGateway.load(directory: directory, after: running)
             apply(try GatewayRules.of(next))
+            let now = WallClock.milliseconds()
+            let old = DebugTokens.warnings(running.configuration.registry, now: now)
+            let debug = DebugTokens.warnings(next.configuration.registry, now: now).filter { !old.contains($0) }
             running = next
             read = FileStamp.all(running.paths(in: directory))
             reloaded(true)
             let count = next.configuration.registry.apps.count
             say(LogEvent(.info, .configurationReloaded, "the configuration is reloaded: \(count) apps"))
+            for line in debug { say(LogEvent(.warning, .configurationDoubtful, line)) }
             guard !next.postponed.isEmpty else { return }
             let names = next.postponed.joined(separator: ", ")
             say(LogEvent(.warning, .configurationDoubtful, "also changed, but needs a restart: \(names)"))

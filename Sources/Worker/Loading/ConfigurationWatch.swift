@@ -133,12 +133,14 @@ final class ConfigurationWatch {
         let keys = reload.loaded.keys
         let active = running.keys.rings.tokens.keys.filter { $0.state == .active }.map(\.kid)
         let warnings = PublicationRule.warnings(keys, memory: .init(known: known, active: Set(active)), now: now)
+        let old = DebugTokens.warnings(running.configuration.registry, now: now)
+        let debug = DebugTokens.warnings(reload.loaded.configuration.registry, now: now).filter { !old.contains($0) }
         let empty = reload.loaded.configuration.emptyLists.filter { !running.configuration.emptyLists.contains($0) }
         for key in keys.rings.tokens.keys where known[key.kid] == nil { known[key.kid] = now }
         running = reload.loaded
         reloaded(running)
         say(LogEvent(.info, .configurationReloaded, "the configuration is reloaded: \(running.account)"))
-        for line in empty.map(EmptyLists.warning) { say(LogEvent(.warning, .configurationDoubtful, line)) }
+        for line in empty.map(EmptyLists.warning) + debug { say(LogEvent(.warning, .configurationDoubtful, line)) }
         for line in warnings { say(LogEvent(.warning, .keyYoung, line)) }
         guard !reload.postponed.isEmpty else { return }
         let names = reload.postponed.joined(separator: ", ")

@@ -2,7 +2,7 @@ import BrokerKit
 import Foundation
 import Testing
 
-/// A Prometheus server that scrapes one worker each second.
+/// A Prometheus server that scrapes each second.
 private final class Prometheus {
     static let isInstalled = ["/usr/bin", "/usr/local/bin"].contains {
         FileManager.default.isExecutableFile(atPath: $0 + "/prometheus")
@@ -11,12 +11,13 @@ private final class Prometheus {
     let address: String
     private let process = Process()
 
-    init(scraping port: Int, on own: Int, in folder: String) throws {
+    init(scraping ports: [Int], on own: Int, in folder: String) throws {
         address = "http://127.0.0.1:\(own)"
+        let targets = ports.map { #""127.0.0.1:\#($0)""# }.joined(separator: ", ")
         let configuration = """
             global: {scrape_interval: 1s, evaluation_interval: 1s}
             rule_files: ["\(Self.observability)/rules.yml"]
-            scrape_configs: [{job_name: attest-worker, static_configs: [{targets: ["127.0.0.1:\(port)"]}]}]
+            scrape_configs: [{job_name: attest-worker, static_configs: [{targets: [\(targets)]}]}]
             """
         try Data(configuration.utf8).write(to: URL(filePath: folder + "/prometheus.yml"))
         process.executableURL = URL(filePath: "/usr/bin/env")
@@ -73,10 +74,12 @@ extension MetricsTests {
     @Test(
         .enabled(if: Prometheus.isInstalled, "prometheus is not installed: Debian's package has that name")
     )
-    func `a real Prometheus answers every query of the dashboard from a worker under load`() throws {
-        let (port, own) = (try Int(BrokerPorts.freePort()), try Int(BrokerPorts.freePort()))
-        let workplace = try Self.workplace("dashboard", port: port)
-        let prometheus = try Prometheus(scraping: port, on: own, in: workplace.folder)
+    func `a real Prometheus answers every query of the dashboard from a worker and a gateway under load`() throws {
+        let ports = try (0..<3).map { _ in try Int(BrokerPorts.freePort()) }
+        let workplace = try Self.workplace("dashboard", port: ports[0])
+        let prometheus = try Prometheus(scraping: Array(ports[0...1]), on: ports[2], in: workplace.folder)
+        let gateway = try MeasuredGateway(beside: workplace, metrics: ports[1])
+        #expect(try gateway.late() == "504")
         let worker = try workplace.start("run", "--instance", "one")
         let verbs = [
             "--verbs",
@@ -89,6 +92,7 @@ extension MetricsTests {
                 "simulate",
                 ["--devices", "10", "--records", "60", "--seed", "\(seed)", "--publish"] + verbs
             )
+            #expect(try gateway.load(seed: seed) == "404 400", "\(gateway.process.error)")
             #expect(try workplace.drains(seconds: 60) { worker.isRunning }, "\(worker.error)")
             Thread.sleep(forTimeInterval: 1)
         }
@@ -104,9 +108,11 @@ extension MetricsTests {
             },
             "\(unanswered())"
         )
-        #expect(answer.queries.count > 40)
+        #expect(answer.queries.count > 60)
         let page = try Data(contentsOf: URL(filePath: workplace.folder + "/dashboard.html"))
         #expect(page.count > 20_000)
+        gateway.process.signal(SIGTERM)
+        #expect(gateway.process.waitForEnd(seconds: 30) == .exit(0), "\(gateway.process.error)")
         worker.signal(SIGTERM)
         #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
     }

@@ -8,7 +8,7 @@ struct ObservabilityTests {
     private static let folder = (0..<4).reduce(URL(filePath: #filePath)) { path, _ in path.deletingLastPathComponent() }
         .appending(path: "Config/observability")
 
-    private static func text(_ file: String) throws -> String {
+    static func text(_ file: String) throws -> String {
         try String(contentsOf: folder.appending(path: file), encoding: .utf8)
     }
 
@@ -88,7 +88,7 @@ struct ObservabilityTests {
 }
 
 /// What the tests read of Grafana's format.
-private struct Dashboard: Decodable {
+struct Dashboard: Decodable {
     struct Target: Decodable { let expr: String }
     struct Defaults: Decodable { let unit: String? }
     struct FieldConfig: Decodable { let defaults: Defaults }

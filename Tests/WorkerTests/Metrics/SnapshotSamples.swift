@@ -41,7 +41,8 @@ enum SnapshotSamples {
                 let key = { (event: AnswerCounts.Event) in AnswerCounts.Key(app: Int32(app), verb: verb, event: event) }
                 for reason in reasons { counts.add(key(.refused(reason))) }
                 for event in [
-                    .accepted, .minted(limitedUse: true, .es256), .rollout(.on, isInside: false), .restored,
+                    .accepted, .minted(limitedUse: true, .es256), .debugToken, .rollout(.on, isInside: false),
+                    .restored,
                     .tokenUse(.alreadyConsumed), .outdated, .duplicate,
                 ] as [AnswerCounts.Event] { counts.add(key(event), 1_000_000) }
             }
