@@ -9,7 +9,8 @@
 // The importer drops variadic functions.
 static inline struct MHD_Daemon *CMicrohttpd_start(
     unsigned int flags, int listener, unsigned int connections, unsigned int perAddress, unsigned int timeoutSeconds,
-    size_t memoryPerConnection, MHD_AccessHandlerCallback handler, void *context) {
+    size_t memoryPerConnection, MHD_AccessHandlerCallback handler, MHD_NotifyConnectionCallback connection,
+    void *context) {
     return MHD_start_daemon(
         flags, 0, NULL, NULL, handler, context,
         MHD_OPTION_LISTEN_SOCKET, listener,
@@ -17,6 +18,7 @@ static inline struct MHD_Daemon *CMicrohttpd_start(
         MHD_OPTION_PER_IP_CONNECTION_LIMIT, perAddress,
         MHD_OPTION_CONNECTION_TIMEOUT, timeoutSeconds,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, memoryPerConnection,
+        MHD_OPTION_NOTIFY_CONNECTION, connection, context,
         MHD_OPTION_END);
 }
 

@@ -67,6 +67,29 @@ struct ExchangeEndTests {
         #expect(server.client() == nil)
     }
 
+    @Test func `A stop amid what is no request ends in order`() throws {
+        for _ in 0..<100 {
+            let server = try EchoServer()
+            let clients = try (0..<8).map { _ in try #require(server.client()) }
+            for client in clients { client.write("GET\r\n\r\n") }
+            server.server.stop()
+            withExtendedLifetime(clients) {}
+        }
+    }
+
+    @Test func `A page's server that ends amid what is no request ends in order`() throws {
+        for _ in 0..<100 {
+            var server: HTTPServer? = try HTTPServer(address: "127.0.0.1", port: 0) { _ in
+                HTTPResponse(body: [])
+            }
+            let port = try #require(server?.port)
+            let clients = try (0..<8).map { _ in try #require(RawClient(port)) }
+            for client in clients { client.write("GET\r\n\r\n") }
+            server = nil
+            withExtendedLifetime(clients) {}
+        }
+    }
+
     @Test(arguments: 0..<20)
     func `A stop amid answers and requests leaves no call without an answer`(round: Int) throws {
         var server: EchoServer? = try EchoServer { call, responder in

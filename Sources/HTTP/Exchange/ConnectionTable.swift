@@ -52,6 +52,9 @@ final class ConnectionTable: Sendable {
         }
     }
 
+    /// Ends them all, whatever they do.
+    func cutAll() { table.withLock { table in for connection in table.open.values { connection.cut() } } }
+
     func began(_ connection: HTTPConnection) {
         // The sweep may have seen its first bytes before.
         table.withLock { table in if connection.phase != .reading { connection.enter(.reading, at: table.tick) } }

@@ -79,18 +79,26 @@ internal import Glibc
         }
     }
 
-    /// Answers each open call with 503, waits up to two seconds until that is sent, and stops. Not from the handler.
+    /// Answers each open call with 503, waits up to two seconds until that is sent, ends all connections, and stops. Not from the handler.
     package func stop() {
         life.withLock { life in
             guard life != .stopped else { return }
             if life == .accepting { quiesce() }
             life = .stopped
             desk.stop()
-            for _ in 0..<Self.sendingWaits where !desk.isEmpty { usleep(Self.sendingWaitMicroseconds) }
-            // Every connection is awake since each call has an answer. No callback comes after this.
+            Self.wait { desk.isEmpty }
+            // The library's own answer to what is no request has no response once the daemon stops, and it does not look:
+            // so no connection may be there by then.
+            desk.connections.cutAll()
+            Self.wait { desk.connections.counts.open == 0 }
+            // No callback comes after this.
             unsafe MHD_stop_daemon(daemon)
             close(listener)
         }
+    }
+
+    private static func wait(_ isOver: () -> Bool) {
+        for _ in 0..<waits where !isOver() { usleep(waitMicroseconds) }
     }
 
     private func quiesce() {
@@ -102,7 +110,7 @@ internal import Glibc
     private static let backlog: Int32 = 4_096
     /// Of the time that a request may take.
     private static let ticks = 10
-    private static let (sendingWaits, sendingWaitMicroseconds): (Int, UInt32) = (400, 5_000)
+    private static let (waits, waitMicroseconds): (Int, UInt32) = (400, 5_000)
 
     /// A block of pages: the library takes smaller ones, or a few large pages, from the heap, where the strict reading of
     /// requests would find no page's start.

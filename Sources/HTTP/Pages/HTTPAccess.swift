@@ -4,11 +4,31 @@ internal import Glibc
 /// Answers the daemon's requests, on the daemon's thread.
 final class HTTPAccess: Sendable {
     private let handler: HTTPServer.Handler
+    /// The open connections' descriptors.
+    private let open = Guarded<Set<Int32>>([])
 
     init(_ handler: @escaping HTTPServer.Handler) { self.handler = handler }
 
     /// Unretained: the server keeps this object until the daemon has stopped.
     var context: UnsafeMutableRawPointer { unsafe Unmanaged.passUnretained(self).toOpaque() }
+
+    var isIdle: Bool { open.withLock(\.isEmpty) }
+
+    /// Ends all connections; the daemon's thread sees that and cleans up.
+    func cutAll() { open.withLock { for descriptor in $0 { shutdown(descriptor, Int32(SHUT_RDWR)) } } }
+
+    /// A connection starts, or ends: then its descriptor is not closed yet.
+    static var connection: MHD_NotifyConnectionCallback {
+        { context, connection, _, code in
+            guard let context = unsafe context, let connection = unsafe connection else { return }
+            // The context is the object that the server keeps alive.
+            let access = unsafe Unmanaged<HTTPAccess>.fromOpaque(context).takeUnretainedValue()
+            let descriptor = unsafe CMicrohttpd_descriptor(connection)
+            access.open.withLock { open in
+                if code == .CONNECTION_NOTIFY_STARTED { open.insert(descriptor) } else { open.remove(descriptor) }
+            }
+        }
+    }
 
     /// Comes twice for a request: after its headers, and at its end.
     static var callback: MHD_AccessHandlerCallback {

@@ -1,4 +1,5 @@
 internal import CMicrohttpd
+internal import Glibc
 
 /// An HTTP server on a thread of its own. Stops with this object.
 ///
@@ -35,6 +36,7 @@ internal import CMicrohttpd
             limits.timeoutSeconds,
             limits.memoryPerConnection,
             HTTPAccess.callback,
+            HTTPAccess.connection,
             access.context
         )
         guard let started = unsafe started else { throw HTTPFault("the HTTP server cannot start on port \(self.port)") }
@@ -42,7 +44,15 @@ internal import CMicrohttpd
     }
 
     deinit {
+        // The port is ours from here on.
+        let listener = unsafe MHD_quiesce_daemon(daemon)
+        shutdown(listener, Int32(SHUT_RDWR))
+        // The library's own answer to what is no request has no response once the daemon stops, and it does not look:
+        // so no connection may be there by then.
+        access.cutAll()
+        for _ in 0..<400 where !access.isIdle { usleep(5_000) }
         // Waits for the daemon's thread: no callback comes after this.
         unsafe MHD_stop_daemon(daemon)
+        close(listener)
     }
 }
