@@ -68,23 +68,23 @@ struct ExchangeEndTests {
     }
 
     @Test func `A stop amid what is no request ends in order`() throws {
-        for _ in 0..<100 {
+        for _ in 0..<12 {
             let server = try EchoServer()
-            let clients = try (0..<8).map { _ in try #require(server.client()) }
-            for client in clients { client.write("GET\r\n\r\n") }
+            let clients = try (0..<400).map { _ in try #require(server.client()) }
+            for client in clients { client.write("POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: x\r\n\r\n") }
             server.server.stop()
             withExtendedLifetime(clients) {}
         }
     }
 
     @Test func `A page's server that ends amid what is no request ends in order`() throws {
-        for _ in 0..<100 {
+        for _ in 0..<12 {
             var server: HTTPServer? = try HTTPServer(address: "127.0.0.1", port: 0) { _ in
                 HTTPResponse(body: [])
             }
             let port = try #require(server?.port)
-            let clients = try (0..<8).map { _ in try #require(RawClient(port)) }
-            for client in clients { client.write("GET\r\n\r\n") }
+            let clients = try (0..<30).map { _ in try #require(RawClient(port)) }
+            for client in clients { client.write("POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: x\r\n\r\n") }
             server = nil
             withExtendedLifetime(clients) {}
         }
