@@ -73,7 +73,7 @@ extension EndToEndTests {
         #expect(last.contains("namesake-same") && last.contains("--instance"), "\(last)")
         let rest = all.count - (try workplace.records(of: workplace.requests).count)
         try workplace.put(Array(all.suffix(rest)))
-        let other = try #require(workers.first { $0.isRunning })
+        let other = try #require(workers.first { $0.isRunning }, "\(workers.map(\.error))")
         #expect(try workplace.hasOutcomes(600, of: [other]), "\(other.error)")
         other.signal(SIGTERM)
         #expect(other.waitForEnd() == .exit(0), "\(other.error)")

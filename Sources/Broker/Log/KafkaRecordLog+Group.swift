@@ -80,8 +80,10 @@ extension KafkaRecordLog {
         switch event {
         case .message, .endOfPartition, .change(.assigned): break
         case .notice(let fault):
+            // One damaged batch may be told of by several faults until it is read again.
+            let isNews = !isRewindPending
             try rideOut(fault)
-            round.damaged = damage(fault)
+            if isNews { round.damaged = damage(fault) }
         case .change(.revoked(let revoked)): round.change = noteGone(.revoked(revoked))
         case .change(.lost(let lost)):
             bell.isLost = true

@@ -22,7 +22,7 @@ package final class KafkaRecordLog: RequestSource, GroupMember, LedgerSource {
     /// Rings while the group waits for our answer.
     let bell: GroupBell
     var consumer: Consumer
-    var fencings = Fencings()
+    var fencings = Fencings.ofMember
     var partitions = AssignedPartitions()
     /// On ``partitions``, since the loop got them: none yet → started → held, or held at once.
     var decisions: [Int32: Decision] = [:]

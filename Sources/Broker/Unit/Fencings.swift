@@ -2,12 +2,24 @@
 ///
 /// A long pause or a broker's restart looks like a second process with the same name, and going on is right. If it
 /// happens again and again, there is a second process.
+///
+/// Two processes fence each other in turns, so the first to be fenced once too often ends and leaves the other one with
+/// a fencing to spare. That holds for one resource: two resources with the same limit may end both processes.
 struct Fencings {
-    private static let most = 3
     private static let window = Duration.seconds(60)
 
+    /// The most fencings within a minute.
+    private let most: Int
     private var times: [ContinuousClock.Instant] = []
     private var excuses = 0
+
+    private init(most: Int) { self.most = most }
+
+    /// Of the static member's name.
+    static var ofMember: Self { Self(most: 3) }
+
+    /// Of the transactional id. Static members contend for the member's name as well, which decides long before.
+    static func ofUnit(isStaticMember: Bool) -> Self { Self(most: isStaticMember ? 12 : 3) }
 
     /// Own requests for the name without an answer: each may still arrive, and fence the name's next owner.
     mutating func excuse(_ count: Int) { excuses += count }
@@ -19,6 +31,6 @@ struct Fencings {
             return true
         }
         times = times.filter { $0 + Self.window > .now } + [.now]
-        return times.count <= Self.most
+        return times.count <= most
     }
 }

@@ -18,7 +18,7 @@ final class TransactionalUnit: BrokerUnit {
     private var isOpen = false
     /// Whether it is unknown if a transaction was committed.
     private var isInDoubt = false
-    private var fencings = Fencings()
+    private var fencings: Fencings
     private(set) var ledgerEnds: [Int32: Int64] = [:]
     var knownLedgerEnds: [Int32: Int64] = [:]
     private(set) var cutLedgers: Set<Int32> = []
@@ -39,6 +39,7 @@ final class TransactionalUnit: BrokerUnit {
         unitMilliseconds = try settings.unitMilliseconds()
         transactionalID = try settings.stableID()
         rights = try AccessRights(settings)
+        fencings = .ofUnit(isStaticMember: settings.membership == .static)
     }
 
     var isAtomic: Bool { true }

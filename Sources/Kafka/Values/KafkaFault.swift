@@ -56,9 +56,11 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
     package var isRefusal: Bool { Self.refusals.contains(code) }
 
     /// Bytes did not arrive as they were written; the library skips what it cannot read.
-    package var isDamage: Bool {
-        code == RD_KAFKA_RESP_ERR__BAD_MSG.rawValue || code == RD_KAFKA_RESP_ERR__BAD_COMPRESSION.rawValue
-            || code == RD_KAFKA_RESP_ERR_INVALID_MSG.rawValue
+    package var isDamage: Bool { Self.damages.contains(code) || isUnknownFormat }
+
+    /// Behind a batch with a wrong checksum librdkafka goes on at a wrong byte, and takes it for a format's version.
+    private var isUnknownFormat: Bool {
+        code == RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED.rawValue && partition != nil
     }
 
     /// The next offset to read is no offset of the partition: retention deleted it, or the topic was cut.
@@ -148,6 +150,7 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
     func reading(_ partition: Int32) -> KafkaFault {
         var fault = self
         fault.partition = partition
+        if fault.isUnknownFormat { fault.requiresAbort = true }
         return fault
     }
 
@@ -254,9 +257,13 @@ extension KafkaFault {
     ]
 
     /// The group moved on, or bytes did not arrive as they were written: rewind and read again.
-    private static let aborting: Set<Int32> = [
+    private static let aborting = Set<Int32>([
         RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION.rawValue, RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID.rawValue,
         RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS.rawValue, RD_KAFKA_RESP_ERR__ASSIGNMENT_LOST.rawValue,
+    ])
+    .union(damages)
+
+    private static let damages: Set<Int32> = [
         RD_KAFKA_RESP_ERR__BAD_MSG.rawValue, RD_KAFKA_RESP_ERR__BAD_COMPRESSION.rawValue,
         RD_KAFKA_RESP_ERR_INVALID_MSG.rawValue,
     ]
