@@ -1,5 +1,6 @@
 import AppAttest
 import Log
+import TestKit
 import Testing
 
 @testable import Pipeline
@@ -91,7 +92,7 @@ struct LoopStateTests {
         return batch
     }
 
-    @Test func `A batch is verified again only after the engine was stopped, and only once`() async {
+    @Test(.startsItself) func `A batch is verified again only after the engine was stopped, and only once`() async {
         let batch = Self.verified(engineIsStopped: false)
         #expect(!batch.isInDoubt(engineIsStopped: false) && batch.isInDoubt(engineIsStopped: true))
         batch.beginVerifying(engineIsStopped: true)
@@ -110,7 +111,7 @@ struct LoopStateTests {
         }
     }
 
-    @Test func `A step that is not drawn traps`() async {
+    @Test(.startsItself) func `A step that is not drawn traps`() async {
         await #expect(processExitsWith: .failure) { LoopPhase.abandoned.check(.reading) }
         await #expect(processExitsWith: .failure) { AssignmentPhase.settled.check(.settled) }
         await #expect(processExitsWith: .failure) {

@@ -20,6 +20,23 @@ extension Trait where Self == WaitingTests {
     package static var waiting: Self { WaitingTests() }
 }
 
+/// Runs a test that starts itself as another process outside of the pool. Until such a process has been collected, the
+/// runner's thread that waits for processes does so without a pause, at the cost of a core: a busy pool takes a minute.
+package struct ProcessTest: TestTrait, TestScoping {
+    package func provideScope(
+        for test: Test,
+        testCase: Test.Case?,
+        performing function: @Sendable () async throws -> Void
+    ) async throws {
+        try await withTaskExecutorPreference(BlockingExecutor.many) { try await function() }
+    }
+}
+
+extension Trait where Self == ProcessTest {
+    /// For a test with `processExitsWith`.
+    package static var startsItself: Self { ProcessTest() }
+}
+
 /// Threads on which tests may block.
 package final class BlockingExecutor: TaskExecutor {
     /// More tests at a time would leave no deadline its time on a small machine.

@@ -62,7 +62,8 @@ struct CrashMarksTests {
             sleep(30)
         }
 
-        @Test func `A crash counts against the record of the crashed thread, and no other`() async throws {
+        @Test(.startsItself) func `A crash counts against the record of the crashed thread, and no other`() async throws
+        {
             for signal in [SIGILL, SIGSEGV, SIGABRT, SIGTRAP, SIGBUS, 0] {
                 let path = try Self.folder()
                 defer { try? FileManager.default.removeItem(atPath: path) }
@@ -75,7 +76,7 @@ struct CrashMarksTests {
             }
         }
 
-        @Test func `A signal from outside counts against no record`() async throws {
+        @Test(.startsItself) func `A signal from outside counts against no record`() async throws {
             for signal in [SIGKILL, SIGSEGV, SIGABRT, SIGILL] {
                 let path = try Self.folder()
                 defer { try? FileManager.default.removeItem(atPath: path) }

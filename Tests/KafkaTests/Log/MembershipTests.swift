@@ -1,5 +1,6 @@
 import Kafka
 import Pipeline
+import TestKit
 import Testing
 
 @testable import Broker
@@ -80,7 +81,7 @@ struct MembershipTests {
         }
     }
 
-    @Test func `A step that is not drawn traps`() async {
+    @Test(.startsItself) func `A step that is not drawn traps`() async {
         await #expect(processExitsWith: .failure) { Membership.waiting.check(.waiting) }
         await #expect(processExitsWith: .failure) { Membership.expelled.check(.arriving(Arrival([0]), nil)) }
         await #expect(processExitsWith: .failure) { Arrival([0]).step = .asking(nil) }
