@@ -1,8 +1,9 @@
 import Foundation
 import HTTP
+import TestKit
 import Testing
 
-@Suite("The server answers, and no client holds it up", .serialized)
+@Suite("The server answers, and no client holds it up", .serialized, .waiting)
 struct HTTPServerTests {
     /// Raw bytes to a server on loopback.
     private final class Client {

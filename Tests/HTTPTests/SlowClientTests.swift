@@ -1,8 +1,9 @@
 import Foundation
 import HTTP
+import TestKit
 import Testing
 
-@Suite("Slow, idle and greedy clients get what the limits allow", .serialized)
+@Suite("Slow, idle and greedy clients get what the limits allow", .serialized, .waiting)
 struct SlowClientTests {
     private static var quick: HTTPExchangeLimits {
         var limits = HTTPExchangeLimits()

@@ -55,7 +55,7 @@ struct ManifestTests {
         let text = try #require(SourceTree.text("Package.swift"))
         for setting in [".strictMemorySafety()", ".treatAllWarnings(as: .error)"] { #expect(text.contains(setting)) }
         for target in try manifest().targets where target.kind != "systemLibrary" && !target.name.hasPrefix("C") {
-            let hasSettings = ["strict", "core"].contains { target.text.contains("swiftSettings: \($0)") }
+            let hasSettings = ["strict", "core", "hot"].contains { target.text.contains("swiftSettings: \($0)") }
             #expect(hasSettings, "\(target.name) is not strict")
         }
     }
