@@ -5,7 +5,7 @@ import Pipeline
 import Testing
 
 /// One bad record, or one bad batch on a disk, stays one.
-extension EndToEndTests {
+extension LedgerProgramTests {
     #if DEBUG
         @Test func `a record that crashes the worker becomes a dead letter after three tries, and affects no other`()
             throws

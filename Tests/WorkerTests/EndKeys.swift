@@ -56,7 +56,7 @@ extension ProgramWorkplace {
     }
 }
 
-extension EndToEndTests {
+extension LedgerProgramTests {
     @Test func `imported keys are exported, and a second import changes nothing`() throws {
         let workplace = try ProgramWorkplace("imported")
         #expect(try workplace.exported() == "", "nothing is known yet")

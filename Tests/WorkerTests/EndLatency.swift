@@ -4,7 +4,7 @@ import Kafka
 import Log
 import Testing
 
-extension EndToEndTests {
+extension RunProgramTests {
     /// Far below the batch's window, and far above what a busy machine adds to the best of several tries.
     private static let window = 2_000
 

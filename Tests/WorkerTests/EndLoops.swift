@@ -4,7 +4,7 @@ import Kafka
 import Log
 import Testing
 
-extension EndToEndTests {
+extension RunProgramTests {
     @Test(arguments: ["static", "dynamic"])
     func `loops of one process share its partitions, and another number of them goes on where they stopped`(
         membership: String
@@ -22,7 +22,7 @@ extension EndToEndTests {
             #expect(try workplace.hasOutcomes((number + 1) * 300, of: [worker]), "\(worker.error)")
             worker.signal(SIGTERM)
             #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
-            #expect(Self.requests(of: worker) == 300, "\(worker.error)")
+            #expect(worker.requests == 300, "\(worker.error)")
             let line = "\(loops) loops: instances one-0 to one-\(loops - 1)"
             #expect(worker.error.contains(line) == (loops > 1), "\(worker.error)")
         }

@@ -19,7 +19,7 @@ extension ProgramWorkplace {
     fileprivate func deadLetters() throws -> Int { try records(of: topic("dead-letters")).count }
 }
 
-extension EndToEndTests {
+extension LedgerProgramTests {
     @Test func `a ban, its end and a forgotten key reach a running worker, and outlive it`() throws {
         let workplace = try ProgramWorkplace("operated") { $0.membership = "dynamic" }
         let all = try workplace.simulated(devices: 3, records: 45)

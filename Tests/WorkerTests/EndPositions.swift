@@ -7,7 +7,7 @@ import TestKit
 import Testing
 
 /// Positions that a careless operator has made disagree, and the way out that the worker names.
-extension EndToEndTests {
+extension LedgerProgramTests {
     /// A workplace whose 40 requests are answered, with the group empty.
     private func worked(_ prefix: String) throws -> ProgramWorkplace {
         let workplace = try ProgramWorkplace(prefix)

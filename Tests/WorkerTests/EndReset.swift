@@ -11,7 +11,7 @@ import Testing
 
 @testable import Worker
 
-extension EndToEndTests {
+extension LedgerProgramTests {
     /// A workplace with requests, keys, and ledger records of every kind, some that no version can read.
     private func occupied(_ prefix: String) throws -> (ProgramWorkplace, ends: [Int64]) {
         let workplace = try ProgramWorkplace(prefix)
@@ -115,7 +115,7 @@ extension EndToEndTests {
 
 // MARK: - Writing
 
-extension EndToEndTests {
+extension LedgerProgramTests {
     private func record(_ number: Int) -> LedgerRecord {
         LedgerRecord(
             partition: Int32(number % 3),

@@ -26,7 +26,7 @@ extension EndToEndTests {
         try workplace.put(after)
         let total = all.count + replayed.count
         let second = try workplace.work(until: total)
-        #expect(Self.requests(of: second) == after.count + replayed.count, "\(second.error)")
+        #expect(second.requests == after.count + replayed.count, "\(second.error)")
         #expect(second.error.contains("the ledger is restored: "), "\(second.error)")
         #expect(try Outcomes(of: workplace).counts == ["accepted": 200, "counter-not-greater": replayed.count])
     }
@@ -47,7 +47,7 @@ extension EndToEndTests {
         }
         for worker in workers { worker.signal(SIGTERM) }
         for worker in workers { #expect(worker.waitForEnd() == .exit(0), "\(worker.error)") }
-        let shares = workers.map(Self.requests)
+        let shares = workers.map(\.requests)
         #expect(shares.reduce(0, +) == 900, "\(shares)")
         #expect(shares[0] < 900 && shares[1] > 0 && shares[2] > 0, "\(shares)")
         #expect(shares[0] >= 300, "the first had everything at first: \(shares)")

@@ -40,6 +40,13 @@ extension ProgramWorkplace {
 }
 
 extension ProgramProcess {
+    /// The count in the last line that a run prints.
+    var requests: Int {
+        let parts = error.components(separatedBy: " requests: ")
+        guard parts.count > 1, let count = parts[parts.count - 2].split(separator: " ").last else { return -1 }
+        return Int(count.filter(\.isNumber)) ?? -1
+    }
+
     /// Whether standard error holds one line, with this beginning, and standard output nothing.
     ///
     /// - Parameter start: with the program's name; a running worker's log has time, level and event instead.

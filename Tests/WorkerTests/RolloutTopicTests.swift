@@ -5,7 +5,7 @@ import Kafka
 import Pipeline
 import Testing
 
-extension EndToEndTests {
+extension RunProgramTests {
     @Test func `rollout reads every committed event of the topic, and no aborted one`() throws {
         let workplace = try ProgramWorkplace("rollout")
         try workplace.rewrite("apps.json") {

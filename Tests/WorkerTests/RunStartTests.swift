@@ -4,7 +4,7 @@ import Kafka
 import Pipeline
 import Testing
 
-extension EndToEndTests {
+extension RunProgramTests {
     @Test func `a run waits for its broker, logs that once, and works when the broker is up`() throws {
         let workplace = try ProgramWorkplace("patient")
         let broker = try #require(RealClusterTrait.cluster)

@@ -4,24 +4,24 @@ import Kafka
 import Pipeline
 import Testing
 
-extension EndToEndTests {
+extension RunProgramTests {
     @Test func `a restarted run continues where the stopped one committed, and nothing is processed twice`() throws {
         let workplace = try ProgramWorkplace("resumed") { $0.members = #""batch": {"records": 20},"# }
         try workplace.simulate(devices: 40, records: 1_500)
         // Stopped in the middle of the work, twice.
         let first = try workplace.work(until: 1)
         let second = try workplace.work(until: 500)
-        #expect(Self.requests(of: first) < 1_500, "stopped before it was done: \(first.error)")
+        #expect(first.requests < 1_500, "stopped before it was done: \(first.error)")
         let third = try workplace.work(until: 1_500)
         let outcomes = try Outcomes(of: workplace)
         #expect(outcomes.results.count == 1_500)
-        #expect([first, second, third].map(Self.requests).reduce(0, +) == 1_500)
+        #expect([first, second, third].map(\.requests).reduce(0, +) == 1_500)
         // With nothing to do it ends as well, and writes nothing.
         let idle = try workplace.start("run", "--instance", "one")
         #expect(idle.says("in order"))
         idle.signal(SIGTERM)
         #expect(idle.waitForEnd() == .exit(0))
-        #expect(Self.requests(of: idle) == 0, "\(idle.output)")
+        #expect(idle.requests == 0, "\(idle.output)")
         #expect(try workplace.records(of: workplace.topic("results")).count == 1_500)
     }
 
@@ -43,13 +43,6 @@ extension EndToEndTests {
         #expect(lines.count { $0.contains(said) } == 1 && lines.last?.contains(said) == true, "\(worker.error)")
         #expect(worker.error.contains("stop all workers, give all six topics the same number, start again"))
         #expect(try Outcomes(of: workplace).counts == ["accepted": 50])
-    }
-
-    /// The count in the last line that a run prints.
-    static func requests(of worker: ProgramProcess) -> Int {
-        let parts = worker.error.components(separatedBy: " requests: ")
-        guard parts.count > 1, let count = parts[parts.count - 2].split(separator: " ").last else { return -1 }
-        return Int(count.filter(\.isNumber)) ?? -1
     }
 
     @Test func `a signal ends a run without a broker in time, and nothing is lost`() throws {

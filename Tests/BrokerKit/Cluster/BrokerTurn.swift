@@ -31,20 +31,20 @@ package struct BrokerTurn: SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == BrokerTurn {
-    /// For a suite whose tests start clusters and many processes themselves: one suite with a broker runs beside it.
-    package static var chaosTurn: Self { BrokerTurn(weight: BrokerTurns.most - 1) }
+    /// For a suite whose tests start clusters and many processes themselves.
+    package static var chaosTurn: Self { BrokerTurn(weight: BrokerTurns.most / 2) }
 }
 
-/// Admits suites up to a total weight: the first that fits, so a heavy one runs after the light ones.
+/// Admits suites up to a total weight, the heaviest first: it takes longest, so nothing lighter overtakes it.
 private actor BrokerTurns {
     static let shared = BrokerTurns()
-    static let most = 4
+    static let most = 8
 
     private var free = most
     private var waiting: [(weight: Int, continuation: CheckedContinuation<Void, Never>)] = []
 
     func enter(_ weight: Int) async {
-        if free >= weight {
+        if waiting.isEmpty, free >= weight {
             free -= weight
             return
         }
@@ -53,8 +53,10 @@ private actor BrokerTurns {
 
     func leave(_ weight: Int) {
         free += weight
-        while let next = waiting.firstIndex(where: { $0.weight <= free }) {
-            free -= waiting[next].weight
+        while let heaviest = waiting.map(\.weight).max(), heaviest <= free,
+            let next = waiting.firstIndex(where: { $0.weight == heaviest })
+        {
+            free -= heaviest
             waiting.remove(at: next).continuation.resume()
         }
     }

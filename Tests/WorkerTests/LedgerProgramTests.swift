@@ -1,0 +1,13 @@
+import BrokerKit
+import Testing
+
+/// The built program's keys, positions and orders on a real broker. One broker for all of them, beside that of
+/// ``EndToEndTests``.
+@Suite(
+    "The program's ledger and positions on a real broker",
+    .brokerTests,
+    .cluster(),
+    .serialized,
+    .timeLimit(.minutes(20))
+)
+struct LedgerProgramTests {}
