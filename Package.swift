@@ -108,7 +108,8 @@ let tests: [Target] = [
     .target(
         name: "BrokerKit",
         dependencies: [
-            "TestKit", "Broker", "Kafka", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
+            "TestKit", "Worker", "Broker", "Traffic", "Settings", "Kafka", "Pipeline", "Log", "AppCheck", "AppAttest",
+            "Crypto", "JSON", "DeviceLab",
         ],
         path: "Tests/BrokerKit",
         swiftSettings: strict

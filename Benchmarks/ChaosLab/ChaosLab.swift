@@ -28,6 +28,7 @@ struct ChaosLab {
                         [--delivery exactly-once|at-least-once] [--membership static|dynamic] [--drain S] [--unpaced]
                         [--kinds A,B] [--batch N] [--hostile SHARE] [--exchange SHARE] [--keep DIR] [--session S] [--transaction S]
                         [--challenge S] [--network] [--operator] [--recreated]
+                        [--gateways N] [--clients N] [--wishes N] [--replies]
           --session, --transaction   the workers' time-outs, in seconds (6, 10)
           --seconds   between two faults (4)
           --drain     from the last fault until all is answered, at most (60)
@@ -38,6 +39,10 @@ struct ChaosLab {
           --network   a network between workers and brokers holds, cuts, delays and swallows what they say
           --operator  an operator sets quotas, and deletes and moves the group's offsets
           --recreated at first an operator deletes requests and ledger, creates them again, and repairs it by the runbook
+          --gateways  gateways before the topics, killed, paused and cut off like workers, with stock clients (0)
+          --clients   stock clients of each gateway, and of nginx before all of them where it is installed (15)
+          --wishes    tokens that each of them asks for (24)
+          --replies   gateways read their answers from a topic of their own
           --keep      a folder that stays, with the brokers' data and all that processes said
           --kinds     \(ChaosFault.allCases.map { "\($0)" }.joined(separator: ", "))
         """
@@ -61,6 +66,10 @@ struct ChaosLab {
                 settings.recreatesTopics = true
                 continue
             }
+            if option == "--replies" {
+                settings.hasReplies = true
+                continue
+            }
             guard let value = rest.popFirst() else { throw Usage(description: "\(option) needs a value") }
             try set(option, value)
         }
@@ -79,6 +88,9 @@ struct ChaosLab {
         case "--challenge": settings.challengeSeconds = max(1, try Self.number(option, value))
         case "--session": settings.sessionMilliseconds = Int(1000 * (try Self.number(option, value) as Double))
         case "--transaction": settings.transactionMilliseconds = Int(1000 * (try Self.number(option, value) as Double))
+        case "--gateways": settings.gateways = max(0, try Self.number(option, value))
+        case "--clients": settings.clients = max(1, try Self.number(option, value))
+        case "--wishes": settings.wishes = max(1, try Self.number(option, value))
         case "--drain": settings.drainSeconds = try Self.number(option, value)
         case "--keep": settings.keep = value
         case "--batch":

@@ -10,7 +10,7 @@ import Testing
 @Suite(
     "The program on a real broker",
     .brokerTests,
-    .cluster(),
+    .cluster(isLong: true),
     .serialized,
     .timeLimit(.minutes(20))
 )

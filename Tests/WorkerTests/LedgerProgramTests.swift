@@ -6,7 +6,7 @@ import Testing
 @Suite(
     "The program's ledger and positions on a real broker",
     .brokerTests,
-    .cluster(),
+    .cluster(isLong: true),
     .serialized,
     .timeLimit(.minutes(20))
 )

@@ -46,9 +46,9 @@ package struct StockMember {
     /// Whether the backend checks limited-use tokens.
     private let checksTokens: Bool
     /// Wishes not fulfilled yet.
-    private(set) var wishes: [Wish]
-    private(set) var current: Wish?
-    private(set) var session: StockToken?
+    package private(set) var wishes: [Wish]
+    package private(set) var current: Wish?
+    package private(set) var session: StockToken?
     /// No wish before this time: the SDK backs off.
     private(set) var notBefore = EvaluationTime(milliseconds: 0)
     /// The limited-use token that the backend has.

@@ -14,6 +14,8 @@ final class GatewaySession {
     private static let askMilliseconds = 5_000
     private static let pauseMicroseconds: UInt32 = 50_000
     private static let retryMicroseconds: UInt32 = 500_000
+    /// How long topics may be missing: just created ones appear one after the other.
+    private static let newsTime = Duration.seconds(5)
     /// How often the partitions are counted again.
     private static let countPause = Duration.seconds(10)
     /// How long connections are accepted after a signal: a proxy learns from readiness that it must go elsewhere.
@@ -156,6 +158,7 @@ final class GatewaySession {
     private func waitForBroker() throws -> GatewayPartitions? {
         monitor.note(.waitingForBroker, "the broker has not answered yet")
         var isAway = false
+        let newsLimit = ContinuousClock.now + Self.newsTime
         while !stopped.isSet {
             do {
                 let counts = try GatewayPartitions(configuration.topics, KafkaProperties(properties))
@@ -165,6 +168,9 @@ final class GatewaySession {
                 if !isAway { log.log(.warning, .brokerWaiting, "waiting for the broker: \(fault.message)") }
                 isAway = true
                 monitor.note(.waitingForBroker, fault.message)
+                usleep(Self.retryMicroseconds)
+            } catch let fault as CommandFault where ContinuousClock.now < newsLimit {
+                monitor.note(.waitingForBroker, AttestWorker.sentence(for: fault))
                 usleep(Self.retryMicroseconds)
             }
         }

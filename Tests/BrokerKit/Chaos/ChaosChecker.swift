@@ -19,6 +19,8 @@ package struct ChaosEvidence: Sendable {
     package var events: [ChaosEvent]?
     /// The ledger topic; nil where it was not read.
     package var topic: ChaosLedger?
+    /// Of stock clients at gateways; nil where there were none.
+    package var clients: ChaosClientReport?
 
     package init(
         requests: [ChaosPlace],
@@ -50,6 +52,7 @@ package enum ChaosChecker {
             findings.unchecked[.ledgerDiffers] = "the program has no export-keys yet"
         }
         checkExchange(evidence, &findings)
+        checkClients(evidence, &findings)
         return findings
     }
 

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The workers of a run: each a process of the built program under a name of its own.
+/// The workers of a run, or its gateways: each a process of the built program under a name of its own.
 ///
 /// For one thread at a time; ``tick()`` handles events and runs due actions.
 final class ChaosCrew {
@@ -22,8 +22,13 @@ final class ChaosCrew {
         var started = ContinuousClock.now
     }
 
+    /// Starts a process by its name, with its streams at a path.
+    typealias Launch = (_ name: String, _ streams: String) throws -> ProgramProcess
+
     private let settings: ChaosSettings
-    private let workplace: ProgramWorkplace
+    private let folder: String
+    private let launch: Launch
+    private let atStart: Int
     private let log: (String) -> Void
     private var members: [Member]
     /// Workers that ``leave(_:)`` ended.
@@ -37,13 +42,30 @@ final class ChaosCrew {
     private static let youth = Duration.seconds(3)
     private static let restartPause = Duration.seconds(1)
 
-    init(_ settings: ChaosSettings, _ workplace: ProgramWorkplace, log: @escaping (String) -> Void) {
-        (self.settings, self.workplace, self.log) = (settings, workplace, log)
-        members = (1...settings.workers + settings.spareWorkers).map { Member(name: "w\($0)") }
+    /// The workers.
+    convenience init(_ settings: ChaosSettings, _ workplace: ProgramWorkplace, log: @escaping (String) -> Void) {
+        let names = (1...settings.workers + settings.spareWorkers).map { "w\($0)" }
+        self.init(settings, names, atStart: settings.workers, in: workplace.folder, log: log) {
+            try ProgramProcess(["run", "--config", workplace.config, "--instance", $0], streams: $1)
+        }
+    }
+
+    /// - Parameter atStart: how many of the names run at first.
+    init(
+        _ settings: ChaosSettings,
+        _ names: [String],
+        atStart: Int,
+        in folder: String,
+        log: @escaping (String) -> Void,
+        launch: @escaping Launch
+    ) {
+        (self.settings, self.folder, self.launch, self.log) = (settings, folder, launch, log)
+        self.atStart = atStart
+        members = names.map { Member(name: $0) }
     }
 
     func start() throws {
-        for index in 0..<settings.workers { try start(index) }
+        for index in 0..<atStart { try start(index) }
     }
 
     /// Asks every worker to end and waits for it. - Returns: their names.
@@ -82,10 +104,7 @@ final class ChaosCrew {
         members[index].starts += 1
         members[index].started = .now
         let name = members[index].name
-        members[index].process = try ProgramProcess(
-            ["run", "--config", workplace.config, "--instance", name],
-            streams: "\(workplace.folder)/\(name)-\(members[index].starts)"
-        )
+        members[index].process = try launch(name, "\(folder)/\(name)-\(members[index].starts)")
         members[index].state = .running
     }
 }
@@ -113,11 +132,13 @@ extension ChaosCrew {
         // Three of four come back within their session, one after it.
         let back = planned.length < 0.75 ? Duration.seconds(2 * planned.length) : session + .seconds(1)
         switch planned.fault {
-        case .killWorker:
+        case .killWorker, .killGateway:
             members[index].process?.signal(SIGKILL)
             _ = members[index].process?.waitForEnd(seconds: 10)
             members[index].state = .down(until: .now + back)
             return "kill -9 of \(name), back in \(back.text)"
+        // Longer than its calls wait, one time of two.
+        case .pauseGateway: return pause(index, .seconds(1 + 2 * Double(ChaosGates.deadlineSeconds) * planned.length))
         case .pauseWorkerPastSession: return pause(index, session + .seconds(0.5 + 2 * planned.length))
         case .pauseWorkerPastTransaction:
             let transaction = Duration.milliseconds(settings.transactionMilliseconds)
@@ -125,7 +146,7 @@ extension ChaosCrew {
         case .killWorkerInPause:
             members[index].state = .doomed(until: .now + ChaosBrokers.deadlyPause * 0.8)
             return "\(name) will be killed meanwhile"
-        case .terminateWorker:
+        case .terminateWorker, .terminateGateway:
             members[index].process?.signal(SIGTERM)
             members[index].state = .ending(since: .now, startsAfter: back)
             return "SIGTERM of \(name), back \(back.text) after its end"

@@ -19,6 +19,10 @@ package struct ChaosFindings: Sendable, Equatable {
         case eventsDiffer = "event differences"
         case ledgerTooLarge = "ledger beyond its bound"
         case openTransaction = "transactions left open"
+        case answerCrossed = "answers of another call"
+        case clientMisled = "answers that a client cannot use"
+        case clientWithout = "clients without a token"
+        case clientKeyDiffers = "clients with another key than the topics'"
     }
 
     package private(set) var counts: [Kind: Int] = [:]

@@ -58,6 +58,15 @@ final class ChaosNetwork {
         }
     }
 
+    /// Nothing passes, for up to three times as long as a call waits. - Returns: nil while a slow network lasts.
+    func cutOff(_ planned: PlannedFault) -> String? {
+        guard clears == nil else { return nil }
+        let length = Duration.seconds(1 + Double(3 * ChaosGates.deadlineSeconds) * planned.length)
+        network.set(.blackHole)
+        clears = .now + length
+        return "the first gateway is cut off for \(length.text)"
+    }
+
     /// Some requests of the key, a few apart, arrive late: after the next transaction's first records or offsets.
     private func hold(_ key: APIKey, _ random: inout SeededRandom) -> String {
         for _ in 0..<Self.lateFramesPerFault {

@@ -28,6 +28,10 @@ package enum ChaosFault: String, Sendable, CaseIterable {
     case requestsOnly = "requests pass, answers do not"
     case answersOnly = "answers pass, requests do not"
     case blackHole = "nothing passes"
+    case killGateway = "kill -9 of a gateway"
+    case pauseGateway = "gateway paused"
+    case terminateGateway = "SIGTERM of a gateway"
+    case cutOffGateway = "gateway cut off from the brokers"
     case quota = "a quota"
     case offsetsDeleted = "the group's offsets deleted"
     case offsetsMovedBack = "the group's offsets moved back"
@@ -43,6 +47,14 @@ package enum ChaosFault: String, Sendable, CaseIterable {
     package var isOperators: Bool {
         switch self {
         case .quota, .offsetsDeleted, .offsetsMovedBack: true
+        default: false
+        }
+    }
+
+    /// Done to a gateway.
+    package var isGateways: Bool {
+        switch self {
+        case .killGateway, .pauseGateway, .terminateGateway, .cutOffGateway: true
         default: false
         }
     }

@@ -27,6 +27,8 @@ package struct ChaosReport: Sendable {
     package var seconds = 0.0
     /// Requests of the exchange by method and judgement.
     package var exchange: [String: Int] = [:]
+    /// Of stock clients; nil where there were none.
+    package var clients: ChaosClientReport?
     /// The ledger topic's content, in words.
     package var ledger = ""
 
@@ -47,6 +49,7 @@ package struct ChaosReport: Sendable {
         if uncertain > 0 { lines.append("\(uncertain) requests were not acknowledged to the fake devices") }
         lines += findings.lines
         lines += exchange.sorted { $0.key < $1.key }.map { "  \($0.value) × \($0.key)" }
+        if let clients { lines.append(clients.line) }
         lines.append("ledger topic: \(ledger)")
         let drained = drainSeconds.map { "\(Self.tenths($0)) s after the last fault" } ?? "NOT in time"
         let after = secondsAfterLastRequest.map { ", \(Self.tenths($0)) s after the last request" } ?? ""

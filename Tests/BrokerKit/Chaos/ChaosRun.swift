@@ -14,11 +14,13 @@ package final class ChaosRun {
     let crew: ChaosCrew
     private let brokers: ChaosBrokers
     private let network: ChaosNetwork?
+    let gates: ChaosGates?
+    let clients: ChaosClients?
     let person: ChaosOperator
     private var report: ChaosReport
     /// What is there before the run's own requests.
     var before = ChaosBefore()
-    private var lastFault = ContinuousClock.now
+    var lastFault = ContinuousClock.now
 
     private static let tickMicroseconds: UInt32 = 20_000
     /// Longest time for everything to come back after the last fault.
@@ -34,12 +36,12 @@ package final class ChaosRun {
     ) throws {
         (self.settings, self.print) = (settings, print)
         var ofCluster = ClusterSettings(brokers: settings.brokers)
-        ofCluster.hasNetwork = settings.hasNetwork
+        ofCluster.hasNetwork = settings.needsNetwork
         ofCluster.folder = settings.keep.map { URL(fileURLWithPath: $0) }
         cluster = try RealCluster(installation, ofCluster)
         workplace = try ProgramWorkplace(
             servers: cluster.bootstrapServers,
-            settings.workplace(servers: cluster.network?.bootstrapServers)
+            settings.workplace(servers: settings.hasNetwork ? cluster.network?.bootstrapServers : nil)
         )
         try ChaosKeys.setChallengeLife(workplace.config, seconds: settings.challengeSeconds)
         producer = ChaosProducer(
@@ -53,12 +55,22 @@ package final class ChaosRun {
         let log = { (line: String) in print("\((ContinuousClock.now - start).text)  \(line)") }
         crew = ChaosCrew(settings, workplace, log: log)
         brokers = ChaosBrokers(cluster, log: log)
-        network = cluster.network.map { ChaosNetwork($0) }
+        let network = cluster.network.map { ChaosNetwork($0) }
+        self.network = network
+        if settings.gateways > 0 {
+            if settings.hasReplies { try workplace.addReplies(partitions: settings.gateways) }
+            let servers = cluster.network?.bootstrapServers
+            gates = try ChaosGates(settings, workplace, network, via: servers, log: log)
+            clients = ChaosClients(settings)
+        } else {
+            (gates, clients) = (nil, nil)
+        }
         person = ChaosOperator(cluster, workplace, log: log)
     }
 
     deinit {
         producer.stop()
+        clients?.stop()
         cluster.stop()
     }
 
@@ -67,10 +79,13 @@ package final class ChaosRun {
         say("brokers at \(cluster.bootstrapServers), folder \(workplace.folder)")
         if settings.recreatesTopics { try recreateTopics() } else { try startTraffic() }
         try crew.start()
+        try startClients()
         try doFaults()
         try heal()
+        try finishClients()
         try drain()
         try close()
+        try gates?.finish()
         try crew.finish()
         try check()
         return report
@@ -107,6 +122,7 @@ package final class ChaosRun {
                 try tick()
                 let part = min(1, (ContinuousClock.now - start) / interval)
                 producer.allow(settings.requests(at: (Double(index) + part) / Double(plan.count)))
+                clients?.allow((Double(index) + part) / Double(plan.count) * Self.clientsShare)
             }
             // Where no worker or broker fits now, the fault waits until one does.
             var done = try apply(planned)
@@ -137,6 +153,7 @@ package final class ChaosRun {
             guard let network else { throw ClusterFault(description: "\(planned.fault) needs a network") }
             return network.apply(planned)
         }
+        if planned.fault.isGateways { return try gates?.apply(planned) }
         if planned.fault.isOperators {
             guard crew.isWhole, brokers.isWhole, network?.isClear ?? true else { return nil }
             return try person.apply(planned, crew, tick: tick)
@@ -156,7 +173,10 @@ package final class ChaosRun {
     }
 
     func tick() throws {
-        let healed = [try crew.tick(), try brokers.tick(), try person.tick(), network?.tick() ?? false]
+        let healed = [
+            try crew.tick(), try brokers.tick(), try person.tick(), network?.tick() ?? false,
+            try gates?.crew.tick() ?? false,
+        ]
         if healed.contains(true) { lastFault = .now }
         usleep(Self.tickMicroseconds)
     }
@@ -165,7 +185,7 @@ package final class ChaosRun {
     private func heal() throws {
         network?.clear()
         let deadline = ContinuousClock.now + Self.patience
-        while !(crew.isWhole && brokers.isWhole && person.isDone) {
+        while !(crew.isWhole && brokers.isWhole && person.isDone && gates?.crew.isWhole ?? true) {
             try tick()
             guard ContinuousClock.now < deadline else { throw ClusterFault(description: "not all came back") }
         }
@@ -225,13 +245,16 @@ package final class ChaosRun {
         report.uncertain = producer.status.uncertain
         report.outcomes = reading.evidence.outcomes.count
         report.unseen = reading.unseen
-        report.findings = ChaosChecker.check(reading.evidence)
+        report.clients = clients?.report
+        var evidence = reading.evidence
+        evidence.clients = clients?.report
+        report.findings = ChaosChecker.check(evidence)
         if !report.findings.differing.isEmpty {
             for line in try reader.lines(of: report.findings.differing) { report.findings.explain(.bytesDiffer, line) }
         }
         report.note(reading.evidence)
         for place in reading.open { report.findings.add(.openTransaction, place) }
-        report.ends = crew.findings + brokers.findings
+        report.ends = crew.findings + brokers.findings + (gates?.crew.findings ?? [])
         report.unheeded = person.findings
         report.late = network?.late ?? []
         report.longestEndingSeconds = crew.longestEnding / .seconds(1)

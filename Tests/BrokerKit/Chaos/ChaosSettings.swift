@@ -37,6 +37,14 @@ package struct ChaosSettings: Sendable {
     package var hasOperator = false
     /// Before the first fault an operator deletes the topics of requests and ledger, and creates them again.
     package var recreatesTopics = false
+    /// Gateways between stock clients and the topics; 0 = none.
+    package var gateways = 0
+    /// Stock clients on each way: at each gateway, and at the proxy before all of them.
+    package var clients = 15
+    /// Tokens that a client asks for until it is done.
+    package var wishes = 24
+    /// Answers come to the gateways by a topic of their own.
+    package var hasReplies = false
     /// Where everything stays; nil = nothing stays.
     package var keep: String?
 
@@ -50,7 +58,9 @@ package struct ChaosSettings: Sendable {
         return kinds
             ?? ChaosFault.allCases.filter { kind in
                 (brokers > 1 || !endings.contains(kind)) && (hasNetwork || !kind.isNetworks)
-                    && (hasOperator || !kind.isOperators)
+                    && (hasOperator || !kind.isOperators) && (gateways > 0 || !kind.isGateways)
+                    // What cuts off a gateway would cut off the workers.
+                    && !(hasNetwork && kind == .cutOffGateway)
             }
     }
 
@@ -70,6 +80,9 @@ package struct ChaosSettings: Sendable {
         }
         return options
     }
+
+    /// Workers, or the first gateway, come to the brokers through the network.
+    var needsNetwork: Bool { hasNetwork || gateways > 0 }
 
     /// Devices of the exchange have some thirty requests each.
     var exchangeDevices: Int { max(5, Int(Double(requests) * exchangeShare) / 30) }

@@ -7,17 +7,23 @@ package import Testing
 package struct BrokerTurn: SuiteTrait, TestScoping {
     /// 1 for a broker, 2 for a cluster of three, 3 for chaos runs.
     let weight: Int
+    /// Takes many minutes: such suites begin first, so that none is left alone in the end.
+    var isLong = false
 
     package func provideScope(
         for test: Test,
         testCase: Test.Case?,
         performing function: @Sendable () async throws -> Void
     ) async throws {
-        try await Self.run(weight: weight, function)
+        try await Self.run(weight: weight, isLong: isLong, function)
     }
 
-    static func run(weight: Int, _ function: @Sendable () async throws -> Void) async throws {
-        await BrokerTurns.shared.enter(weight)
+    /// How long others wait for long suites to come: all come at once.
+    private static let politeness = Duration.seconds(1)
+
+    static func run(weight: Int, isLong: Bool, _ function: @Sendable () async throws -> Void) async throws {
+        if !isLong { try await Task.sleep(for: politeness) }
+        await BrokerTurns.shared.enter(weight, isLong: isLong)
         let result: Result<Void, any Error>
         do {
             try await withTaskExecutorPreference(BlockingExecutor.many) { try await function() }
@@ -32,31 +38,31 @@ package struct BrokerTurn: SuiteTrait, TestScoping {
 
 extension Trait where Self == BrokerTurn {
     /// For a suite whose tests start clusters and many processes themselves.
-    package static var chaosTurn: Self { BrokerTurn(weight: BrokerTurns.most / 2) }
+    package static var chaosTurn: Self { BrokerTurn(weight: BrokerTurns.most / 2, isLong: true) }
 }
 
-/// Admits suites up to a total weight, the heaviest first: it takes longest, so nothing lighter overtakes it.
+/// Admits suites up to a total weight: the first that fits, the long ones before the others.
 private actor BrokerTurns {
     static let shared = BrokerTurns()
-    static let most = 8
+    static let most = 6
 
     private var free = most
-    private var waiting: [(weight: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    private var waiting: [(weight: Int, isLong: Bool, continuation: CheckedContinuation<Void, Never>)] = []
 
-    func enter(_ weight: Int) async {
-        if waiting.isEmpty, free >= weight {
+    func enter(_ weight: Int, isLong: Bool) async {
+        if free >= weight {
             free -= weight
             return
         }
-        await withCheckedContinuation { waiting.append((weight, $0)) }
+        await withCheckedContinuation { waiting.append((weight, isLong, $0)) }
     }
 
     func leave(_ weight: Int) {
         free += weight
-        while let heaviest = waiting.map(\.weight).max(), heaviest <= free,
-            let next = waiting.firstIndex(where: { $0.weight == heaviest })
+        while let next = waiting.firstIndex(where: { $0.isLong && $0.weight <= free })
+            ?? waiting.firstIndex(where: { $0.weight <= free })
         {
-            free -= heaviest
+            free -= waiting[next].weight
             waiting.remove(at: next).continuation.resume()
         }
     }

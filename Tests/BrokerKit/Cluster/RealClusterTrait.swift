@@ -5,6 +5,7 @@ package struct RealClusterTrait: SuiteTrait, TestScoping {
     @TaskLocal package static var cluster: RealCluster?
 
     let settings: ClusterSettings
+    let isLong: Bool
 
     package func provideScope(
         for test: Test,
@@ -13,7 +14,7 @@ package struct RealClusterTrait: SuiteTrait, TestScoping {
     ) async throws {
         let cannotMount = settings.diskMegabytes != nil && !RealCluster.canMountDisks
         guard let installation = KafkaInstallation.ofTests, !cannotMount else { return try await function() }
-        try await BrokerTurn.run(weight: settings.brokers > 1 ? 2 : 1) {
+        try await BrokerTurn.run(weight: settings.brokers > 1 ? 2 : 1, isLong: isLong) {
             let cluster = try RealCluster(installation, settings)
             defer { cluster.stop() }
             try await Self.$cluster.withValue(cluster) { try await function() }
@@ -23,7 +24,11 @@ package struct RealClusterTrait: SuiteTrait, TestScoping {
 
 extension Trait where Self == RealClusterTrait {
     /// One cluster for the suite, of one broker unless the settings say more; see ``RealClusterTrait``.
-    package static func cluster(_ settings: ClusterSettings = .init()) -> Self { RealClusterTrait(settings: settings) }
+    ///
+    /// - Parameter isLong: for a suite that takes many minutes.
+    package static func cluster(_ settings: ClusterSettings = .init(), isLong: Bool = false) -> Self {
+        RealClusterTrait(settings: settings, isLong: isLong)
+    }
 }
 
 extension Trait where Self == ConditionTrait {

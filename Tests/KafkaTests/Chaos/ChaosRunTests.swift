@@ -64,6 +64,21 @@ struct ChaosRunTests {
         #expect(report.findings.unchecked.isEmpty)
     }
 
+    /// Gateways that are killed, paused, ended and cut off, beside workers that are.
+    @Test func `every stock client ends with one key and its token, and gets no answer of another`() throws {
+        var settings = ChaosSettings()
+        (settings.gateways, settings.hasReplies) = (2, true)
+        settings.kinds = ChaosFault.allCases.filter(\.isGateways) + [.killWorker, .pauseWorkerPastSession]
+        settings.faults = settings.kinds?.count ?? 0
+        settings.requests = 2_000
+        let report = try run(settings)
+        #expect(report.passed, "\(report.lines.joined(separator: "\n"))")
+        let clients = try #require(report.clients)
+        #expect(clients.clients.count >= settings.gateways * settings.clients)
+        #expect(clients.tokens > clients.clients.count * settings.wishes / 2, "\(clients.line)")
+        #expect(report.findings.unchecked.isEmpty)
+    }
+
     @Test func `a worker that delivers at least once is detected`() throws {
         var settings = ChaosSettings()
         settings.delivery = "at-least-once"

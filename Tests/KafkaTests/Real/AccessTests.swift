@@ -12,7 +12,7 @@ private let settings: ClusterSettings = {
 /// The program on a broker that asks for names and passwords and has access rules.
 @Suite(
     .brokerTests,
-    .cluster(settings),
+    .cluster(settings, isLong: true),
     .serialized,
     .timeLimit(.minutes(20))
 )

@@ -85,8 +85,8 @@ struct MetricsTests {
         let workplace = try Self.workplace("metrics-killed", port: port)
         for kill in 1...3 as ClosedRange<UInt64> {
             try workplace.publish(3_000, seed: kill)
-            let worker = try workplace.start("run", "--instance", "one")
             let before = try workplace.records(of: workplace.topic("results")).count
+            let worker = try workplace.start("run", "--instance", "one")
             var last = 0
             _ = Patience.wait(30) {
                 last = Self.get(port, "/metrics").map { Self.sum("attest_requests_total", $0.body) } ?? last

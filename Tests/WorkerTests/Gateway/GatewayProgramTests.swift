@@ -32,6 +32,23 @@ struct GatewayProgramTests {
         #expect(site.gateway.error.contains("0 of them too late"), "\(site.gateway.error)")
     }
 
+    @Test func `a gateway that starts a moment before its topics are there serves; without them it ends with one line`()
+        throws
+    {
+        let port = try Int(BrokerPorts.freePort())
+        let workplace = try ProgramWorkplace("gatewayearly", topics: .nobody) {
+            $0.members = #""gateway": {"port": \#(port)},"#
+        }
+        let without = try workplace.start("gateway", "--instance", "g0")
+        #expect(without.waitForEnd(seconds: 30) == .exit(1))
+        #expect(without.saysOneLine("attest-worker: stopped: no such topic: gatewayearly.requests;"), "\(without.error)")
+        let gateway = try workplace.start("gateway", "--instance", "g1")
+        try workplace.done("create-topics", "--partitions", "3", "--replication", "1")
+        #expect(gateway.says("serves 127.0.0.1, port \(port): 3 partitions"), "\(gateway.error)")
+        gateway.signal(SIGTERM)
+        #expect(gateway.waitForEnd(seconds: 30) == .exit(0), "\(gateway.error)")
+    }
+
     @Test(.enabled(if: PythonLab.python != nil, Comment(rawValue: PythonLab.whyMissing)))
     func `firebase_admin verifies and uses a token up: false, then true`() throws {
         let site = try GatewaySite("gatewayadmin")

@@ -3,17 +3,17 @@ internal import Settings
 internal import Traffic
 
 /// Where stock clients find a gateway, and how their backends prove themselves there.
-struct GatewayTarget {
+package struct GatewayTarget {
     /// Without a slash at the end.
     let base: String
     /// Of the backends; nil = they make no calls.
-    var secret: String?
+    package var secret: String?
     /// A PEM file; nil = the system's certificates.
     var authorities: String?
 
     private static let mostSecretBytes = 4_096
 
-    init(base: String) { self.base = base }
+    package init(base: String) { self.base = base }
 
     /// - Returns: nil without `--via`.
     init?(_ arguments: Arguments) throws {

@@ -1,10 +1,10 @@
 internal import Broker
-internal import HTTPClient
+package import HTTPClient
 internal import JSON
-internal import Traffic
+package import Traffic
 
 /// Stock clients over HTTP: their calls go to a gateway, and no answer may be another call's.
-final class HTTPStockLink: StockLink {
+package final class HTTPStockLink: StockLink {
     private static let requestID = "x-request-id"
     /// URLSession's default: after this the SDK sees a broken connection.
     private static let patienceMilliseconds = 60_000
@@ -17,12 +17,12 @@ final class HTTPStockLink: StockLink {
     private var open: [UInt64: (id: String, call: StockMember.Call)] = [:]
     private var tags: [String: UInt64] = [:]
     private var lastTag: UInt64 = 0
-    private(set) var account = LinkAccount()
+    package private(set) var account = LinkAccount()
 
     /// - Parameters:
     ///   - connections: open at a time, at most.
     ///   - rate: calls per second; nil = as the answers come.
-    init(_ target: GatewayTarget, connections: Int, rate: Double? = nil) throws(ClientFailure) {
+    package init(_ target: GatewayTarget, connections: Int, rate: Double? = nil) throws(ClientFailure) {
         self.target = target
         var options = ClientOptions()
         options.connections = connections
@@ -36,7 +36,7 @@ final class HTTPStockLink: StockLink {
     /// Asks for the gateway's health, whose answer may be any.
     ///
     /// - Returns: why nothing answers there; nil where something does.
-    func probe() -> ClientFailure? {
+    package func probe() -> ClientFailure? {
         client.enqueue(ClientCall(tag: 0, method: .get, url: target.base + "/healthz"))
         let deadline = ContinuousClock.now + .milliseconds(Self.probeMilliseconds)
         while ContinuousClock.now < deadline {
@@ -48,9 +48,9 @@ final class HTTPStockLink: StockLink {
         return ClientFailure(kind: .timedOut, description: "no answer within 10 s")
     }
 
-    var isReady: Bool { pacer.millisecondsToWait() == nil }
+    package var isReady: Bool { pacer.millisecondsToWait() == nil }
 
-    func send(_ call: StockMember.Call, id: String) {
+    package func send(_ call: StockMember.Call, id: String) {
         pacer.count()
         lastTag += 1
         tags[id] = lastTag
@@ -58,7 +58,7 @@ final class HTTPStockLink: StockLink {
         client.enqueue(target.request(call, tag: lastTag))
     }
 
-    func poll(milliseconds: Int) -> [LinkAnswer] {
+    package func poll(milliseconds: Int) -> [LinkAnswer] {
         client.poll(milliseconds: milliseconds).compactMap { ending in
             guard let (id, call) = open.removeValue(forKey: ending.tag) else { return nil }
             tags[id] = nil
@@ -73,14 +73,14 @@ final class HTTPStockLink: StockLink {
         }
     }
 
-    func forget(_ id: String) {
+    package func forget(_ id: String) {
         guard let tag = tags.removeValue(forKey: id) else { return }
         open[tag] = nil
         client.cancel(tag)
         account.noteForgotten()
     }
 
-    func close() { account.connections = client.connectionsMade }
+    package func close() { account.connections = client.connectionsMade }
 
     private static func answer(_ answer: ClientAnswer, to call: StockMember.Call, id: String) -> LinkAnswer {
         guard answer.status == 200 else {

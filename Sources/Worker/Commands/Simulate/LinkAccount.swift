@@ -1,16 +1,16 @@
 internal import HTTPClient
 internal import Settings
-internal import Traffic
+package import Traffic
 
 /// What stock clients saw of a gateway.
-struct LinkAccount {
+package struct LinkAccount {
     /// By verb.
     private(set) var latencies: [String: LatencyTally] = [:]
     /// By HTTP's code.
-    private(set) var statuses: [Int: Int] = [:]
+    package private(set) var statuses: [Int: Int] = [:]
     /// Calls without an answer, by the cause.
-    private(set) var failures: [String: Int] = [:]
-    private(set) var crossings = CrossingWatch()
+    package private(set) var failures: [String: Int] = [:]
+    package private(set) var crossings = CrossingWatch()
     /// The first accepted assertion with its answer.
     private(set) var sample: (call: StockMember.Call, answer: ClientAnswer)?
     /// Made in all.
