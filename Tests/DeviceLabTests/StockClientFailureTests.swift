@@ -162,6 +162,20 @@ import Testing
         #expect(!client.isBusy)
     }
 
+    @Test func `An app that starts again keeps its key, artifact and token, and forgets the pause`() {
+        var client = StockServer.client()
+        _ = StockServer.serve(&client, client.want(limitedUse: false, at: Lab.noon), at: Lab.noon)
+        let key = client.keyID
+        let cached = client.want(limitedUse: false, at: Lab.noon)
+        _ = client.want(limitedUse: true, at: Lab.noon)
+        _ = client.answer(status: 503, body: [], at: Lab.noon)
+        #expect(end(&client, at: Lab.noon) != nil)
+        client.restart()
+        #expect(client.want(limitedUse: false, at: Lab.noon) == cached && cached.call == nil)
+        #expect(client.want(limitedUse: true, at: Lab.noon).call?.kind == .challengeForAssertion)
+        #expect(client.keyID == key && client.keysMade == 1)
+    }
+
     @Test func `The cache serves during a pause`() {
         var client = StockServer.client()
         _ = StockServer.serve(&client, client.want(limitedUse: false, at: Lab.noon), at: Lab.noon)

@@ -80,6 +80,14 @@ package struct StockClient: Sendable {
         return startNext(at: time)
     }
 
+    /// The app is started again: the SDK keeps its key, artifact and session token, and forgets its back-off.
+    ///
+    /// - Precondition: no call is open.
+    package mutating func restart() {
+        precondition(!isBusy, "an open call ends with the app")
+        backoff = StockBackoff()
+    }
+
     /// Handles the answer to the open call.
     ///
     /// - Precondition: a call is open.

@@ -44,6 +44,11 @@ package final class StockFleet {
         return ends.min { $0.milliseconds < $1.milliseconds }
     }
 
+    /// Starts the apps again that wait for no answer: their SDKs forget how long they were to be silent.
+    package func restart() {
+        for index in members.indices { members[index].restart() }
+    }
+
     /// Closes the link.
     package func close() throws { try link.close() }
 

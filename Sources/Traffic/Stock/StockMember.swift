@@ -70,6 +70,13 @@ package struct StockMember {
         return handle(client.want(limitedUse: current == .limitedUse, at: clock), at: time, &tally)
     }
 
+    /// The app is started again, where it waits for no answer.
+    mutating func restart() {
+        guard current == nil else { return }
+        client.restart()
+        notBefore = EvaluationTime(milliseconds: 0)
+    }
+
     /// Goes on after an answer. - Returns: the next call, if any.
     mutating func answer(
         _ answer: LinkAnswer,

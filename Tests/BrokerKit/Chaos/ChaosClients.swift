@@ -56,6 +56,9 @@ final class ChaosClients: Sendable {
     private static let stepMilliseconds = 5
     /// Calls for a token: a challenge, an exchange; every other one is then checked twice.
     private static let callsForToken = 3
+    /// Between two restarts of the apps once the faults are over: after ten failures in a row the SDK backs off for
+    /// half an hour.
+    private static let restarts = Duration.seconds(5)
 
     private let status = Locked(Status())
     private let settings: ChaosSettings
@@ -100,8 +103,13 @@ final class ChaosClients: Sendable {
             let members = StockFleet.members(apps, ca: ca, devices: settings.clients, seed: seed, wishes: wishes)
             return (link: link, fleet: StockFleet(members, link: link, prefix: "chaos-\(seed)"))
         }
+        var lastRestart = ContinuousClock.now
         while !ways.allSatisfy({ Self.isDone($0.fleet) }), !status.withLock({ $0.mustStop }) {
             let share = status.withLock { $0.share }
+            if share >= 1, ContinuousClock.now - lastRestart > Self.restarts {
+                lastRestart = .now
+                for way in ways { way.fleet.restart() }
+            }
             let calls = Double(settings.clients * settings.wishes * Self.callsForToken) * share
             for way in ways where !Self.isDone(way.fleet) {
                 way.fleet.limit = share < 1 ? Int(calls) : .max

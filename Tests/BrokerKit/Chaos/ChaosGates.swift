@@ -96,7 +96,7 @@ final class ChaosGates {
     private func proxySettings(_ port: Int) -> String {
         let folder = workplace.folder
         let places = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map { "\($0)_temp_path \(folder)/\($0);" }
-        let servers = ports.map { "server 127.0.0.1:\($0) max_fails=1 fail_timeout=1s;" }
+        let servers = ports.map { "server 127.0.0.1:\($0) max_fails=0;" }
         return """
             daemon off; master_process off; error_log stderr; pid \(folder)/nginx.pid; events {}
             http { access_log off; \(places.joined(separator: " "))

@@ -4,8 +4,8 @@ internal import Kafka
 extension ChaosRun {
     /// The part of the clients' work that is done amid the faults; the rest shows that all has come back.
     static let clientsShare = 0.8
-    /// The longest that clients take after the last fault: the SDK backs off for up to 48 s after six failures in a row.
-    private static let clientsPatience = Duration.seconds(180)
+    /// The longest that clients take after the last fault.
+    private static let clientsPatience = Duration.seconds(120)
 
     func startClients() throws {
         guard let gates, let clients else { return }

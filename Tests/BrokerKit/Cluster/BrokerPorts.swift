@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Synchronization
 
 /// The loopback ports of one broker.
 ///
@@ -29,14 +30,17 @@ package struct BrokerPorts: Sendable {
         )
     }
 
-    /// A loopback port that was free a moment ago.
+    /// A loopback port that was free a moment ago, and that this process gives to nobody else: a broker takes seconds
+    /// to bind its own, while clusters beside it look for theirs.
     package static func freePort() throws -> UInt16 {
         for _ in 0..<1000 {
             let port = UInt16.random(in: range)
-            if canBind(port) { return port }
+            if given.withLock({ $0.insert(port).inserted }), canBind(port) { return port }
         }
         throw ClusterFault(description: "no free port")
     }
+
+    private static let given = Mutex(Set<UInt16>())
 
     private static let range: ClosedRange<UInt16> = 15_000...31_999
 
