@@ -27,7 +27,7 @@ struct LiveExplanationTests {
         lab = try EveryReason()
         let partitioner = try #require(lab.configuration.partitioner.partitioner)
         partition = { partitioner.partition(of: $0, count: Self.partitions) }
-        let settings = lab.configuration.liveSettings(lab.rings, partitions: Self.partitions)
+        let settings = lab.configuration.liveSettings(lab.rings, partitions: TopicPartitions(requests: Self.partitions))
         rig = try ExchangeRig(settings, partitions: Self.partitions)
     }
 

@@ -6,7 +6,7 @@ import Testing
 @Suite(
     "The start and the end of the program on a real broker",
     .brokerTests,
-    .cluster(isLong: true),
+    .cluster(.behindNetwork, isLong: true),
     .serialized,
     .timeLimit(.minutes(20))
 )

@@ -26,6 +26,25 @@ extension RunProgramTests {
         #expect(try Outcomes(of: workplace).counts == ["accepted": 50])
     }
 
+    @Test(arguments: [3, 5])
+    func `a worker whose broker goes silent amid its start waits for it`(questions: Int) throws {
+        let network = try #require(RealClusterTrait.cluster?.network)
+        let workplace = try ProgramWorkplace("silent-\(questions)")
+        try workplace.simulate(devices: 5, records: 50)
+        try workplace.rewrite("kafka.properties") {
+            $0.replacing("\(workplace.properties["bootstrap.servers"] ?? "")", with: network.bootstrapServers)
+        }
+        // Longer than a question about the topics waits.
+        var deed = NetworkDeed(.delayAnswer(.seconds(12)), .metadata)
+        deed.skips = questions
+        let number = network.plan(deed)
+        defer { network.forget(number) }
+        let worker = try workplace.start("run")
+        #expect(try workplace.hasOutcomes(50, of: [worker]), "\(worker.error) \(worker.output)")
+        worker.signal(SIGTERM)
+        #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
+    }
+
     @Test func `missing or unequal topics end run and check with one line`() throws {
         let workplace = try ProgramWorkplace("missing", topics: .nobody)
         for arguments in [[], ["--check"]] {

@@ -32,7 +32,7 @@ struct Demo {
         var configuration = loaded.configuration
         configuration.embeddedBroker = true
         let access = try BrokerAccess(configuration, instance: "demo")
-        let partitions = try access.partitionCount()
+        let partitions = try access.partitions().requests
         console.print("A broker inside this process, \(partitions) partitions a topic.")
         console.print("It is librdkafka's mock broker: it shows the worker's loop at work and proves no transactions.")
         let start = EvaluationTime(milliseconds: WallClock.milliseconds() - 5_000)
@@ -131,7 +131,7 @@ struct Demo {
         let log = try KafkaRecordLog(exactlyOnce: access.settings)
         let loop = BatchLoop(
             log: log.roles,
-            settings: configuration.liveSettings(loaded.keys.rings, partitions: partitions),
+            settings: configuration.liveSettings(loaded.keys.rings, partitions: TopicPartitions(requests: partitions)),
             lanes: factory.lanes,
             post: driver.post,
             wallClock: { Self.now },

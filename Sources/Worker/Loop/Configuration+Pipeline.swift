@@ -36,21 +36,19 @@ extension Configuration {
     ///
     /// - Parameters:
     ///   - signer: of these keys.
-    ///   - partitions: of the requests topic.
-    ///   - replies: partitions of the replies topic; 0 = there is none.
+    ///   - partitions: of the topics.
     func liveSettings(
         _ keys: KeyRings,
         signer: TokenSigner = TokenSigner(),
-        partitions: Int32,
-        replies: Int32 = 0
+        partitions: TopicPartitions
     ) -> PipelineSettings {
         var settings = pipelineSettings(keys)
         settings.exchange.signer = signer
-        settings.exchange.partitions = Int(partitions)
-        settings.replyPartitions = replies
+        settings.exchange.partitions = Int(partitions.requests)
+        settings.replyPartitions = partitions.replies
         settings.exchange.randomBytes = { SecureRandom.bytes($0) }
         if let partitioner = partitioner.partitioner {
-            settings.partitionOfKey = { partitioner.partition(of: $0, count: partitions) }
+            settings.partitionOfKey = { partitioner.partition(of: $0, count: partitions.requests) }
         }
         let largest = kafkaProperties.last { $0.name == "message.max.bytes" }.flatMap { Int($0.value) }
         settings.maxRecordBytes = (largest ?? Self.defaultMessageBytes) - Self.recordOverhead

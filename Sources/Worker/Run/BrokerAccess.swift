@@ -102,13 +102,20 @@ final class BrokerAccess {
         }
     }
 
-    /// The number of partitions that all topics have but the replies.
-    func partitionCount() throws -> Int32 { try partitionCount(of: topics.requests) }
-
-    /// 0 without a topic of replies.
-    func replyPartitionCount() throws -> Int32 { try topics.replies.map { try partitionCount(of: $0) } ?? 0 }
-
-    private func partitionCount(of topic: String) throws -> Int32 {
-        try PartitionCounts(Admin(KafkaProperties(settings.properties))).count(of: topic)
+    /// How many partitions the topics have now.
+    func partitions() throws -> TopicPartitions {
+        let counts = try PartitionCounts(Admin(KafkaProperties(settings.properties)))
+        return TopicPartitions(
+            requests: try counts.count(of: topics.requests),
+            replies: try topics.replies.map { try counts.count(of: $0) } ?? 0
+        )
     }
+}
+
+/// The partitions of a worker's topics.
+struct TopicPartitions {
+    /// What all topics have but the replies.
+    var requests: Int32
+    /// 0 = no such topic.
+    var replies: Int32 = 0
 }

@@ -65,7 +65,9 @@ final class WorkerSession {
             return configuration.delivery == .exactlyOnce
                 ? try found + access.transactionFindings(loops: configuration.loopCount) : found
         }
-        try report(findings, endsAt: { $0.severity == .problem }, print)
+        try refuse(findings, print) { $0.severity == .problem }
+        let partitions = try CommandFault.explaining("cannot query the broker") { try access.partitions() }
+        sayInOrder(findings, partitions, print)
         sayDoubts(print)
     }
 
@@ -80,23 +82,29 @@ final class WorkerSession {
         console.printError("warning: \(event.message)")
     }
 
-    /// Says the doubtful findings, or that there are none.
-    ///
-    /// - Throws: ``CommandFault`` for a finding that keeps the worker from running.
-    private func report(
+    /// - Throws: ``CommandFault`` for findings that keep the worker from running; then the others are said before.
+    private func refuse(
         _ findings: [TopicFinding],
-        endsAt isFatal: (TopicFinding) -> Bool,
-        _ say: (LogEvent) -> Void
-    ) throws {
+        _ say: (LogEvent) -> Void,
+        isFatal: (TopicFinding) -> Bool
+    ) throws(CommandFault) {
+        let problems = findings.filter(isFatal).map(\.message)
+        guard !problems.isEmpty else { return }
+        sayDoubtful(findings.filter { !isFatal($0) }, say)
+        throw CommandFault(problems.joined(separator: "; "))
+    }
+
+    private func sayDoubtful(_ findings: [TopicFinding], _ say: (LogEvent) -> Void) {
         if let address = access.embeddedAddress {
             say(LogEvent(.info, .starting, "the embedded broker listens on \(address)"))
         }
-        for finding in findings where !isFatal(finding) {
-            say(LogEvent(.warning, .configurationDoubtful, finding.message))
-        }
-        let problems = findings.filter(isFatal).map(\.message)
-        guard problems.isEmpty else { throw CommandFault(problems.joined(separator: "; ")) }
-        let count = try access.partitionCount()
+        for finding in findings { say(LogEvent(.warning, .configurationDoubtful, finding.message)) }
+    }
+
+    /// Says what was found, which keeps no worker from running.
+    private func sayInOrder(_ findings: [TopicFinding], _ partitions: TopicPartitions, _ say: (LogEvent) -> Void) {
+        sayDoubtful(findings, say)
+        let count = partitions.requests
         say(LogEvent(.info, .starting, "configuration, anchors and topics are in order: \(count) partitions"))
     }
 
@@ -126,11 +134,10 @@ final class WorkerSession {
         let server = monitor.serve(configuration) { [log] in log.log(.warning, .metricsUnserved, $0) }
         let feed = sayReady()
         defer { withExtendedLifetime((server, feed)) {} }
-        guard try waitForBroker(stopped) else { return }
+        guard let partitions = try waitForBroker(stopped) else { return }
         begun.set()
         sayMode()
         sayDoubts(log.log)
-        let (partitions, replies) = (try access.partitionCount(), try access.replyPartitionCount())
         let alarm: @Sendable (String) -> Void = { [log] in log.log(.error, .engineDisagrees, "ALARM: \($0)") }
         let factory = LaneFactory(
             lanes: configuration.lanes,
@@ -146,12 +153,12 @@ final class WorkerSession {
             log.log(.info, .starting, "tokens are signed by \(text)")
         }
         let keys = loaded.keys.rings
-        let settings = configuration.liveSettings(keys, signer: signer, partitions: partitions, replies: replies)
+        let settings = configuration.liveSettings(keys, signer: signer, partitions: partitions)
         access.settings.isStopping = { stopped.isSet }
         access.settings.statisticsMilliseconds = monitor.statisticsMilliseconds(configuration)
         let restored = RestoreCount()
         let options = try options(of: drivers.count, factory)
-        let logs = try openLogs(drivers, restored, partitions)
+        let logs = try openLogs(drivers, restored, partitions.requests)
         let loops = LoopSet(
             zip(drivers, zip(logs, options)).map { driver, parts in
                 LoopSet.Member(
@@ -162,7 +169,7 @@ final class WorkerSession {
                 )
             }
         )
-        let watch = watch(loops, hangup, library, partitions, replies)
+        let watch = watch(loops, hangup, library, partitions)
         monitor.noteRunning(drivers, factory)
         do {
             try attend(loops, stopped, LaneWatch(factory.works), watch, restored)
@@ -310,8 +317,7 @@ final class WorkerSession {
         _ loops: LoopSet,
         _ hangup: Hangup,
         _ library: SigningLibrary?,
-        _ partitions: Int32,
-        _ replies: Int32
+        _ partitions: TopicPartitions
     ) -> ConfigurationWatch {
         ConfigurationWatch(
             directory: directory,
@@ -319,12 +325,7 @@ final class WorkerSession {
             isAsked: hangup.take,
             apply: { configuration, keys, taken in
                 let signer = keys.tokens.signer(library)
-                let settings = configuration.liveSettings(
-                    keys,
-                    signer: signer,
-                    partitions: partitions,
-                    replies: replies
-                )
+                let settings = configuration.liveSettings(keys, signer: signer, partitions: partitions)
                 loops.replace(settings) { missing in taken(missing?.description) }
             },
             say: log.log,
@@ -346,8 +347,8 @@ final class WorkerSession {
 
     /// Waits until the broker answers; then the topics must match.
     ///
-    /// - Returns: false when a signal came first.
-    private func waitForBroker(_ stopped: StopFlag) throws -> Bool {
+    /// - Returns: their partitions; nil when a signal came first.
+    private func waitForBroker(_ stopped: StopFlag) throws -> TopicPartitions? {
         var isAway = false
         monitor.noteWaiting()
         // Short at first: a user soon sees that the broker is absent, and a signal does not wait long.
@@ -360,9 +361,12 @@ final class WorkerSession {
                     usleep(Self.retryPauseMicroseconds)
                     continue
                 }
+                try refuse(findings, log.log) { $0.severity == .problem && $0.endsRun }
+                // A broker that goes away by now is waited for as well.
+                let partitions = try access.partitions()
                 if isAway { log.log(.info, .brokerBack, "the broker answers") }
-                try report(findings, endsAt: { $0.severity == .problem && $0.endsRun }, log.log)
-                return !stopped.isSet
+                sayInOrder(findings, partitions, log.log)
+                return stopped.isSet ? nil : partitions
             } catch let fault as KafkaFault where fault.isRecoverable {
                 if !isAway { log.log(.warning, .brokerWaiting, "waiting for the broker: \(fault.message)") }
                 isAway = true
@@ -370,7 +374,7 @@ final class WorkerSession {
                 usleep(Self.retryPauseMicroseconds)
             }
         }
-        return false
+        return nil
     }
 
     private func sayMode() {
