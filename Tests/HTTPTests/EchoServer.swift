@@ -1,5 +1,6 @@
 import Foundation
 import HTTP
+import TestKit
 
 /// A server that remembers what its handler saw and says it back.
 final class EchoServer: Sendable {

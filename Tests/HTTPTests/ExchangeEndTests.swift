@@ -1,5 +1,6 @@
 import Foundation
 import HTTP
+import TestKit
 import Testing
 
 @Suite("A server ends without losing an answer")

@@ -1,5 +1,6 @@
 import Foundation
 import HTTP
+import TestKit
 import Testing
 
 @Suite("Every call gets its own answer, whenever and from wherever it comes")

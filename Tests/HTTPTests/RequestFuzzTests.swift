@@ -1,5 +1,6 @@
 import Foundation
 import HTTP
+import TestKit
 import Testing
 
 @Suite("Mutated requests")

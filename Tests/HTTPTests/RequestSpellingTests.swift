@@ -1,5 +1,6 @@
 import Foundation
 import HTTP
+import TestKit
 import Testing
 
 @Suite("What readers of HTTP might understand differently is refused, and the connection with it")

@@ -48,6 +48,7 @@ final class ChaosClients: Sendable {
         /// How much of the work may be done by now, 0 to 1.
         var share = 0.0
         var mustStop = false
+        var tokens = 0
         var report: ChaosClientReport?
         var fault: String?
     }
@@ -68,6 +69,8 @@ final class ChaosClients: Sendable {
     /// nil while they work.
     var report: ChaosClientReport? { status.withLock { $0.report } }
     var fault: String? { status.withLock { $0.fault } }
+    /// How many they have got by now.
+    var tokens: Int { status.withLock { $0.tokens } }
 
     /// Lets them do so much of their work.
     func allow(_ share: Double) { status.withLock { $0.share = max($0.share, share) } }
@@ -116,6 +119,8 @@ final class ChaosClients: Sendable {
                 let now = EvaluationTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
                 try way.fleet.step(at: now, milliseconds: Self.stepMilliseconds)
             }
+            let tokens = ways.reduce(0) { $0 + $1.fleet.tally.minted }
+            status.withLock { $0.tokens = tokens }
         }
         var report = ChaosClientReport()
         for (index, way) in ways.enumerated() {

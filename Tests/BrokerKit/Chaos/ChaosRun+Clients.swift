@@ -4,8 +4,8 @@ internal import Kafka
 extension ChaosRun {
     /// The part of the clients' work that is done amid the faults; the rest shows that all has come back.
     static let clientsShare = 0.8
-    /// The longest that clients take after the last fault.
-    private static let clientsPatience = Duration.seconds(120)
+    /// The longest after the last fault without a token for any client.
+    private static let clientsPatience = Duration.seconds(60)
 
     func startClients() throws {
         guard let gates, let clients else { return }
@@ -18,9 +18,10 @@ extension ChaosRun {
     func finishClients() throws {
         guard let clients else { return }
         clients.allow(1)
-        let deadline = ContinuousClock.now + Self.clientsPatience
+        var (tokens, since) = (clients.tokens, ContinuousClock.now)
         while clients.report == nil {
-            if ContinuousClock.now > deadline { clients.stop() }
+            if clients.tokens != tokens { (tokens, since) = (clients.tokens, .now) }
+            if ContinuousClock.now - since > Self.clientsPatience { clients.stop() }
             try tick()
         }
         // Their last requests are as late as a fault.

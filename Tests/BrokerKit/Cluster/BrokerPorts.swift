@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Synchronization
+internal import Pipeline
 
 /// The loopback ports of one broker.
 ///
@@ -40,7 +40,7 @@ package struct BrokerPorts: Sendable {
         throw ClusterFault(description: "no free port")
     }
 
-    private static let given = Mutex(Set<UInt16>())
+    private static let given = Locked(Set<UInt16>())
 
     private static let range: ClosedRange<UInt16> = 15_000...31_999
 

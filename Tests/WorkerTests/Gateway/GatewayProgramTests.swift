@@ -41,7 +41,7 @@ struct GatewayProgramTests {
         }
         let without = try workplace.start("gateway", "--instance", "g0")
         #expect(without.waitForEnd(seconds: 30) == .exit(1))
-        #expect(without.saysOneLine("attest-worker: stopped: no such topic: gatewayearly.requests;"), "\(without.error)")
+        #expect(without.error.contains("no such topic: gatewayearly.requests;"), "\(without.error)")
         let gateway = try workplace.start("gateway", "--instance", "g1")
         try workplace.done("create-topics", "--partitions", "3", "--replication", "1")
         #expect(gateway.says("serves 127.0.0.1, port \(port): 3 partitions"), "\(gateway.error)")

@@ -37,13 +37,15 @@ struct GatewaySite {
 
     /// Stock clients that live on the gateway's answers.
     ///
-    /// - Parameter via: nil = the gateway itself.
-    func clients(devices: Int, records: Int, via: String? = nil) throws -> ProgramProcess {
+    /// - Parameters:
+    ///   - via: nil = the gateway itself.
+    ///   - seed: of the devices; those of one seed come once.
+    func clients(devices: Int, records: Int, via: String? = nil, seed: Int = 1) throws -> ProgramProcess {
         try workplace.start(
             "simulate",
             [
                 "--live", "--via", via ?? url, "--devices", String(devices), "--records", String(records),
-                "--verifier-secret", workplace.folder + "/secret",
+                "--seed", String(seed), "--verifier-secret", workplace.folder + "/secret",
             ]
         )
     }

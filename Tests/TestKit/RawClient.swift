@@ -1,11 +1,11 @@
-import Foundation
+internal import Foundation
 
 /// Raw bytes to a server on loopback, and what it answers.
-final class RawClient: Sendable {
-    let descriptor: Int32
+package final class RawClient: Sendable {
+    package let descriptor: Int32
 
     /// nil = the server does not accept.
-    init?(_ port: UInt16, receiveSeconds: Int = 10) {
+    package init?(_ port: UInt16, receiveSeconds: Int = 10) {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return nil }
         var limit = timeval(tv_sec: receiveSeconds, tv_usec: 0)
@@ -28,7 +28,7 @@ final class RawClient: Sendable {
 
     /// false once the server has closed.
     @discardableResult
-    func write(_ bytes: [UInt8]) -> Bool {
+    package func write(_ bytes: [UInt8]) -> Bool {
         var sent = 0
         while sent < bytes.count {
             // The bytes outlive the call.
@@ -42,13 +42,13 @@ final class RawClient: Sendable {
     }
 
     @discardableResult
-    func write(_ text: String) -> Bool { write(Array(text.utf8)) }
+    package func write(_ text: String) -> Bool { write(Array(text.utf8)) }
 
     /// Ends the sending side.
-    func finishWriting() { shutdown(descriptor, Int32(SHUT_WR)) }
+    package func finishWriting() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     /// Some bytes; empty = the server has closed; nil = nothing came in time.
-    func readSome() -> [UInt8]? {
+    package func readSome() -> [UInt8]? {
         var chunk = [UInt8](repeating: 0, count: 65_536)
         // At most the array's size is written.
         let count = unsafe recv(descriptor, &chunk, chunk.count, 0)
@@ -57,7 +57,7 @@ final class RawClient: Sendable {
     }
 
     /// Up to the server's close, and whether it has closed.
-    func readAll() -> (text: String, isClosed: Bool) {
+    package func readAll() -> (text: String, isClosed: Bool) {
         var all: [UInt8] = []
         while let some = readSome() {
             if some.isEmpty { return (String(decoding: all, as: UTF8.self), true) }
@@ -67,7 +67,7 @@ final class RawClient: Sendable {
     }
 
     /// One answer with a Content-Length; nil = the server has closed, or nothing came in time.
-    func readAnswer() -> (status: String, head: String, body: String)? {
+    package func readAnswer() -> (status: String, head: String, body: String)? {
         var all: [UInt8] = []
         while true {
             let text = String(decoding: all, as: UTF8.self)
