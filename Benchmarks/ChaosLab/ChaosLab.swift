@@ -121,6 +121,9 @@ struct ChaosLab {
             Self.say(KafkaInstallation.whyMissing)
             return 2
         }
+        if settings.gateways == 0, let kind = settings.kinds?.first(where: \.isGateways) {
+            throw Usage(description: "\(kind) needs --gateways")
+        }
         let report = try ChaosRun(installation, settings, print: Self.say).run()
         Self.say("\n" + report.lines.joined(separator: "\n"))
         return report.passed ? 0 : 1

@@ -41,6 +41,9 @@ extension RunProgramTests {
         defer { network.forget(number) }
         let worker = try workplace.start("run")
         #expect(try workplace.hasOutcomes(50, of: [worker]), "\(worker.error) \(worker.output)")
+        #expect(network.news.done.contains(number))
+        // Behind three of them the partitions are asked for; five reached the same question asked once more.
+        if questions == 3 { #expect(worker.error.contains("waiting for the broker"), "\(worker.error)") }
         worker.signal(SIGTERM)
         #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
     }

@@ -362,8 +362,13 @@ final class WorkerSession {
                     continue
                 }
                 try refuse(findings, log.log) { $0.severity == .problem && $0.endsRun }
-                // A broker that goes away by now is waited for as well.
-                let partitions = try access.partitions()
+                // A broker that goes away by now is waited for as well, and one that has not heard of the topics yet.
+                let partitions: TopicPartitions
+                do { partitions = try access.partitions() } catch is CommandFault where ContinuousClock.now < newsLimit
+                {
+                    usleep(Self.retryPauseMicroseconds)
+                    continue
+                }
                 if isAway { log.log(.info, .brokerBack, "the broker answers") }
                 sayInOrder(findings, partitions, log.log)
                 return stopped.isSet ? nil : partitions

@@ -15,7 +15,7 @@ package struct ChaosClientReport: Sendable {
         package var name: String
         /// Standard base64; nil where it has no key.
         package var keyID: String?
-        /// The `jti` of its session token; nil where it has none.
+        /// The `jti` of its session token; nil where it has none, or has not got every token that it asked for.
         package var tokenID: String?
 
         package init(name: String, keyID: String?, tokenID: String?) {
@@ -138,10 +138,11 @@ final class ChaosClients: Sendable {
 extension ChaosClientReport {
     fileprivate mutating func add(_ fleet: StockFleet, _ link: HTTPStockLink, name: String) {
         for (index, member) in fleet.members.enumerated() {
+            let hasAll = member.wishes.isEmpty && member.current == nil
             let client = Client(
                 name: "\(name)/\(index)",
                 keyID: (member.client.keyID?.recordKey).map { String(decoding: $0, as: UTF8.self) },
-                tokenID: member.wishes.isEmpty ? member.session.flatMap { ExchangeToken($0.text)?.id } : nil
+                tokenID: hasAll ? member.session.flatMap { ExchangeToken($0.text)?.id } : nil
             )
             clients.append(client)
         }

@@ -17,6 +17,8 @@ package struct ChaosReport: Sendable {
     package var secondsAfterLastRequest: Double?
     /// Processes that ended by themselves, or wrongly, with what they said last.
     package var ends: [String] = []
+    /// The same of gateways, which nothing may end: workers may be fenced.
+    package var gatewayEnds: [String] = []
     /// An operator's mistakes at which no worker stopped.
     package var unheeded: [String] = []
     package var longestEndingSeconds = 0.0
@@ -34,7 +36,7 @@ package struct ChaosReport: Sendable {
 
     /// Nothing lost, nothing doubled and so on, and drained in time.
     package var passed: Bool {
-        findings.isClean && unheeded.isEmpty && producerFault == nil
+        findings.isClean && unheeded.isEmpty && producerFault == nil && gatewayEnds.isEmpty
             && (drainSeconds ?? .infinity) <= settings.drainSeconds
     }
 
@@ -57,6 +59,7 @@ package struct ChaosReport: Sendable {
         lines.append("longest end after SIGTERM \(Self.tenths(longestEndingSeconds)) s")
         if producerRenewals > 0 { lines.append("the fake devices' producer was renewed \(producerRenewals) times") }
         if let producerFault { lines.append("the fake devices' producer failed: \(producerFault)") }
+        let ends = ends + gatewayEnds
         lines.append("processes that ended by themselves or wrongly: \(ends.count)")
         lines += ends.map { "  \($0)" }
         lines += unheeded.map { "no worker stopped at an operator's mistake: \($0)" }

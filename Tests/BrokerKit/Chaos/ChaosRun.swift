@@ -254,7 +254,8 @@ package final class ChaosRun {
         }
         report.note(reading.evidence)
         for place in reading.open { report.findings.add(.openTransaction, place) }
-        report.ends = crew.findings + brokers.findings + (gates?.crew.findings ?? [])
+        report.ends = crew.findings + brokers.findings
+        report.gatewayEnds = gates?.crew.findings ?? []
         report.unheeded = person.findings
         report.late = network?.late ?? []
         report.longestEndingSeconds = crew.longestEnding / .seconds(1)

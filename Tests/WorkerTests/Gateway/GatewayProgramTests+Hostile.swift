@@ -7,6 +7,7 @@ import Testing
 /// Clients that take all they can get, beside stock clients.
 extension GatewayProgramTests {
     private static let megabyte = [UInt8](repeating: 0x61, count: 1 << 20)
+    private static let others = 2_000
     private static let ping = "GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n"
 
     @Test func `ten thousand idle connections and headers of a megabyte cost little, and stock clients are served`()
@@ -15,7 +16,8 @@ extension GatewayProgramTests {
         let site = try GatewaySite("gatewaycrowd")
         try Self.serve(site, "before", seed: 1)
         let before = try site.gateway.residentMegabytes
-        let places = OpenFiles.raise(for: 10_000)
+        // Some are left for other suites beside this one.
+        let places = OpenFiles.raise(for: 10_000 + Self.others) - Self.others
         var idle: [RawClient] = []
         for _ in 0..<places {
             let client = try #require(RawClient(UInt16(site.port)))
@@ -50,7 +52,7 @@ extension GatewayProgramTests {
         let clients = try site.clients(devices: 10, records: 100, seed: seed)
         #expect(clients.waitForEnd(seconds: 60) == .exit(0), "\(place): \(clients.output) \(clients.error)")
         #expect(clients.output.contains("answers: 100 with 200"), "\(place): \(clients.output)")
-        #expect(clients.output.contains("0 answers of another call"), "\(place): \(clients.output)")
+        #expect(clients.output.contains(" 0 answers of another call"), "\(place): \(clients.output)")
     }
 }
 
