@@ -38,10 +38,10 @@ package final class DecodedRecord: Sendable {
     package let traceHeaders: [RecordHeader]
     /// The id that decides about the rollout, if the gateway sends it.
     package let installationID: ExactText?
-    /// The challenge is for an attestation.
-    package let isAttestationHandshake: Bool
     /// ``HeaderReading/replyTo``
     package let replyTo: Int32?
+    /// The challenge is for an attestation.
+    package let isAttestationHandshake: Bool
     /// The log refused an output of this record: only the shortest dead letter is tried.
     package let isPoisonous: Bool
 
