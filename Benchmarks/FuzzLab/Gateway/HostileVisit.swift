@@ -33,18 +33,20 @@ struct HostileVisit {
         return Self(source, bytes, answering, ending, cuts: cuts)
     }
 
-    /// The library hides a zero before a line feed, and reads a line of one colon as the blank line; where such a line
-    /// ends without the other half of a line end, its length is that of a blank line's end.
+    /// The library hides a zero before a line feed, and reads a line of one colon as the blank line: where the ends of
+    /// that line and of the one before are three bytes, they are as long as the ends of a blank line and the one before.
     var isHidden: Bool {
         bytes.indices.dropFirst().contains { place in
             if bytes[place] == 0x0a, bytes[place - 1] == 0 { return true }
-            guard bytes[place - 1] == 0x0a, bytes[place] == UInt8(ascii: ":"), place + 1 < bytes.count else {
-                return false
-            }
-            return bytes[place + 1] == 0x0a
-                || (bytes[place + 1] == 0x0d && (place + 2 == bytes.count || bytes[place + 2] != 0x0a))
+            guard bytes[place] == UInt8(ascii: ":"), Self.isEnd(bytes[place - 1]) else { return false }
+            let before = bytes[..<place].suffix(2).elementsEqual([0x0d, 0x0a]) ? 2 : 1
+            let behind = bytes[(place + 1)...].prefix(2)
+            let after = behind.elementsEqual([0x0d, 0x0a]) ? 2 : behind.first.map(Self.isEnd) == true ? 1 : 0
+            return before + after == 3
         }
     }
+
+    private static func isEnd(_ byte: UInt8) -> Bool { byte == 0x0a || byte == 0x0d }
 
     var text: String {
         let shown = bytes.prefix(700)

@@ -8,8 +8,8 @@ internal import Glibc
 /// only writes zeros over line ends, colons and blanks. So the distances between the pieces say what stood between them.
 /// A library that lays them out otherwise would have every request refused: the tests of this module fail then.
 /// Two spellings stay hidden, since the library overwrites them with zeros as it does line ends: zero bytes where line
-/// ends have as many bytes, and, as the blank line, a colon with a bare line feed or carriage return. No proxy writes
-/// either.
+/// ends have as many bytes, and, as the blank line, a colon with a bare line feed or carriage return before or behind
+/// it. No proxy writes either.
 extension RequestHead {
     /// The bytes that the library has for the first call of the access handler.
     @safe struct Source {
