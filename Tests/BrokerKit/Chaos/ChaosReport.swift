@@ -34,6 +34,8 @@ package struct ChaosReport: Sendable {
     /// The ledger topic's content, in words.
     package var ledger = ""
 
+    package init(settings: ChaosSettings) { self.settings = settings }
+
     /// Nothing lost, nothing doubled and so on, and drained in time.
     package var passed: Bool {
         findings.isClean && unheeded.isEmpty && producerFault == nil && gatewayEnds.isEmpty
