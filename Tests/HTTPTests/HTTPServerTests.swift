@@ -5,55 +5,6 @@ import Testing
 
 @Suite("The server answers, and no client holds it up", .serialized, .waiting)
 struct HTTPServerTests {
-    /// Raw bytes to a server on loopback.
-    private final class Client {
-        let descriptor: Int32
-
-        init?(_ port: UInt16) {
-            descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-            var limit = timeval(tv_sec: 5, tv_usec: 0)
-            // The structures live on this stack, and no call keeps them.
-            _ = unsafe setsockopt(
-                descriptor,
-                SOL_SOCKET,
-                SO_RCVTIMEO,
-                &limit,
-                socklen_t(MemoryLayout<timeval>.size)
-            )
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_port = port.bigEndian
-            address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-            // The same bytes under the name that the call takes.
-            let code = unsafe withUnsafePointer(to: &address) { pointer in
-                unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-                }
-            }
-            guard code == 0 else { return nil }
-        }
-
-        deinit { close(descriptor) }
-
-        /// false once the server has closed.
-        func write(_ text: String) -> Bool {
-            let bytes = Array(text.utf8)
-            // The bytes outlive the call.
-            return unsafe send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
-        }
-
-        /// Up to the server's close.
-        func readAll() -> String {
-            var (all, chunk) = ([UInt8](), [UInt8](repeating: 0, count: 65_536))
-            while true {
-                // At most the array's size is written.
-                let count = unsafe recv(descriptor, &chunk, chunk.count, 0)
-                guard count > 0 else { return String(decoding: all, as: UTF8.self) }
-                all += chunk[..<count]
-            }
-        }
-    }
-
     private static func server(_ limits: HTTPLimits = HTTPLimits()) throws -> HTTPServer {
         try HTTPServer(address: "127.0.0.1", port: 0, limits: limits) { request in
             guard request.path == "/here" else { return .notFound }
@@ -62,10 +13,11 @@ struct HTTPServerTests {
     }
 
     private static func ask(_ server: HTTPServer, _ head: String) -> String {
-        guard let client = Client(server.port), client.write(head + "\r\nHost: h\r\nConnection: close\r\n\r\n") else {
+        guard let client = RawClient(server.port), client.write(head + "\r\nHost: h\r\nConnection: close\r\n\r\n")
+        else {
             return ""
         }
-        return client.readAll()
+        return client.readAll().text
     }
 
     @Test(arguments: [
@@ -94,12 +46,12 @@ struct HTTPServerTests {
 
     @Test func `One connection serves many requests`() throws {
         let server = try Self.server()
-        let client = try #require(Client(server.port))
+        let client = try #require(RawClient(server.port))
         for number in 0..<100 {
             let last = number == 99 ? "Connection: close\r\n" : ""
             #expect(client.write("GET /here HTTP/1.1\r\nHost: h\r\n\(last)\r\n"))
         }
-        #expect(client.readAll().ranges(of: "HTTP/1.1 200 OK").count == 100)
+        #expect(client.readAll().text.ranges(of: "HTTP/1.1 200 OK").count == 100)
     }
 
     @Test(arguments: [
@@ -111,7 +63,7 @@ struct HTTPServerTests {
     func `After broken bytes the server still answers`(bytes: String) throws {
         let server = try Self.server()
         for _ in 0..<20 {
-            let client = try #require(Client(server.port))
+            let client = try #require(RawClient(server.port))
             _ = client.write(bytes)
         }
         #expect(Self.ask(server, "GET /here HTTP/1.1").contains("200 OK"))
@@ -119,7 +71,7 @@ struct HTTPServerTests {
 
     @Test func `Headers without end are refused`() throws {
         let server = try Self.server()
-        let client = try #require(Client(server.port))
+        let client = try #require(RawClient(server.port))
         #expect(client.write("GET /here HTTP/1.1\r\nHost: h\r\n"))
         let (line, most) = ("X-Pad: \(String(repeating: "a", count: 8_000))\r\n", 100_000)
         var written = 0
@@ -133,7 +85,7 @@ struct HTTPServerTests {
         var limits = HTTPLimits()
         limits.timeoutSeconds = 1
         let server = try Self.server(limits)
-        let client = try #require(Client(server.port))
+        let client = try #require(RawClient(server.port))
         #expect(client.write("GET /here HTTP/1.1\r\nHost:"))
         // Reading ends with the server's close; a server that waits longer than five seconds leaves a connection open.
         _ = client.readAll()
