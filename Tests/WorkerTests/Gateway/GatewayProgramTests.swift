@@ -32,7 +32,7 @@ struct GatewayProgramTests {
         #expect(site.gateway.error.contains("0 of them too late"), "\(site.gateway.error)")
     }
 
-    @Test func `a gateway that starts a moment before its topics are there serves; without them it ends with one line`()
+    @Test func `a gateway that starts a moment before its topics are there serves; without them it ends and says why`()
         throws
     {
         let port = try Int(BrokerPorts.freePort())
