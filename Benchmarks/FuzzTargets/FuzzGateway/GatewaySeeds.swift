@@ -49,7 +49,7 @@ enum GatewaySeeds {
         "GET /a#b HTTP/1.1\r\nHost: h\r\n\r\n", "GET /%00%2f%zz/../. HTTP/1.1\r\nHost: h\r\n\r\n\(get)",
         "GET /a HTTP/2.0\r\nHost: h\r\n\r\n", "GET /a HTTP/1.1\r\n\r\n", "PUT /a HTTP/1.1\r\nHost: h\r\n\r\n",
         "GET /a HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc", "GET\r\n\r\n", "POST /a HTTP/1.1\r\nHost: h\r\n",
-        "POST /a HTTP/1.1\r\nHost: h\r\nExpect: 200-ok\r\n\r\n",
+        "POST /a HTTP/1.1\r\nHost: h\r\nExpect: 200-ok\r\n\r\n", "GET /a HTTP/1.1\r\nHost: h\r\nCookie: a=\"\r\n\r\n",
         post("\(app):verifyAssertion", bearer, #"{"a":1}}"#),
         "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\n{}",
     ]

@@ -12,6 +12,16 @@ struct StrictRequest: Equatable {
     }
 
     func values(_ name: String) -> [[UInt8]] { headers.filter { $0.name.elementsEqual(name.utf8) }.map(\.value) }
+
+    /// The library answers 431 to a cookie whose value is one quotation mark, and where headers and the parts of cookies,
+    /// for each of which it keeps an entry, leave no room: such a request may be refused.
+    var isSurelyServed: Bool {
+        let cookies = values("cookie")
+        let parts = cookies.joined().count { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: ",") }
+        return headers.count + parts <= Self.mostEntries && !cookies.contains { $0.suffix(2).elementsEqual("=\"".utf8) }
+    }
+    // Of 64 bytes each: half of a connection's memory.
+    private static let mostEntries = 256
 }
 
 /// Reads what a client sends by the grammar alone. It shares no line with the server, so that the two can disagree.
