@@ -1,7 +1,11 @@
 #pragma once
+#include <limits.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -25,13 +29,13 @@ static inline struct MHD_Daemon *CMicrohttpd_start(
 typedef void *(*CMicrohttpd_TargetCallback)(void *context, const char *target, struct MHD_Connection *connection);
 typedef size_t (*CMicrohttpd_UnescapeCallback)(void *context, struct MHD_Connection *connection, char *text);
 
-// Every callback gets the same context.
+// Every callback gets the same context. The daemon has no thread: it is run from outside.
 static inline struct MHD_Daemon *CMicrohttpd_startExchange(
     int listener, unsigned int connections, unsigned int timeoutSeconds, size_t memoryPerConnection,
     MHD_AccessHandlerCallback handler, CMicrohttpd_TargetCallback target, CMicrohttpd_UnescapeCallback unescape,
     MHD_RequestCompletedCallback completed, MHD_NotifyConnectionCallback connection, void *context) {
     return MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handler, context,
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handler, context,
         MHD_OPTION_LISTEN_SOCKET, listener,
         MHD_OPTION_CONNECTION_LIMIT, connections,
         MHD_OPTION_CONNECTION_TIMEOUT, timeoutSeconds,
@@ -41,6 +45,30 @@ static inline struct MHD_Daemon *CMicrohttpd_startExchange(
         MHD_OPTION_NOTIFY_COMPLETED, completed, context,
         MHD_OPTION_NOTIFY_CONNECTION, connection, context,
         MHD_OPTION_END);
+}
+
+// The calling one.
+static inline void CMicrohttpd_nameThread(const char *name) { prctl(PR_SET_NAME, name); }
+
+// Becomes readable by a ring, until it is waited for; -1: no descriptor is left.
+static inline int CMicrohttpd_makeBell(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+static inline void CMicrohttpd_ringBell(int bell) {
+    eventfd_write(bell, 1);
+}
+
+// Sleeps until the daemon has something to do, or the bell rings.
+static inline void CMicrohttpd_await(struct MHD_Daemon *daemon, int bell) {
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD);
+    MHD_UNSIGNED_LONG_LONG milliseconds;
+    int timeout = -1;
+    if (MHD_get_timeout(daemon, &milliseconds) == MHD_YES) timeout = milliseconds < INT_MAX ? (int)milliseconds : INT_MAX;
+    if (timeout == 0) return;
+    struct pollfd descriptors[2] = {{info ? info->epoll_fd : -1, POLLIN, 0}, {bell, POLLIN, 0}};
+    if (poll(descriptors, 2, timeout) > 0 && descriptors[1].revents != 0) {
+        eventfd_t rings;
+        eventfd_read(bell, &rings);
+    }
 }
 
 // -1: the library does not know.

@@ -95,6 +95,30 @@ struct ExchangeTests {
         #expect(server.server.counts.openConnections == count)
     }
 
+    /// The library takes 128 events from the kernel at a time.
+    @Test(arguments: [126, 127, 128, 129, 256])
+    func `Whatever number of requests comes at once, each is answered at once`(count: Int) throws {
+        let (entered, leave) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let server = try EchoServer { call, responder in
+            if call.target == Array("/wait".utf8) {
+                entered.signal()
+                leave.wait()
+            }
+            responder.answer(EchoServer.echo(call))
+        }
+        let clients = try (0..<count).map { _ in try #require(server.client()) }
+        for client in clients {
+            client.write("GET /first HTTP/1.1\r\nHost: h\r\n\r\n")
+            #expect(client.readAnswer()?.body == "GET /first")
+        }
+        let waiting = try #require(server.client())
+        waiting.write("GET /wait HTTP/1.1\r\nHost: h\r\n\r\n")
+        entered.wait()
+        for client in clients { client.write("GET /next HTTP/1.1\r\nHost: h\r\n\r\n") }
+        leave.signal()
+        for client in clients { try #require(client.readAnswer()?.body == "GET /next") }
+    }
+
     @Test func `The first answer counts, and one that never comes is 500`() throws {
         let server = try EchoServer { call, responder in
             guard call.target == Array("/two".utf8) else { return }

@@ -58,14 +58,16 @@ internal import CMicrohttpd
     }
 
     /// The answer if there is one; otherwise the connection sleeps until then. On the server's thread.
-    func answerOrSuspend(_ connection: OpaquePointer) -> HTTPReply? {
+    ///
+    /// - Parameter bell: rung when the connection is to wake up.
+    func answerOrSuspend(_ connection: OpaquePointer, _ bell: ServerBell) -> HTTPReply? {
         state.withLock { state in
             if case .answered(let reply) = state {
                 state = .done
                 return reply
             }
             // Once: a connection that wakes up has an answer.
-            if case .handed = state { state = .suspended(unsafe HTTPSuspended(connection)) }
+            if case .handed = state { state = .suspended(unsafe HTTPSuspended(connection, bell)) }
             return nil
         }
     }
@@ -83,9 +85,11 @@ internal import CMicrohttpd
 /// A connection of the library's that sleeps.
 @safe struct HTTPSuspended: @unchecked Sendable {
     private let pointer: OpaquePointer
+    private let bell: ServerBell
 
-    init(_ connection: OpaquePointer) {
+    init(_ connection: OpaquePointer, _ bell: ServerBell) {
         unsafe pointer = connection
+        self.bell = bell
         // Called on the server's thread, inside its access handler.
         unsafe MHD_suspend_connection(connection)
     }
@@ -93,6 +97,8 @@ internal import CMicrohttpd
     func resume() {
         // Alive as long as it sleeps.
         unsafe MHD_resume_connection(pointer)
+        // A daemon that is run from outside wakes nobody.
+        bell.ring()
     }
 }
 

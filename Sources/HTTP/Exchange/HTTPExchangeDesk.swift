@@ -14,11 +14,17 @@ final class HTTPExchangeDesk: Sendable {
 
     let limits: HTTPExchangeLimits
     let connections: ConnectionTable
+    let bell: ServerBell
     private let handler: HTTPExchangeServer.Handler
     private let shared = Guarded(Shared())
 
-    init(limits: HTTPExchangeLimits, connections: ConnectionTable, handler: @escaping HTTPExchangeServer.Handler) {
-        (self.limits, self.connections, self.handler) = (limits, connections, handler)
+    init(
+        limits: HTTPExchangeLimits,
+        connections: ConnectionTable,
+        bell: ServerBell,
+        handler: @escaping HTTPExchangeServer.Handler
+    ) {
+        (self.limits, self.connections, self.bell, self.handler) = (limits, connections, bell, handler)
     }
 
     static let noAnswer = HTTPReply(

@@ -19,7 +19,7 @@ internal import Glibc
 
     /// Sends the answer, or suspends the connection until there is one.
     func answer() -> MHD_Result {
-        guard let reply = unsafe exchange.answerOrSuspend(connection) else { return .YES }
+        guard let reply = unsafe exchange.answerOrSuspend(connection, desk.bell) else { return .YES }
         if hasLeft { desk.noteGone() }
         return send(reply)
     }

@@ -18,7 +18,8 @@ internal import Glibc
     package let connectionLimit: Int
     private let desk: HTTPExchangeDesk
     private let listener: Int32
-    private nonisolated(unsafe) let daemon: OpaquePointer
+    private let daemon: ServedDaemon
+    private let loop: ServerLoop
     private let sweeper: ConnectionSweeper
     private let life = Guarded(Life.accepting)
 
@@ -39,7 +40,8 @@ internal import Glibc
             connections: connectionLimit,
             deadlineTicks: UInt64(limits.requestSeconds * 1_000 / tick + 1)
         )
-        desk = HTTPExchangeDesk(limits: limits, connections: table, handler: handler)
+        let bell = try ServerBell()
+        desk = HTTPExchangeDesk(limits: limits, connections: table, bell: bell, handler: handler)
         sweeper = try ConnectionSweeper(table, tickMilliseconds: UInt32(tick))
         listener = socket.release()
         // The desk outlives the daemon. The listener stays ours until the daemon has stopped.
@@ -59,7 +61,12 @@ internal import Glibc
             close(listener)
             throw HTTPFault("the HTTP server cannot start on port \(self.port)")
         }
-        unsafe daemon = started
+        daemon = unsafe ServedDaemon(started)
+        do throws(HTTPFault) { loop = try ServerLoop(daemon, bell) } catch {
+            daemon.stop()
+            Self.release(listener)
+            throw error
+        }
     }
 
     deinit { stop() }
@@ -91,10 +98,15 @@ internal import Glibc
             // so no connection may be there by then.
             desk.connections.cutAll()
             Self.wait { desk.connections.counts.open == 0 }
-            // No callback comes after this.
-            unsafe MHD_stop_daemon(daemon)
-            close(listener)
+            loop.stop()
+            daemon.stop()
+            Self.release(listener)
         }
+    }
+
+    private static func release(_ listener: Int32) {
+        // A number that was closed before may be another connection's by now.
+        precondition(close(listener) == 0 || errno != EBADF, "the listener is closed once")
     }
 
     private static func wait(_ isOver: () -> Bool) {
@@ -102,7 +114,7 @@ internal import Glibc
     }
 
     private func quiesce() {
-        unsafe MHD_quiesce_daemon(daemon)
+        loop.quiesce()
         // Clients are refused from now on; the number stays taken while the server's thread may still use it.
         shutdown(listener, Int32(SHUT_RDWR))
     }

@@ -1,0 +1,87 @@
+internal import CMicrohttpd
+internal import Glibc
+
+/// The server's thread: the library acts upon what has come, and the thread sleeps until more comes.
+///
+/// In the library's own loop (0.9.75) exactly 128 events at once, or a multiple, are acted upon only after the next event
+/// or time-out: it asks the kernel for more first, and sleeps in that call. Run from outside it never sleeps.
+@safe final class ServerLoop: Sendable {
+    private struct Orders {
+        var (isQuiet, isStopped) = (false, false)
+    }
+
+    private let orders = Guarded(Orders())
+    private let bell: ServerBell
+    private let thread: ServerThread
+
+    /// - Parameters:
+    ///   - daemon: outlives the loop; nothing else runs it.
+    ///   - bell: to be rung after a connection is resumed.
+    init(_ daemon: ServedDaemon, _ bell: ServerBell) throws(HTTPFault) {
+        let orders = orders
+        self.bell = bell
+        thread = try ServerThread("http-server") {
+            var isQuiet = false
+            while true {
+                let order = orders.withLock { $0 }
+                if order.isStopped { return }
+                if order.isQuiet, !isQuiet {
+                    daemon.quiesce()
+                    isQuiet = true
+                }
+                daemon.round(bell)
+            }
+        }
+    }
+
+    /// From now on, or soon, no connection is accepted.
+    func quiesce() { give { orders in orders.isQuiet = true } }
+
+    /// Returns after the last round. Once, and not from the loop's own thread.
+    func stop() {
+        give { orders in orders.isStopped = true }
+        thread.join()
+    }
+
+    private func give(_ order: (inout Orders) -> Void) {
+        orders.withLock(order)
+        bell.ring()
+    }
+}
+
+/// Wakes the loop up, from any thread.
+final class ServerBell: Sendable {
+    fileprivate let descriptor: Int32
+
+    init() throws(HTTPFault) {
+        descriptor = CMicrohttpd_makeBell()
+        guard descriptor >= 0 else { throw HTTPFault("no descriptor is left for the HTTP server") }
+    }
+
+    deinit { close(descriptor) }
+
+    func ring() { CMicrohttpd_ringBell(descriptor) }
+}
+
+/// The library's daemon, to be run on one thread.
+@safe struct ServedDaemon: @unchecked Sendable {
+    private let pointer: OpaquePointer
+
+    init(_ daemon: OpaquePointer) { unsafe pointer = daemon }
+
+    /// Sleeps until there is something to do, and does it.
+    fileprivate func round(_ bell: ServerBell) {
+        // The daemon outlives its loop.
+        unsafe CMicrohttpd_await(pointer, bell.descriptor)
+        unsafe MHD_run(pointer)
+    }
+
+    fileprivate func quiesce() { unsafe MHD_quiesce_daemon(pointer) }
+
+    /// No callback comes after this, and the listener is the caller's to close. Once, after its loop has ended.
+    func stop() {
+        // The library would close the listener of one that accepts.
+        quiesce()
+        unsafe MHD_stop_daemon(pointer)
+    }
+}
