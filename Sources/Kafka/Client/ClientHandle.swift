@@ -34,8 +34,22 @@ final class ClientHandle {
 
     deinit {
         // The only owner; topic handles and queues made from it are gone by now.
-        unsafe rd_kafka_destroy(pointer)
+        do throws(KafkaFault) {
+            _ = try unsafe BoundedCall.run("destroy", timeoutMilliseconds: Self.destroyMilliseconds) {
+                [pointer, context] in
+                // Callbacks may come until it returns.
+                withExtendedLifetime(context) { unsafe rd_kafka_destroy(pointer) }
+                return nil
+            }
+        } catch {
+            // Without a thread to spare it is waited for; one that did not return in time is left behind.
+            if !error.isTimeout { unsafe rd_kafka_destroy(pointer) }
+        }
     }
+
+    /// In 2.0.2 destroying never ends if, at that moment, a fetch finds its offset gone: the broker's thread waits for a
+    /// lock that it holds itself.
+    private static let destroyMilliseconds = 5_000
 
     /// The fault that made this client useless, if there is one.
     var fatalFault: KafkaFault? {
