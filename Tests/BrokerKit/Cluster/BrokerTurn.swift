@@ -18,11 +18,11 @@ package struct BrokerTurn: SuiteTrait, TestScoping {
         try await Self.run(weight: weight, isLong: isLong, function)
     }
 
-    /// How long others wait for long suites to come: all come at once.
-    private static let politeness = Duration.seconds(1)
+    /// How long others wait for long suites to come, and those for the heaviest: all come at once.
+    private static let politeness = Duration.milliseconds(500)
 
     static func run(weight: Int, isLong: Bool, _ function: @Sendable () async throws -> Void) async throws {
-        if !isLong { try await Task.sleep(for: politeness) }
+        if !isLong || weight < BrokerTurns.heaviest { try await Task.sleep(for: isLong ? politeness : politeness * 2) }
         await BrokerTurns.shared.enter(weight, isLong: isLong)
         let result: Result<Void, any Error>
         do {
@@ -38,19 +38,20 @@ package struct BrokerTurn: SuiteTrait, TestScoping {
 
 extension Trait where Self == BrokerTurn {
     /// For a suite whose tests start clusters and many processes themselves.
-    package static var chaosTurn: Self { BrokerTurn(weight: BrokerTurns.most / 2, isLong: true) }
+    package static var chaosTurn: Self { BrokerTurn(weight: BrokerTurns.heaviest, isLong: true) }
 }
 
-/// Admits suites up to a total weight: the first that fits, the long ones before the others.
+/// Admits suites up to a total weight: the long ones first, and no other while one of those waits for room.
 private actor BrokerTurns {
     static let shared = BrokerTurns()
     static let most = 6
+    static let heaviest = most / 2
 
     private var free = most
     private var waiting: [(weight: Int, isLong: Bool, continuation: CheckedContinuation<Void, Never>)] = []
 
     func enter(_ weight: Int, isLong: Bool) async {
-        if free >= weight {
+        if free >= weight, isLong || !waiting.contains(where: \.isLong) {
             free -= weight
             return
         }
@@ -59,8 +60,8 @@ private actor BrokerTurns {
 
     func leave(_ weight: Int) {
         free += weight
-        while let next = waiting.firstIndex(where: { $0.isLong && $0.weight <= free })
-            ?? waiting.firstIndex(where: { $0.weight <= free })
+        while let next = waiting.firstIndex(where: \.isLong) ?? waiting.firstIndex(where: { $0.weight <= free }),
+            waiting[next].weight <= free
         {
             free -= waiting[next].weight
             waiting.remove(at: next).continuation.resume()
