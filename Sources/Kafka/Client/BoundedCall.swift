@@ -3,8 +3,8 @@ internal import Glibc
 
 /// One call of the library on a thread of its own, so that waiting for it ends.
 ///
-/// Sending offsets in 2.0.2 waits until the group's coordinator comes back, however long that takes. A call that was
-/// given up goes on, and the objects it uses stay alive until it returns.
+/// Sending offsets in 2.0.2 waits until the group's coordinator comes back, however long that takes, and destroying a
+/// client may never end. A call that was given up goes on, and the objects it uses stay alive until it returns.
 @safe
 final class BoundedCall {
     private let body: () -> OpaquePointer?

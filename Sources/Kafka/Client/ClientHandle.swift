@@ -33,6 +33,8 @@ final class ClientHandle {
     }
 
     deinit {
+        // The library's own text, copied while the client is there.
+        let name = unsafe rd_kafka_name(pointer).map { unsafe String(cString: $0) } ?? ""
         // The only owner; topic handles and queues made from it are gone by now.
         do throws(KafkaFault) {
             _ = try unsafe BoundedCall.run("destroy", timeoutMilliseconds: Self.destroyMilliseconds) {
@@ -43,7 +45,8 @@ final class ClientHandle {
             }
         } catch {
             // Without a thread to spare it is waited for; one that did not return in time is left behind.
-            if !error.isTimeout { unsafe rd_kafka_destroy(pointer) }
+            guard error.isTimeout else { return unsafe rd_kafka_destroy(pointer) }
+            ClientLog.warn(client: name, facility: "DESTROY", "does not end, and is left behind with its threads")
         }
     }
 

@@ -26,6 +26,11 @@ package enum ClientLog {
     /// The first call of a process counts, later ones change nothing: clients may outlive their owners.
     package static func route(to take: @escaping @Sendable (Line) -> Void) { _ = sink.storeIfNil(Sink(take)) }
 
+    /// A warning of ours about a client that may be gone, for the sink alone.
+    static func warn(client: String, facility: String, _ text: String) {
+        sink.load()?.take(Line(severity: 4, client: client, facility: facility, text: text))
+    }
+
     /// A line of a client's callback.
     static func write(
         _ client: OpaquePointer,
