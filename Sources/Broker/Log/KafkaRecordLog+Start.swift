@@ -3,7 +3,12 @@ package import Log
 internal import Pipeline
 
 /// What the loop has decided on a partition; records of started ones only are handed out.
-enum Decision { case started, held }
+enum Decision {
+    /// To be sought and resumed before the next record is handed out.
+    case starting
+    case started
+    case held
+}
 
 extension KafkaRecordLog {
     package var group: [UInt8]? { Array((KafkaProperties(settings.properties)["group.id"] ?? "").utf8) }
@@ -28,15 +33,13 @@ extension KafkaRecordLog {
             switch positions.decision {
             case .hold(let sentence): return .held(sentence)
             case .start(let offset, let judged):
-                // Seek before the next record is handed out, whatever position the library has.
                 _ = partitions.begin(partition, at: offset)
-                isRewindPending = true
                 report = judged
                 if judged.isUncommitted, let offset { report.hasCommitted = try commitStart(partition, offset) }
             }
         }
-        try consumer.resume([partition])
-        decisions[partition] = .started
+        decisions[partition] = .starting
+        isRewindPending = true
         return .started(report)
     }
 

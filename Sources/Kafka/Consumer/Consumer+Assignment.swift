@@ -13,10 +13,20 @@ extension Consumer {
     }
 
     /// Takes partitions over without reading them yet: no record of theirs comes before ``resume(_:)``.
+    ///
+    /// The library's thread drops each step that a later one overtakes, so the application must not pause or resume
+    /// partitions while that thread stops and starts them: a start may be lost, and no fault says so. Partitions that
+    /// are assigned already are therefore paused first, and their pause outlives the assignment. The start of others
+    /// is queued before the assignment returns. Call ``seek(_:timeoutMilliseconds:)``, which succeeds only once they
+    /// are started, before ``resume(_:)``.
     package func assignPaused(_ offsets: [PartitionOffset]) throws(KafkaFault) {
+        let numbers = offsets.map(\.partition)
+        let before = Set(try assignment())
+        // Without this pause records come early, as they do where the topic has lost the partition.
+        try? pause(numbers.filter(before.contains))
         try assign(offsets)
         // Records fetched between the two calls are out of date from here on, and dropped.
-        try pause(offsets.map(\.partition))
+        try pause(numbers.filter { !before.contains($0) })
     }
 
     /// Gives every partition back. Answers ``GroupChange/revoked(_:)`` and ``GroupChange/lost(_:)``.
@@ -65,7 +75,10 @@ extension Consumer {
         // The library marks the list's entries and does not keep it. Zero would mean: do not wait for the outcome.
         let error = unsafe list.withPointer { unsafe rd_kafka_seek_partitions(handle.pointer, $0, max(1, timeout)) }
         if let error = unsafe error { throw unsafe KafkaFault(takingOwnershipOf: error, doing: "seeking in \(topic)") }
-        if let fault = list.firstFault("seeking in \(topic)") { throw fault }
+        guard let fault = list.firstFault("seeking in \(topic)") else { return }
+        // A step of the library's own has overtaken this one: as if the partition were not being read yet.
+        let isOvertaken = fault.code == RD_KAFKA_RESP_ERR__OUTDATED.rawValue
+        throw isOvertaken ? KafkaFault(RD_KAFKA_RESP_ERR__STATE, fault.message) : fault
     }
 
     private func each(

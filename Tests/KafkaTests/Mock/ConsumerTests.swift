@@ -107,6 +107,28 @@ struct ConsumerTests {
         }
     }
 
+    /// With so many, the library's thread still starts some while this one has gone on.
+    @Test func `of many partitions that are assigned paused once more, each is read once it is resumed`() throws {
+        let count: Int32 = 64
+        try withMock(partitions: Int(count)) { fixture in
+            try filled(fixture, perPartition: 1, partitions: count)
+            let reader = try fixture.consumer(group: "reader")
+            let starts = (0..<count).map { PartitionOffset(partition: $0, offset: 0) }
+            for _ in 0..<300 {
+                try reader.assignPaused(starts)
+                try reader.assignPaused(starts)
+                try reader.seekStarted(starts)
+                try reader.resume(starts.map(\.partition))
+                var unread = Set(starts.map(\.partition))
+                let isDone = try reader.poll(seconds: 10) { event in
+                    if case .message(let message) = event { unread.remove(message.partition) }
+                    return unread.isEmpty
+                }
+                try #require(isDone, "nothing came from partitions \(unread.sorted())")
+            }
+        }
+    }
+
     @Test func `a partition's ends are reported`() throws {
         try withMock(partitions: 2) { fixture in
             try filled(fixture, perPartition: 7, partitions: 1)

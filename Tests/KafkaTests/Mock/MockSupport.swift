@@ -74,6 +74,17 @@ extension Consumer {
         return false
     }
 
+    /// Seeks as soon as the library reads all of these partitions.
+    func seekStarted(_ offsets: [PartitionOffset], seconds: Int = 10) throws {
+        let deadline = ContinuousClock.now + .seconds(seconds)
+        while true {
+            do throws(KafkaFault) { return try seek(offsets, timeoutMilliseconds: 1_000) } catch {
+                if !error.isRetriable || ContinuousClock.now > deadline { throw error }
+            }
+            _ = try poll(timeoutMilliseconds: 1)
+        }
+    }
+
     /// Reads a number of records, answering changes of assignment with the committed offsets.
     func records(_ count: Int, seconds: Int = 30) throws -> [KafkaRecord] {
         var records: [KafkaRecord] = []
