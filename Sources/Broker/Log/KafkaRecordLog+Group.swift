@@ -146,16 +146,19 @@ extension KafkaRecordLog {
             + "the group a name of its own with --instance"
     }
 
-    /// Seeks every partition to its position, and resumes those that start. Returns a round when there is nothing to
-    /// read for now.
+    /// Seeks every partition to its position, and starts those that are starting. Returns a round if nothing can be
+    /// read yet.
     func rewind() throws -> PollRound? {
         shelf.dropRecords()
         do {
             // The next owner reads partitions that are being revoked.
             if !membership.isLeaving, !shelf.hasChange {
                 let sought = partitions.numbers.filter { decisions[$0] != .held }
-                try consumer.seek(partitions.starts(sought), timeoutMilliseconds: Self.rewindMilliseconds)
-                try resume(sought.filter { decisions[$0] == .starting })
+                let starting = sought.filter { decisions[$0] == .starting }
+                let others = sought.filter { decisions[$0] != .starting }
+                try consumer.seek(partitions.starts(others), timeoutMilliseconds: Self.rewindMilliseconds)
+                try consumer.start(partitions.starts(starting), timeoutMilliseconds: Self.rewindMilliseconds)
+                for partition in starting { decisions[partition] = .started }
             }
             isRewindPending = false
             stuck = StuckRewind()
@@ -167,13 +170,6 @@ extension KafkaRecordLog {
         }
         // Reading has not begun, or the partitions are about to be revoked: records that come meanwhile are read again.
         return try nextEvent(Self.rewindPauseMilliseconds).map { try round(of: $0) } ?? PollRound()
-    }
-
-    /// Never before they are sought, which shows that the library has started them: see ``Consumer/assignPaused(_:)``.
-    private func resume(_ starting: [Int32]) throws(KafkaFault) {
-        guard !starting.isEmpty else { return }
-        try consumer.resume(starting)
-        for partition in starting { decisions[partition] = .started }
     }
 
     private static let rewindMilliseconds = 400

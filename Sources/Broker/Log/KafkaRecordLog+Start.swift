@@ -4,7 +4,7 @@ internal import Pipeline
 
 /// What the loop has decided on a partition; records of started ones only are handed out.
 enum Decision {
-    /// To be sought and resumed before the next record is handed out.
+    /// The next poll starts to read it.
     case starting
     case started
     case held

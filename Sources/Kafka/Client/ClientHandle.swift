@@ -44,9 +44,9 @@ final class ClientHandle {
                 return nil
             }
         } catch {
-            // Without a thread to spare it is waited for; one that did not return in time is left behind.
+            // If no thread can start, destroy here and wait. After the time-out, leave the client behind.
             guard error.isTimeout else { return unsafe rd_kafka_destroy(pointer) }
-            ClientLog.warn(client: name, facility: "DESTROY", "does not end, and is left behind with its threads")
+            ClientLog.warn(client: name, facility: "DESTROY", "rd_kafka_destroy hangs: the client keeps its threads")
         }
     }
 

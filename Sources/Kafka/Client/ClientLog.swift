@@ -26,7 +26,7 @@ package enum ClientLog {
     /// The first call of a process counts, later ones change nothing: clients may outlive their owners.
     package static func route(to take: @escaping @Sendable (Line) -> Void) { _ = sink.storeIfNil(Sink(take)) }
 
-    /// A warning of ours about a client that may be gone, for the sink alone.
+    /// Logs our own warning about a client that may no longer exist. Only the sink receives it.
     static func warn(client: String, facility: String, _ text: String) {
         sink.load()?.take(Line(severity: 4, client: client, facility: facility, text: text))
     }

@@ -12,17 +12,16 @@ extension Consumer {
         answeredChange()
     }
 
-    /// Takes partitions over without reading them yet: no record of theirs comes before ``resume(_:)``.
+    /// Takes partitions over without reading them yet: no record of theirs comes before they are started or resumed.
     ///
-    /// The library's thread drops each step that a later one overtakes, so the application must not pause or resume
-    /// partitions while that thread stops and starts them: a start may be lost, and no fault says so. Partitions that
-    /// are assigned already are therefore paused first, and their pause outlives the assignment. The start of others
-    /// is queued before the assignment returns. Call ``seek(_:timeoutMilliseconds:)``, which succeeds only once they
-    /// are started, before ``resume(_:)``.
+    /// The library drops a step of a partition if a later one is processed first, and reports nothing. A pause or resume
+    /// while its thread stops and starts partitions can therefore lose a start. This call pauses assigned partitions
+    /// before it reassigns them; the pause survives. The starts of new ones are queued when `assign` returns, unless
+    /// a commit is in flight. Call ``start(_:timeoutMilliseconds:)`` to read them.
     package func assignPaused(_ offsets: [PartitionOffset]) throws(KafkaFault) {
         let numbers = offsets.map(\.partition)
         let before = Set(try assignment())
-        // Without this pause records come early, as they do where the topic has lost the partition.
+        // If the pause fails, as it does for a partition that the topic lost, records arrive before the resume.
         try? pause(numbers.filter(before.contains))
         try assign(offsets)
         // Records fetched between the two calls are out of date from here on, and dropped.
@@ -76,9 +75,22 @@ extension Consumer {
         let error = unsafe list.withPointer { unsafe rd_kafka_seek_partitions(handle.pointer, $0, max(1, timeout)) }
         if let error = unsafe error { throw unsafe KafkaFault(takingOwnershipOf: error, doing: "seeking in \(topic)") }
         guard let fault = list.firstFault("seeking in \(topic)") else { return }
-        // A step of the library's own has overtaken this one: as if the partition were not being read yet.
+        // The library dropped the seek for a later step of its own: the caller retries, as before the start.
         let isOvertaken = fault.code == RD_KAFKA_RESP_ERR__OUTDATED.rawValue
         throw isOvertaken ? KafkaFault(RD_KAFKA_RESP_ERR__STATE, fault.message) : fault
+    }
+
+    /// Reads partitions that ``assignPaused(_:)`` took over, from the given offsets.
+    ///
+    /// - Throws: a retriable ``KafkaFault``, as a seek does, while the library has not started them: then call it again.
+    package func start(_ offsets: [PartitionOffset], timeoutMilliseconds: Int) throws(KafkaFault) {
+        guard !offsets.isEmpty else { return }
+        // A seek fails until the library's thread has started the partition: only then nothing can drop the resume.
+        try seek(offsets, timeoutMilliseconds: timeoutMilliseconds)
+        try resume(offsets.map(\.partition))
+        // A resume does not wake the broker's thread, which may sleep for a second; a seek does. The lookup of a first
+        // offset wakes it too, and must not run twice: the late answer would set the position back.
+        try seek(offsets.filter { $0.offset >= 0 }, timeoutMilliseconds: timeoutMilliseconds)
     }
 
     private func each(

@@ -74,11 +74,11 @@ extension Consumer {
         return false
     }
 
-    /// Seeks as soon as the library reads all of these partitions.
-    func seekStarted(_ offsets: [PartitionOffset], seconds: Int = 10) throws {
+    /// Retries until the library has started all of these partitions.
+    func start(_ offsets: [PartitionOffset], seconds: Int = 10) throws {
         let deadline = ContinuousClock.now + .seconds(seconds)
         while true {
-            do throws(KafkaFault) { return try seek(offsets, timeoutMilliseconds: 1_000) } catch {
+            do throws(KafkaFault) { return try start(offsets, timeoutMilliseconds: 1_000) } catch {
                 if !error.isRetriable || ContinuousClock.now > deadline { throw error }
             }
             _ = try poll(timeoutMilliseconds: 1)

@@ -74,7 +74,7 @@ struct QuotaTests {
 
     #if DEBUG
         @Test func `offsets sent before the outputs have arrived lose the transaction`() throws {
-            // The slower the machine, the later the quota slows it down; the first loss ends the run.
+            // A slow machine reaches the quota later. The run stops at the first loss.
             let batches = 12
             let done = try commits("quota-planted", transactionMilliseconds: 10_000, batches: batches) {
                 $0.sabotage = .offsetsBeforeFlush
