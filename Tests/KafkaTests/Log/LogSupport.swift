@@ -172,8 +172,15 @@ final class LogDriver {
     }
 
     /// Steps until `count` records of one assignment are there, and never takes more than the limit in all.
-    func records(_ count: Int, limits: BatchLimits = BatchLimits(), seconds: Int = 30) throws -> LogBatch {
-        var batch = LogBatch()
+    ///
+    /// - Parameter first: those that came already.
+    func records(
+        _ count: Int,
+        after first: LogBatch = LogBatch(),
+        limits: BatchLimits = BatchLimits(),
+        seconds: Int = 30
+    ) throws -> LogBatch {
+        var batch = first
         let deadline = ContinuousClock.now + .seconds(seconds)
         while batch.records.count < count, ContinuousClock.now < deadline {
             var rest = limits
