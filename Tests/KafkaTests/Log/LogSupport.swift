@@ -29,6 +29,13 @@ struct LogBatch {
         }
     }
 
+    /// Adds a round's records; those of another assignment replace all.
+    mutating func add(_ round: LogBatch) {
+        guard !round.records.isEmpty else { return }
+        if round.generation != generation { self = LogBatch(generation: round.generation) }
+        records += round.records
+    }
+
     /// Where each record lies.
     var places: Set<[Int64]> { Set(records.map { [Int64($0.partition), $0.offset] }) }
 
@@ -185,10 +192,7 @@ final class LogDriver {
         while batch.records.count < count, ContinuousClock.now < deadline {
             var rest = limits
             rest.records -= batch.records.count
-            let round = try step(rest)
-            guard !round.records.isEmpty else { continue }
-            if round.generation != batch.generation { batch = LogBatch(generation: round.generation) }
-            batch.records += round.records
+            try batch.add(step(rest))
         }
         if batch.records.count < count {
             Issue.record("only \(batch.records.count) of \(count) records came: \(faults)")
@@ -207,6 +211,18 @@ final class LogDriver {
             if try isDone(step(limits)) { return true }
         }
         return false
+    }
+
+    /// Steps until a condition on the records that came meanwhile holds: partitions whose ledgers are restored give some
+    /// while others' are not.
+    func gather(seconds: Int = 30, until isDone: (LogBatch) throws -> Bool) throws -> LogBatch {
+        var batch = LogBatch()
+        let isGathered = try steps(seconds) { round in
+            batch.add(round)
+            return try isDone(batch)
+        }
+        if !isGathered { Issue.record("gathered \(batch.records.count) records: \(changes) \(faults)") }
+        return batch
     }
 
     /// Commits a batch with outputs.

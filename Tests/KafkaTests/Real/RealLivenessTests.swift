@@ -19,14 +19,8 @@ extension RealKafkaTests {
         try owner.produce(topic: ledger, partition: 1, key: bytes("key"), value: bytes("value"))
         try owner.flush(timeoutMilliseconds: 30_000)
         let driver = try LogDriver(.exactlyOnce, fixture.settings("one"))
-        var batch = LogBatch()
-        let areRead = try driver.steps { round in
-            if !round.records.isEmpty {
-                batch = LogBatch(records: batch.records + round.records, generation: round.generation)
-            }
-            return Set(batch.records.map(\.partition)) == [0, 2]
-        }
-        #expect(areRead && driver.completed.sorted() == [0, 2] && driver.restored.isEmpty)
+        let batch = try driver.gather { Set($0.records.map(\.partition)) == [0, 2] }
+        #expect(driver.completed.sorted() == [0, 2] && driver.restored.isEmpty)
         // Their outputs are committed.
         try driver.commit(batch, batch.outputs(.results, .ledger))
         #expect(try fixture.committed().map { $0 == nil } == [false, true, false])

@@ -146,15 +146,10 @@ extension RealKafkaTests {
         }
         #expect(second.restored.last?.count == batch.records.count { theirs.contains($0.partition) })
         #expect(try LogDriver.publish(12, to: fixture.names.requests, fixture.properties).isComplete)
-        var more = LogBatch()
-        let areRead = try second.steps { round in
+        let more = try second.gather {
             try first.step(waitMilliseconds: 20)
-            if !round.records.isEmpty {
-                more = LogBatch(records: more.records + round.records, generation: round.generation)
-            }
-            return !more.records.isEmpty
+            return !$0.records.isEmpty
         }
-        #expect(areRead)
         try second.commit(more, more.outputs(.results, .ledger))
         try second.log.close()
         #expect(try first.steps { _ in first.restored.count == 3 }, "\(first.changes)")

@@ -151,15 +151,7 @@ extension RealKafkaTests {
             try driver.log.unit.abort()
         }
         driver.kept = [0, 1, 2]
-        // Partitions that are restored give records while others are not.
-        var first = LogBatch()
-        let isRestored = try driver.steps { round in
-            if !round.records.isEmpty {
-                first = LogBatch(records: first.records + round.records, generation: round.generation)
-            }
-            return driver.restored.count == 2
-        }
-        #expect(isRestored)
+        let first = try driver.gather { _ in driver.restored.count == 2 }
         #expect(driver.changes.dropFirst(changes) == [.assigned([0, 1, 2])], "\(driver.changes)")
         // Either all of it happened or nothing.
         let done = try fixture.values(of: .results).count
