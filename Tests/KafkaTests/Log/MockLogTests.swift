@@ -36,7 +36,7 @@ struct MockLogTests {
             try driver.log.close()
 
             let next = try LogDriver(delivery, settings)
-            let resumed = try next.records(rest.records.count)
+            let resumed = try next.gather { $0.records.count >= rest.records.count && !next.restored.isEmpty }
             #expect(resumed.places == rest.places)
             // The mock cluster shows aborted records too, and the aborted units wrote none to the ledger.
             #expect(next.restored.map(\.count) == [half.records.count])
