@@ -111,7 +111,7 @@ measure_run() {
 median() { tr ' ' '\n' | sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 
 swift build -c release --product attest-worker >&2
-swift build -c release --product KafkaCopy >&2
+SOAK=1 swift build -c release --product KafkaCopy >&2
 bin=$(swift build -c release --show-bin-path)
 start_broker
 "$bin/attest-worker" simulate --config "$work/lab" --new-config --devices "$devices" --records "$records" \

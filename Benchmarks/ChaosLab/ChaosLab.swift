@@ -1,4 +1,5 @@
 internal import BrokerKit
+internal import ChaosKit
 internal import Foundation
 
 /// The worker under faults: several processes of it, real brokers and fake devices, killed, paused and restarted under

@@ -1,5 +1,6 @@
 import Foundation
 import HTTP
+import TestKit
 import Testing
 
 @testable import HTTPClient
@@ -26,13 +27,12 @@ struct ClientLab {
 
     func url(_ path: String) -> String { "http://127.0.0.1:\(server.port)\(path)" }
 
-    /// Polls until so many calls have ended, or ten seconds are over.
+    /// Polls until so many calls have ended.
     func endings(_ count: Int) -> [ClientEnding] { Self.endings(client, count) }
 
     static func endings(_ client: HTTPClient, _ count: Int) -> [ClientEnding] {
-        let end = Date.now.addingTimeInterval(10)
-        var endings: [ClientEnding] = []
-        while endings.count < count, Date.now < end { endings += client.poll(milliseconds: 50) }
+        var (endings, watch): ([ClientEnding], _) = ([], StandstillWatch<Int>())
+        while endings.count < count, !watch.isStill(endings.count) { endings += client.poll(milliseconds: 50) }
         return endings
     }
 }

@@ -1,10 +1,11 @@
 import Foundation
 import HTTP
+import TestKit
 import Testing
 
 @testable import HTTPClient
 
-@Suite("Calls of the HTTP client", .timeLimit(.minutes(2)))
+@Suite("Calls of the HTTP client")
 struct HTTPClientTests {
     private static func echo(_ call: HTTPCall, _ responder: any HTTPResponder) {
         responder.answer(HTTPReply(status: 200, headers: [("X-Request-Id", "id-\(call.body.count)")], body: call.body))
@@ -99,7 +100,7 @@ struct HTTPClientTests {
         }
         lab.client.enqueue(ClientCall(tag: 1, method: .post, url: lab.url("/never"), body: [1]))
         let ending = try #require(lab.endings(1).first)
-        #expect(ending.failure == .timedOut && (250_000...5_000_000).contains(ending.microseconds))
+        #expect(ending.failure == .timedOut && ending.microseconds >= 250_000)
         lab.client.enqueue(ClientCall(tag: 2, method: .post, url: lab.url("/now"), body: [1]))
         #expect(lab.endings(1).first?.status == 200)
         kept.end()
@@ -154,13 +155,19 @@ struct HTTPClientTests {
         for tag in 0..<UInt64(20) {
             client?.enqueue(ClientCall(tag: tag, method: .post, url: lab.url("/never"), body: [1]))
         }
-        for _ in 0..<200 where lab.seen.all.count < 20 { _ = client?.poll(milliseconds: 10) }
-        #expect(lab.seen.all.count == 20)
+        func sees(_ count: Int, _ client: HTTPClient?) -> Bool {
+            eventually {
+                _ = client?.poll(milliseconds: 10)
+                return lab.seen.all.count
+            } until: {
+                $0 == count
+            }
+        }
+        #expect(sees(20, client))
         client = nil
         kept.end()
         lab.client.enqueue(ClientCall(tag: 1, method: .get, url: lab.url("/never")))
-        for _ in 0..<200 where lab.seen.all.count < 21 { _ = lab.client.poll(milliseconds: 10) }
-        #expect(lab.seen.all.count == 21)
+        #expect(sees(21, lab.client))
         kept.end()
     }
 

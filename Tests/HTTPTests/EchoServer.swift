@@ -33,6 +33,11 @@ final class EchoServer: Sendable {
         return client.readAll().text
     }
 
+    /// Whether something holds in the end: false once the server has counted nothing for a while.
+    func comes(_ condition: () -> Bool) -> Bool {
+        eventually({ "\(server.counts)" }, until: { _ in condition() })
+    }
+
     /// Whether a client that does everything right is served.
     var isAlive: Bool {
         guard let client = client(), client.write("GET /alive HTTP/1.1\r\nHost: h\r\n\r\n") else { return false }
@@ -51,14 +56,4 @@ final class EchoServer: Sendable {
         func add(_ call: HTTPCall) { lock.withLock { list.append(call) } }
         var calls: [HTTPCall] { lock.withLock { list } }
     }
-}
-
-/// Whether something holds within some seconds.
-func holds(within seconds: Double = 10, _ condition: () -> Bool) -> Bool {
-    let end = Date().addingTimeInterval(seconds)
-    while Date() < end {
-        if condition() { return true }
-        usleep(5_000)
-    }
-    return condition()
 }

@@ -39,14 +39,14 @@ struct ExchangeEndTests {
         let server = try EchoServer { _, responder in held.add(responder) }
         let client = try #require(server.client())
         client.write(Self.request)
-        #expect(holds { server.server.counts.openCalls == 1 })
+        #expect(server.comes { server.server.counts.openCalls == 1 })
         server.server.stopAccepting()
         server.server.stopAccepting()
         #expect(server.client() == nil)
         held.answer()
         #expect(client.readAnswer()?.status == "200")
         client.write(Self.request)
-        #expect(holds { server.server.counts.openCalls == 1 })
+        #expect(server.comes { server.server.counts.openCalls == 1 })
         held.answer()
         #expect(client.readAnswer()?.status == "200")
     }
@@ -56,7 +56,7 @@ struct ExchangeEndTests {
         let server = try EchoServer { _, responder in held.add(responder) }
         let clients = try (0..<500).map { _ in try #require(server.client()) }
         for client in clients { client.write(Self.request) }
-        #expect(holds { server.server.counts.openCalls == clients.count })
+        #expect(server.comes { server.server.counts.openCalls == clients.count })
         server.server.stop()
         #expect(server.server.counts.openCalls == 0)
         for client in clients {
@@ -98,7 +98,7 @@ struct ExchangeEndTests {
         }
         let clients = try (0..<50).map { _ in try #require(server?.client()) }
         for client in clients { client.write(Self.request) }
-        usleep(UInt32(round * 300))
+        pause(microseconds: round * 300)
         server?.server.stop()
         server = nil
         for client in clients {

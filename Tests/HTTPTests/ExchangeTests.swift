@@ -7,8 +7,8 @@ import Testing
 struct ExchangeTests {
     /// Answers later, on other threads, in no order.
     private static func later(_ call: HTTPCall, _ responder: any HTTPResponder) {
-        let delay = Double(call.target.reduce(0) { ($0 &* 31 &+ Int($1)) & 0xff }) / 1_000
-        DispatchQueue.global().asyncAfter(deadline: .now() + delay) { responder.answer(EchoServer.echo(call)) }
+        let delay = call.target.reduce(0) { ($0 &* 31 &+ Int($1)) & 0xff }
+        TestKit.later(milliseconds: delay) { responder.answer(EchoServer.echo(call)) }
     }
 
     @Test func `Method, target, headers, body and peer arrive as sent`() throws {
@@ -156,7 +156,7 @@ struct ExchangeTests {
             client.write("GET /\(number) HTTP/1.1\r\nHost: h\r\n\r\n")
         }
         #expect(server.isAlive)
-        #expect(holds { server.server.counts.openConnections <= 1 && server.server.counts.requests == 201 })
+        #expect(server.comes { server.server.counts.openConnections <= 1 && server.server.counts.requests == 201 })
         #expect(server.server.counts.gone > 0 && server.server.counts.openCalls == 0)
     }
 

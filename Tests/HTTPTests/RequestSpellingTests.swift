@@ -119,7 +119,10 @@ struct RequestSpellingTests {
         #expect(statuses == ["\(status)"], "\(claim): \(answer.text)")
         #expect(answer.text.contains("\r\nConnection: close\r\n"), "\(claim): \(answer.text)")
         #expect(server.calls.isEmpty, "\(claim): \(server.calls)")
-        #expect(holds { server.server.counts.refused.values.reduce(0, +) == 1 }, "\(claim): \(server.server.counts)")
+        #expect(
+            server.comes { server.server.counts.refused.values.reduce(0, +) == 1 },
+            "\(claim): \(server.server.counts)"
+        )
     }
 
     @Test(arguments: [" GET /a HTTP/1.1\r\nHost: h\r\n\r\n", "GET\r\n\r\n", "\0\u{1}\u{2}\n\n\u{16}\u{3}\n"])
@@ -164,7 +167,7 @@ struct RequestSpellingTests {
         let server = try EchoServer()
         let client = try #require(server.client())
         client.write(request + Self.next)
-        #expect(holds { server.calls.count == 2 }, "\(request)")
+        #expect(server.comes { server.calls.count == 2 }, "\(request)")
         let calls = server.calls
         try #require(calls.count == 2)
         #expect(String(decoding: calls[0].target, as: UTF8.self) == target)

@@ -21,12 +21,13 @@ struct LanesTests {
         let runner = DispatchLanes(scratches: try (0..<lanes).map { _ in try Self.scratch() })
         let outputs = await withCheckedContinuation { continuation in
             runner.run(count: count, grain: 32, priority: .normal) { range, _ in
-                range.map { $0 * 3 }
+                range.map { (number: Int) -> Int in number * 3 }
             } completion: {
                 continuation.resume(returning: $0)
             }
         }
-        #expect(outputs == (0..<count).map { $0 * 3 })
+        let tripled: [Int] = (0..<count).map { (number: Int) -> Int in number * 3 }
+        #expect(outputs == tripled)
     }
 
     @Test func `a lane's scratch is never used by two blocks at once, with many jobs of both priorities`() async throws

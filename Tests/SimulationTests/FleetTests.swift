@@ -5,7 +5,7 @@ import SimulationKit
 import Testing
 
 /// Several real loops on one simulated Kafka, thousands of times over. `SIM_SEED=n` runs one seed and prints what
-/// happened; `SIM_SEEDS=n` runs n seeds for every 1,000 usual ones.
+/// happened; `SIM_SEEDS=n` runs n seeds for every 1,000 usual ones, and `SIM_FIRST=n` begins at n instead of 1.
 @Suite("A fleet under a seed")
 struct FleetTests {
     private static let imitated = Result { try FleetTraffic(.imitated) }
@@ -20,12 +20,15 @@ struct FleetTests {
         .hiddenRepeat, .lateRefused, .polledInCommit, .revokedInCommit, .lostInCommit, .faultInCommit,
     ]
 
-    static var oneSeed: UInt64? { ProcessInfo.processInfo.environment["SIM_SEED"].flatMap { UInt64($0) } }
+    static var oneSeed: UInt64? { number("SIM_SEED") }
+
+    private static func number(_ variable: String) -> UInt64? {
+        ProcessInfo.processInfo.environment[variable].flatMap { UInt64($0) }
+    }
 
     /// How many seeds a campaign runs: `usual`, or `SIM_SEEDS` for every 1,000 usual ones, but at least one a shard.
     static func seeds(_ usual: UInt64) -> UInt64 {
-        let asked = ProcessInfo.processInfo.environment["SIM_SEEDS"].flatMap { UInt64($0) }
-        return asked.map { max(shards, usual * $0 / 1_000) } ?? usual
+        number("SIM_SEEDS").map { max(shards, usual * $0 / 1_000) } ?? usual
     }
 
     @Test func `exactly once: every request has one answer, the calm run's, and the ledger is what they say`()
@@ -85,12 +88,13 @@ struct FleetTests {
         commands: Double = 0
     ) async throws {
         if let seed = Self.oneSeed { return try Self.replay(seed, traffic, delivery, commands) }
+        let first = Self.number("SIM_FIRST") ?? 1
         let counts = FaultCounts()
         try await withThrowingTaskGroup(of: [FaultKind: Int].self) { group in
-            for shard in 1...Self.shards {
+            for shard in 0..<Self.shards {
                 group.addTask {
                     let campaign = try FleetCampaign(traffic, delivery: delivery, commands: commands)
-                    for seed in stride(from: shard, through: seeds, by: Int(Self.shards)) {
+                    for seed in stride(from: first + shard, to: first + seeds, by: Int(Self.shards)) {
                         let complaints = try campaign.run(seed).complaints
                         guard !complaints.isEmpty else { continue }
                         let again = "SIM_SEED=\(seed) swift test --filter SimulationTests.FleetTests"
@@ -102,7 +106,7 @@ struct FleetTests {
             for try await met in group { counts.add(met) }
         }
         let summary = FaultKind.allCases.map { "\($0.rawValue) \(counts.counts[$0] ?? 0)" }.joined(separator: ", ")
-        print("\(delivery): \(seeds) seeds; \(summary)")
+        print("\(delivery): \(seeds) seeds from \(first); \(summary)")
         guard let unmet else { return }
         for kind in FaultKind.allCases {
             #expect(

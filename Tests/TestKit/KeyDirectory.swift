@@ -55,7 +55,7 @@ package struct KeyDirectory {
 
     /// Makes a file look so much older.
     package func age(_ name: String, hours: Double) throws {
-        let time = Date(timeIntervalSinceNow: -hours * 3600)
+        let time = Date(timeIntervalSince1970: Double(timeOfDay()) / 1_000 - hours * 3600)
         try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: "\(path)/\(name)")
     }
 

@@ -5,10 +5,10 @@ package final class RawClient: Sendable {
     package let descriptor: Int32
 
     /// nil = the server does not accept.
-    package init?(_ port: UInt16, receiveSeconds: Int = 10) {
+    package init?(_ port: UInt16) {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return nil }
-        var limit = timeval(tv_sec: receiveSeconds, tv_usec: 0)
+        var limit = timeval(tv_sec: 1, tv_usec: 0)
         // The value outlives the call.
         _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_in()
@@ -47,13 +47,16 @@ package final class RawClient: Sendable {
     /// Ends the sending side.
     package func finishWriting() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-    /// Some bytes; empty = the server has closed; nil = nothing came in time.
-    package func readSome() -> [UInt8]? {
+    /// Some bytes; empty = the server has closed; nil = nothing came for so many seconds.
+    package func readSome(seconds: Int = 30) -> [UInt8]? {
         var chunk = [UInt8](repeating: 0, count: 65_536)
-        // At most the array's size is written.
-        let count = unsafe recv(descriptor, &chunk, chunk.count, 0)
-        if count < 0 { return errno == ECONNRESET ? [] : nil }
-        return Array(chunk[..<count])
+        for _ in 0..<seconds {
+            // At most the array's size is written.
+            let count = unsafe recv(descriptor, &chunk, chunk.count, 0)
+            if count >= 0 { return Array(chunk[..<count]) }
+            if errno == ECONNRESET { return [] }
+        }
+        return nil
     }
 
     /// Up to the server's close, and whether it has closed.
@@ -66,7 +69,7 @@ package final class RawClient: Sendable {
         return (String(decoding: all, as: UTF8.self), false)
     }
 
-    /// One answer with a Content-Length; nil = the server has closed, or nothing came in time.
+    /// One answer with a Content-Length; nil = the server has closed, or nothing came.
     package func readAnswer() -> (status: String, head: String, body: String)? {
         var all: [UInt8] = []
         while true {

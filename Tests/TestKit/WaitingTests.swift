@@ -39,8 +39,8 @@ extension Trait where Self == ProcessTest {
 
 /// Threads on which tests may block.
 package final class BlockingExecutor: TaskExecutor {
-    /// More tests at a time would leave no deadline its time on a small machine.
-    static let few = BlockingExecutor(threads: 4)
+    /// More tests at a time would make each of them slow on a small machine.
+    static let few = BlockingExecutor(threads: 10)
     /// For what limits itself.
     package static let many = BlockingExecutor(threads: 64)
 

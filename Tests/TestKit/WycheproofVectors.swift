@@ -53,6 +53,8 @@ package enum WycheproofVectors {
         precondition(hex.utf8.count.isMultiple(of: 2), "hex has two digits a byte")
         let digits = hex.compactMap(\.hexDigitValue)
         precondition(digits.count == hex.utf8.count, "only hex digits")
-        return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) }
+        return stride(from: 0, to: digits.count, by: 2).map { (place: Int) -> UInt8 in
+            UInt8(digits[place] * 16 + digits[place + 1])
+        }
     }
 }

@@ -8,14 +8,23 @@ struct Manifest {
     }
 
     let targets: [Target]
+    /// The text without its comments.
+    let code: String
 
     init(text: String) {
-        let code = text.split(separator: "\n").filter { line in !line.drop { $0 == " " }.hasPrefix("//") }
+        code = text.split(separator: "\n").filter { line in !line.drop { $0 == " " }.hasPrefix("//") }
             .joined(separator: "\n")
         targets = Self.pieces(of: code).map(Self.target)
     }
 
     func dependencies(of name: String) -> [String]? { targets.first { $0.name == name }?.dependencies }
+
+    /// The targets of `let NAME: [Target] = [ … ]`; nil if there is no such list.
+    func list(_ name: String) -> [Target]? {
+        guard let start = code.firstRange(of: "let \(name): [Target] = [\n") else { return nil }
+        let rest = code[start.upperBound...]
+        return rest.firstRange(of: "\n]").map { Manifest(text: String(rest[..<$0.lowerBound])).targets }
+    }
 
     private static let kinds = [".systemLibrary(", ".target(", ".executableTarget(", ".testTarget("]
 

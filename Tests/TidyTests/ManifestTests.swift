@@ -51,13 +51,41 @@ struct ManifestTests {
         }
     }
 
+    /// The lists of settings, and the list that each begins with.
+    private static let settings = ["strict": "[", "core": "strict", "hot": "core", "whole": "strict"]
+    /// Targets of C alone, beside those of `Sources`.
+    private static let others: Set<String> = ["CMallocCounter", "CProcessorProbe", "CLibFuzzer"]
+
     @Test func `Every Swift target has the strict settings`() throws {
-        let text = try #require(SourceTree.text("Package.swift"))
-        for setting in [".strictMemorySafety()", ".treatAllWarnings(as: .error)"] { #expect(text.contains(setting)) }
-        for target in try manifest().targets where target.kind != "systemLibrary" && !target.name.hasPrefix("C") {
-            let hasSettings = ["strict", "core", "hot"].contains { target.text.contains("swiftSettings: \($0)") }
+        let manifest = try manifest()
+        for setting in [".strictMemorySafety()", ".treatAllWarnings(as: .error)"] {
+            #expect(manifest.code.contains(setting))
+        }
+        let words = manifest.code.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        for (name, first) in Self.settings {
+            let starts = ["let \(name) = \(first) ", "let \(name): [SwiftSetting] = \(first)"]
+            #expect(starts.contains { words.contains($0) }, "\(name)")
+        }
+        for target in manifest.targets where !Self.libraries.union(Self.others).contains(target.name) {
+            let hasSettings = Self.settings.keys.contains { target.text.contains("swiftSettings: \($0)") }
             #expect(hasSettings, "\(target.name) is not strict")
         }
+    }
+
+    @Test func `What the landing builds needs nothing that only the soak builds`() throws {
+        let manifest = try manifest()
+        let landing = try ["libraries", "modules", "tests"].flatMap { try #require(manifest.list($0)) }
+        let names = Set(landing.map(\.name))
+        for target in landing {
+            let others = Set(target.dependencies).subtracting(names)
+            #expect(others == [], "\(target.name) needs \(others.sorted())")
+        }
+        let soak = Set(try #require(manifest.list("soakTargets")).map(\.name))
+        #expect(soak.isSuperset(of: ["ChaosKit", "EndToEndTests", "Benchmarks"]) && soak.isDisjoint(with: names))
+        let fuzz = try #require(manifest.list("fuzzTargets"))
+        // The helper of the fuzz targets is one more, without a name.
+        #expect(landing.count + soak.count + fuzz.count + 1 == manifest.targets.count)
+        #expect(manifest.code.contains("let everything = libraries + modules + tests + (soaking ? soakTargets : [])"))
     }
 
     @Test func `A manifest's targets are read with kind, name and dependencies`() {
@@ -79,5 +107,25 @@ struct ManifestTests {
         #expect(targets.map(\.name) == ["CX", "A", "tool"])
         #expect(targets.map(\.kind) == ["systemLibrary", "target", "executableTarget"])
         #expect(targets.map(\.dependencies) == [[], ["CX"], ["A", "B"]])
+    }
+
+    @Test func `A list's targets are read up to its end`() {
+        let text = """
+            let a: [Target] = [
+                .target(name: "A", dependencies: ["CX"]),
+                // .target(name: "Gone"),
+                .testTarget(
+                    name: "B",
+                    dependencies: ["A"]
+                ),
+            ]
+            let b: [Target] = [
+                .target(name: "C")
+            ]
+            """
+        let manifest = Manifest(text: text)
+        #expect(manifest.list("a")?.map(\.name) == ["A", "B"])
+        #expect(manifest.list("b")?.map(\.name) == ["C"])
+        #expect(manifest.list("c") == nil)
     }
 }

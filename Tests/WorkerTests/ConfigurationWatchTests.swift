@@ -20,7 +20,7 @@ private final class WatchBench {
     var answers = true
     private(set) var taken: (@Sendable (String?) -> Void)?
     private var elapsed = Duration.zero
-    private var wall: Int64 = Int64(Date().timeIntervalSince1970 * 1000)
+    private var wall: Int64 = timeOfDay()
     private var watch: ConfigurationWatch?
 
     /// - Parameter meanwhile: what happens between the load and the first look.

@@ -17,7 +17,7 @@ extension WorkSlot {
     fileprivate func hang(at offset: Int64) {
         during(.decoding, alone: false) {
             note(Self.record(offset, partition: 1))
-            while true { sleep(1) }
+            while true { pause(milliseconds: 1_000) }
         }
     }
 
@@ -55,11 +55,11 @@ struct CrashMarksTests {
             let marks = try marks(path, slots: 3)
             guard marks.install(works) else { return }
             for lane in [0, 2] { Thread.detachNewThread { works[lane].hang(at: Int64(lane)) } }
-            while works[0].look() == nil || works[2].look() == nil { usleep(1_000) }
+            while works[0].look() == nil || works[2].look() == nil { pause(milliseconds: 1) }
             works[1].sabotage = { _, items in if items == [item] { CrashSabotage.crash(signal) } }
             let lane = Thread { works[1].work(upTo: 20) }
             lane.start()
-            sleep(30)
+            pause(milliseconds: .noLimit)
         }
 
         @Test(.startsItself) func `A crash counts against the record of the crashed thread, and no other`() async throws
@@ -85,12 +85,12 @@ struct CrashMarksTests {
                     let marks = try Self.marks(path, slots: 1)
                     guard marks.install(works) else { return }
                     Thread.detachNewThread { works[0].hang(at: 5) }
-                    while works[0].look() == nil { usleep(1_000) }
+                    while works[0].look() == nil { pause(milliseconds: 1) }
                     let killer = Process()
                     killer.executableURL = URL(filePath: "/bin/kill")
                     killer.arguments = ["-\(signal)", "\(getpid())"]
                     try killer.run()
-                    sleep(30)
+                    pause(milliseconds: .noLimit)
                 }
                 #expect(try Self.marks(path, slots: 1).suspects.isEmpty, "signal \(signal)")
             }

@@ -7,13 +7,12 @@ import Testing
 @Suite(
     "The program alone",
     .waiting,
-    .enabled(if: WorkerBinary.url != nil, "the program is not built"),
-    .timeLimit(.minutes(20))
+    .enabled(if: WorkerBinary.url != nil, "the program is not built")
 )
 struct ProgramTests {
     @Test func `demo ends with success and names what it does not prove`() throws {
         let folder = try SimulationFolder()
-        let demo = try WorkerBinary.run(["demo"], in: folder.path, seconds: 60)
+        let demo = try WorkerBinary.run(["demo"], in: folder.path)
         #expect(demo.end == .exit(0), "\(demo.output) \(demo.error)")
         #expect(demo.output.contains("mock broker"))
         #expect(demo.output.contains("proves no transactions"))
@@ -69,12 +68,12 @@ struct ProgramTests {
         try folder.write(Self.nobody, to: "config/kafka.properties")
         let runs = try (1...16).map { turn in
             let run = try folder.start("run")
-            usleep(useconds_t(turn * 4_000))
+            pause(milliseconds: turn * 4)
             run.signal(SIGTERM)
             return run
         }
         // Before the program handles the signal itself, the system ends it: that is an end too.
-        #expect(Patience.wait(120) { runs.allSatisfy { !$0.isRunning } })
+        #expect(eventually({ runs.count(where: \.isRunning) }, until: { $0 == 0 }))
     }
 
     /// A damaged configuration, or wrong usage, and the words that the one line on standard error must have.

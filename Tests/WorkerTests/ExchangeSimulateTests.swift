@@ -4,6 +4,7 @@ import JSON
 import Log
 import Pipeline
 import Settings
+import TestKit
 import Testing
 import Traffic
 

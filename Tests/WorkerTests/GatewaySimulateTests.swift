@@ -2,12 +2,13 @@ import Foundation
 import HTTP
 import HTTPClient
 import JSON
+import TestKit
 import Testing
 
 @testable import Worker
 
 /// `simulate --live --via` against a gateway that answers by itself.
-@Suite("simulate: stock clients over HTTP", .timeLimit(.minutes(5)))
+@Suite("simulate: stock clients over HTTP")
 struct GatewaySimulateTests {
     private static let load = ["--devices", "4", "--records", "60", "--live", "--via"]
 

@@ -90,9 +90,9 @@ struct ChallengeCommandTests {
 
     @Test func `Without --at a challenge is issued now`() throws {
         let directory = try KeyDirectory.complete()
-        let before = Int64(Date().timeIntervalSince1970 * 1000)
+        let before = timeOfDay()
         let output = directory.run("challenge", "--app", KeyDirectory.app).output
-        let after = Int64(Date().timeIntervalSince1970 * 1000)
+        let after = timeOfDay()
         let challenge = [UInt8](try #require(Data(base64Encoded: String(output.dropLast()))))
         let ring = try directory.load().keys.rings.challenges
         let opened = try ring.open(

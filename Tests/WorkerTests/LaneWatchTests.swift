@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Hung lanes")
 struct LaneWatchTests {
-    private static let start = ContinuousClock.now
+    private static let start = anyMoment
 
     /// Looks ten times a second. - Returns: the first finding, and after how many seconds.
     private static func look(

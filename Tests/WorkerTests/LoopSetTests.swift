@@ -12,7 +12,7 @@ import Testing
 
 @testable import Worker
 
-@Suite("The loops of one process", .timeLimit(.minutes(20)))
+@Suite("The loops of one process")
 struct LoopSetTests {
     /// Returns `count` records, then throws if `breaks` is set; never ends.
     private final class Source: RequestSource {

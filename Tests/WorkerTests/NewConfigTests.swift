@@ -1,6 +1,7 @@
 internal import AppCheck
 internal import Foundation
 internal import Settings
+internal import TestKit
 internal import Testing
 
 @testable internal import Worker

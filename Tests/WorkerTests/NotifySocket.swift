@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TestKit
 internal import Testing
 
 @testable internal import Worker
@@ -21,11 +22,18 @@ final class NotifySocket {
 
     deinit { close(file) }
 
-    /// Whether a text comes within some seconds.
-    func hears(_ text: String, seconds: Int = 30) -> Bool {
-        let deadline = Date(timeIntervalSinceNow: Double(seconds))
-        while !heard.contains(text), Date() < deadline { take() }
+    /// Whether a text comes.
+    func hears(_ text: String) -> Bool {
+        var watch = StandstillWatch<String>()
+        while !heard.contains(text), !watch.isStill(heard) { take() }
         return heard.contains(text)
+    }
+
+    /// Whether nothing at all comes for a second.
+    func isSilent() -> Bool {
+        let before = heard
+        for _ in 0..<10 { take() }
+        return heard == before
     }
 
     /// One message, or a tenth of a second.

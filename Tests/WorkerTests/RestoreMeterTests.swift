@@ -1,3 +1,4 @@
+import TestKit
 import Testing
 
 @testable import Pipeline
@@ -10,7 +11,7 @@ struct RestoreMeterTests {
     private func lines(_ updates: [(second: Int, progress: RestoreProgress?, total: Int)]) -> [String] {
         let text = Locked<[UInt8]>([])
         let log = EventLog(LogSettings(), .terminal, write: { bytes in text.withLock { $0 += bytes } })
-        let begin = ContinuousClock.now
+        let begin = anyMoment
         var second = 0
         var meter = RestoreMeter(log: log) { begin + .seconds(second) }
         for update in updates {

@@ -124,9 +124,9 @@ struct SimulateTests {
     }
 
     @Test func `The last record's time is now, unless a start is given`() throws {
-        let before = Int64(Date.now.timeIntervalSince1970 * 1000)
+        let before = timeOfDay()
         let records = try SimulationFolder().capture("--new-config", "--devices", "2", "--records", "50")
-        let after = Int64(Date.now.timeIntervalSince1970 * 1000)
+        let after = timeOfDay()
         let last = try #require(records.last)
         #expect((before...after).contains(last.timestamp))
         #expect(records[0].timestamp == last.timestamp - 49)

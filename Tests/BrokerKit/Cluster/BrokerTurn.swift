@@ -18,11 +18,16 @@ package struct BrokerTurn: SuiteTrait, TestScoping {
         try await Self.run(weight: weight, isLong: isLong, function)
     }
 
-    /// How long others wait for long suites to come, and those for the heaviest: all come at once.
-    private static let politeness = Duration.milliseconds(500)
+    /// The milliseconds that others wait for long suites to come, and those for the heaviest: all come at once.
+    private static let politeness = 500
 
     static func run(weight: Int, isLong: Bool, _ function: @Sendable () async throws -> Void) async throws {
-        if !isLong || weight < BrokerTurns.heaviest { try await Task.sleep(for: isLong ? politeness : politeness * 2) }
+        if !isLong || weight < BrokerTurns.heaviest {
+            // It orders the suites and decides no test, and holds no thread.
+            await withCheckedContinuation { turn in
+                later(milliseconds: isLong ? politeness : politeness * 2) { turn.resume() }
+            }
+        }
         await BrokerTurns.shared.enter(weight, isLong: isLong)
         let result: Result<Void, any Error>
         do {

@@ -48,7 +48,7 @@ extension RealCluster {
             clients += ",TLS://127.0.0.1:\(mine.tls),MUTUAL://127.0.0.1:\(mine.mutual)"
             clients += ",SASLTLS://127.0.0.1:\(mine.saslTLS)"
         }
-        let via = settings.hasNetwork ? [mine.via, mine.advertised].map { ",VIA://127.0.0.1:\($0)" } : ["", ""]
+        let via = settings.proxy != nil ? [mine.via, mine.advertised].map { ",VIA://127.0.0.1:\($0)" } : ["", ""]
         return [
             ("node.id", String(id)), ("controller.quorum.voters", voters), ("log.dirs", "\(folder.path)/\(id)/data"),
             ("listeners", "\(clients)\(via[0]),CONTROLLER://127.0.0.1:\(mine.controller)"),

@@ -29,9 +29,11 @@ package struct AccessRule: Sendable {
     }
 
     var arguments: [String] {
-        [isDenial ? "--deny-principal" : "--allow-principal", "User:\(user)"]
-            + operations.flatMap { ["--operation", $0] } + resources.flatMap(\.arguments)
-            + (isPrefixed ? ["--resource-pattern-type", "prefixed"] : [])
+        var arguments = [isDenial ? "--deny-principal" : "--allow-principal", "User:\(user)"]
+        for operation in operations { arguments += ["--operation", operation] }
+        for resource in resources { arguments += resource.arguments }
+        if isPrefixed { arguments += ["--resource-pattern-type", "prefixed"] }
+        return arguments
     }
 }
 

@@ -1,4 +1,5 @@
 package import Foundation
+internal import TestKit
 
 /// A cluster's settings that differ from the default.
 package struct ClusterSettings: Sendable {
@@ -16,20 +17,26 @@ package struct ClusterSettings: Sendable {
     /// Where everything lies, and stays; nil = a temporary folder that goes with the cluster.
     package var folder: URL?
     package var heapMegabytes = 320
-    /// Puts a ``NetworkProxy`` before each broker; see ``RealCluster/network``.
-    package var hasNetwork = false
-
-    /// One broker behind a ``NetworkProxy``.
-    package static var behindNetwork: ClusterSettings {
-        var settings = ClusterSettings()
-        settings.hasNetwork = true
-        return settings
-    }
+    /// Makes what stands between clients and brokers; nil = nothing does.
+    package var proxy: (@Sendable ([ClusterRoute]) throws -> any ClusterProxy)?
 
     package init(brokers: Int = 1) {
         precondition(brokers == 1 || brokers == 3, "a cluster has one broker or three")
         self.brokers = brokers
     }
+}
+
+/// From a port where clients come to the broker's.
+package struct ClusterRoute: Sendable {
+    package let listen: UInt16
+    package let broker: UInt16
+
+    package init(listen: UInt16, broker: UInt16) { (self.listen, self.broker) = (listen, broker) }
+}
+
+/// What stands between clients and the brokers of a cluster.
+package protocol ClusterProxy: AnyObject, Sendable {
+    func stop()
 }
 
 package struct ClusterUser: Sendable {
@@ -42,6 +49,8 @@ package struct ClusterUser: Sendable {
 /// A cluster that did not start, or a tool of Kafka's that failed.
 package struct ClusterFault: Error, CustomStringConvertible {
     package let description: String
+
+    package init(description: String) { self.description = description }
 }
 
 /// One or three Kafka brokers (KRaft, each a controller too) in one folder, on loopback ports that were free.
@@ -56,8 +65,8 @@ package final class RealCluster: @unchecked Sendable {
     package let saslServers: String
     /// nil = the settings ask for no TLS.
     package let tls: ClusterTLS?
-    /// The proxy between clients and brokers: clients use its ``NetworkProxy/bootstrapServers``; nil = no proxy.
-    package let network: NetworkProxy?
+    /// As the settings ask; nil = clients come to the brokers themselves.
+    package let proxy: (any ClusterProxy)?
     package let folder: URL
     let installation: KafkaInstallation
     let ports: [BrokerPorts]
@@ -67,13 +76,12 @@ package final class RealCluster: @unchecked Sendable {
 
     package var brokerIDs: ClosedRange<Int> { 1...settings.brokers }
 
-    package init(_ installation: KafkaInstallation, _ settings: ClusterSettings = .init(), seconds: Int = 60) throws {
+    package init(_ installation: KafkaInstallation, _ settings: ClusterSettings = .init()) throws {
         (self.installation, self.settings) = (installation, settings)
         ports = try (0..<settings.brokers).map { _ in try BrokerPorts.free() }
         bootstrapServers = ports.map { "127.0.0.1:\($0.plain)" }.joined(separator: ",")
         saslServers = ports.map { "127.0.0.1:\($0.sasl)" }.joined(separator: ",")
-        network =
-            settings.hasNetwork ? try NetworkProxy(ports.map { .init(listen: $0.advertised, broker: $0.via) }) : nil
+        proxy = try settings.proxy?(ports.map { ClusterRoute(listen: $0.advertised, broker: $0.via) })
         let base = settings.folder ?? FileManager.default.temporaryDirectory
         folder = base.appendingPathComponent("kafka-\(UUID().uuidString)")
         tls = settings.hasTLS ? try ClusterTLS(ports, in: folder.appending(path: "tls")) : nil
@@ -91,14 +99,14 @@ package final class RealCluster: @unchecked Sendable {
             ["-c", Self.script, "sh"] + places + numbers + [settings.folder == nil ? "" : "kept"] + users
         keeper.standardInput = leash
         try keeper.run()
-        for id in brokerIDs { try waitUntilListening(id, seconds: seconds) }
+        for id in brokerIDs { try waitUntilListening(id) }
     }
 
     deinit { stop() }
 
     /// Kills every broker and deletes the folder, unless the settings keep it.
     package func stop() {
-        network?.stop()
+        proxy?.stop()
         guard keeper.isRunning else { return }
         try? leash.fileHandleForWriting.close()
         keeper.waitUntilExit()
@@ -113,33 +121,35 @@ extension RealCluster {
         let pid = try String(contentsOf: folder.appendingPathComponent("\(id)/pid"), encoding: .utf8)
         try tell("pause \(id)")
         let file = "/proc/\(pid.filter(\.isNumber))/status"
-        let isStopped = try Patience.wait(10) {
+        let isStopped = try eventually {
             try String(contentsOfFile: file, encoding: .utf8).contains("T (stopped)")
+        } until: {
+            $0
         }
         guard isStopped else { throw ClusterFault(description: "broker \(id) did not stop") }
     }
 
     package func resume(_ id: Int = 1) throws { try tell("resume \(id)") }
 
-    /// Ends a broker as a power cut would. Ports and data stay its own, until ``start(_:seconds:)``.
-    package func kill(_ id: Int = 1, seconds: Int = 30) throws {
+    /// Ends a broker as a power cut would. Ports and data stay its own, until ``start(_:)``.
+    package func kill(_ id: Int = 1) throws {
         try tell("kill \(id)")
-        try waitUntilEnded(id, seconds: seconds)
+        try waitUntilEnded(id)
     }
 
     /// Asks a broker to end, which hands its partitions over first.
-    package func terminate(_ id: Int = 1, seconds: Int = 60) throws {
+    package func terminate(_ id: Int = 1) throws {
         try askToEnd(id)
-        try waitUntilEnded(id, seconds: seconds)
+        try waitUntilEnded(id)
     }
 
     /// The same, without waiting for the end.
     package func askToEnd(_ id: Int) throws { try tell("term \(id)") }
 
     /// Starts a broker that has ended again, on the same ports and data; waits until it serves.
-    package func start(_ id: Int = 1, seconds: Int = 60) throws {
+    package func start(_ id: Int = 1) throws {
         try launch(id)
-        try waitUntilListening(id, seconds: seconds)
+        try waitUntilListening(id)
     }
 
     /// Starts a broker that has ended and does not wait: of three brokers one alone may not get to serve.
@@ -157,23 +167,30 @@ extension RealCluster {
 
     /// Waits until a broker serves.
     ///
-    /// - Throws: a ``ClusterFault`` with the end of its log when it ends or the time is over.
-    package func waitUntilListening(_ id: Int, seconds: Int = 60) throws {
-        let deadline = ContinuousClock.now + .seconds(seconds)
-        while !BrokerPorts.accepts(ports[id - 1].plain) {
-            guard keeper.isRunning, isRunning(id), ContinuousClock.now < deadline else {
-                let log = (try? String(contentsOfFile: path(id, "broker.log"), encoding: .utf8)) ?? ""
-                throw ClusterFault(description: "broker \(id) does not serve: \(log.suffix(2000))")
-            }
-            usleep(50_000)
+    /// - Throws: a ``ClusterFault`` with the end of its log when it ends or stands still.
+    package func waitUntilListening(_ id: Int) throws {
+        _ = eventually(seconds: 60) {
+            progress(id)
+        } until: { _ in
+            !keeper.isRunning || !isRunning(id) || isServing(id)
+        }
+        guard isServing(id) else {
+            throw ClusterFault(description: "broker \(id) does not serve: \(logTail(id))")
         }
     }
 
     /// Waits until a broker's process has ended.
-    package func waitUntilEnded(_ id: Int, seconds: Int) throws {
-        guard Patience.wait(seconds, until: { !isRunning(id) }) else {
+    package func waitUntilEnded(_ id: Int) throws {
+        guard eventually(seconds: 60, { progress(id) }, until: { _ in !isRunning(id) }) else {
             throw ClusterFault(description: "broker \(id) does not end")
         }
+    }
+
+    private func progress(_ id: Int) -> ProcessProgress {
+        let process = (try? String(contentsOfFile: path(id, "pid"), encoding: .utf8)).flatMap { text in
+            pid_t(text.filter(\.isNumber))
+        }
+        return ProcessProgress(of: process, files: [path(id, "broker.log")])
     }
 
     /// The last lines that a broker wrote.

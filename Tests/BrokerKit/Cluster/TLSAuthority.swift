@@ -1,4 +1,5 @@
 package import Foundation
+internal import TestKit
 
 /// A certificate authority for tests, made with the `openssl` command: keys are P-256.
 package struct TLSAuthority: Sendable {
@@ -93,7 +94,8 @@ package struct TLSAuthority: Sendable {
 
     /// As `openssl ca` takes times: `20261123214500Z`.
     private static func time(_ seconds: TimeInterval) -> String {
-        let text = Date(timeIntervalSinceNow: seconds).formatted(.iso8601)
+        let time = Date(timeIntervalSince1970: Double(timeOfDay()) / 1_000 + seconds)
+        let text = time.formatted(.iso8601)
         return text.filter { $0.isNumber } + "Z"
     }
 

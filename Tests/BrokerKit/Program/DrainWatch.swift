@@ -1,5 +1,5 @@
-internal import Foundation
 internal import Kafka
+internal import TestKit
 
 /// Asks how much of the requests topic is committed, through faults of its brokers.
 package final class DrainWatch {
@@ -8,6 +8,8 @@ package final class DrainWatch {
     private let partitions: Int32
     /// A new one after every fault: a client that got a wrong answer may believe it for minutes.
     private var reader: Consumer?
+    /// Committed requests, as of the last look.
+    package private(set) var committed: Int64 = 0
     /// The last finding, for a caller that waited in vain.
     package private(set) var obstacle = "nothing was asked"
 
@@ -32,9 +34,10 @@ package final class DrainWatch {
         do throws(KafkaFault) {
             let reader = if let reader { reader } else { try Consumer(properties, topic: topic) }
             self.reader = reader
-            var drained: Set<Int32> = []
+            var (drained, count): (Set<Int32>, Int64) = ([], 0)
             for committed in try reader.committed(Array(0..<partitions), timeoutMilliseconds: 5_000) {
                 let (partition, offset) = (committed.partition, committed.offset)
+                count += offset ?? 0
                 let end = try reader.watermarks(of: partition, timeoutMilliseconds: 5_000).high
                 if (offset ?? 0) >= end {
                     drained.insert(partition)
@@ -42,13 +45,14 @@ package final class DrainWatch {
                     obstacle = "partition \(partition): \(offset ?? 0) of \(end) are committed"
                 }
             }
+            committed = count
             return drained
         } catch {
             // A broker that has just come back may not know its own partitions for a moment.
             guard error.isRetriable || error.isMissingTopic else { throw error }
             obstacle = error.description
             reader = nil
-            usleep(100_000)
+            pause(milliseconds: 100)
             return []
         }
     }

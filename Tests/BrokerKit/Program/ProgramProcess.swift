@@ -1,5 +1,5 @@
-internal import Broker
 package import Foundation
+internal import TestKit
 
 /// How a process ended.
 package enum ProcessEnd: Sendable, Equatable, CustomStringConvertible {
@@ -78,16 +78,22 @@ package final class ProgramProcess {
 
     package func signal(_ number: Int32) { kill(process.processIdentifier, number) }
 
-    /// - Returns: nil when it still runs after that time.
-    package func waitForEnd(seconds: Int = 60) -> ProcessEnd? {
-        _ = Patience.wait(seconds) { !process.isRunning }
+    /// - Parameter seconds: without progress.
+    /// - Returns: nil when it still runs and has stood still.
+    package func waitForEnd(seconds: Int = 30) -> ProcessEnd? {
+        _ = eventually(seconds: seconds, { progress }, until: { _ in !isRunning })
         return end
     }
 
-    /// Waits until the process has said something on one of its streams, as long as it runs.
+    /// Waits until the process has said something on one of its streams, as long as it runs and gets on.
     package func says(_ text: String, seconds: Int = 30) -> Bool {
-        _ = Patience.wait(seconds) { isRunning == false || output.contains(text) || error.contains(text) }
-        return output.contains(text) || error.contains(text)
+        var isSaid: Bool { output.contains(text) || error.contains(text) }
+        _ = eventually(seconds: seconds, { progress }, until: { _ in !isRunning || isSaid })
+        return isSaid
+    }
+
+    package var progress: ProcessProgress {
+        ProcessProgress(of: processID, files: [streams + ".out", streams + ".err"])
     }
 
     package func removeStreams() {
@@ -106,15 +112,23 @@ package final class ProgramProcess {
     }
 }
 
-/// Waiting with a limit.
-package enum Patience {
-    /// Looks every few milliseconds. - Returns: false when it did not come true in time.
-    package static func wait(_ seconds: Int, until condition: () throws -> Bool) rethrows -> Bool {
-        let deadline = ContinuousClock.now + .seconds(seconds)
-        while try !condition() {
-            guard ContinuousClock.now < deadline else { return false }
-            usleep(20_000)
-        }
-        return true
+extension ProgramProcess {
+    /// The count in the last line that a run prints.
+    package var requests: Int {
+        let parts = error.components(separatedBy: " requests: ")
+        guard parts.count > 1, let count = parts[parts.count - 2].split(separator: " ").last else { return -1 }
+        return Int(count.filter(\.isNumber)) ?? -1
+    }
+
+    /// Whether standard error holds one line, with this beginning, and standard output nothing.
+    ///
+    /// - Parameter start: with the program's name; a running worker's log has time, level and event instead.
+    package func saysOneLine(_ start: String) -> Bool {
+        let lines = error.split(separator: "\n", omittingEmptySubsequences: false)
+        guard lines.count == 2, lines[1].isEmpty, output.isEmpty else { return false }
+        if lines[0].hasPrefix(start) { return true }
+        let words = lines[0].split(separator: " ", maxSplits: 3, omittingEmptySubsequences: false)
+        return words.count == 4 && words[0].hasSuffix("Z") && words[2].hasSuffix(":")
+            && words[3].hasPrefix(start.dropFirst("attest-worker: ".count))
     }
 }

@@ -1,5 +1,7 @@
 internal import Foundation
 package import Kafka
+internal import TestKit
+package import Testing
 
 extension ProgramWorkplace {
     /// Changes a file of the configuration.
@@ -28,50 +30,66 @@ extension ProgramWorkplace {
         try WorkerBinary.done([command, "--config", config] + arguments, in: folder, seconds: seconds)
     }
 
-    /// Fake devices' requests, all of them acknowledged when this returns.
-    package func publish(_ requests: Int, seed: UInt64 = 1, devices: Int = 20, faultShare: Double = 0.1) throws {
-        let producer = ChaosProducer(properties, topic: self.requests, partitions: partitions)
-        producer.start { [ca] in
-            ChaosTraffic(ca: ca, seed: seed, requests: requests, devices: devices, faultShare: faultShare)
-        }
-        guard Patience.wait(120, until: { producer.status.isDone }), producer.status.acknowledged == requests else {
-            producer.stop()
-            throw ClusterFault(description: "not published: \(producer.status)")
-        }
+    /// Publishes the traffic of fake devices, as the program makes it.
+    package func simulate(devices: Int, records: Int, faults: Double = 0, seed: Int = 1) throws {
+        let load = ["--devices", String(devices), "--records", String(records), "--faults", String(faults)]
+        try done("simulate", load + ["--seed", String(seed), "--publish"])
+    }
+
+    /// Runs the worker until so many outcomes are there, then asks it to end, which must be exit code 0.
+    package func work(until outcomes: Int, location: SourceLocation = #_sourceLocation) throws -> ProgramProcess {
+        let worker = try start("run", "--instance", "one")
+        #expect(try hasOutcomes(outcomes, of: [worker]), "\(worker.error)", sourceLocation: location)
+        worker.signal(SIGTERM)
+        #expect(worker.waitForEnd() == .exit(0), "\(worker.error)", sourceLocation: location)
+        return worker
     }
 
     /// A watch that finds out when every request is answered and committed.
     package func drainWatch() -> DrainWatch { DrainWatch(properties, requests, partitions) }
 
     /// Waits until every request is answered and committed.
+    ///
+    /// - Parameter seconds: without a commit.
     package func drains(seconds: Int = 60, while isWorking: () -> Bool = { true }) throws -> Bool {
         let watch = drainWatch()
         var isDone = false
-        _ = try Patience.wait(seconds) {
+        _ = try eventually(seconds: seconds) {
             isDone = try watch.isDrained()
-            return isDone || !isWorking()
+            return watch.committed
+        } until: { _ in
+            isDone || !isWorking()
         }
         if !isDone { print("\(requests) is not drained: \(watch.obstacle)") }
         return isDone
     }
 
     /// Waits for so many committed results and dead letters, as long as all these workers run.
+    ///
+    /// - Parameter seconds: without one more, and without progress of a worker.
     package func hasOutcomes(_ count: Int, of workers: [ProgramProcess], seconds: Int = 60) throws -> Bool {
         let readers = try ["results", "dead-letters"].map { try reader(of: topic($0)) }
         var found = 0
-        _ = try Patience.wait(seconds) {
+        _ = try eventually(seconds: seconds) {
             for reader in readers {
                 while let event = try reader.poll(timeoutMilliseconds: 10) {
                     if case .message = event { found += 1 }
                 }
             }
-            return found >= count || !workers.allSatisfy(\.isRunning)
+            return Outlook(found: found, workers: workers.map(\.progress))
+        } until: { _ in
+            found >= count || !workers.allSatisfy(\.isRunning)
         }
         return found >= count
     }
 
+    private struct Outlook: Equatable {
+        var found: Int
+        var workers: [ProcessProgress]
+    }
+
     private func reader(of topic: String) throws -> Consumer {
-        let reader = try Consumer(properties, topic: topic)
+        let reader = try Consumer(properties.completed(defaults: [("fetch.wait.max.ms", "10")]), topic: topic)
         try reader.assign((0..<partitions).map { PartitionOffset(partition: $0, offset: PartitionOffset.beginning) })
         return reader
     }
@@ -81,13 +99,5 @@ extension ProgramWorkplace {
         var records: [KafkaRecord] = []
         try TopicDump.read(topic, properties, partitions: partitions) { records.append($0) }
         return records.sorted { ($0.partition, $0.offset) < ($1.partition, $1.offset) }
-    }
-
-    /// Reads all that was written and checks it against the worker's promises.
-    package func reckon() throws -> ChaosFindings {
-        let reading = try ChaosReader(workplace: self).read()
-        var findings = ChaosChecker.check(reading.evidence)
-        for place in reading.open { findings.add(.openTransaction, place) }
-        return findings
     }
 }

@@ -1,7 +1,7 @@
-internal import Broker
 package import DeviceLab
 internal import Foundation
 package import Kafka
+internal import TestKit
 
 /// A configuration made by the program itself, six topics, and a folder for all that a run writes.
 package final class ProgramWorkplace {
@@ -104,7 +104,7 @@ package final class ProgramWorkplace {
     }
 
     /// Makes topics as a workplace has them, from names without the prefix.
-    func createTopics(_ names: [String] = streams) throws {
+    package func createTopics(_ names: [String] = streams) throws {
         let topics = names.map { name in
             var own: [(name: String, value: String)] = []
             if name == "requests" { own = [("message.timestamp.type", "LogAppendTime")] }
@@ -121,4 +121,8 @@ package final class ProgramWorkplace {
         let created = try Admin(properties).createTopics(topics)
         guard created.allSatisfy({ $0 == .created }) else { throw ClusterFault(description: "topics: \(created)") }
     }
+}
+
+extension ProgramWorkplace: FileFolder {
+    package var path: String { folder }
 }

@@ -2,6 +2,7 @@ internal import Foundation
 package import Kafka
 internal import Log
 internal import Pipeline
+internal import TestKit
 
 /// Reads whole topics, without joining a group.
 package enum TopicDump {
@@ -36,14 +37,16 @@ package enum TopicDump {
         var ends = try self.ends(of: topic, properties, partitions: partitions)
         var settings = properties
         settings["enable.partition.eof"] = "true"
+        // A question about ends waits behind a fetch that waits for records.
+        settings["fetch.wait.max.ms"] = "10"
         settings["group.id"] = properties["group.id"] ?? "topic-dump"
         let consumer = try Consumer(settings, topic: topic)
         try consumer.assign((0..<partitions).map { PartitionOffset(partition: $0, offset: PartitionOffset.beginning) })
         var open = Set(0..<partitions)
         var counts: [Int32: Int] = [:]
-        var patience = ContinuousClock.now + .seconds(60)
+        var (events, watch) = (0, StandstillWatch<Int>(seconds: 60))
         while !open.isEmpty {
-            guard ContinuousClock.now < patience else { throw Unread(description: "\(topic): \(open) not read") }
+            if watch.isStill(events) { throw Unread(description: "\(topic): \(open) not read") }
             guard let event = try consumer.poll(timeoutMilliseconds: 1_000) else { continue }
             switch event {
             case .message(let message):
@@ -52,7 +55,7 @@ package enum TopicDump {
             case .endOfPartition(let end): open.remove(end.partition)
             case .notice, .change: continue
             }
-            patience = .now + .seconds(60)
+            events += 1
         }
         for (partition, end) in ends {
             let low = try watermarks(consumer, partition).low
@@ -78,7 +81,7 @@ package enum TopicDump {
         defer { try? file.close() }
         var lines: [UInt8] = []
         let ends = try read(topic, properties, partitions: partitions) { record in
-            CaptureCodec.encode(InboundRecord(record, topic: topic), into: &lines)
+            CaptureCodec.encode(InboundRecord(read: record, topic: topic), into: &lines)
             if lines.count > 1 << 20 {
                 try file.write(contentsOf: Data(lines))
                 lines = []
@@ -112,19 +115,19 @@ package enum TopicDump {
 
     /// A topic made a moment ago, or a broker that has just come up, may need a moment.
     private static func watermarks(_ consumer: Consumer, _ partition: Int32) throws -> Watermarks {
-        let deadline = ContinuousClock.now + .seconds(30)
+        var watch = StandstillWatch<Int>()
         while true {
             do { return try consumer.watermarks(of: partition, timeoutMilliseconds: 10_000) } catch {
-                guard error.isRetriable || error.isMissingTopic, ContinuousClock.now < deadline else { throw error }
+                guard error.isRetriable || error.isMissingTopic, !watch.isStill(0) else { throw error }
             }
-            usleep(100_000)
+            pause(milliseconds: 100)
         }
     }
 }
 
 extension InboundRecord {
     /// A record of a topic as a worker gets it.
-    init(_ record: KafkaRecord, topic: String) {
+    package init(read record: KafkaRecord, topic: String) {
         self.init(
             topic: topic,
             partition: record.partition,

@@ -17,18 +17,18 @@ package enum WorkerBinary {
     package static let whyMissing = "the program is not built: swift build"
 
     /// Runs a command to its end. - Returns: the process, for its exit and what it said.
-    package static func run(_ arguments: [String], in folder: String, seconds: Int = 600) throws -> ProgramProcess {
+    package static func run(_ arguments: [String], in folder: String, seconds: Int = 60) throws -> ProgramProcess {
         let process = try ProgramProcess(arguments, in: folder)
         guard process.waitForEnd(seconds: seconds) != nil else {
             process.signal(SIGKILL)
-            throw ProgramFault(description: "\(arguments.joined(separator: " ")) did not end in \(seconds) s")
+            throw ProgramFault(description: "\(arguments.joined(separator: " ")) makes no progress")
         }
         return process
     }
 
     /// Runs a command to its end, which must be exit code 0.
     @discardableResult
-    package static func done(_ arguments: [String], in folder: String, seconds: Int = 600) throws -> ProgramProcess {
+    package static func done(_ arguments: [String], in folder: String, seconds: Int = 60) throws -> ProgramProcess {
         let process = try run(arguments, in: folder, seconds: seconds)
         guard process.end == .exit(0) else {
             throw ProgramFault(description: "\(arguments.joined(separator: " ")): \(process.error) \(process.output)")
@@ -46,4 +46,6 @@ package enum WorkerBinary {
 
 package struct ProgramFault: Error, CustomStringConvertible {
     package let description: String
+
+    package init(description: String) { self.description = description }
 }

@@ -1,4 +1,3 @@
-import BrokerKit
 import Gateway
 import Kafka
 import Pipeline
@@ -6,7 +5,7 @@ import TestKit
 import Testing
 
 /// The gateway's writer and readers on the library's own broker.
-@Suite(.waiting, .serialized, .timeLimit(.minutes(20)))
+@Suite(.waiting, .serialized)
 struct GatewayClientTests {
     private static func record(
         _ topic: String,
@@ -36,7 +35,7 @@ struct GatewayClientTests {
         try writer.start { new in reports.withLock { $0 += new } }
         for ticket in 1...20 { writer.write(Self.record("requests", "v", Int32(ticket % 2), ticket: UInt(ticket))) }
         writer.write(Self.record("requests", "an event"))
-        #expect(Patience.wait(20) { reports.withLock { $0.count } == 20 })
+        #expect(eventually({ reports.withLock { $0.count } }, until: { $0 == 20 }))
         let all = reports.withLock { $0 }
         #expect(Set(all.map(\.ticket)) == Set(1...20))
         #expect(all.allSatisfy { $0.outcome == .written && $0.offset != nil && $0.fault == nil })
@@ -54,7 +53,7 @@ struct GatewayClientTests {
         let reports = Locked<[DeliveryReport]>([])
         try writer.start { new in reports.withLock { $0 += new } }
         writer.write(Self.record("requests", "v", ticket: 7))
-        #expect(Patience.wait(20) { reports.withLock { !$0.isEmpty } })
+        #expect(eventually({ reports.withLock { $0.count } }, until: { $0 > 0 }))
         let report = try #require(reports.withLock { $0.first })
         #expect((report.ticket, report.outcome) == (7, .notWritten))
         #expect(report.offset == nil && report.fault != nil)
@@ -68,7 +67,7 @@ struct GatewayClientTests {
         let reports = Locked<[DeliveryReport]>([])
         try writer.start { new in reports.withLock { $0 += new } }
         writer.write(Self.record("requests", "v", 1, ticket: 7))
-        #expect(Patience.wait(10) { reports.withLock { $0.first?.outcome } == .notWritten })
+        #expect(eventually({ reports.withLock { $0.first?.outcome } }, until: { $0 == .notWritten }))
         writer.stop()
     }
 
@@ -83,7 +82,7 @@ struct GatewayClientTests {
         for partition in 0..<3 {
             writer.write(Self.record("results", "old", Int32(partition), ticket: UInt(partition + 1)))
         }
-        try #require(Patience.wait(20) { written.withLock { $0 } == 3 })
+        try #require(eventually({ written.withLock { $0 } }, until: { $0 == 3 }))
         let read = Locked<[TopicRecord]>([])
         let reader = AnswerReader(
             properties,
@@ -94,7 +93,7 @@ struct GatewayClientTests {
         )
         try reader.start()
         for partition in 0..<3 { writer.write(Self.record("results", "new", Int32(partition))) }
-        #expect(Patience.wait(20) { read.withLock { $0.count } == 2 })
+        #expect(eventually({ read.withLock { $0.count } }, until: { $0 == 2 }))
         let records = read.withLock { $0 }
         #expect(Set(records.map(\.partition)) == [0, 2])
         #expect(records.allSatisfy { $0.value == Array("new".utf8) && $0.headers?.count == 1 })

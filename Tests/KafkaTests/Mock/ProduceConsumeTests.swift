@@ -1,8 +1,9 @@
 import Kafka
+import KafkaKit
 import TestKit
 import Testing
 
-@Suite(.waiting, .timeLimit(.minutes(20)))
+@Suite(.waiting)
 struct ProduceConsumeTests {
     struct Shape: Sendable {
         var key: [UInt8]?
@@ -38,7 +39,7 @@ struct ProduceConsumeTests {
                     headers: shape.headers
                 )
             }
-            try producer.flush(timeoutMilliseconds: 20_000)
+            try producer.flush(timeoutMilliseconds: .noLimit)
             #expect(producer.deliveries == DeliveryCounts(acknowledged: Self.shapes.count, failed: 0))
             let records = try fixture.reader([0]).records(Self.shapes.count)
             for (index, (record, shape)) in zip(records, Self.shapes).enumerated() {
@@ -64,7 +65,7 @@ struct ProduceConsumeTests {
                     value: bytes("\(number)")
                 )
             }
-            try producer.flush(timeoutMilliseconds: 20_000)
+            try producer.flush(timeoutMilliseconds: .noLimit)
             let records = try fixture.reader([0, 1, 2, 3]).records(2_000)
             for partition in 0..<4 {
                 let values = records.filter { $0.partition == partition }.compactMap { $0.value }
@@ -102,7 +103,7 @@ struct ProduceConsumeTests {
             for number in 0..<500 {
                 try producer.produce(topic: MockFixture.topic, partition: 0, key: nil, value: bytes("\(number)"))
             }
-            try producer.flush(timeoutMilliseconds: 20_000)
+            try producer.flush(timeoutMilliseconds: .noLimit)
             #expect(producer.deliveries == DeliveryCounts(acknowledged: 500, failed: 0))
             let values = try fixture.reader([0]).records(500).map { $0.value ?? [] }
             #expect(values == (0..<500).map { bytes("\($0)") })
@@ -115,12 +116,12 @@ struct ProduceConsumeTests {
             #expect(try producer.partitionCount(of: MockFixture.topic) == 4)
             try fixture.cluster.setBroker(1, isUp: false)
             try producer.produce(topic: MockFixture.topic, partition: 2, key: nil, value: bytes("lost"))
-            let fault = #expect(throws: KafkaFault.self) { try producer.flush(timeoutMilliseconds: 20_000) }
+            let fault = #expect(throws: KafkaFault.self) { try producer.flush(timeoutMilliseconds: .noLimit) }
             #expect(fault?.message.contains("\(MockFixture.topic), partition 2") ?? false)
             #expect(fault?.requiresAbort == true)
             #expect(producer.deliveries == DeliveryCounts(acknowledged: 0, failed: 1))
             try fixture.cluster.setBroker(1, isUp: true)
-            try producer.flush(timeoutMilliseconds: 20_000)
+            try producer.flush(timeoutMilliseconds: .noLimit)
         }
     }
 
@@ -134,7 +135,7 @@ struct ProduceConsumeTests {
             #expect(fault?.isTimeout == true && fault?.requiresAbort == true && fault?.isFatal == false)
             #expect(producer.outstanding == 1)
             try fixture.cluster.setBroker(1, isUp: true)
-            try producer.flush(timeoutMilliseconds: 20_000)
+            try producer.flush(timeoutMilliseconds: .noLimit)
             #expect(producer.deliveries == DeliveryCounts(acknowledged: 1, failed: 0))
         }
     }

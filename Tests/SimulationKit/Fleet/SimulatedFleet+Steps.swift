@@ -85,14 +85,14 @@ extension SimulatedFleet {
             for _ in 0..<Int.random(in: 1...30, using: &random) { step() }
         case .paused:
             counts.add(.pauseInCall)
-            sleep(worker)
+            suspend(worker)
             for _ in 0..<200 where broker.now < worker.pausedUntil { step() }
             worker.pausedUntil = 0
         }
     }
 
     /// Stops a process past the session's time-out, or past the transaction's too; it then continues where it was.
-    private func sleep(_ worker: SimulatedWorker) {
+    private func suspend(_ worker: SimulatedWorker) {
         let isLong = chance(0.5)
         counts.add(isLong ? .pausePastTransaction : .pausePastSession)
         counts.note("\(broker.now) \(worker.name) sleeps")
@@ -112,7 +112,7 @@ extension SimulatedFleet {
             guard let victim else { return }
             counts.add(.crash)
             restart(remove(victim))
-        case 3, 4: if let victim { sleep(victim) }
+        case 3, 4: if let victim { suspend(victim) }
         case 5:
             guard let victim, !victim.isStopping, workers.count > 1 else { return }
             counts.add(.gracefulStop)

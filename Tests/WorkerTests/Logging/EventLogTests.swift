@@ -3,6 +3,7 @@ internal import JSON
 internal import Kafka
 internal import Pipeline
 internal import Settings
+internal import TestKit
 internal import Testing
 
 @testable internal import Worker
@@ -91,7 +92,7 @@ struct EventLogTests {
         let text = Locked<[UInt8]>([])
         let write: @Sendable ([UInt8]) -> Void = { bytes in
             // A reader that does not read at first.
-            while !gate.withLock({ $0 }) { usleep(1_000) }
+            while !gate.withLock({ $0 }) { pause(milliseconds: 1) }
             text.withLock { $0 += bytes }
         }
         let log = EventLog(LogSettings(), .terminal, write: write)

@@ -1,4 +1,5 @@
 import Foundation
+import TestKit
 
 /// Prometheus' own checker, where it is installed.
 enum Promtool {

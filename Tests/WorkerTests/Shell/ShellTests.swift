@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TestKit
 internal import Testing
 
 @testable internal import Worker

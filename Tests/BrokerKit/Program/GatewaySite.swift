@@ -1,0 +1,62 @@
+internal import Crypto
+internal import Foundation
+
+/// A worker and a gateway as processes, on the suite's broker.
+package struct GatewaySite {
+    package static let secret = "the-backends-own-secret"
+
+    package let workplace: ProgramWorkplace
+    package let port: Int
+    package let worker: ProgramProcess
+    package var gateway: ProgramProcess
+
+    package var url: String { "http://127.0.0.1:\(port)" }
+
+    /// - Parameters:
+    ///   - topics: more members of worker.json's topics, each followed by a comma.
+    ///   - members: more of its gateway, likewise.
+    ///   - kafka: more of kafka.properties.
+    package init(
+        _ name: String,
+        topics: String = "",
+        members: String = "",
+        kafka: [(name: String, value: String)] = []
+    ) throws {
+        port = try Int(BrokerPorts.freePort())
+        let settings =
+            #""gateway": {\#(members)"port": \#(port), "publicKeys": "jwks.json", "verifiers": "verifiers"},"#
+        workplace = try ProgramWorkplace(name, topics: .nobody) { ($0.members, $0.kafka) = (settings, kafka) }
+        try workplace.rewrite("worker.json") { $0.replacing(#""requests":"#, with: topics + #""requests":"#) }
+        try workplace.done("create-topics", "--partitions", "3")
+        try workplace.done("jwks", "--output", workplace.config + "/jwks.json")
+        let digest = SHA256.hash(Array(Self.secret.utf8)).bytes.map { String(format: "%02x", $0) }.joined()
+        try Data("backend \(digest)\n".utf8).write(to: URL(filePath: workplace.config + "/verifiers"))
+        try Data((Self.secret + "\n").utf8).write(to: URL(filePath: workplace.folder + "/secret"))
+        worker = try workplace.start("run", "--instance", "one")
+        guard worker.says("are assigned", seconds: 60) else { throw SiteFault(description: worker.error) }
+        gateway = try workplace.start("gateway", "--instance", "g1")
+        guard gateway.says("serves 127.0.0.1, port \(port)", seconds: 60) else {
+            throw SiteFault(description: gateway.error)
+        }
+    }
+
+    /// Stock clients that live on the gateway's answers.
+    ///
+    /// - Parameters:
+    ///   - via: nil = the gateway itself.
+    ///   - seed: of the devices; those of one seed come once.
+    package func clients(devices: Int, records: Int, via: String? = nil, seed: Int = 1) throws -> ProgramProcess {
+        try workplace.start(
+            "simulate",
+            [
+                "--live", "--via", via ?? url, "--devices", String(devices), "--records", String(records),
+                "--seed", String(seed), "--verifier-secret", workplace.folder + "/secret",
+            ]
+        )
+    }
+}
+
+/// Why a site did not come up: what its process says.
+package struct SiteFault: Error, CustomStringConvertible {
+    package let description: String
+}

@@ -1,0 +1,168 @@
+import BrokerKit
+import Kafka
+import Log
+import Pipeline
+import Settings
+import Testing
+
+@testable import Broker
+
+struct TopicCheckTests {
+    static let names = TopicNames.ofTests
+
+    /// Six topics as they should be.
+    static func good() -> [String: TopicFacts] {
+        var facts: [String: TopicFacts] = [:]
+        for name in names.all { facts[name] = TopicFacts(partitions: 6, settings: nil) }
+        facts["ledger"]?.settings = ["cleanup.policy": "compact"]
+        facts["requests"]?.settings = ["message.timestamp.type": "LogAppendTime"]
+        return facts
+    }
+
+    @Test func `six correct topics give no findings`() {
+        #expect(TopicCheck.judge(Self.good(), Self.names) == [])
+    }
+
+    @Test(arguments: names.all)
+    func `a missing topic is a problem, with the command that creates it`(name: String) {
+        var facts = Self.good()
+        facts[name] = nil
+        let findings = TopicCheck.judge(facts, Self.names)
+        #expect(findings.count == 1)
+        #expect(findings.first?.severity == .problem)
+        #expect(findings.first?.message.contains("no such topic: \(name);") ?? false)
+        #expect(findings.first?.message.contains("--partitions \(name == "requests" ? "N" : "6")") ?? false)
+    }
+
+    @Test(arguments: names.all, [1, 5, 7])
+    func `a topic with another number of partitions is a problem`(name: String, partitions: Int) {
+        var facts = Self.good()
+        facts[name]?.partitions = partitions
+        let findings = TopicCheck.judge(facts, Self.names)
+        #expect(findings.map(\.severity) == [.problem])
+        #expect(findings.first?.message.contains("\(name) has \(partitions)") ?? false)
+    }
+
+    @Test(arguments: names.all, [1, 5, 7])
+    func `a topic whose partition count changed since the start is reported`(name: String, partitions: Int) {
+        var counts = Dictionary(uniqueKeysWithValues: Self.names.all.map { ($0, 6) })
+        #expect(TopicCheck.changed(counts, Self.names, from: 6) == nil)
+        counts[name] = partitions
+        let start = "topic \(name) has \(partitions) partitions, but the worker was started with 6: "
+        #expect(TopicCheck.changed(counts, Self.names, from: 6)?.hasPrefix(start) == true)
+        counts[name] = nil
+        #expect(TopicCheck.changed(counts, Self.names, from: 6) == nil, "a broker that starts may not know it yet")
+    }
+
+    private static var withReplies: TopicNames {
+        var topics = names
+        topics.replies = "replies"
+        return topics
+    }
+
+    @Test func `the replies topic has a number of partitions of its own, and must exist`() {
+        var facts = Self.good()
+        let missing = TopicCheck.judge(facts, Self.withReplies)
+        #expect(missing.map(\.severity) == [.problem])
+        #expect(missing.first?.message.hasPrefix("no such topic: replies;") ?? false)
+        facts["replies"] = TopicFacts(partitions: 2, settings: nil)
+        #expect(TopicCheck.judge(facts, Self.withReplies) == [])
+        let counts = ["replies": 3, "results": 6]
+        #expect(TopicCheck.changed(counts, Self.withReplies, from: 6) == nil)
+        #expect(TopicCheck.changed(["replies": 6, "results": 3], Self.withReplies, from: 6) != nil)
+    }
+
+    @Test(arguments: [("3600000", 0), ("3600001", 1), ("600000", 0), ("-1", 1)])
+    func `replies that stay longer than an hour are a warning`(kept: String, warnings: Int) {
+        var facts = Self.good()
+        facts["replies"] = TopicFacts(partitions: 2, settings: ["retention.ms": kept, "cleanup.policy": "delete"])
+        let found = TopicCheck.judge(facts, Self.withReplies)
+        #expect(found.map(\.severity) == [TopicFinding.Severity](repeating: .warning, count: warnings))
+        facts["replies"]?.settings?["cleanup.policy"] = "compact"
+        #expect(TopicCheck.judge(facts, Self.withReplies).contains { $0.severity == .problem && !$0.endsRun })
+    }
+
+    @Test func `the replies topic is created with partitions of its own, and expires in minutes`() throws {
+        let plan = TopicCreator.plan(Self.withReplies, partitions: 6, replyPartitions: 2, replication: nil)
+        #expect(plan.count == 7 && plan.dropLast().allSatisfy { $0.partitions == 6 })
+        let replies = try #require(plan.last)
+        #expect(replies.name == "replies" && replies.partitions == 2)
+        #expect(
+            replies.settings.map(\.name) == ["cleanup.policy", "retention.ms", "segment.ms"]
+                && replies.settings.map(\.value) == ["delete", "600000", "600000"]
+        )
+        #expect(TopicCreator.plan(Self.withReplies, partitions: 6, replication: nil).last?.partitions == 8)
+        #expect(TopicCreator.plan(Self.names, partitions: 6, replication: nil).count == 6)
+    }
+
+    @Test(arguments: ["delete", "compact,delete", ""])
+    func `a ledger that expires is a problem`(policy: String) {
+        var facts = Self.good()
+        facts["ledger"]?.settings = ["cleanup.policy": policy]
+        let findings = TopicCheck.judge(facts, Self.names)
+        #expect(findings.map(\.severity) == [.problem])
+        #expect(findings.first?.message.contains("cleanup.policy=\(policy)") ?? false)
+    }
+
+    @Test func `requests with producer timestamps are a warning`() {
+        var facts = Self.good()
+        facts["requests"]?.settings = ["message.timestamp.type": "CreateTime"]
+        let findings = TopicCheck.judge(facts, Self.names)
+        #expect(findings.map(\.severity) == [.warning])
+        #expect(findings.first?.message.contains("CreateTime") ?? false)
+    }
+
+    @Test func `unreadable settings are not judged`() {
+        var facts = Self.good()
+        facts["ledger"]?.settings = nil
+        facts["requests"]?.settings = nil
+        #expect(TopicCheck.judge(facts, Self.names) == [])
+    }
+
+    @Test func `one name for two purposes is a problem`() {
+        var names = Self.names
+        names.outputs[.events] = "results"
+        let findings = TopicCheck.judge(Self.good(), names)
+        #expect(findings.map(\.severity) == [.problem])
+        #expect(findings.first?.message.contains("results is named for more than one purpose") ?? false)
+    }
+
+    @Test(arguments: [
+        ("", "i"), ("g", ""),
+    ])
+    func `a group and an instance need names`(group: String, instance: String) {
+        let settings = BrokerSettings(
+            properties: [("group.id", group)],
+            topics: Self.names,
+            instanceName: instance,
+            membership: .static
+        )
+        #expect(throws: KafkaFault.self) { try settings.validate() }
+    }
+
+    @Test func `every output needs a topic`() {
+        var settings = BrokerSettings(
+            properties: [("group.id", "g")],
+            topics: Self.names,
+            instanceName: "i",
+            membership: .static
+        )
+        #expect(throws: Never.self) { try settings.validate() }
+        settings.topics.outputs[.deadLetters] = nil
+        #expect(throws: KafkaFault.self) { try settings.validate() }
+    }
+
+    @Test func `a static member id is made of the group's and the instance's name, a dynamic member has none`() throws {
+        var settings = BrokerSettings(
+            properties: [("group.id", "g"), ("group.instance.id", "x"), ("auto.offset.reset", "latest")],
+            topics: Self.names,
+            instanceName: "i",
+            membership: .static
+        )
+        #expect(try settings.consumerProperties()["group.instance.id"] == "g-i")
+        // A deleted offset is an error, and the positions decide where reading continues.
+        #expect(try settings.consumerProperties()["auto.offset.reset"] == "error")
+        settings.membership = .dynamic
+        #expect(try settings.consumerProperties()["group.instance.id"] == nil)
+    }
+}

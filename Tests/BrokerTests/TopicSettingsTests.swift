@@ -1,0 +1,130 @@
+import AppCheck
+import BrokerKit
+import Kafka
+import Pipeline
+import Settings
+import Testing
+
+@testable import Broker
+
+struct TopicSettingsTests {
+    private static let names = TopicNames.ofTests
+
+    private static func findings(_ topic: String, _ settings: [String: String], replication: Int = 3) -> [TopicFinding]
+    {
+        var facts = TopicCheckTests.good()
+        let merged = (facts[topic]?.settings ?? [:]).merging(settings) { $1 }
+        facts[topic]?.settings = merged
+        facts[topic]?.replication = replication
+        return TopicCheck.judge(facts, names)
+    }
+
+    struct Case: Sendable, CustomTestStringConvertible {
+        let topic: String
+        let setting: (name: String, value: String)
+        /// nil = no finding.
+        let severity: TopicFinding.Severity?
+        var testDescription: String { "\(topic) \(setting.name)=\(setting.value)" }
+
+        init(_ topic: String, _ name: String, _ value: String, _ severity: TopicFinding.Severity?) {
+            (self.topic, setting, self.severity) = (topic, (name, value), severity)
+        }
+    }
+
+    static let cases = [
+        Case("ledger", "delete.retention.ms", "86400000", nil),
+        Case("ledger", "delete.retention.ms", "86399999", .warning),
+        Case("ledger", "delete.retention.ms", "3599999", .problem),
+        Case("ledger", "min.cleanable.dirty.ratio", "0.5", nil),
+        Case("ledger", "min.cleanable.dirty.ratio", "0.9", .warning),
+        Case("ledger", "cleanup.policy", "compact,delete", .problem),
+        Case("results", "cleanup.policy", "delete", nil),
+        Case("results", "cleanup.policy", "compact", .problem),
+        Case("requests", "cleanup.policy", "compact,delete", .problem),
+        Case("requests", "unclean.leader.election.enable", "true", .problem),
+        Case("ledger", "unclean.leader.election.enable", "true", .problem),
+        Case("ledger", "unclean.leader.election.enable", "false", nil),
+        Case("results", "min.insync.replicas", "2", nil),
+        Case("results", "min.insync.replicas", "1", .warning),
+        Case("results", "min.insync.replicas", "4", .problem),
+        Case("tokens", "retention.ms", "3600000", nil),
+        Case("tokens", "retention.ms", "86400001", .warning),
+        Case("tokens", "retention.ms", "-1", .warning),
+        Case("dead", "retention.ms", "604800000", nil),
+        Case("dead", "retention.ms", "-1", .warning),
+        Case("requests", "retention.ms", "604800000", nil),
+        Case("requests", "retention.ms", "-1", .warning),
+        Case("requests", "retention.ms", "3600000", .problem),
+        Case("dead", "max.message.bytes", "1048588", nil),
+        Case("dead", "max.message.bytes", "77824", .warning),
+        Case("dead", "max.message.bytes", "77823", .problem),
+        Case("results", "max.message.bytes", "1048588", nil),
+        Case("results", "max.message.bytes", "999999", .warning),
+        Case("requests", "max.message.bytes", "1000", nil),
+    ]
+
+    @Test(arguments: cases)
+    func `a setting that loses data is a problem, others are warnings, and each names the fix`(_ item: Case) throws {
+        let findings = Self.findings(item.topic, [item.setting.name: item.setting.value])
+        #expect(findings.map(\.severity) == (item.severity.map { [$0] } ?? []))
+        guard let message = findings.first?.message else { return }
+        #expect(message.contains("\(item.setting.name)=\(item.setting.value)"), "\(message)")
+        #expect(message.contains("set ") || message.contains("raise "), "\(message)")
+    }
+
+    @Test func `ledger segments that are never closed are a warning, unless they are small or short`() {
+        let (bytes, time) = ("segment.bytes", "segment.ms")
+        #expect(Self.findings("ledger", [bytes: "1073741824", time: "604800000"]).map(\.severity) == [.warning])
+        #expect(Self.findings("ledger", [bytes: "67108864", time: "604800000"]).isEmpty)
+        #expect(Self.findings("ledger", [bytes: "1073741824", time: "21600000"]).isEmpty)
+    }
+
+    @Test func `one or two replicas do not need a second one in sync`() {
+        #expect(Self.findings("ledger", ["min.insync.replicas": "1"], replication: 1).isEmpty)
+        #expect(Self.findings("ledger", ["min.insync.replicas": "1"], replication: 2).isEmpty)
+        #expect(Self.findings("ledger", ["min.insync.replicas": "2"], replication: 1).map(\.severity) == [.problem])
+    }
+
+    @Test(arguments: [nil, 1, 2, 3] as [Int?])
+    func `topics as created give no findings`(replication: Int?) {
+        for topic in TopicCreator.plan(Self.names, partitions: 6, replication: replication) {
+            let settings = Dictionary(uniqueKeysWithValues: topic.settings.map { ($0.name, $0.value) })
+            #expect(Self.findings(topic.name, settings, replication: replication ?? 1) == [])
+            #expect(settings["min.insync.replicas"] == (replication == 3 ? "2" : nil))
+        }
+    }
+
+    @Test func `the settings that a ledger and secrets need are requested at creation`() throws {
+        let plan = TopicCreator.plan(Self.names, partitions: 6, replication: 3)
+        func settings(_ name: String) throws -> [String: String] {
+            let topic = try #require(plan.first { $0.name == name })
+            return Dictionary(uniqueKeysWithValues: topic.settings.map { ($0.name, $0.value) })
+        }
+        let ledger = try settings("ledger")
+        for name in [
+            "cleanup.policy", "segment.bytes", "segment.ms", "min.cleanable.dirty.ratio", "delete.retention.ms",
+            "compression.type", "min.insync.replicas",
+        ] { #expect(ledger[name] != nil, "\(name)") }
+        #expect(try settings("tokens")["retention.ms"] == "3600000")
+        #expect(try settings("dead")["retention.ms"] == "604800000")
+        #expect(try settings("requests")["message.timestamp.type"] == "LogAppendTime")
+    }
+
+    @Test(
+        arguments: [
+            (["transaction.partition.verification.enable": "false"], nil, [.warning]),
+            (["transaction.partition.verification.enable": "true"], nil, []),
+            (["transaction.max.timeout.ms": "900000"], 900_000, []),
+            (["transaction.max.timeout.ms": "900000"], 900_001, [.problem]),
+            (["transaction.max.timeout.ms": "29999"], nil, [.problem]),
+            (["transaction.max.timeout.ms": "30000"], nil, []), ([:], 900_001, []),
+        ] as [([String: String], Int64?, [TopicFinding.Severity])]
+    )
+    func `the broker's settings are judged as far as it reports them`(
+        settings: [String: String],
+        timeout: Int64?,
+        severities: [TopicFinding.Severity]
+    ) {
+        #expect(BrokerCheck.judge(settings, transactionTimeout: timeout).map(\.severity) == severities)
+    }
+}

@@ -1,0 +1,256 @@
+internal import BrokerKit
+internal import Foundation
+
+/// The workers of a run, or its gateways: each a process of the built program under a name of its own.
+///
+/// For one thread at a time; ``tick()`` handles events and runs due actions.
+final class ChaosCrew {
+    private enum State {
+        case absent
+        case running
+        case paused(until: ContinuousClock.Instant)
+        /// To be killed then.
+        case doomed(until: ContinuousClock.Instant)
+        case ending(since: ContinuousClock.Instant, startsAfter: Duration?)
+        case down(until: ContinuousClock.Instant)
+    }
+
+    private struct Member {
+        let name: String
+        var state = State.absent
+        var process: ProgramProcess?
+        var starts = 0
+        var started = ContinuousClock.now
+    }
+
+    /// Starts a process by its name, with its streams at a path.
+    typealias Launch = (_ name: String, _ streams: String) throws -> ProgramProcess
+
+    private let settings: ChaosSettings
+    private let folder: String
+    private let launch: Launch
+    private let atStart: Int
+    private let log: (String) -> Void
+    private var members: [Member]
+    /// Workers that ``leave(_:)`` ended.
+    private var resting: [Int] = []
+    /// Processes that ended by themselves, and such that ended wrongly.
+    private(set) var findings: [String] = []
+    /// From SIGTERM to the end, the longest.
+    private(set) var longestEnding = Duration.zero
+
+    private static let endingLimit = Duration.seconds(60)
+    private static let youth = Duration.seconds(3)
+    private static let restartPause = Duration.seconds(1)
+
+    /// The workers.
+    convenience init(_ settings: ChaosSettings, _ workplace: ProgramWorkplace, log: @escaping (String) -> Void) {
+        let names = (1...settings.workers + settings.spareWorkers).map { "w\($0)" }
+        self.init(settings, names, atStart: settings.workers, in: workplace.folder, log: log) {
+            try ProgramProcess(["run", "--config", workplace.config, "--instance", $0], streams: $1)
+        }
+    }
+
+    /// - Parameter atStart: how many of the names run at first.
+    init(
+        _ settings: ChaosSettings,
+        _ names: [String],
+        atStart: Int,
+        in folder: String,
+        log: @escaping (String) -> Void,
+        launch: @escaping Launch
+    ) {
+        (self.settings, self.folder, self.launch, self.log) = (settings, folder, launch, log)
+        self.atStart = atStart
+        members = names.map { Member(name: $0) }
+    }
+
+    func start() throws {
+        for index in 0..<atStart { try start(index) }
+    }
+
+    /// Asks every worker to end and waits for it. - Returns: their names.
+    func leave(_ pause: () throws -> Void) throws -> [String] {
+        resting = running
+        for index in resting {
+            members[index].process?.signal(SIGTERM)
+            members[index].state = .ending(since: .now, startsAfter: nil)
+        }
+        while !isWhole { try pause() }
+        return resting.map { members[$0].name }
+    }
+
+    /// Starts those workers again that ``leave(_:)`` ended.
+    func come() throws {
+        for index in resting { try start(index) }
+        resting = []
+    }
+
+    /// No worker is paused, ending or down.
+    var isWhole: Bool {
+        members.allSatisfy { member in
+            switch member.state {
+            case .absent, .running: true
+            case .paused, .doomed, .ending, .down: false
+            }
+        }
+    }
+
+    private func indices(_ wanted: (State) -> Bool) -> [Int] { members.indices.filter { wanted(members[$0].state) } }
+
+    private var running: [Int] { indices { if case .running = $0 { true } else { false } } }
+    private var absent: [Int] { indices { if case .absent = $0 { true } else { false } } }
+
+    private func start(_ index: Int) throws {
+        members[index].starts += 1
+        members[index].started = .now
+        let name = members[index].name
+        members[index].process = try launch(name, "\(folder)/\(name)-\(members[index].starts)")
+        members[index].state = .running
+    }
+}
+
+// MARK: - Faults
+
+extension ChaosCrew {
+    /// Injects a fault. - Returns: a description; nil if no worker is eligible now.
+    func apply(_ planned: PlannedFault) throws -> String? {
+        if planned.fault == .scaleUp {
+            guard let index = absent.first else { return nil }
+            try start(index)
+            return "\(members[index].name) is new"
+        }
+        let candidates = running
+        // One worker must stay up to take the partitions.
+        guard candidates.count > (planned.fault == .scaleDown ? 2 : 0) else { return nil }
+        let index = candidates[Int(planned.target % UInt64(candidates.count))]
+        return apply(planned, to: index)
+    }
+
+    private func apply(_ planned: PlannedFault, to index: Int) -> String? {
+        let name = members[index].name
+        let session = Duration.milliseconds(settings.sessionMilliseconds)
+        // Three of four come back within their session, one after it.
+        let back = planned.length < 0.75 ? Duration.seconds(2 * planned.length) : session + .seconds(1)
+        switch planned.fault {
+        case .killWorker, .killGateway:
+            members[index].process?.signal(SIGKILL)
+            _ = members[index].process?.waitForEnd(seconds: 10)
+            members[index].state = .down(until: .now + back)
+            return "kill -9 of \(name), back in \(back.text)"
+        // Longer than its calls wait, one time of two.
+        case .pauseGateway: return pause(index, .seconds(1 + 2 * Double(ChaosGates.deadlineSeconds) * planned.length))
+        case .pauseWorkerPastSession: return pause(index, session + .seconds(0.5 + 2 * planned.length))
+        case .pauseWorkerPastTransaction:
+            let transaction = Duration.milliseconds(settings.transactionMilliseconds)
+            return pause(index, max(session, transaction) + .seconds(1 + 2 * planned.length))
+        case .killWorkerInPause:
+            members[index].state = .doomed(until: .now + ChaosBrokers.deadlyPause * 0.8)
+            return "\(name) will be killed meanwhile"
+        case .terminateWorker, .terminateGateway:
+            members[index].process?.signal(SIGTERM)
+            members[index].state = .ending(since: .now, startsAfter: back)
+            return "SIGTERM of \(name), back \(back.text) after its end"
+        case .scaleDown:
+            members[index].process?.signal(SIGTERM)
+            members[index].state = .ending(since: .now, startsAfter: nil)
+            return "\(name) leaves"
+        default: return nil
+        }
+    }
+
+    private func pause(_ index: Int, _ length: Duration) -> String {
+        members[index].process?.signal(SIGSTOP)
+        members[index].state = .paused(until: .now + length)
+        return "SIGSTOP of \(members[index].name) for \(length.text)"
+    }
+}
+
+// MARK: - Time passes
+
+extension ChaosCrew {
+    /// Handles exits and runs due actions. - Returns: whether an earlier fault ended.
+    @discardableResult
+    func tick() throws -> Bool {
+        var healed = false
+        for index in members.indices where try tick(index) { healed = true }
+        return healed
+    }
+
+    private func tick(_ index: Int) throws -> Bool {
+        let end = members[index].process?.end
+        switch members[index].state {
+        case .absent: return false
+        case .running:
+            if let end { noteOwnEnd(index, end) }
+            return false
+        case .paused(let until):
+            guard ContinuousClock.now >= until else { return false }
+            members[index].process?.signal(SIGCONT)
+            members[index].state = .running
+            return true
+        case .doomed(let until):
+            guard ContinuousClock.now >= until else { return false }
+            members[index].process?.signal(SIGKILL)
+            _ = members[index].process?.waitForEnd(seconds: 10)
+            members[index].state = .down(until: .now + Self.restartPause)
+            return true
+        case .ending(let since, let startsAfter):
+            guard let end else {
+                if ContinuousClock.now - since > Self.endingLimit { giveUp(index) }
+                return false
+            }
+            longestEnding = max(longestEnding, ContinuousClock.now - since)
+            // A process that has only just started does not handle signals yet.
+            let isYoung = since - members[index].started < Self.youth && end == .signal(SIGTERM)
+            if end != .exit(0), !isYoung { note(index, "\(end) after SIGTERM") }
+            members[index].state = startsAfter.map { .down(until: .now + $0) } ?? .absent
+            return startsAfter == nil
+        case .down(let until):
+            guard ContinuousClock.now >= until else { return false }
+            try start(index)
+            return true
+        }
+    }
+
+    private func noteOwnEnd(_ index: Int, _ end: ProcessEnd) {
+        note(index, "ended by itself, \(end)")
+        members[index].state = .down(until: .now + Self.restartPause)
+    }
+
+    private func giveUp(_ index: Int) {
+        note(index, "still running \(Self.endingLimit.text) after SIGTERM, killed")
+        members[index].process?.signal(SIGKILL)
+        if members[index].process?.waitForEnd(seconds: 10) == nil { members[index].state = .absent }
+    }
+
+    private func note(_ index: Int, _ what: String) {
+        let tail = (members[index].process?.error ?? "").split(separator: "\n").suffix(4).joined(separator: "\n    ")
+        findings.append("\(members[index].name): \(what)\n    \(tail)")
+        log("FINDING \(findings[findings.count - 1])")
+    }
+
+    /// Asks every worker to end and waits for it.
+    func finish() throws {
+        for index in members.indices where members[index].process?.isRunning ?? false {
+            members[index].process?.signal(SIGCONT)
+            members[index].process?.signal(SIGTERM)
+            members[index].state = .ending(since: .now, startsAfter: nil)
+        }
+        for index in members.indices {
+            if case .down = members[index].state { members[index].state = .absent }
+        }
+        while !isWhole {
+            try tick()
+            usleep(20_000)
+        }
+    }
+}
+
+extension Duration {
+    /// Seconds with a tenth.
+    var text: String {
+        let tenths = Int((self / .milliseconds(100)).rounded())
+        return "\(tenths / 10).\(tenths % 10) s"
+    }
+}

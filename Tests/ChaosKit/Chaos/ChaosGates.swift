@@ -1,0 +1,132 @@
+internal import BrokerKit
+internal import Crypto
+internal import Foundation
+internal import Kafka
+internal import Worker
+
+/// The gateways of a run, and a proxy before them where nginx is installed. For one thread at a time.
+///
+/// The first gateway comes to the brokers through the network, which may cut it off; the others do not.
+final class ChaosGates {
+    /// The longest that a call waits for its answer.
+    static let deadlineSeconds = 8
+    /// Of the backends that use tokens up.
+    static let secret = "the-backends-own-secret"
+
+    private static let startSeconds = 60
+    private static let nginx = ["/usr/sbin/nginx", "/usr/bin/nginx"].first(
+        where: FileManager.default.isExecutableFile
+    )
+
+    let crew: ChaosCrew
+    /// Where clients may call: each gateway, then the proxy.
+    private(set) var urls: [String]
+    private let workplace: ProgramWorkplace
+    private let ports: [Int]
+    private let network: ChaosNetwork?
+    private var proxy: ProgramProcess?
+    private let log: (String) -> Void
+
+    /// Writes the gateways' configurations; none runs yet.
+    init(
+        _ settings: ChaosSettings,
+        _ workplace: ProgramWorkplace,
+        _ network: ChaosNetwork?,
+        via servers: String?,
+        log: @escaping (String) -> Void
+    ) throws {
+        (self.workplace, self.network, self.log) = (workplace, network, log)
+        let folder = workplace.folder
+        try workplace.done("jwks", "--output", workplace.config + "/jwks.json")
+        let digest = SHA256.hash(Array(Self.secret.utf8)).bytes.map { String(format: "%02x", $0) }.joined()
+        try Data("backend \(digest)\n".utf8).write(to: URL(filePath: workplace.config + "/verifiers"))
+        ports = try (0..<settings.gateways).map { _ in try Int(BrokerPorts.freePort()) }
+        let names = (1...settings.gateways).map { "g\($0)" }
+        for (index, name) in names.enumerated() {
+            try Self.configure("\(folder)/\(name)", workplace, port: ports[index], via: index == 0 ? servers : nil)
+        }
+        urls = ports.map { "http://127.0.0.1:\($0)" }
+        crew = ChaosCrew(settings, names, atStart: names.count, in: folder, log: log) { name, streams in
+            try ProgramProcess(["gateway", "--config", "\(folder)/\(name)", "--instance", name], streams: streams)
+        }
+    }
+
+    private static func configure(
+        _ folder: String,
+        _ workplace: ProgramWorkplace,
+        port: Int,
+        via servers: String?
+    ) throws {
+        try FileManager.default.copyItem(atPath: workplace.config, toPath: folder)
+        let own = """
+            "gateway": {"port": \(port), "publicKeys": "jwks.json", "verifiers": "verifiers", \
+            "deadline": "\(deadlineSeconds)s", "trustedProxies": ["127.0.0.1"]}, "anchors"
+            """
+        try rewrite(folder + "/worker.json") { $0.replacing("\"anchors\"", with: own) }
+        let bootstrap = workplace.properties["bootstrap.servers"] ?? ""
+        let lines = [
+            "bootstrap.servers=\(servers ?? bootstrap)", "socket.nagle.disable=true", "reconnect.backoff.max.ms=1000",
+            "",
+        ]
+        try Data(lines.joined(separator: "\n").utf8).write(to: URL(filePath: folder + "/kafka.properties"))
+    }
+
+    private static func rewrite(_ path: String, _ change: (String) -> String) throws {
+        let file = URL(filePath: path)
+        try Data(change(String(contentsOf: file, encoding: .utf8)).utf8).write(to: file)
+    }
+
+    /// Starts all of them, and waits until they serve.
+    func start() throws {
+        try crew.start()
+        for url in urls { try Self.await(url) }
+        guard let nginx = Self.nginx else { return log("nginx is not installed: no proxy before the gateways") }
+        let port = try Int(BrokerPorts.freePort())
+        let file = workplace.folder + "/nginx.conf"
+        try Data(proxySettings(port).utf8).write(to: URL(filePath: file))
+        proxy = try ProgramProcess(
+            ["-c", file, "-p", workplace.folder],
+            in: workplace.folder,
+            program: URL(filePath: nginx)
+        )
+        urls.append("http://127.0.0.1:\(port)")
+        try Self.await(urls[urls.count - 1])
+    }
+
+    /// As the Gateway page has it, less patient: a gateway that is paused is given up before its calls are.
+    private func proxySettings(_ port: Int) -> String {
+        let folder = workplace.folder
+        let places = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map { "\($0)_temp_path \(folder)/\($0);" }
+        let servers = ports.map { "server 127.0.0.1:\($0) max_fails=0;" }
+        return """
+            daemon off; master_process off; error_log stderr; pid \(folder)/nginx.pid; events {}
+            http { access_log off; \(places.joined(separator: " "))
+            upstream gateways { \(servers.joined(separator: " ")) keepalive 16; }
+            server { listen 127.0.0.1:\(port); location / {
+            proxy_pass http://gateways; proxy_http_version 1.1; proxy_set_header Connection "";
+            proxy_set_header Host $host; proxy_set_header X-Request-Id $request_id;
+            proxy_connect_timeout 2s; proxy_read_timeout \(Self.deadlineSeconds - 2)s;
+            proxy_next_upstream error timeout non_idempotent; client_max_body_size 64k; } } }
+            """
+    }
+
+    private static func await(_ url: String) throws {
+        let link = try HTTPStockLink(GatewayTarget(base: url), connections: 1)
+        guard Deadline.wait(startSeconds, until: { link.probe() == nil }) else {
+            throw ClusterFault(description: "\(url) does not serve")
+        }
+    }
+
+    /// Injects a fault. - Returns: a description; nil if no gateway is eligible now.
+    func apply(_ planned: PlannedFault) throws -> String? {
+        if planned.fault == .cutOffGateway { return network?.cutOff(planned) }
+        return try crew.apply(planned)
+    }
+
+    /// Asks every gateway to end and waits for it.
+    func finish() throws {
+        try crew.finish()
+        proxy?.signal(SIGTERM)
+        _ = proxy?.waitForEnd(seconds: 10)
+    }
+}

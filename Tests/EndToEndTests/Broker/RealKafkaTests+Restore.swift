@@ -1,0 +1,186 @@
+import Broker
+import BrokerKit
+import ChaosKit
+import Foundation
+import Kafka
+import KafkaKit
+import Log
+import Settings
+import Testing
+
+/// The restore of a log from the ledger topic when it is assigned partitions.
+extension RealKafkaTests {
+    private func words(_ records: [StoredRecord]?) -> [String: Int] {
+        (records ?? []).reduce(into: [:]) { $0[String(decoding: $1.value ?? [], as: UTF8.self), default: 0] += 1 }
+    }
+
+    private func fixture(_ prefix: String) throws -> RealFixture {
+        let fixture = try RealFixture(prefix)
+        _ = try fixture.create()
+        return fixture
+    }
+
+    @Test(arguments: LogDelivery.allCases)
+    func `a restore reads everything committed, and nothing of its predecessor's open transaction`(
+        delivery: LogDelivery
+    ) throws {
+        let fixture = try fixture("left-open-\(delivery)")
+        // Exactly-once workers of one name take the id over; to others an orphan is open until its time-out.
+        let owner = try LedgerOwner("one", fixture, timeoutMilliseconds: 4_000)
+        try owner.write(300, "first")
+        try owner.commit()
+        try owner.write(30, "last")
+        try owner.commit()
+        try owner.write(30, "open")
+        let driver = try LogDriver(delivery, fixture.settings("one"))
+        #expect(try driver.steps { _ in !driver.restored.isEmpty })
+        #expect(words(driver.restored.first) == ["first": 300, "last": 30])
+        try driver.log.close()
+        withExtendedLifetime(owner) {}
+    }
+
+    @Test func `a restore waits for an open transaction, and reads it after its commit`() throws {
+        let fixture = try fixture("waits")
+        let owner = try LedgerOwner("other", fixture)
+        try owner.write(30, "first")
+        try owner.commit()
+        try owner.write(30, "open")
+        let driver = try LogDriver(.exactlyOnce, fixture.settings("one"))
+        #expect(try driver.steps { _ in !driver.changes.isEmpty })
+        for _ in 0..<20 { try driver.step() }
+        #expect(driver.restored.isEmpty, "it would miss the other's last commit")
+        try owner.commit()
+        #expect(try driver.steps { _ in !driver.restored.isEmpty })
+        #expect(words(driver.restored.first) == ["first": 30, "open": 30])
+        try driver.log.close()
+    }
+
+    @Test func `no record is delivered before the restore is complete`() throws {
+        let fixture = try fixture("first-things")
+        #expect(try LogDriver.publish(9, to: fixture.names.requests, fixture.properties).isComplete)
+        let owner = try LedgerOwner("other", fixture)
+        try owner.write(3, "open")
+        let driver = try LogDriver(.exactlyOnce, fixture.settings("one"))
+        let isAssigned = try driver.steps { round in
+            #expect(round.records.isEmpty)
+            return !driver.changes.isEmpty
+        }
+        #expect(isAssigned)
+        for _ in 0..<30 { #expect(try driver.step().records.isEmpty) }
+        #expect(driver.changes == [.assigned([0, 1, 2])] && driver.restored.isEmpty)
+        try owner.commit()
+        let batch = try driver.gather { $0.records.count >= 9 && !driver.restored.isEmpty }
+        #expect(batch.records.count == 9 && driver.restored.count == 1)
+        try driver.log.close()
+    }
+
+    @Test func `what a started partition commits is not read back while others are restored`() throws {
+        let fixture = try fixture("own-commits")
+        #expect(try LogDriver.publish(60, to: fixture.names.requests, fixture.properties).isComplete)
+        let owner = try LedgerOwner("other", fixture)
+        try owner.write(30, "first")
+        try owner.commit()
+        // Holds up partition 0's restore.
+        try owner.write(1, "open")
+        let driver = try LogDriver(.exactlyOnce, fixture.settings("one"))
+        for _ in 0..<3 {
+            let batch = try driver.records(10, limits: BatchLimits(records: 10))
+            try driver.commit(batch, batch.outputs(.results, .ledger))
+        }
+        for _ in 0..<5 { try driver.step(BatchLimits(records: 1)) }
+        #expect(Set(driver.completed) == [1, 2] && driver.restored.isEmpty)
+        try owner.commit()
+        #expect(try driver.steps(BatchLimits(records: 1)) { _ in !driver.restored.isEmpty })
+        #expect(words(driver.restored.first) == ["first": 30, "open": 1])
+        try driver.log.close()
+    }
+
+    @Test func `only the tail of a kept ledger is read`() throws {
+        let fixture = try fixture("tail")
+        #expect(try LogDriver.publish(30, to: fixture.names.requests, fixture.properties).isComplete)
+        let first = try LogDriver(.exactlyOnce, fixture.settings("one"))
+        let batch = try first.records(30)
+        try first.commit(batch, batch.outputs(.results, .ledger))
+        // Another member takes some partitions, writes something, and leaves.
+        let second = try LogDriver(.exactlyOnce, fixture.settings("two"))
+        first.kept = [0, 1, 2]
+        let isShared = try first.steps { _ in
+            try second.step(waitMilliseconds: 20)
+            return first.restored.count == 2 && second.restored.count == 1
+        }
+        try #require(isShared, "\(first.changes) \(second.changes)")
+        #expect(words(first.restored.last).isEmpty, "its own commits are known")
+        guard case .assigned(let theirs)? = second.changes.last else {
+            Issue.record("nothing was assigned: \(second.changes)")
+            return
+        }
+        #expect(second.restored.last?.count == batch.records.count { theirs.contains($0.partition) })
+        #expect(try LogDriver.publish(12, to: fixture.names.requests, fixture.properties).isComplete)
+        let more = try second.gather {
+            try first.step(waitMilliseconds: 20)
+            return !$0.records.isEmpty
+        }
+        try second.commit(more, more.outputs(.results, .ledger))
+        try second.log.close()
+        #expect(try first.steps { _ in first.restored.count == 3 }, "\(first.changes)")
+        #expect(first.restored.last?.count == more.records.count, "only what the other wrote")
+        // A member that has kept nothing reads everything.
+        let third = try LogDriver(.exactlyOnce, fixture.settings("three"))
+        try first.log.close()
+        #expect(
+            try third.steps { _ in third.restored.last?.count == 30 + more.records.count },
+            "\(third.restored.map(\.count))"
+        )
+        try third.log.close()
+    }
+
+    @Test func `a restore ends although its ledger is recreated below the end that it reads up to`() throws {
+        let fixture = try fixture("cut")
+        let owner = try LedgerOwner("other", fixture)
+        try owner.write(30, "first")
+        try owner.commit()
+        // The restore stands still before these.
+        try owner.write(300, "open")
+        let driver = try LogDriver(.exactlyOnce, fixture.settings("one"))
+        #expect(try driver.steps { _ in !driver.changes.isEmpty })
+        for _ in 0..<20 { try driver.step() }
+        try RealClusterTrait.cluster?.deleteTopic(owner.topic)
+        #expect(try fixture.create().lines.contains { $0.hasPrefix("created") })
+        let next = try LedgerOwner("next", fixture)
+        try next.write(60, "others")
+        try next.commit()
+        #expect(try driver.steps { _ in !driver.restored.isEmpty }, "\(driver.faults)")
+        #expect(words(driver.restored.first) == ["others": 60])
+        #expect(driver.faults.contains { $0.message.contains("when its restore began") }, "\(driver.faults)")
+        try driver.log.close()
+        withExtendedLifetime(owner) {}
+    }
+
+    @Test func `a ledger that the topic has lost is not kept`() throws {
+        let fixture = try fixture("lost")
+        let ledger = try #require(fixture.names.outputs[.ledger])
+        #expect(try LogDriver.publish(60, to: fixture.names.requests, fixture.properties).isComplete)
+        let driver = try LogDriver(.exactlyOnce, fixture.settings("one"))
+        let batch = try driver.records(60)
+        try driver.commit(batch, batch.outputs(.results, .ledger))
+        driver.kept = [0, 1, 2]
+        // As after an unclean election: the topic ends before what is known, and another owner has written since.
+        try RealClusterTrait.cluster?.deleteTopic(ledger)
+        #expect(try fixture.create().lines.contains { $0.hasPrefix("created") })
+        let owner = try LedgerOwner("other", fixture)
+        try owner.write(9, "others")
+        try owner.commit()
+        // Another member comes and leaves: all partitions are assigned again.
+        let second = try LogDriver(.exactlyOnce, fixture.settings("two"))
+        let isShared = try driver.steps { _ in
+            try second.step(waitMilliseconds: 20)
+            return driver.restored.count >= 2 && !second.restored.isEmpty
+        }
+        #expect(isShared, "\(driver.changes)")
+        try second.log.close()
+        #expect(try driver.steps { _ in driver.restored.count >= 3 }, "\(driver.changes)")
+        #expect(driver.dropped == [0, 1, 2], "\(driver.dropped)")
+        #expect(driver.restored.dropFirst().map { words($0)["others"] ?? 0 }.reduce(0, +) == 9)
+        try driver.log.close()
+    }
+}

@@ -1,0 +1,170 @@
+import BrokerKit
+import Foundation
+import Kafka
+import KafkaKit
+import Testing
+
+@Suite(
+    .brokerTests,
+    .cluster(),
+    .serialized
+)
+struct RealTransactionTests {
+    @Test func `an abort leaves nothing visible and moves no offset`() throws {
+        let fixture = try TransactionFixture("abort")
+        let producer = try fixture.producer()
+        let (consumer, metadata) = try fixture.member()
+        try producer.begin()
+        try producer.produce(["a"], to: fixture.output)
+        try producer.send(3, fixture, metadata)
+        try producer.abort(timeoutMilliseconds: 30_000)
+        #expect(try fixture.outputs() == [])
+        #expect(try fixture.outputs("read_uncommitted") == ["a"])
+        #expect(try fixture.committed() == nil)
+        try producer.begin()
+        try producer.produce(["b"], to: fixture.output)
+        try producer.send(4, fixture, metadata)
+        try producer.commit(timeoutMilliseconds: 30_000)
+        #expect(try fixture.outputs() == ["b"])
+        #expect(try fixture.committed() == 4)
+        try consumer.close()
+    }
+
+    @Test func `an abort right after a commit is clean`() throws {
+        let fixture = try TransactionFixture("heels")
+        let producer = try fixture.producer()
+        for round in 0..<20 {
+            try producer.begin()
+            try producer.produce(["kept \(round)"], to: fixture.output)
+            try producer.commit(timeoutMilliseconds: 30_000)
+            try producer.begin()
+            try producer.produce(["dropped \(round)"], to: fixture.output)
+            try producer.abort(timeoutMilliseconds: 30_000)
+        }
+        #expect(producer.fatalFault == nil)
+        #expect(try fixture.outputs() == (0..<20).map { "kept \($0)" })
+        #expect(try fixture.outputs("read_uncommitted").count == 40)
+    }
+
+    @Test func `a transaction with a refused record commits neither records nor offsets`() throws {
+        let fixture = try TransactionFixture("refused-record")
+        let producer = try fixture.producer()
+        let (consumer, metadata) = try fixture.member()
+        try producer.begin()
+        try producer.produce(["a"], to: fixture.output)
+        #expect(throws: KafkaFault.self) { try producer.produce(["b"], to: fixture.output, partition: 7) }
+        try producer.send(2, fixture, metadata)
+        let fault = #expect(throws: KafkaFault.self) { try producer.commit(timeoutMilliseconds: 30_000) }
+        #expect(fault?.requiresAbort == true && fault?.isFatal == false && fault?.isRecordFault == false)
+        try producer.abort(timeoutMilliseconds: 30_000)
+        #expect(try fixture.outputs() == [])
+        #expect(try fixture.committed() == nil)
+        try consumer.close()
+    }
+
+    @Test(arguments: [true, false])
+    func `a record that the broker rejects is the record's fault`(flushes: Bool) throws {
+        let settings = [(name: "max.message.bytes", value: "2000")]
+        let fixture = try TransactionFixture("too-large-\(flushes)", settings: settings)
+        let producer = try fixture.producer()
+        try producer.begin()
+        try producer.produce([String(repeating: "x", count: 5_000)], to: fixture.output)
+        let fault = #expect(throws: KafkaFault.self) {
+            if flushes { try producer.flush(timeoutMilliseconds: 30_000) }
+            try producer.commit(timeoutMilliseconds: 30_000)
+        }
+        #expect(
+            fault?.isRecordFault == true && fault?.requiresAbort == true && fault?.isFatal == false,
+            "\(fault as Any)"
+        )
+        try producer.abort(timeoutMilliseconds: 30_000)
+        // A new producer works immediately; the refused one misses sequence numbers for a while.
+        let next = try fixture.producer()
+        try next.begin()
+        try next.produce(["small"], to: fixture.output)
+        try next.commit(timeoutMilliseconds: 30_000)
+        #expect(try fixture.outputs() == ["small"])
+    }
+
+    @Test func `a record without a key is the record's fault on a compacted topic`() throws {
+        let fixture = try TransactionFixture("no-key", settings: [(name: "cleanup.policy", value: "compact")])
+        let producer = try fixture.producer()
+        try producer.begin()
+        try producer.produce(topic: fixture.output, partition: 0, key: nil, value: [1])
+        let fault = #expect(throws: KafkaFault.self) { try producer.commit(timeoutMilliseconds: 30_000) }
+        #expect(fault?.isRecordFault == true && fault?.requiresAbort == true, "\(fault as Any)")
+        try producer.abort(timeoutMilliseconds: 30_000)
+    }
+
+    @Test func `a producer that was silent for too long is fenced, and its successor continues`() throws {
+        let fixture = try TransactionFixture("silent")
+        let producer = try fixture.producer([("transaction.timeout.ms", "1000")])
+        let (consumer, metadata) = try fixture.member()
+        try producer.begin()
+        try producer.produce(["late"], to: fixture.output)
+        try producer.flush(timeoutMilliseconds: 30_000)
+        // The broker looks for such transactions every second.
+        let reader = try fixture.topicReader()
+        try reader.start([PartitionOffset(partition: 0, offset: 0)])
+        #expect(try reader.records { reader.isDone([2]) } == [])
+        let fault = #expect(throws: KafkaFault.self) { try producer.send(1, fixture, metadata) }
+        #expect(fault?.isFatal == true && fault?.isFenced == true, "\(fault as Any)")
+        let next = try fixture.producer()
+        try next.begin()
+        try next.produce(["again"], to: fixture.output)
+        try next.send(1, fixture, metadata)
+        try next.commit(timeoutMilliseconds: 30_000)
+        #expect(try fixture.outputs() == ["again"])
+        #expect(try fixture.committed() == 1)
+        try consumer.close()
+    }
+
+    @Test(arguments: ["offsets", "commit", "abort", "flush", "initialise"])
+    func `no call exceeds its timeout by much when a broker stops answering, and no effect follows`(
+        call: String
+    ) throws {
+        let fixture = try TransactionFixture("stopped-\(call)")
+        let broker = try #require(RealClusterTrait.cluster)
+        let producer = try fixture.producer()
+        let (consumer, metadata) = try fixture.member()
+        try producer.begin()
+        try producer.produce(["a"], to: fixture.output)
+        try producer.flush(timeoutMilliseconds: 30_000)
+        if call == "flush" { try producer.produce(["b"], to: fixture.output) }
+        if call != "offsets" { try producer.send(1, fixture, metadata) }
+        try broker.pause()
+        defer { try? broker.resume() }
+        let fault = #expect(throws: KafkaFault.self) {
+            switch call {
+            case "offsets":
+                try producer.sendOffsets(
+                    [PartitionOffset(partition: 0, offset: 1)],
+                    topic: fixture.input,
+                    metadata,
+                    timeoutMilliseconds: 200
+                )
+            case "commit": try producer.commit(timeoutMilliseconds: 200)
+            case "abort": try producer.abort(timeoutMilliseconds: 200)
+            case "flush":
+                try producer.produce(["c"], to: fixture.output)
+                try producer.flush(timeoutMilliseconds: 200)
+            default:
+                let next = try TransactionalProducer(KafkaProperties(fixture.properties), transactionalID: "next")
+                try next.initTransactions(timeoutMilliseconds: 200)
+            }
+        }
+        try broker.resume()
+        #expect(fault.map { $0.isFatal || $0.isRetriable || $0.requiresAbort } == true)
+        // The outcome is open in the library's view; a successor settles it.
+        let next = try fixture.producer()
+        try next.begin()
+        try next.produce(["again"], to: fixture.output)
+        try next.send(2, fixture, metadata)
+        try next.commit(timeoutMilliseconds: 30_000)
+        let outputs = try fixture.outputs()
+        // The broker may have read the commit before it was paused, and then performs it.
+        #expect(outputs == ["again"] || (call == "commit" && outputs == ["a", "again"]))
+        #expect(try fixture.committed() == 2)
+        try consumer.close()
+    }
+}

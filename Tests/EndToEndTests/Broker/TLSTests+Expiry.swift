@@ -1,0 +1,82 @@
+import BrokerKit
+import ChaosKit
+import Foundation
+import Testing
+
+extension TLSTests {
+    /// How long the certificates live at first. On a busy machine they may expire before the workers have started: then
+    /// they live twice as long.
+    private static let lives: [TimeInterval] = [20, 40, 80, 160, 320]
+
+    /// Two workers at once, to save time: one whose broker's certificate expires, and one whose own does.
+    @Test func `certificates expire while workers run, and no request is lost or answered twice`() throws {
+        let fixture = try TLSFixture()
+        let (cluster, tls) = (fixture.cluster, fixture.tls)
+        let patient = try ProgramWorkplace("patient", topics: .workplace)
+        let outdated = try ProgramWorkplace("outdated", topics: .workplace)
+        try cluster.add(AccessRule.least("worker", outdated))
+        let short: [String: String] = [
+            "ssl.certificate.location": tls.authority.path("short.pem"),
+            "ssl.key.location": tls.authority.path("short.key"), "ssl.key.password": "",
+        ]
+        let patientDirectory = try fixture.configuration("expiry", .tls, patient)
+        let outdatedDirectory = try fixture.configuration("expiry", .mutual, outdated, short)
+        for workplace in [patient, outdated] { try workplace.publish(200, seed: 1) }
+        var (workers, expiry): ([ProgramProcess], Date) = ([], .now)
+        for life in Self.lives {
+            for worker in workers { worker.signal(SIGKILL) }
+            for worker in workers { _ = worker.waitForEnd() }
+            expiry = Date(timeIntervalSinceNow: life)
+            try tls.renew(seconds: life)
+            try tls.authority.issue("short", .client("/O=Example/CN=worker"), seconds: life)
+            try restart(cluster)
+            workers = try [start(patientDirectory, patient), start(outdatedDirectory, outdated)]
+            let haveAnswered = try zip([patient, outdated], workers).allSatisfy { place, worker in
+                try place.drains(seconds: Int(life)) { worker.isRunning }
+            }
+            if haveAnswered, Date.now < expiry { break }
+        }
+        try #require(Date.now < expiry, "the machine is too busy: no certificate outlives a start")
+        Thread.sleep(until: expiry.addingTimeInterval(1))
+        try answer(200, seed: 2, [patient, outdated], workers)
+
+        // From now on each connection begins with an expired certificate.
+        try restart(cluster)
+        for workplace in [patient, outdated] { try workplace.publish(200, seed: 3) }
+        #expect(workers[1].waitForEnd() == .exit(1), "\(workers[1].error)")
+        #expect(workers[1].lastLine.contains("refuses the client certificate"), "\(workers[1].error)")
+        #expect(workers[1].lastLine.contains("this worker ends to be started again"), "\(workers[1].error)")
+        #expect(workers[0].says("the broker's certificate is refused: it has expired"), "\(workers[0].error)")
+        #expect(workers[0].isRunning, "\(workers[0].error)")
+        let again = try start(outdatedDirectory, outdated)
+        #expect(again.waitForEnd() == .exit(1), "\(again.error)")
+        #expect(again.error.split(separator: "\n").count == 1, "one line: \(again.error)")
+
+        try tls.renew(seconds: 86_400)
+        try tls.authority.issue("short", .client("/O=Example/CN=worker"))
+        try restart(cluster)
+        let renewed = try start(outdatedDirectory, outdated)
+        try answer(0, seed: 4, [patient, outdated], [workers[0], renewed])
+        #expect(workers[0].says("a broker is connected again"), "\(workers[0].error)")
+        for worker in [workers[0], renewed] { try expectOrderlyEnd(worker) }
+        #expect(workers[1].keepsSecrets && again.keepsSecrets)
+        for workplace in [patient, outdated] {
+            let findings = try workplace.reckon()
+            #expect(findings.isClean, "\(findings.lines)")
+        }
+    }
+
+    private func answer(_ count: Int, seed: UInt64, _ places: [ProgramWorkplace], _ workers: [ProgramProcess]) throws {
+        if count > 0 { for place in places { try place.publish(count, seed: seed) } }
+        for (place, worker) in zip(places, workers) {
+            #expect(try place.drains { worker.isRunning }, "\(worker.error)")
+        }
+    }
+
+    private func restart(_ cluster: RealCluster) throws {
+        // The end of the last transactions is written: a broker that is alone may lose its markers.
+        Thread.sleep(forTimeInterval: 0.5)
+        try cluster.kill()
+        try cluster.start()
+    }
+}

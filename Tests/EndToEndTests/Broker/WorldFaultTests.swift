@@ -1,0 +1,104 @@
+import BrokerKit
+import ChaosKit
+import DeviceLab
+import Foundation
+import Kafka
+import Testing
+
+/// Faults from outside the worker: each ends in recovery or in one clear line, and no request is lost.
+@Suite(
+    .brokerTests,
+    .cluster(),
+    .serialized
+)
+struct WorldFaultTests {
+    @Test func `an output too large for the broker makes its own request a dead letter, and no other`() throws {
+        let workplace = try ProgramWorkplace("oversize", topics: .workplace) { options in
+            options.topics["results"] = [("max.message.bytes", "5000")]
+            // The broker refuses whole batches: small ones, so that the large record is alone in its own.
+            options.kafka = [("batch.size", "2000")]
+        }
+        try workplace.publish(200)
+        // Copied to every output.
+        let trace = KafkaHeader(name: Array("tracestate".utf8), value: [UInt8](repeating: 0x61, count: 6_000))
+        let producer = try Producer(workplace.properties)
+        try producer.produce(
+            topic: workplace.requests,
+            partition: 1,
+            key: nil,
+            value: Array(#"{"path": "v1/projects/1/apps/a:noSuchMethod", "body": {}}"#.utf8),
+            headers: [KafkaHeader(name: Array("request-id".utf8), value: Array("oversize".utf8)), trace]
+        )
+        try producer.flush(timeoutMilliseconds: 30_000)
+        try workplace.publish(200, seed: 2)
+        let worker = try workplace.start("run", "--instance", "one")
+        #expect(try workplace.drains(seconds: 90) { worker.isRunning }, "\(worker.error)")
+        worker.signal(SIGTERM)
+        #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
+        let findings = try workplace.reckon()
+        // The replay has no such limit, so this request differs there.
+        #expect(findings[.lost] == 0 && findings[.doubled] == 0 && findings[.outOfOrder] == 0)
+        #expect(findings[.verdictDiffers] == 1, "\(findings.lines.joined(separator: "\n"))")
+        #expect(findings.examples[.verdictDiffers]?.first?.contains("dead letter") ?? false)
+    }
+
+    @Test func `a worker killed at any instant loses and duplicates nothing`() throws {
+        let workplace = try ProgramWorkplace("killed", topics: .workplace) {
+            $0.members = #""batch": {"records": 200},"#
+        }
+        try workplace.publish(5_000)
+        var random = SeededRandom(seed: 4)
+        for kill in 1...10 {
+            let worker = try workplace.start("run", "--instance", "one")
+            // Some are killed while they start or restore, most of them in the middle of a batch.
+            if kill % 4 != 0 { #expect(try workplace.hasOutcomes(kill * 300, of: [worker]), "\(worker.error)") }
+            usleep(UInt32(random.next() % 150_000))
+            worker.signal(SIGKILL)
+            #expect(worker.waitForEnd() == .signal(SIGKILL))
+        }
+        try workplace.expectOrder(of: workplace.start("run", "--instance", "one"))
+    }
+
+    /// Several times: a lane at work during the exit must not find its libraries unloaded.
+    @Test func `an outage of the only broker is a line at its begin and one at its end, and costs nothing`() throws {
+        let cluster: RealCluster = try #require(RealClusterTrait.cluster)
+        let port = try BrokerPorts.freePort()
+        let workplace = try ProgramWorkplace("outage", topics: .workplace) {
+            $0.members = #""log": {"format": "json"}, "metrics": {"port": \#(port)},"#
+        }
+        try workplace.publish(500)
+        let worker = try workplace.start("run", "--instance", "one")
+        #expect(try workplace.hasOutcomes(500, of: [worker]), "\(worker.error)")
+        try cluster.kill(1)
+        #expect(worker.says(#""event":"broker.lost""#, seconds: 60), "\(worker.error)")
+        try cluster.start(1)
+        #expect(worker.says(#""event":"broker.back""#, seconds: 60), "\(worker.error)")
+        try workplace.publish(500, seed: 2)
+        try workplace.expectOrder(of: worker)
+        let lines = try worker.error.split(separator: "\n").map { line in
+            try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any], "\(line)")
+        }
+        for line in lines {
+            #expect(["time", "level", "event", "message"].allSatisfy { line[$0] is String }, "\(line)")
+            #expect(line["instance"] as? String == "one")
+        }
+        let events = lines.compactMap { $0["event"] as? String }
+        #expect(events.count { $0 == "broker.lost" } == 1 && events.count { $0 == "broker.back" } == 1, "\(events)")
+        #expect(events.last == "stopped")
+    }
+
+    @Test func `SIGTERM in the middle of the work shuts the worker down cleanly`() throws {
+        let workplace = try ProgramWorkplace("asked", topics: .workplace) {
+            $0.members = #""batch": {"records": 200},"#
+        }
+        try workplace.publish(6_000)
+        for round in 1...6 {
+            let worker = try workplace.start("run", "--instance", "one")
+            #expect(try workplace.hasOutcomes(round * 600, of: [worker]), "\(worker.error)")
+            worker.signal(SIGTERM)
+            #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
+        }
+        let findings = try workplace.reckon()
+        #expect(findings[.doubled] == 0 && findings[.outOfOrder] == 0, "\(findings.lines)")
+    }
+}

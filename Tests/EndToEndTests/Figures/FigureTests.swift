@@ -1,0 +1,77 @@
+import Broker
+import BrokerKit
+import ChaosKit
+import HTTP
+import HTTPClient
+import Kafka
+import KafkaKit
+import Log
+import Pipeline
+import Settings
+import TestKit
+import Testing
+
+/// How long something takes at most. The landing's tests show that it ends, these that it ends in time.
+@Suite("Figures of an idle machine", .serialized)
+struct FigureTests {
+    /// Kafka's protocol number, and an error after which the library asks again in half a second.
+    private static let (endTransaction, coordinatorLoading): (Int16, Int32) = (26, 14)
+
+    private static func expect(within limit: Duration, _ work: () throws -> Void) rethrows {
+        let stopwatch = Stopwatch()
+        try work()
+        let elapsed = stopwatch.elapsed
+        #expect(Deadline.isWithin(limit, elapsed), "\(elapsed)")
+    }
+
+    @Test func `a log whose commit stays unanswered is closed within 20 s`() throws {
+        try withMockTopics { cluster, settings in
+            #expect(try LogDriver.publish(5, to: "requests", settings.properties).isComplete)
+            let driver = try LogDriver(.exactlyOnce, settings)
+            let batch = try driver.records(5)
+            let answers = Array(repeating: Self.coordinatorLoading, count: 100_000)
+            cluster.failRequests(Self.endTransaction, with: answers)
+            let unit = try #require(driver.log.roles.detached)
+            try unit.start([batch.outputs(.results), batch.outputs(.ledger)], batch.positions, of: batch.generation) {}
+            try Self.expect(within: .seconds(20)) { try driver.log.close() }
+        }
+    }
+
+    @Test(arguments: [
+        "", "GET /a HTTP/1.1\r\nHost: h\r\nA: ", "PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 60000\r\n\r\n",
+    ])
+    func `a request that drips in is cut within 3 s after its limit`(start: String) throws {
+        var limits = HTTPExchangeLimits()
+        limits.requestSeconds = 1
+        let server = try HTTPExchangeServer(address: "127.0.0.1", port: 0, limits: limits) { _, responder in
+            responder.answer(HTTPReply(status: 200, body: []))
+        }
+        let client = try #require(RawClient(server.port))
+        client.write(start)
+        Self.expect(within: .seconds(4)) {
+            let isCut = eventually {
+                pause(milliseconds: 50)
+                return client.write("a")
+            } until: {
+                !$0
+            }
+            #expect(isCut)
+        }
+    }
+
+    @Test func `a call without an answer ends within 5 s after its limit`() throws {
+        let server = try HTTPExchangeServer(address: "127.0.0.1", port: 0, limits: HTTPExchangeLimits()) {
+            _,
+            responder in
+            later(milliseconds: 30_000) { responder.answer(HTTPReply(status: 200, body: [])) }
+        }
+        var options = ClientOptions()
+        options.totalMilliseconds = 300
+        let client = try HTTPClient(options)
+        client.enqueue(ClientCall(tag: 1, method: .get, url: "http://127.0.0.1:\(server.port)/a"))
+        Self.expect(within: .milliseconds(5_300)) {
+            let hasEnded = eventually({ client.poll(milliseconds: 50).count }, until: { $0 > 0 })
+            #expect(hasEnded)
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import BrokerKit
+import Foundation
+import TestKit
+import Testing
+
+@testable import Worker
+
+/// Clients that take all they can get, beside stock clients.
+extension GatewayProgramTests {
+    private static let megabyte = [UInt8](repeating: 0x61, count: 1 << 20)
+    private static let others = 2_000
+    private static let ping = "GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n"
+
+    @Test func `ten thousand idle connections and headers of a megabyte cost little, and stock clients are served`()
+        throws
+    {
+        let site = try GatewaySite("gatewaycrowd")
+        try Self.serve(site, "before", seed: 1)
+        let before = try site.gateway.residentMegabytes
+        // Some are left for other suites beside this one.
+        let places = OpenFiles.raise(for: 10_000 + Self.others) - Self.others
+        var idle: [RawClient] = []
+        for _ in 0..<places {
+            let client = try #require(RawClient(UInt16(site.port)))
+            client.write(Self.ping)
+            #expect(client.readAnswer()?.status == "200")
+            idle.append(client)
+        }
+        try Self.serve(site, "beside \(places) idle connections", seed: 2)
+        let crowded = try site.gateway.residentMegabytes
+        // 200 of them at once, each with a header that does not end within a megabyte.
+        for _ in 0..<200 {
+            let client = try #require(RawClient(UInt16(site.port)))
+            client.write("GET /healthz HTTP/1.1\r\nHost: h\r\nA: ")
+            client.write(Self.megabyte)
+            idle.append(client)
+        }
+        try Self.serve(site, "beside headers of a megabyte", seed: 3)
+        let burdened = try site.gateway.residentMegabytes
+        let figures = "\(before) MB, with \(places) idle connections \(crowded), with long headers \(burdened)"
+        print("the gateway's resident memory: \(figures)")
+        #expect(crowded - before < 20 + places / 25 && burdened - crowded < 30, "\(figures)")
+        // The youngest that are idle have stayed.
+        let last = idle[places - 1]
+        last.write(Self.ping)
+        #expect(last.readAnswer()?.status == "200")
+        idle = []
+        site.gateway.signal(SIGTERM)
+        #expect(site.gateway.waitForEnd(seconds: 30) == .exit(0), "\(site.gateway.error)")
+    }
+
+    private static func serve(_ site: GatewaySite, _ place: String, seed: Int) throws {
+        let clients = try site.clients(devices: 10, records: 100, seed: seed)
+        #expect(clients.waitForEnd(seconds: 60) == .exit(0), "\(place): \(clients.output) \(clients.error)")
+        #expect(clients.output.contains("answers: 100 with 200"), "\(place): \(clients.output)")
+        #expect(clients.output.contains(" 0 answers of another call"), "\(place): \(clients.output)")
+    }
+}
+
+extension ProgramProcess {
+    fileprivate var residentMegabytes: Int {
+        get throws {
+            let status = try String(contentsOfFile: "/proc/\(processID)/status", encoding: .utf8)
+            let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") } ?? ""
+            return (Int(line.filter(\.isNumber)) ?? 0) / 1024
+        }
+    }
+}

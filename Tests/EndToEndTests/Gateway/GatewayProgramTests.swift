@@ -1,0 +1,108 @@
+import BrokerKit
+import Foundation
+import JSON
+import Kafka
+import TestKit
+import Testing
+
+/// The gateway as a process, before a worker and a real broker, with stock clients over HTTP.
+@Suite(
+    "The gateway on a real broker",
+    .brokerTests,
+    .cluster(),
+    .serialized
+)
+struct GatewayProgramTests {
+    @Test(arguments: [false, true])
+    func `stock clients get artifacts, tokens and verdicts of their own`(hasReplies: Bool) throws {
+        let name = hasReplies ? "gatewayreplies" : "gateway"
+        let site = try GatewaySite(name, topics: hasReplies ? #""replies": "\#(name).replies", "# : "")
+        let clients = try site.clients(devices: 20, records: 400)
+        let end = try #require(clients.waitForEnd(seconds: 120), "\(clients.error)")
+        #expect(end == .exit(0), "\(clients.output) \(clients.error)")
+        #expect(clients.output.contains("answers: 400 with 200"), "\(clients.output)")
+        #expect(clients.output.contains(" 0 answers of another call"), "\(clients.output)")
+        // Challenges are made by the gateway: they are on no topic.
+        let paths = try site.workplace.records(of: site.workplace.requests).compactMap { record in
+            try? JSONDocument(parsing: record.value ?? []).root["path"]?.string
+        }
+        #expect(!paths.isEmpty && !paths.contains { $0.hasSuffix("generateAppAttestChallenge") })
+        site.gateway.signal(SIGTERM)
+        #expect(site.gateway.waitForEnd(seconds: 30) == .exit(0), "\(site.gateway.error)")
+        #expect(site.gateway.error.contains("0 of them too late"), "\(site.gateway.error)")
+    }
+
+    @Test func `a gateway that starts a moment before its topics are there serves; without them it ends and says why`()
+        throws
+    {
+        let port = try Int(BrokerPorts.freePort())
+        let workplace = try ProgramWorkplace("gatewayearly", topics: .nobody) {
+            $0.members = #""gateway": {"port": \#(port)},"#
+        }
+        let without = try workplace.start("gateway", "--instance", "g0")
+        #expect(without.waitForEnd(seconds: 30) == .exit(1))
+        #expect(without.error.contains("no such topic: gatewayearly.requests;"), "\(without.error)")
+        // Beside each other, as at a first deployment.
+        let create = try workplace.start("create-topics", "--partitions", "3", "--replication", "1")
+        let gateway = try workplace.start("gateway", "--instance", "g1")
+        #expect(create.waitForEnd() == .exit(0), "\(create.error)")
+        #expect(gateway.says("serves 127.0.0.1, port \(port): 3 partitions"), "\(gateway.error)")
+        gateway.signal(SIGTERM)
+        #expect(gateway.waitForEnd(seconds: 30) == .exit(0), "\(gateway.error)")
+    }
+
+    @Test(.enabled(if: PythonLab.python != nil, Comment(rawValue: PythonLab.whyMissing)))
+    func `firebase_admin verifies and uses a token up: false, then true`() throws {
+        let site = try GatewaySite("gatewayadmin")
+        let clients = try site.clients(devices: 2, records: 6)
+        #expect(clients.waitForEnd(seconds: 60) == .exit(0), "\(clients.error)")
+        // A session token, which no backend has used up.
+        let answers = try site.workplace.records(of: site.workplace.topic("tokens")).compactMap { record in
+            try? JSONDocument(parsing: record.value ?? []).root["appCheckToken"]?["token"]?.string
+        }
+        let token = try #require(answers.first)
+        let script = URL(filePath: PythonLab.script).deletingLastPathComponent().appending(path: "consume_token.py")
+        func uses(_ secret: String, _ count: Int) throws -> String {
+            let file = site.workplace.folder + "/token"
+            try Data(token.utf8).write(to: URL(filePath: file))
+            let run = PythonLab.run([
+                "sh", "-c", #""$0" "$1" "$2" lab-project "$3" "$4" < "$5""#, try #require(PythonLab.python),
+                script.path(), site.url, secret, String(count), file,
+            ])
+            try #require(run.code == 0, "\(run.error)")
+            return String(decoding: run.output, as: UTF8.self)
+        }
+        #expect(try uses(GatewaySite.secret, 2) == "False\nTrue\n")
+        #expect(try uses(GatewaySite.secret, 1) == "True\n")
+        let refused = try uses("another secret", 1)
+        #expect(refused.hasPrefix("UnauthenticatedError"), "\(refused)")
+    }
+
+    @Test func `a gateway that is killed loses no client: all end with one key and their own tokens`() throws {
+        var site = try GatewaySite("gatewaykilled")
+        let clients = try site.clients(devices: 30, records: 1_500)
+        for _ in 0..<3 {
+            sleep(2)
+            site.gateway.signal(SIGKILL)
+            _ = site.gateway.waitForEnd(seconds: 10)
+            site.gateway = try site.workplace.start("gateway", "--instance", "g1")
+            try #require(site.gateway.says("serves 127.0.0.1", seconds: 60), "\(site.gateway.error)")
+        }
+        let end = try #require(clients.waitForEnd(seconds: 240), "\(clients.error)")
+        #expect(end == .exit(0), "\(clients.output) \(clients.error)")
+        #expect(clients.output.contains(" 0 answers of another call"), "\(clients.output)")
+        site.worker.signal(SIGTERM)
+        #expect(site.worker.waitForEnd(seconds: 30) == .exit(0))
+        // Every accepted assertion moved its key's counter on.
+        var counters: [String: Int64] = [:]
+        for record in try site.workplace.records(of: site.workplace.topic("results")) {
+            let root = try JSONDocument(parsing: record.value ?? []).root
+            guard root["verdict"]?.string == "accepted", root["duplicate"] == nil, let key = root["keyId"]?.string,
+                let counter = root["evidence"]?["counter"]?.integer, counter > 0
+            else { continue }
+            #expect(counter > counters[key] ?? 0, "\(key)")
+            counters[key] = counter
+        }
+        #expect(counters.count >= 30)
+    }
+}

@@ -1,0 +1,126 @@
+import BrokerKit
+import ChaosKit
+import Foundation
+import JSON
+import Kafka
+import TestKit
+import Testing
+
+/// The proxies of the Gateway page, with its own blocks, before a gateway.
+@Suite(
+    "Proxies before the gateway",
+    .brokerTests,
+    .cluster(),
+    .serialized
+)
+struct GatewayProxyTests {
+    private static func program(_ name: String) -> URL? {
+        ["/usr/sbin/", "/usr/bin/"].map { URL(filePath: $0 + name) }
+            .first { FileManager.default.isExecutableFile(atPath: $0.path()) }
+    }
+
+    private static let nginx = program("nginx")
+    private static let haproxy = program("haproxy")
+
+    /// The page's blocks in a language, in their order.
+    private static func blocks(_ language: String) throws -> [String] {
+        let root = (0..<4).reduce(URL(filePath: #filePath)) { path, _ in path.deletingLastPathComponent() }
+        let page = root.appending(path: "Sources/attest-worker/Documentation.docc/Gateway.md")
+        let text = try String(contentsOf: page, encoding: .utf8)
+        return text.components(separatedBy: "```\(language)\n").dropFirst().compactMap {
+            $0.components(separatedBy: "\n```").first
+        }
+    }
+
+    /// A call by curl: its status, its headers and its body.
+    private static func curl(_ arguments: String...) -> (status: Int, text: String) {
+        let run = PythonLab.run(["curl", "-s", "-i", "--path-as-is", "--max-time", "40"] + arguments)
+        let text = String(decoding: run.output, as: UTF8.self)
+        let words = text.split(separator: "\r\n", maxSplits: 1).first?.split(separator: " ") ?? []
+        return (words.count > 1 ? Int(words[1]) ?? 0 : 0, text)
+    }
+
+    /// Challenge, exchange and identity through a proxy.
+    private func check(_ site: GatewaySite, _ proxy: ProgramProcess, at url: String) throws {
+        let path = "/v1/projects/lab-project/apps/1%3A123456789012%3Aios%3A0123456789abcdef:generateAppAttestChallenge"
+        #expect(
+            Deadline.wait(20) { Self.curl("-X", "POST", url + path + "?key=abc").status == 200 },
+            "\(proxy.output) \(proxy.error)"
+        )
+        let clients = try site.clients(devices: 5, records: 60, via: url)
+        #expect(clients.waitForEnd(seconds: 90) == .exit(0), "\(clients.output) \(clients.error)")
+        #expect(clients.output.contains("0 answers of another call"), "\(clients.output)")
+        // What a client says of its own id is overwritten.
+        let body = #"{"app_check_token":"e30.eyJqdGkiOiJ4In0.e30"}"#
+        let answer = Self.curl(
+            "-H",
+            "X-Request-Id: mine",
+            "-H",
+            "Authorization: Bearer \(GatewaySite.secret)",
+            "-H",
+            "Content-Type: application/json",
+            "-d",
+            body,
+            url + "/v1beta/projects/lab-project:verifyAppCheckToken"
+        )
+        #expect(answer.status == 403, "\(answer.text)")
+        let ids = try site.workplace.records(of: site.workplace.requests).compactMap { record in
+            record.headers.last { $0.name.elementsEqual("request-id".utf8) }?.value
+        }
+        #expect(ids.count >= 20 && Set(ids).count == ids.count)
+        #expect(!ids.contains { $0.elementsEqual("mine".utf8) })
+        // The proxy's own: an UUID, or 32 hexadecimal digits.
+        #expect(ids.allSatisfy { $0.count == 36 || $0.count == 32 })
+        #expect(ids.allSatisfy { id in id.allSatisfy { "0123456789abcdef-".utf8.contains($0) } })
+    }
+
+    @Test(.enabled(if: nginx != nil, "nginx is not installed"))
+    func `nginx with the page's blocks serves stock clients, and guards a backend`() throws {
+        let site = try GatewaySite("gatewaynginx", members: #""trustedProxies": ["127.0.0.1"], "#)
+        let blocks = try Self.blocks("nginx")
+        try #require(blocks.count == 2)
+        let (front, guarded, backend) = try (
+            Int(BrokerPorts.freePort()), Int(BrokerPorts.freePort()), Int(BrokerPorts.freePort())
+        )
+        let servers = blocks.joined(separator: "\n").replacing("127.0.0.1:8080", with: "127.0.0.1:\(site.port)")
+            .replacing("listen 8443", with: "listen 127.0.0.1:\(front)")
+            .replacing("listen 8445", with: "listen 127.0.0.1:\(guarded)")
+            .replacing("127.0.0.1:9000", with: "127.0.0.1:\(backend)")
+        let folder = site.workplace.folder
+        let places = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map { "\($0)_temp_path \(folder)/\($0);" }
+        let own = """
+            daemon off; master_process off; error_log stderr; pid \(folder)/nginx.pid; events {}
+            http { access_log off; \(places.joined(separator: " "))
+            server { listen 127.0.0.1:\(backend); location / { return 200 "the backend"; } }
+            \(servers) }
+            """
+        try Data(own.utf8).write(to: URL(filePath: folder + "/nginx.conf"))
+        let nginx = try ProgramProcess(["-c", folder + "/nginx.conf", "-p", folder], in: folder, program: Self.nginx)
+        defer { nginx.signal(SIGTERM) }
+        try check(site, nginx, at: "http://127.0.0.1:\(front)")
+        let token = try #require(
+            try site.workplace.records(of: site.workplace.topic("tokens")).lazy.compactMap { record in
+                try? JSONDocument(parsing: record.value ?? []).root["appCheckToken"]?["token"]?.string
+            }.first
+        )
+        let page = "http://127.0.0.1:\(guarded)/anything"
+        #expect(Self.curl(page).status == 401)
+        #expect(Self.curl("-H", "X-Firebase-AppCheck: \(token.dropLast(8))AAAAAAAA", page).status == 401)
+        let answer = Self.curl("-H", "X-Firebase-AppCheck: \(token)", page)
+        #expect(answer.status == 200 && answer.text.hasSuffix("the backend"), "\(answer.text)")
+    }
+
+    @Test(.enabled(if: haproxy != nil, "haproxy is not installed"))
+    func `HAProxy with the page's block serves stock clients`() throws {
+        let site = try GatewaySite("gatewayhaproxy", members: #""trustedProxies": ["127.0.0.1"], "#)
+        let block = try #require(try Self.blocks("haproxy").first)
+        let front = try Int(BrokerPorts.freePort())
+        let own = block.replacing("127.0.0.1:8080", with: "127.0.0.1:\(site.port)")
+            .replacing("127.0.0.1:8444", with: "127.0.0.1:\(front)")
+        let file = site.workplace.folder + "/haproxy.cfg"
+        try Data((own + "\n").utf8).write(to: URL(filePath: file))
+        let haproxy = try ProgramProcess(["-db", "-f", file], in: site.workplace.folder, program: Self.haproxy)
+        defer { haproxy.signal(SIGTERM) }
+        try check(site, haproxy, at: "http://127.0.0.1:\(front)")
+    }
+}

@@ -1,0 +1,144 @@
+import Broker
+import BrokerKit
+import ChaosKit
+import Kafka
+import KafkaKit
+import Log
+import Pipeline
+import Settings
+import Testing
+
+/// KAFKA-17754: the network holds one request of a transaction, the library repeats it inside a call that succeeds, and
+/// the held one arrives in the middle of the next transaction.
+@Suite(
+    .brokerTests,
+    .cluster(.behindNetwork),
+    .serialized
+)
+struct LateFrameTests {
+    enum Late: CaseIterable, Sendable {
+        /// Makes the next transaction's records so far visible, without its offsets.
+        case commit
+        /// Drops it, and the following records pass.
+        case abort
+        /// Moves the group back.
+        case offsets
+
+        var deed: NetworkDeed {
+            var deed =
+                self == .offsets
+                ? NetworkDeed(.hold(.behindNext(.transactionOffsetCommit)), .transactionOffsetCommit)
+                : NetworkDeed(.hold(.behindNext(.produce)), .endTransaction)
+            if self != .offsets { deed.isCommit = self == .commit }
+            return deed
+        }
+    }
+
+    private static let (requests, before) = (30, 10)
+
+    /// The readers' view after one late frame.
+    private struct Outcome: Equatable {
+        var (results, different): (Int, Int)
+        var committed: Int64?
+    }
+
+    private static let exactlyOnce = Outcome(results: requests, different: requests, committed: Int64(requests))
+
+    private func play(
+        _ late: Late,
+        _ prefix: String,
+        _ change: (inout BrokerSettings) -> Void = { _ in }
+    ) throws -> (outcome: Outcome, frame: HeldFrame) {
+        let cluster: RealCluster = try #require(RealClusterTrait.cluster)
+        let network = try #require(cluster.network)
+        let fixture = try RealFixture(prefix, servers: network.bootstrapServers)
+        _ = try fixture.create()
+        try publish(fixture)
+        var settings = fixture.settings("one")
+        // All of a batch in one request, so that the late frame follows all of it.
+        settings.properties.append(("linger.ms", "100"))
+        // The library takes a moment to repeat the request; an abort that times out gets a new producer anyway.
+        settings.abortMilliseconds = 20_000
+        change(&settings)
+        let driver = try LogDriver(.exactlyOnce, settings)
+        let all = try driver.records(Self.requests)
+        let first = all.filter { $0.offset < Self.before }
+        let rest = all.filter { $0.offset >= Self.before }
+        var deed = late.deed
+        deed.transactionalID = "\(prefix)-one"
+        let number = network.plan(deed)
+        if late == .abort { try drop(first, driver) } else { try driver.commit(first, first.outputs(.results)) }
+        #expect(network.wait { $0.done.contains(number) }, "one request was held")
+        switch late {
+        case .commit:
+            // This unit is never committed, like that of a worker that dies.
+            try driver.log.unit.begin()
+            try driver.log.unit.append(rest.outputs(.results))
+            #expect(network.wait { $0.delivered.contains { $0.deed == number } }, "it arrived late")
+            try finish(driver, fixture)
+        case .abort:
+            // Where the late frame hits, this goes through and is lost.
+            let again = try driver.records(Self.requests)
+            do { try driver.commit(again, again.outputs(.results)) } catch let fault as KafkaFault
+                where fault.isRecoverable
+            { try finish(driver, fixture) }
+        case .offsets:
+            try driver.commit(rest, rest.outputs(.results))
+        }
+        try driver.log.close()
+        let values = try fixture.values(of: .results)
+        let outcome = Outcome(
+            results: values.count,
+            different: Set(values).count,
+            committed: try fixture.committed().first ?? nil
+        )
+        return (outcome, try #require(network.news.held.first { $0.deed == number }))
+    }
+
+    private func publish(_ fixture: RealFixture) throws {
+        let producer = try Producer(KafkaProperties(fixture.properties))
+        for number in 0..<Self.requests {
+            let text = bytes("request \(number)")
+            try producer.produce(topic: fixture.names.requests, partition: 0, key: text, value: text)
+        }
+        try producer.flush(timeoutMilliseconds: 30_000)
+    }
+
+    /// Writes a unit's outputs, then aborts it in order.
+    private func drop(_ batch: LogBatch, _ driver: LogDriver) throws {
+        try driver.log.unit.begin()
+        try driver.log.unit.append(batch.outputs(.results))
+        try driver.abort()
+    }
+
+    /// Commits the requests that the group has not committed yet.
+    private func finish(_ driver: LogDriver, _ fixture: RealFixture) throws {
+        for _ in 0..<3 {
+            let left = Self.requests - Int(try fixture.committed().first.flatMap(\.self) ?? 0)
+            guard left > 0 else { return }
+            try driver.abort()
+            let batch = try driver.records(left)
+            do { return try driver.commit(batch, batch.outputs(.results)) } catch let fault as KafkaFault
+                where fault.isRecoverable
+            { continue }
+        }
+    }
+
+    @Test(arguments: Late.allCases)
+    func `a late frame of a repeated transaction has no effect`(late: Late) throws {
+        let (outcome, frame) = try play(late, "late-\(late)")
+        #expect(outcome == Self.exactlyOnce)
+        #expect(frame.metLaterTransaction && frame.answer != nil, "\(frame)")
+        // INVALID_PRODUCER_EPOCH
+        if late != .offsets { #expect(frame.errorCode == 47) }
+    }
+
+    #if DEBUG
+        @Test(arguments: Late.allCases)
+        func `a producer that is kept after a repeat loses, duplicates or goes back`(late: Late) throws {
+            let (outcome, frame) = try play(late, "kept-\(late)") { $0.sabotage = .producerKeptAfterRepeat }
+            #expect(frame.metLaterTransaction)
+            #expect(outcome != Self.exactlyOnce, "\(frame)")
+        }
+    #endif
+}

@@ -1,0 +1,97 @@
+import Broker
+import BrokerKit
+import ChaosKit
+import Foundation
+import Kafka
+import Testing
+
+/// A worker whose calls the broker does not answer, and another one that joins. `STUCK_SECONDS=180` watches threads and
+/// descriptors that long, and tries every call.
+@Suite(
+    .brokerTests,
+    .cluster(.behindNetwork),
+    .serialized
+)
+struct StuckMemberTests {
+    private static let watched = ProcessInfo.processInfo.environment["STUCK_SECONDS"].flatMap { Int($0) }
+
+    /// A client has 4 threads and 8 descriptors, and two of them may overlap: more is a pile.
+    private static let ofClients = 12
+
+    private static let callsAtStart: [APIKey] = [.offsetFetch, .initProducerID, .listOffsets]
+
+    static let calls: [APIKey] =
+        watched == nil ? [.endTransaction, .offsetFetch] : [.produce] + APIKey.transactional + callsAtStart
+
+    /// The most threads and descriptors that a process has in a time: clients come and go meanwhile.
+    private struct Load: CustomStringConvertible {
+        private(set) var (threads, descriptors) = (0, 0)
+
+        init(_ process: ProgramProcess, seconds: Int) throws {
+            func count(_ folder: String) throws -> Int {
+                try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process.processID)/\(folder)").count
+            }
+            for _ in 0..<(seconds * 2) {
+                (threads, descriptors) = (max(threads, try count("task")), max(descriptors, try count("fd")))
+                Thread.sleep(forTimeInterval: 0.5)
+            }
+        }
+
+        var description: String { "\(threads) threads, \(descriptors) descriptors" }
+    }
+
+    private func workplace(_ call: APIKey) throws -> (ProgramWorkplace, NetworkProxy, direct: String) {
+        let cluster: RealCluster = try #require(RealClusterTrait.cluster)
+        let network = try #require(cluster.network)
+        var options = ProgramWorkplace.Options()
+        options.prefix = "stuck-\(call.rawValue)"
+        options.kafka = [("bootstrap.servers", network.bootstrapServers)]
+        let workplace = try ProgramWorkplace(servers: cluster.bootstrapServers, options)
+        let direct = workplace.folder + "/direct"
+        try FileManager.default.copyItem(atPath: workplace.config, toPath: direct)
+        let kafka = try String(contentsOfFile: direct + "/kafka.properties", encoding: .utf8)
+            .replacingOccurrences(of: network.bootstrapServers, with: cluster.bootstrapServers)
+        try Data(kafka.utf8).write(to: URL(filePath: direct + "/kafka.properties"))
+        return (workplace, network, direct)
+    }
+
+    @Test(arguments: calls)
+    func `a worker stuck in a call gives a joining one its share within 15 s, and nothing piles up in it`(
+        call: APIKey
+    ) throws {
+        let (workplace, network, direct) = try workplace(call)
+        func swallow() -> [Int] { (0..<2_000).map { _ in network.plan(NetworkDeed(.swallow, call)) } }
+        // Some calls are made by a worker that takes partitions over, the others by one that answers requests.
+        let early = Self.callsAtStart.contains(call) ? swallow() : []
+        let stuck = try workplace.start("run", "--instance", "one")
+        try workplace.publish(60)
+        if early.isEmpty { #expect(try workplace.drains { stuck.isRunning }) }
+        let deeds = early.isEmpty ? swallow() : early
+        try workplace.publish(60, seed: 2)
+        if let watched = Self.watched {
+            let first = try Load(stuck, seconds: watched / 3)
+            Thread.sleep(forTimeInterval: Double(watched) / 3)
+            let last = try Load(stuck, seconds: watched / 3)
+            print("\(call): \(first), later \(last)")
+            #expect(
+                last.threads <= first.threads + Self.ofClients && last.descriptors <= first.descriptors + Self.ofClients
+            )
+        } else {
+            Thread.sleep(forTimeInterval: 3)
+        }
+        let watch = workplace.drainWatch()
+        #expect(try watch.drained().count < 3, "the worker is not stuck")
+        let begin = ContinuousClock.now
+        let joining = try ProgramProcess(["run", "--config", direct, "--instance", "two"], in: workplace.folder)
+        let isShared = try Deadline.wait(15) { try watch.drained().count >= 3 }
+        print("\(call): the joining worker's partitions are answered after \(ContinuousClock.now - begin)")
+        #expect(isShared, "\(watch.obstacle)\n\(stuck.error)\n\(joining.error)")
+        for deed in deeds { network.forget(deed) }
+        #expect(try workplace.drains { stuck.isRunning && joining.isRunning }, "\(stuck.error)")
+        stuck.signal(SIGTERM)
+        joining.signal(SIGTERM)
+        #expect(stuck.waitForEnd() == .exit(0) && joining.waitForEnd() == .exit(0))
+        let findings = try workplace.reckon()
+        #expect(findings.isClean, "\(findings.lines)")
+    }
+}

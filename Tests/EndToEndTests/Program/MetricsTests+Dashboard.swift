@@ -1,0 +1,120 @@
+import BrokerKit
+import ChaosKit
+import Foundation
+import Testing
+
+/// A Prometheus server that scrapes each second.
+private final class Prometheus {
+    static let isInstalled = ["/usr/bin", "/usr/local/bin"].contains {
+        FileManager.default.isExecutableFile(atPath: $0 + "/prometheus")
+    }
+
+    let address: String
+    private let process = Process()
+
+    init(scraping ports: [Int], on own: Int, in folder: String) throws {
+        address = "http://127.0.0.1:\(own)"
+        let targets = ports.map { #""127.0.0.1:\#($0)""# }.joined(separator: ", ")
+        let configuration = """
+            global: {scrape_interval: 1s, evaluation_interval: 1s}
+            rule_files: ["\(Self.observability)/rules.yml"]
+            scrape_configs: [{job_name: attest-worker, static_configs: [{targets: [\(targets)]}]}]
+            """
+        try Data(configuration.utf8).write(to: URL(filePath: folder + "/prometheus.yml"))
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = [
+            "prometheus", "--config.file=\(folder)/prometheus.yml", "--storage.tsdb.path=\(folder)/prometheus",
+            "--web.listen-address=127.0.0.1:\(own)", "--log.level=error",
+        ]
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+    }
+
+    deinit {
+        process.terminate()
+        process.waitUntilExit()
+    }
+
+    static var observability: String {
+        let root = (0..<4).reduce(URL(filePath: #filePath)) { path, _ in path.deletingLastPathComponent() }
+        return root.appending(path: "Config/observability").path()
+    }
+
+    /// Tries every query of the dashboard.
+    ///
+    /// - Returns: its exit code, and each query with the number of its series.
+    func queries(_ folder: String) throws -> (code: Int32, queries: [(text: String, series: Int)]) {
+        let (run, output) = (Process(), Pipe())
+        run.executableURL = URL(filePath: "/usr/bin/env")
+        run.arguments = [
+            "python3", Self.observability + "/draw-dashboard.py", "--prometheus", address, "--output",
+            folder + "/dashboard.html", "--last", "1m", "--scrape-interval", "1", "--list",
+        ]
+        run.standardOutput = output
+        try run.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        run.waitUntilExit()
+        let queries = text.split(separator: "\n").compactMap { line -> (String, Int)? in
+            let parts = line.split(separator: "\t", maxSplits: 2)
+            guard parts.count == 3, let series = Int(parts[0]) else { return nil }
+            return (String(parts[2]), series)
+        }
+        return (run.terminationStatus, queries)
+    }
+}
+
+extension MetricsTests {
+    /// What does not happen under this load: series that come with an event, and one that needs two minutes.
+    private static let silent = [
+        "attest_aborts_total", "attest_rebalances_total", "attest_partitions_quarantined", "attest_broker_errors_total",
+        "attest_records_lost_total", "attest_engine_disagreements_total", "attest_rollout_decisions_total",
+        "attest_restored_keys_total", "attest_outdated_clients_total", "attest_stage_seconds_total",
+    ]
+
+    @Test(
+        .enabled(if: Prometheus.isInstalled, "prometheus is not installed: Debian's package has that name")
+    )
+    func `a real Prometheus answers every query of the dashboard from a worker and a gateway under load`() throws {
+        let ports = try (0..<3).map { _ in try Int(BrokerPorts.freePort()) }
+        let workplace = try Self.workplace("dashboard", port: ports[0])
+        let prometheus = try Prometheus(scraping: Array(ports[0...1]), on: ports[2], in: workplace.folder)
+        let gateway = try MeasuredGateway(beside: workplace, metrics: ports[1])
+        #expect(try gateway.late() == "504")
+        let worker = try workplace.start("run", "--instance", "one")
+        let verbs = [
+            "--verbs",
+            "generateAppAttestChallenge,exchangeAppAttestAttestation,exchangeAppAttestAssertion,verifyAppCheckToken",
+        ]
+        // Load over more scrapes than a rate needs.
+        for seed in 1...8 as ClosedRange<UInt64> {
+            try workplace.publish(300, seed: seed)
+            try workplace.done(
+                "simulate",
+                ["--devices", "10", "--records", "60", "--seed", "\(seed)", "--publish"] + verbs
+            )
+            #expect(try gateway.load(seed: seed) == "404 400", "\(gateway.process.error)")
+            #expect(try workplace.drains(seconds: 60) { worker.isRunning }, "\(worker.error)")
+            Thread.sleep(forTimeInterval: 1)
+        }
+        var answer: (code: Int32, queries: [(text: String, series: Int)]) = (1, [])
+        func unanswered() -> [String] {
+            answer.queries.filter { query in query.series == 0 && !Self.silent.contains { query.text.contains($0) } }
+                .map(\.text)
+        }
+        #expect(
+            try Deadline.wait(20) {
+                answer = try prometheus.queries(workplace.folder)
+                return answer.code == 0 && unanswered().isEmpty
+            },
+            "\(unanswered())"
+        )
+        #expect(answer.queries.count > 60)
+        let page = try Data(contentsOf: URL(filePath: workplace.folder + "/dashboard.html"))
+        #expect(page.count > 20_000)
+        gateway.process.signal(SIGTERM)
+        #expect(gateway.process.waitForEnd(seconds: 30) == .exit(0), "\(gateway.process.error)")
+        worker.signal(SIGTERM)
+        #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
+    }
+}

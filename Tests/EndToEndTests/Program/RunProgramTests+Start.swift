@@ -1,0 +1,113 @@
+import BrokerKit
+import ChaosKit
+import Foundation
+import Kafka
+import Pipeline
+import Testing
+
+extension RunProgramTests {
+    @Test func `a run waits for its broker, logs that once, and works when the broker is up`() throws {
+        let workplace = try ProgramWorkplace("patient")
+        let broker = try #require(RealClusterTrait.cluster)
+        try workplace.simulate(devices: 5, records: 50)
+        try broker.kill()
+        let worker: ProgramProcess
+        do {
+            defer { try? broker.start() }
+            worker = try workplace.start("run")
+            #expect(worker.says("waiting for the broker"))
+            let check = try workplace.start("run", "--check")
+            #expect(check.waitForEnd() == .exit(1))
+            #expect(check.saysOneLine("attest-worker: cannot query the broker: "), "\(check.error)")
+        }
+        #expect(try workplace.hasOutcomes(50, of: [worker]), "\(worker.error) \(worker.output)")
+        worker.signal(SIGINT)
+        #expect(worker.waitForEnd() == .exit(0))
+        #expect(worker.error.components(separatedBy: "waiting for the broker").count == 2, "\(worker.error)")
+        #expect(try Outcomes(of: workplace).counts == ["accepted": 50])
+    }
+
+    @Test(arguments: [3, 5])
+    func `a worker whose broker goes silent amid its start waits for it`(questions: Int) throws {
+        let network = try #require(RealClusterTrait.cluster?.network)
+        let workplace = try ProgramWorkplace("silent-\(questions)")
+        try workplace.simulate(devices: 5, records: 50)
+        try workplace.rewrite("kafka.properties") {
+            $0.replacing("\(workplace.properties["bootstrap.servers"] ?? "")", with: network.bootstrapServers)
+        }
+        // Longer than a question about the topics waits.
+        var deed = NetworkDeed(.delayAnswer(.seconds(12)), .metadata)
+        deed.skips = questions
+        let number = network.plan(deed)
+        defer { network.forget(number) }
+        let worker = try workplace.start("run")
+        #expect(try workplace.hasOutcomes(50, of: [worker]), "\(worker.error) \(worker.output)")
+        #expect(network.news.done.contains(number))
+        // Behind three of them the partitions are asked for; five reached the same question asked once more.
+        if questions == 3 { #expect(worker.error.contains("waiting for the broker"), "\(worker.error)") }
+        worker.signal(SIGTERM)
+        #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
+    }
+
+    @Test func `missing or unequal topics end run and check with one line`() throws {
+        let workplace = try ProgramWorkplace("missing", topics: .nobody)
+        for arguments in [[], ["--check"]] {
+            let missing = try workplace.start("run", arguments)
+            #expect(missing.waitForEnd() == .exit(1))
+            #expect(missing.saysOneLine("attest-worker: no such topic: missing.requests, "))
+            #expect(missing.error.contains("attest-worker create-topics --config DIR --partitions N"))
+        }
+        let short = [(name: "retention.ms", value: "3600000")]
+        let odd = NewTopic(name: workplace.topic("tokens"), partitions: 2, settings: short)
+        #expect(try Admin(workplace.properties).createTopics([odd]) == [.created])
+        let create = try workplace.start("create-topics", "--partitions", "3")
+        #expect(create.waitForEnd() == .exit(1))
+        #expect(create.output.contains("exists missing.tokens, but with 2 partitions, not 3"))
+        for arguments in [[], ["--check"]] {
+            let unequal = try workplace.start("run", arguments)
+            #expect(unequal.waitForEnd() == .exit(1))
+            #expect(unequal.saysOneLine("attest-worker: the topics' partition counts differ ("))
+            #expect(unequal.error.contains("missing.tokens has 2"))
+            #expect(unequal.error.contains("recreate those that differ"))
+        }
+        #expect(try Admin(workplace.properties).createTopics([odd]) == [.exists], "nothing was changed")
+    }
+
+    @Test func `a run that starts a moment before its topics are there works`() throws {
+        let workplace = try ProgramWorkplace("early", topics: .nobody)
+        let worker = try workplace.start("run")
+        let create = try workplace.start("create-topics", "--partitions", "3", "--replication", "1")
+        #expect(create.waitForEnd() == .exit(0), "\(create.error)")
+        #expect(worker.says("topics are in order: 3 partitions"), "\(worker.error)")
+        worker.signal(SIGTERM)
+        #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
+    }
+
+    @Test func `run --check passes a correct setup and exits`() throws {
+        let workplace = try ProgramWorkplace("checked")
+        let check = try workplace.start("run", "--check")
+        #expect(check.waitForEnd() == .exit(0))
+        #expect(check.output == "configuration, anchors and topics are in order: 3 partitions\n")
+        #expect(check.error.isEmpty)
+    }
+
+    @Test func `run --check names the settings of a broker that endanger a transaction`() throws {
+        let workplace = try ProgramWorkplace("endangered")
+        let broker = try #require(RealClusterTrait.cluster)
+        let verification = "transaction.partition.verification.enable"
+        func configure(_ change: String...) throws {
+            let all = ["--bootstrap-server", broker.bootstrapServers, "--entity-type", "brokers", "--entity-default"]
+            try broker.tool("kafka.admin.ConfigCommand", all + ["--alter"] + change)
+        }
+        try configure("--add-config", verification + "=false")
+        defer { try? configure("--delete-config", verification) }
+        try workplace.rewrite("kafka.properties") {
+            $0.replacing("transaction.timeout.ms=10000", with: "transaction.timeout.ms=1000000")
+        }
+        let check = try workplace.start("run", "--check")
+        #expect(check.waitForEnd() == .exit(1))
+        #expect(check.error.contains("the broker has \(verification)=false"), "\(check.error)")
+        let most = "transaction.timeout.ms=1000000 is above the broker's transaction.max.timeout.ms=900000"
+        #expect(check.error.contains(most), "\(check.error)")
+    }
+}

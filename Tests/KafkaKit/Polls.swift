@@ -1,0 +1,76 @@
+package import Kafka
+internal import TestKit
+internal import Testing
+
+extension Consumer {
+    /// Polls until `isDone` returns true. - Returns: false once nothing has come for 30 s.
+    package func poll(until isDone: (ConsumerEvent) throws -> Bool) throws -> Bool {
+        var (events, watch) = (0, StandstillWatch<Int>())
+        while !watch.isStill(events) {
+            guard let event = try poll(timeoutMilliseconds: 100) else { continue }
+            events += 1
+            if try isDone(event) { return true }
+        }
+        return false
+    }
+
+    /// Retries until the library has started all of these partitions.
+    package func start(_ offsets: [PartitionOffset]) throws {
+        var watch = StandstillWatch<Int>()
+        while true {
+            do throws(KafkaFault) { return try start(offsets, timeoutMilliseconds: 1_000) } catch {
+                if !error.isRetriable || watch.isStill(0) { throw error }
+            }
+            _ = try poll(timeoutMilliseconds: 1)
+        }
+    }
+
+    /// Reads a number of records, answering changes of assignment with the committed offsets.
+    package func records(_ count: Int) throws -> [KafkaRecord] {
+        var records: [KafkaRecord] = []
+        guard count > 0 else { return [] }
+        let isDone = try poll { event in
+            switch event {
+            case .message(let message): records.append(message.take())
+            case .change(let change): try answer(change)
+            case .endOfPartition, .notice: break
+            }
+            return records.count >= count
+        }
+        if !isDone { Issue.record("only \(records.count) of \(count) records came") }
+        return records
+    }
+
+    package func answer(_ change: GroupChange) throws {
+        switch change {
+        case .assigned(let partitions):
+            let committed = try committed(partitions, timeoutMilliseconds: .noLimit)
+            let starts = committed.map {
+                PartitionOffset(partition: $0.partition, offset: $0.offset ?? PartitionOffset.beginning)
+            }
+            try assign(starts)
+        case .revoked, .lost:
+            try unassign()
+        }
+    }
+}
+
+extension TopicReader {
+    /// True where every partition's position has reached its end.
+    package func isDone(_ ends: [Int64]) -> Bool {
+        ends.enumerated().allSatisfy { partition, end in (position(of: Int32(partition)) ?? -1) >= end }
+    }
+
+    /// Polls until `isDone` returns true.
+    package func records(until isDone: () throws -> Bool) throws -> [TopicRecord] {
+        var (records, watch): ([TopicRecord], _) = ([], StandstillWatch<Int>())
+        while try !isDone() {
+            if watch.isStill(records.count) {
+                Issue.record("only \(records.count) records came")
+                break
+            }
+            records += try poll(maxRecords: 1_000, timeoutMilliseconds: 100)
+        }
+        return records
+    }
+}

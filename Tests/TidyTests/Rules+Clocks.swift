@@ -1,0 +1,62 @@
+/// The landing ends as its tree says, on a slow machine too: its tests wait for progress, by the helpers of `TestKit`.
+/// What depends on a machine's time is `.ci/soak`'s.
+extension Rules {
+    /// The folders of `Tests` that may name no clock, sleep or time limit. The list only grows: a new folder joins it.
+    static let landingFolders: Set<String> = [
+        "AppAttestTests", "AppCheckTests", "BrokerKit", "BrokerTests", "CBORTests", "CompressionTests", "CryptoTests",
+        "DeviceLabTests", "GatewayTests", "HTTPClientTests", "HTTPTests", "JSONTests", "KafkaKit", "KafkaTests",
+        "PipelineTests", "SettingsTests", "SimulationKit", "SimulationTests", "SmokeTests", "TestKit", "TidyTests",
+        "TrafficTests", "WorkerTests",
+    ]
+
+    /// The folders that only the soak builds.
+    static let soakFolders: Set<String> = ["ChaosKit", "EndToEndTests"]
+
+    /// Files that may name them, and why. The list only shrinks.
+    static let clockDoors = [
+        // The helpers themselves: they look at a clock, so that no test does.
+        "Tests/TestKit/Eventually.swift",
+        // Holds the program's clock beside the helpers'.
+        "Tests/SettingsTests/WholeFileTests.swift",
+    ]
+
+    static let clockNames = [
+        "ContinuousClock", "SuspendingClock", "WallClock", "Date()", "Date.now", "timeIntervalSinceNow",
+        "DispatchTime.now", "DispatchWallTime.now", "clock_gettime", "gettimeofday", "timespec_get", "time(nil)",
+        "systemUptime", "usleep", "nanosleep", "Task.sleep", "Thread.sleep", "sleep(", "asyncAfter", "timeLimit",
+    ]
+
+    static func clocks(_ file: SourceFile) -> [Breach] {
+        clockDoors.contains(file.path) ? [] : clocksBeyondDoors(file)
+    }
+
+    static func clocksBeyondDoors(_ file: SourceFile) -> [Breach] {
+        guard file.isSwift, file.isUnder(landingFolders.map { "Tests/\($0)/" }) else { return [] }
+        return file.code.enumerated().compactMap { index, line in
+            let found = clockNames.first { names($0, in: line) } ?? (readsNow(line) ? ".now" : nil)
+            return found.map { Breach(path: file.path, line: index + 1, text: "waits for a time: \($0)") }
+        }
+    }
+
+    /// Whether a line has the name, and not as a part of a longer one.
+    private static func names(_ name: String, in line: String) -> Bool {
+        guard line.utf8.count >= name.utf8.count else { return false }
+        return line.ranges(of: name).contains { range in
+            guard !continuesName(line[..<range.lowerBound].last) else { return false }
+            return !continuesName(name.last) || !continuesName(line[range.upperBound...].first)
+        }
+    }
+
+    private static func continuesName(_ character: Character?) -> Bool {
+        character.map { $0.isLetter || $0.isNumber || $0 == "_" } ?? false
+    }
+
+    /// A moment whose type is left out: `at: .now`, `deadline: .now() + …`; no member (`broker.now`), no call of more.
+    private static func readsNow(_ line: String) -> Bool {
+        line.ranges(of: ".now").contains { range in
+            let (before, after) = (line[..<range.lowerBound].last, line[range.upperBound...])
+            guard !continuesName(before), !")]?!".contains(before ?? " ") else { return false }
+            return after.hasPrefix("()") || !(continuesName(after.first) || after.first == "(")
+        }
+    }
+}
