@@ -46,7 +46,7 @@ struct ReportPage {
             <p>\(machine)</p>
             <p>Each path is measured in turns with OpenSSL's bare signatures, in one process; values are medians of the turns.
             Ratios compare within a turn: what slows the machine down slows both. Absolute times depend on the machine.
-            Measured by <code>swift run -c release Benchmarks --page FILE.html</code>.</p>
+            Measured by <code>SOAK=1 swift run -c release Benchmarks --page FILE.html</code>.</p>
             """
     }
 
