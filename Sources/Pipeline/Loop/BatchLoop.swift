@@ -150,6 +150,9 @@ package final class BatchLoop: @unchecked Sendable {
     /// Whether a stop left a batch whose commit had failed.
     package var endedWithoutCommit: Bool { phase == .abandoned }
 
+    /// Whether a commit has failed that may be durable all the same, and the ledger was not read back since.
+    package var isInDoubt: Bool { !doubted.isEmpty }
+
     var phaseIsStopped: Bool { phase.isStopped }
 
     /// Why nothing is judged; nil = the clocks agree.

@@ -39,6 +39,7 @@ extension SimulatedFleet {
             case .finished:
                 remove(worker)
                 try worker.member.close()
+                if worker.loop.isInDoubt { doubtfulStops += 1 }
                 counts.note("\(broker.now) \(worker.name) has left")
             }
         } catch is SimulatedCrash {

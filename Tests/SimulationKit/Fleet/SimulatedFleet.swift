@@ -79,6 +79,8 @@ package final class SimulatedFleet {
     /// What processes that have ended had counted, and how many of those did not end in order.
     private(set) var pastTally = LoopTally()
     var deaths = 0
+    /// Processes that were stopped after a commit without an answer, before they learned its outcome.
+    var doubtfulStops = 0
     /// Processes that will be started again, and when.
     var restarts: [(name: String, at: Int64)] = []
     private var nextName = 1
