@@ -114,7 +114,7 @@ struct DeskTests {
                 patience: .seconds(1)
             )
             let ends = [Watermarks(low: 0, high: 0), Watermarks(low: 0, high: 5)]
-            // As long as records come, the scan could wait for ever.
+            // A scan that follows the topic's end would never return while a producer writes.
             var records = 0
             let fault = #expect(throws: TopicScan.Standstill.self) {
                 try scan.read(upTo: ends) { _ in

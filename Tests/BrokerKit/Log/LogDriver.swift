@@ -187,7 +187,7 @@ package final class LogDriver {
         reading = []
     }
 
-    /// What changes while the log gets on; faults are none, since they may come for ever.
+    /// Changes with each step that makes progress. It leaves faults out, since a log may retry without an end.
     private var mark: [Int] {
         [changes.count, restored.count, reading?.count ?? 0, completed.count, given]
     }

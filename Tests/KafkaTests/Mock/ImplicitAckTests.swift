@@ -32,7 +32,7 @@ struct ImplicitAckTests {
         return stopwatch.elapsed < .milliseconds(pause + Self.roundTripMilliseconds / 2)
     }
 
-    /// Tries anew, on a new mock cluster, until two batches were in flight at once.
+    /// Retries on a new mock cluster until two batches are in flight at once.
     private func untilInTime(_ body: (MockFixture) throws -> Bool) throws {
         var isInTime = false
         while !isInTime { try withMock { isInTime = try body($0) } }
