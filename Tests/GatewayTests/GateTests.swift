@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("/v1/projects/lab/apps/none:generateAppAttestChallenge", 404), ("/v1/nothing", 400), ("/", 400),
+        ("/v1/projects/lab/apps/none:generateAppAttestChallenge", 404), ("/v1/nothing", 404), ("/", 404),
         ("/v1/\(ExchangeKit.resource):exchangeDeviceCheckToken", 400),
         ("/v1/\(ExchangeKit.resource):exchangeAppAttestAttestation", 400),
         ("/v1//\(ExchangeKit.resource):generateAppAttestChallenge", 400),

@@ -37,6 +37,29 @@ struct ExchangeTests {
         if status == "413" { #expect(client.readAll().isClosed) }
     }
 
+    @Test func `No answer may be stored, unless it says that it may`() throws {
+        let server = try EchoServer { call, responder in
+            switch call.target {
+            case Array("/none".utf8): return
+            case Array("/kept".utf8):
+                responder.answer(HTTPReply(status: 200, headers: [(name: "cache-control", value: "public")]))
+            default: responder.answer(EchoServer.echo(call))
+            }
+        }
+        let requests = [
+            "GET /a", "HEAD /a", "GET /none", "GET /kept", "OPTIONS *", "GET /a\r\nExpect: x", "GET /ä",
+        ]
+        for request in requests {
+            let parts = request.split(separator: "\r\n", maxSplits: 1)
+            let more = parts.count == 2 ? "\(parts[1])\r\n" : ""
+            let answer = server.ask("\(parts[0]) HTTP/1.1\r\nHost: h\r\n\(more)\r\n").lowercased()
+            let values = answer.components(separatedBy: "\r\ncache-control: ").dropFirst().map {
+                $0.prefix { $0 != "\r\n" }
+            }
+            #expect(values == [request == "GET /kept" ? "public" : "no-store"], "\(request): \(answer)")
+        }
+    }
+
     @Test func `One asks before it sends a body, and hears yes or 413`() throws {
         let server = try EchoServer()
         let client = try #require(server.client())

@@ -42,8 +42,8 @@ struct RequestFuzzTests {
 
     private static func isSound(_ call: HTTPCall) -> Bool {
         let token = Array("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz".utf8)
-        let methods = ["GET", "HEAD", "POST"].map { Array($0.utf8) }
-        return methods.contains(call.method) && call.target.first == 0x2f
+        let capitals = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ".utf8)
+        return !call.method.isEmpty && call.method.allSatisfy((token + capitals).contains) && call.target.first == 0x2f
             && call.target.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != 0x23 }
             && call.headers.allSatisfy { header in
                 !header.name.isEmpty && header.name.allSatisfy(token.contains)

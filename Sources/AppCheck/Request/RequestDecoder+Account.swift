@@ -14,6 +14,12 @@ package struct RequestAccount: Hashable, Sendable {
 }
 
 extension RequestDecoder {
+    /// Whether the exchange contract has such a path, of whatever app: with a served verb, or another provider's.
+    package static func isAddress(_ path: ExactText) -> Bool {
+        guard let parsed = RequestPath(path.utf8) else { return false }
+        return Method(verb: parsed.verb) != nil || otherExchanges.contains(parsed.verb)
+    }
+
     /// - Parameter path: as it was echoed, whatever the outcome of its request.
     package static func account(of path: ExactText, in registry: Registry) -> RequestAccount {
         guard let parsed = RequestPath(path.utf8) else { return RequestAccount(app: nil, method: nil) }

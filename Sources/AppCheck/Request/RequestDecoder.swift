@@ -160,7 +160,7 @@ package struct RequestDecoder: Sendable {
     }
 
     /// The verbs of App Check's other providers.
-    private static let otherExchanges: Set<ExactText> = [
+    static let otherExchanges: Set<ExactText> = [
         "exchangeDeviceCheckToken", "exchangeCustomToken", "exchangePlayIntegrityToken",
         "exchangeSafetyNetToken", "exchangeRecaptchaToken", "exchangeRecaptchaV3Token",
         "exchangeRecaptchaEnterpriseToken",

@@ -11,7 +11,7 @@ struct CallTarget: Equatable {
 
     /// - Parameter target: as it was sent.
     /// - Returns: nil for a bad escape, a control character, a fragment, an encoded slash or question mark, an empty
-    ///   segment, and the segments `.` and `..`: a proxy may have read another path in them.
+    ///   segment that is not the last, and the segments `.` and `..`: a proxy may have read another path in them.
     init?(_ target: [UInt8]) {
         guard target.first == UInt8(ascii: "/"), !target.contains(UInt8(ascii: "#")) else { return nil }
         let end = target.firstIndex(of: UInt8(ascii: "?")) ?? target.count
@@ -39,9 +39,10 @@ struct CallTarget: Equatable {
 
     private static func isPlain(_ path: [UInt8]) -> Bool {
         let segments = path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        return segments.allSatisfy { segment in
-            !segment.isEmpty && !segment.elementsEqual(".".utf8) && !segment.elementsEqual("..".utf8)
-        }
+        return segments.dropLast().allSatisfy { !$0.isEmpty }
+            && segments.allSatisfy { segment in
+                !segment.elementsEqual(".".utf8) && !segment.elementsEqual("..".utf8)
+            }
     }
 
     /// - Parameter reserved: characters that an escape must not stand for.

@@ -21,7 +21,15 @@ extension Gateway {
             responder: responder,
             since: since
         )
-        if call.method.elementsEqual("POST".utf8) { post(arrival) } else { get(arrival) }
+        guard let endpoint = Endpoint(target) else { return reject(.path, .notFound, .other, arrival) }
+        guard endpoint.takes(call.method) else { return reject(methodOf: endpoint, arrival) }
+        switch endpoint {
+        case .healthz: finish(.healthz, GatewayReply.answer(200, Array(#"{"status":"ok"}"#.utf8)), arrival)
+        case .keySet: keySet(arrival)
+        case .verify: verify(arrival)
+        case .rollout: rollout(arrival)
+        case .exchange: post(arrival)
+        }
     }
 
     /// Counts and sends a refusal that leaves no request on a topic.
@@ -40,29 +48,18 @@ extension Gateway {
         reject(cause, status, verb, arrival.since, arrival.responder)
     }
 
+    private func reject(methodOf endpoint: Endpoint, _ arrival: Arrival) {
+        state.withLock { $0.counts.reject(.method) }
+        var reply = GatewayReply.error(.methodNotAllowed)
+        reply.headers.append(("Allow", endpoint.methods.joined(separator: ", ")))
+        finish(.other, reply, arrival)
+    }
+
     func finish(_ verb: Verb, _ reply: HTTPReply, _ arrival: Arrival) {
         finish(verb, reply, since: arrival.since, arrival.responder)
     }
 
     // MARK: GET
-
-    private func get(_ arrival: Arrival) {
-        let path = arrival.target.path
-        if path.elementsEqual("/healthz".utf8) {
-            return finish(.healthz, GatewayReply.answer(200, Array(#"{"status":"ok"}"#.utf8)), arrival)
-        }
-        if path.elementsEqual("/v1/jwks".utf8) || path.elementsEqual("/v1beta/jwks".utf8) { return keySet(arrival) }
-        if path.elementsEqual("/v1/verify".utf8) { return verify(arrival) }
-        if arrival.target.verb?.elementsEqual("rollout".utf8) == true { return rollout(arrival) }
-        guard arrival.target.verb.map(Self.isServed) == true else {
-            return reject(.path, .notFound, .other, arrival)
-        }
-        reject(.method, .methodNotAllowed, .other, arrival)
-    }
-
-    private static func isServed(_ verb: ArraySlice<UInt8>) -> Bool {
-        Method.allCases.contains { verb.elementsEqual($0.rawValue.utf8) }
-    }
 
     private func keySet(_ arrival: Arrival) {
         guard let bytes = arrival.rules.keySet else { return reject(.path, .notFound, .jwks, arrival) }

@@ -12,11 +12,14 @@ package enum HTTPRefusalKind: String, Sendable, CaseIterable {
     case framing
     /// Transfer-Encoding.
     case lengthRequired = "length-required"
+    /// CONNECT, and OPTIONS of the server itself.
     case method
-    /// No path from the root.
+    /// No path from the root, nor a URL that has one.
     case target
     /// GET or HEAD with a body.
     case unexpectedBody = "unexpected-body"
+    /// A compressed body.
+    case contentEncoding = "content-encoding"
     case upgrade
     case expectation
     case bodySize = "body-size"

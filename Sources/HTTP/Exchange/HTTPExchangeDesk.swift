@@ -84,7 +84,7 @@ final class HTTPExchangeDesk: Sendable {
         connections.handed(exchange.connection)
         let call = HTTPCall(
             method: head.method,
-            target: head.target,
+            target: head.origin ?? [],
             headers: head.headers,
             body: exchange.body,
             peer: peer

@@ -48,7 +48,7 @@ internal import Glibc
         guard let made = unsafe made else { return .NO }
         // The queue keeps a reference of its own.
         defer { unsafe MHD_destroy_response(made) }
-        for (name, value) in reply.headers {
+        for (name, value) in reply.namedHeaders {
             // Refuses line ends within both.
             let isAdded = unsafe MHD_add_response_header(made, name, value) == .YES
             precondition(isAdded, "a header of an answer is one line")

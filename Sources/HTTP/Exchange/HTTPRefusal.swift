@@ -11,6 +11,7 @@ struct HTTPRefusal: Equatable {
         let (code, status, message) = text
         var headers = [(name: "Content-Type", value: "application/json; charset=UTF-8")]
         if code == 405 { headers.append((name: "Allow", value: "GET, HEAD, POST")) }
+        if code == 415 { headers.append((name: "Accept-Encoding", value: "identity")) }
         let body = "{\"error\":{\"code\":\(code),\"message\":\"\(message)\",\"status\":\"\(status)\"}}"
         return HTTPReply(status: code, headers: headers, body: Array(body.utf8), closes: true)
     }
@@ -26,6 +27,7 @@ struct HTTPRefusal: Equatable {
         case .method: (405, "UNIMPLEMENTED", "Only GET, HEAD and POST are served.")
         case .target: (400, "INVALID_ARGUMENT", "The target is not a path.")
         case .unexpectedBody: (400, "INVALID_ARGUMENT", "This method takes no body.")
+        case .contentEncoding: (415, "INVALID_ARGUMENT", "A body is taken as it is, without a coding.")
         case .upgrade: (400, "INVALID_ARGUMENT", "No other protocol is served.")
         case .expectation: (417, "INVALID_ARGUMENT", "Only 100-continue may be expected.")
         case .bodySize: (413, "INVALID_ARGUMENT", "The body is too large.")

@@ -14,6 +14,12 @@ package struct HTTPReply: Sendable, Equatable {
         (self.status, self.headers, self.body, self.closes) = (status, headers, body, closes)
     }
 
+    /// Those that are sent: what does not say otherwise may not be stored, since it holds a secret or is true for a moment.
+    var namedHeaders: [(name: String, value: String)] {
+        let isNamed = headers.contains { RequestHead.equal(Array($0.name.utf8), "cache-control") }
+        return isNamed ? headers : headers + [(name: "Cache-Control", value: "no-store")]
+    }
+
     package static func == (left: HTTPReply, right: HTTPReply) -> Bool {
         left.status == right.status && left.body == right.body && left.closes == right.closes
             && left.headers.elementsEqual(right.headers, by: ==)

@@ -20,6 +20,9 @@ struct RequestHead: Equatable {
         return HTTPRefusal(kind, isFramed: true)
     }
 
+    /// Path and query; nil = the target has no path.
+    var origin: [UInt8]? { TargetForm.origin(target) }
+
     var isOld: Bool { version.elementsEqual("HTTP/1.0".utf8) }
 
     /// The body's bytes; nil = not a number.
@@ -54,10 +57,14 @@ struct RequestHead: Equatable {
     }
 
     private func unserved(_ bodyBytes: Int) -> HTTPRefusalKind? {
-        let isPost = method.elementsEqual("POST".utf8)
-        guard isPost || method.elementsEqual("GET".utf8) || method.elementsEqual("HEAD".utf8) else { return .method }
-        guard target.first == UInt8(ascii: "/"), target.allSatisfy(Self.isTargetByte) else { return .target }
-        guard let length, isPost || length == 0 else { return .unexpectedBody }
+        let isOfServer = method.elementsEqual("OPTIONS".utf8) && target.elementsEqual("*".utf8)
+        guard !isOfServer, !method.elementsEqual("CONNECT".utf8) else { return .method }
+        guard origin != nil else { return .target }
+        let isBodiless = method.elementsEqual("GET".utf8) || method.elementsEqual("HEAD".utf8)
+        guard let length, !isBodiless || length == 0 else { return .unexpectedBody }
+        // Without a body the header says nothing.
+        let isPlain = values("content-encoding").allSatisfy { $0.isEmpty || Self.equal($0, "identity") }
+        guard isPlain || length == 0 else { return .contentEncoding }
         // What stock clients offer on every first call; an offer may be ignored.
         guard values("upgrade").allSatisfy({ Self.equal($0, "h2c") }) else { return .upgrade }
         let expectations = values("expect")
@@ -69,7 +76,7 @@ struct RequestHead: Equatable {
         headers.filter { $0.name.elementsEqual(name.utf8) }.map(\.value)
     }
 
-    private static func equal(_ bytes: [UInt8], _ text: String) -> Bool {
+    static func equal(_ bytes: [UInt8], _ text: String) -> Bool {
         bytes.map(lowercased).elementsEqual(text.utf8)
     }
 
@@ -85,9 +92,5 @@ struct RequestHead: Equatable {
 
     private static let tokenBytes: [Bool] = (0...255).map { byte in
         "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".utf8.contains(UInt8(byte))
-    }
-
-    private static func isTargetByte(_ byte: UInt8) -> Bool {
-        (0x21...0x7e).contains(byte) && byte != UInt8(ascii: "#")
     }
 }

@@ -1,0 +1,37 @@
+internal import AppAttest
+internal import AppCheck
+
+/// What a path of the gateway stands for.
+enum Endpoint {
+    case healthz, keySet, verify, rollout
+    /// A call of the exchange contract.
+    case exchange
+
+    /// - Returns: nil where the gateway has no such path.
+    init?(_ target: CallTarget) {
+        func isPath(_ text: String) -> Bool { target.path.elementsEqual(text.utf8) }
+        if isPath("/healthz") {
+            self = .healthz
+        } else if isPath("/v1/jwks") || isPath("/v1beta/jwks") {
+            self = .keySet
+        } else if isPath("/v1/verify") {
+            self = .verify
+        } else if target.verb?.elementsEqual("rollout".utf8) == true {
+            self = .rollout
+        } else if ExactText(validating: target.path).map(RequestDecoder.isAddress) == true {
+            self = .exchange
+        } else {
+            return nil
+        }
+    }
+
+    /// The methods that it takes.
+    var methods: [String] {
+        switch self {
+        case .healthz, .keySet, .verify, .rollout: ["GET", "HEAD"]
+        case .exchange: ["POST"]
+        }
+    }
+
+    func takes(_ method: [UInt8]) -> Bool { methods.contains { method.elementsEqual($0.utf8) } }
+}
