@@ -13,20 +13,18 @@ struct CBORHead {
     /// - Parameter end: nothing at or past this offset is read.
     init(_ bytes: Span<UInt8>, at start: Int, end: Int) throws(CBORFault) {
         if let code = Self.fault(bytes, at: start, end: end) { throw CBORFault(code: code, offset: start) }
-        var event = Event()
-        // libcbor reads at most the given count of bytes, and calls back with `event`, which outlives the call.
+        var head = CLibCBOR_head()
+        // libcbor reads at most the given count of bytes, and fills in `head`, which outlives the call.
         let result = unsafe bytes.extracting(start..<end).withUnsafeBufferPointer { buffer in
-            unsafe withUnsafeMutablePointer(to: &event) { event in
-                unsafe cbor_stream_decode(buffer.baseAddress, buffer.count, Callbacks.shared, event)
-            }
+            unsafe CLibCBOR_decode(buffer.baseAddress, buffer.count, &head)
         }
         switch result.status {
         case CBOR_DECODER_FINISHED: break
         case CBOR_DECODER_NEDATA: throw CBORFault(code: .truncated, offset: start)
         default: throw CBORFault(code: .unsupported, offset: start)
         }
-        guard let kind = event.kind else { throw CBORFault(code: .unsupported, offset: start) }
-        (self.kind, value, byteCount) = (kind, event.value, result.read)
+        guard let kind = Kind(head.kind) else { throw CBORFault(code: .unsupported, offset: start) }
+        (self.kind, value, byteCount) = (kind, head.value, result.read)
     }
 
     /// The string that this head announces, where head and string end at `end`.
@@ -55,42 +53,18 @@ struct CBORHead {
     }
 }
 
-/// The result of a callback; a stray second call leaves no kind.
-private struct Event {
-    var kind: CBORHead.Kind?
-    var value: UInt64 = 0
-}
-
-private enum Callbacks {
-    /// Written once, only read afterwards and never freed: every lane's decoder reads through it.
-    nonisolated(unsafe) static let shared: UnsafePointer<cbor_callbacks> = unsafe make()
-
-    private static func make() -> UnsafePointer<cbor_callbacks> {
-        // libcbor's own constant: callbacks that do nothing, for all items that are refused before.
-        var callbacks = cbor_empty_callbacks
-        unsafe callbacks.uint8 = { unsafe note($0, .unsigned, UInt64($1)) }
-        unsafe callbacks.uint16 = { unsafe note($0, .unsigned, UInt64($1)) }
-        unsafe callbacks.uint32 = { unsafe note($0, .unsigned, UInt64($1)) }
-        unsafe callbacks.uint64 = { unsafe note($0, .unsigned, $1) }
-        unsafe callbacks.negint8 = { unsafe note($0, .negative, UInt64($1)) }
-        unsafe callbacks.negint16 = { unsafe note($0, .negative, UInt64($1)) }
-        unsafe callbacks.negint32 = { unsafe note($0, .negative, UInt64($1)) }
-        unsafe callbacks.negint64 = { unsafe note($0, .negative, $1) }
-        // A size_t comes as an Int, so that a claimed length from 2⁶³ on is negative here.
-        unsafe callbacks.byte_string = { unsafe note($0, .bytes, UInt64(UInt(bitPattern: $2))) }
-        unsafe callbacks.string = { unsafe note($0, .text, UInt64(UInt(bitPattern: $2))) }
-        unsafe callbacks.array_start = { unsafe note($0, .array, UInt64(UInt(bitPattern: $1))) }
-        unsafe callbacks.map_start = { unsafe note($0, .map, UInt64(UInt(bitPattern: $1))) }
-        unsafe callbacks.boolean = { unsafe note($0, .simple, $1 ? 21 : 20) }
-        unsafe callbacks.null = { unsafe note($0, .simple, 22) }
-        unsafe callbacks.undefined = { unsafe note($0, .simple, 23) }
-        let pointer = UnsafeMutablePointer<cbor_callbacks>.allocate(capacity: 1)
-        unsafe pointer.initialize(to: callbacks)
-        return unsafe UnsafePointer(pointer)
+extension CBORHead.Kind {
+    /// `nil`: no callback came, or one for what is refused before.
+    fileprivate init?(_ kind: CLibCBOR_kind) {
+        switch kind {
+        case CLibCBOR_unsigned: self = .unsigned
+        case CLibCBOR_negative: self = .negative
+        case CLibCBOR_bytes: self = .bytes
+        case CLibCBOR_text: self = .text
+        case CLibCBOR_array: self = .array
+        case CLibCBOR_map: self = .map
+        case CLibCBOR_simple: self = .simple
+        default: return nil
+        }
     }
-}
-
-private func note(_ context: UnsafeMutableRawPointer?, _ kind: CBORHead.Kind, _ value: UInt64) {
-    // The context is the decoding call's `Event`, alive until that call returns.
-    unsafe context?.assumingMemoryBound(to: Event.self).pointee = Event(kind: kind, value: value)
 }
