@@ -65,10 +65,11 @@ final class GatewayRig: Sendable {
 
     static func rules(
         app: (inout RegisteredApp) -> Void = { _ in },
-        settings: (inout GatewaySettings) -> Void = { _ in }
+        settings: (inout GatewaySettings) -> Void = { _ in },
+        registry: Registry? = nil
     ) throws -> GatewayRules {
         var configuration = Configuration()
-        configuration.registry = try ExchangeKit.registry(app)
+        configuration.registry = try registry ?? ExchangeKit.registry(app)
         configuration.gateway.trustedProxies = [NetworkPrefix("10.0.0.0/8")].compactMap { $0 }
         settings(&configuration.gateway)
         let digest = SHA256.hash(Array(secret.utf8)).bytes
@@ -176,4 +177,8 @@ final class GatewayRig: Sendable {
     static func header(_ name: String, of request: OutboundRequest) -> [UInt8]? {
         request.headers.last { $0.name.elementsEqual(name.utf8) }?.value
     }
+}
+
+extension HTTPReply {
+    func value(of header: String) -> String? { headers.first { $0.name == header }?.value }
 }

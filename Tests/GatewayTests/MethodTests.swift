@@ -35,7 +35,7 @@ import Testing
 
     @Test(
         arguments: [
-            "/", "/v1", "/v1/", "/v1/nothing", "/v1/verify/", "/v1beta/verify", "/v2/jwks", "/healthz/x", "/HEALTHZ",
+            "/", "/v1", "/v1/", "/v1/nothing", "/v1/verify:", "/v1beta/verify", "/v2/jwks", "/healthz/x", "/HEALTHZ",
             "\(app)", "\(app):nonsense", "\(app):", "\(app):generateAppAttestChallenge/",
             "/v1/organizations/1:generateAppAttestChallenge", "/v1/\(String(repeating: "a", count: 2_000)):rollback",
             "/v1/projects/\u{e4}:x",

@@ -1,6 +1,7 @@
 import DeviceLab
 import Gateway
 import HTTP
+import Settings
 import TestKit
 import Testing
 
@@ -54,12 +55,36 @@ import Testing
         #expect(try !id([("idempotency-key", "k1")], from: GatewayRig.stranger).hasPrefix("verifier-"))
     }
 
-    @Test func `a bad idempotency key is refused before anything is produced`() throws {
+    @Test(arguments: [["a b"], [""], [String(repeating: "x", count: 129)], ["a", "b"], ["a", "a"]])
+    func `a bad idempotency key, or a second one, is refused before anything is produced`(keys: [String]) throws {
         let rig = try GatewayRig()
         let request = ExchangeRequest.verification(of: try Tokens.limitedUse())
-        let responder = try rig.send(request, GatewayRig.bearer + [("idempotency-key", "a b")])
+        let responder = try rig.send(request, GatewayRig.bearer + keys.map { ("idempotency-key", $0) })
         #expect(responder.reply?.status == 400)
         #expect(rig.requests.isEmpty)
+    }
+
+    /// A proxy that names its clients passes on what they write.
+    @Test(arguments: [false, true])
+    func `an idempotency key beside a name that a proxy gives names nothing`(hasID: Bool) throws {
+        let rig = try GatewayRig(settings: { settings in
+            settings.verifierHeader = "X-Client-Name"
+            settings.verifierNames = ["billing"]
+        })
+        let named = [("x-client-name", "billing"), ("idempotency-key", "k1")]
+        let request = ExchangeRequest.verification(of: try Tokens.limitedUse())
+        for index in 0..<2 {
+            let own = hasID ? [("x-request-id", "proxy-\(index)")] : []
+            try rig.send(request, named + own, from: GatewayRig.proxy)
+        }
+        let ids = rig.requests.map { String(decoding: GatewayRig.id(of: $0), as: UTF8.self) }
+        #expect(Set(ids).count == 2)
+        #expect(ids.allSatisfy { hasID ? $0.hasPrefix("proxy-") : $0.utf8.count == 32 })
+    }
+
+    @Test func `a device's request has no idempotency key, whoever's secret stands beside it`() throws {
+        let headers = GatewayRig.bearer + [("idempotency-key", "k1")]
+        #expect(try !id(headers, from: GatewayRig.stranger).hasPrefix("verifier-"))
     }
 
     @Test func `a proxy's second try with one id waits for the same answer`() throws {

@@ -3,27 +3,37 @@ internal import JSON
 
 extension TokenVerifier {
     /// As ``verify(_:projectNumber:projectID:at:isSubject:)``, for the registry's project that the token names as its
-    /// issuer.
-    package func verify(
+    /// issuer, and with the first check that fails.
+    package func judge(
         _ token: [UInt8],
         in registry: Registry,
         at time: EvaluationTime
-    ) -> Result<TokenClaims, Reason> {
-        guard let issuer = UnverifiedToken(token)?.payload["iss"]?.stringBytes,
+    ) -> Result<TokenClaims, TokenFault> {
+        guard let unverified = UnverifiedToken(token) else { return .failure(.malformed) }
+        guard let issuer = unverified.payload["iss"]?.stringBytes,
             let app = registry.apps.first(where: { Self.isIssuer(issuer, $0.projectNumber) })
-        else { return .failure(.tokenInvalid) }
-        return verify(token, projectNumber: app.projectNumber, of: registry, at: time)
+        else { return .failure(.claims) }
+        return judge(token, projectNumber: app.projectNumber, of: registry, at: time)
     }
 
-    /// As above, for a project by its number.
+    /// As ``verify(_:projectNumber:projectID:at:isSubject:)``, for a project by its number.
     package func verify(
         _ token: [UInt8],
         projectNumber: String,
         of registry: Registry,
         at time: EvaluationTime
     ) -> Result<TokenClaims, Reason> {
+        judge(token, projectNumber: projectNumber, of: registry, at: time).mapError(\.reason)
+    }
+
+    private func judge(
+        _ token: [UInt8],
+        projectNumber: String,
+        of registry: Registry,
+        at time: EvaluationTime
+    ) -> Result<TokenClaims, TokenFault> {
         let apps = registry.apps.filter { $0.projectNumber == projectNumber }
-        return verify(
+        return judge(
             token,
             projectNumber: projectNumber,
             projectID: apps.first?.projectID,

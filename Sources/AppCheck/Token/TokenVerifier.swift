@@ -23,23 +23,38 @@ package struct TokenVerifier: Sendable {
         at time: EvaluationTime,
         isSubject: (TokenClaims) -> Bool
     ) -> Result<TokenClaims, Reason> {
-        guard let unverified = UnverifiedToken(token) else { return .failure(.tokenInvalid) }
-        if let kid = unverified.header["kid"]?.string, keys.isAbsent(kid) { return .failure(.noActiveKey) }
-        guard isSigned(unverified),
-            let claims = Self.claims(unverified.payload, projectNumber: projectNumber, projectID: projectID),
-            Self.isTimely(claims, unverified.payload, at: time), isSubject(claims)
-        else { return .failure(.tokenInvalid) }
-        return .success(claims)
+        judge(token, projectNumber: projectNumber, projectID: projectID, at: time, isSubject: isSubject)
+            .mapError(\.reason)
+    }
+
+    /// As above, with the first check that fails.
+    func judge(
+        _ token: [UInt8],
+        projectNumber: String,
+        projectID: String?,
+        at time: EvaluationTime,
+        isSubject: (TokenClaims) -> Bool
+    ) -> Result<TokenClaims, TokenFault> {
+        Result { () throws(TokenFault) in
+            guard let unverified = UnverifiedToken(token) else { throw .malformed }
+            if let kid = unverified.header["kid"]?.string, keys.isAbsent(kid) { throw .absentKey }
+            try checkSignature(unverified)
+            guard let claims = Self.claims(unverified.payload, projectNumber: projectNumber, projectID: projectID)
+            else { throw .claims }
+            try Self.checkTimes(claims, unverified.payload, at: time)
+            guard isSubject(claims) else { throw .app }
+            return claims
+        }
     }
 
     /// The key determines the algorithm, never the token alone; critical extensions (RFC 7515, 4.1.11) are unknown.
-    private func isSigned(_ token: UnverifiedToken) -> Bool {
+    private func checkSignature(_ token: UnverifiedToken) throws(TokenFault) {
         guard let kid = token.header["kid"]?.stringBytes, let key = keys[kid],
             token.header["typ"]?.holds("JWT".utf8Span.span) == true,
             token.header["alg"]?.holds(key.algorithm.rawValue.utf8Span.span) == true,
             token.header["crit"] == nil
-        else { return false }
-        return key.publicKey.isValid(token.signature, of: token.signingInput)
+        else { throw .key }
+        guard key.publicKey.isValid(token.signature, of: token.signingInput) else { throw .signature }
     }
 
     private static func claims(_ payload: JSONNode, projectNumber: String, projectID: String?) -> TokenClaims? {
@@ -68,14 +83,20 @@ package struct TokenVerifier: Sendable {
         return claims
     }
 
-    private static func isTimely(_ claims: TokenClaims, _ payload: JSONNode, at time: EvaluationTime) -> Bool {
+    private static func checkTimes(
+        _ claims: TokenClaims,
+        _ payload: JSONNode,
+        at time: EvaluationTime
+    ) throws(TokenFault) {
         // Rounding the time down to whole seconds keeps the comparison exact.
         let now = time.milliseconds / 1000 - (time.milliseconds % 1000 < 0 ? 1 : 0)
         let latest = now + leewaySeconds
-        guard claims.expiresAt > now, claims.issuedAt <= latest, claims.issuedAt < claims.expiresAt
-        else { return false }
-        guard let notBefore = payload["nbf"] else { return true }
-        return notBefore.integer.map { $0 <= latest } ?? false
+        guard claims.issuedAt < claims.expiresAt else { throw .claims }
+        guard claims.expiresAt > now else { throw .expired }
+        guard claims.issuedAt <= latest else { throw .ahead }
+        guard let notBefore = payload["nbf"] else { return }
+        guard let seconds = notBefore.integer else { throw .claims }
+        guard seconds <= latest else { throw .ahead }
     }
 
     /// How far `iat` and `nbf` may lie ahead.

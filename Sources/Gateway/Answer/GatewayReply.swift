@@ -47,6 +47,10 @@ extension Status {
         status: "INVALID_ARGUMENT",
         message: "Request contains an invalid argument."
     )
+    /// - Parameter sentence: what the proxy's operator must change.
+    static func badQuestion(_ sentence: ExactText) -> Status {
+        Status(code: 400, status: "INVALID_ARGUMENT", message: sentence)
+    }
     /// 403 would make a stock client drop its key, 400 and 404 would silence it for a day.
     static let badAPIKey = Status(code: 401, status: "UNAUTHENTICATED", message: "API key not valid.")
     static let badBundle = Status(code: 401, status: "UNAUTHENTICATED", message: "The bundle is not of this app.")

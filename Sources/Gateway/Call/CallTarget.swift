@@ -2,9 +2,10 @@
 struct CallTarget: Equatable {
     /// Begins with a slash; UTF-8 is not checked.
     let path: [UInt8]
-    private let query: [Member]
+    private let query: [Parameter]
 
-    private struct Member: Equatable {
+    /// Percent-decoded once.
+    struct Parameter: Equatable {
         let name: [UInt8]
         let value: [UInt8]
     }
@@ -19,14 +20,21 @@ struct CallTarget: Equatable {
             return nil
         }
         self.path = path
-        var members: [Member] = []
-        for text in target[min(end + 1, target.count)...].split(separator: UInt8(ascii: "&")) {
-            let parts = text.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = Self.decode(parts[0]), let value = Self.decode(parts.count == 2 ? parts[1] : [])
-            else { return nil }
-            members.append(Member(name: name, value: value))
+        guard let query = Self.parameters(target[min(end + 1, target.count)...], separator: "&") else { return nil }
+        self.query = query
+    }
+
+    /// - Returns: nil for a bad escape or a control character.
+    static func parameters(_ text: ArraySlice<UInt8>, separator: Unicode.Scalar) -> [Parameter]? {
+        var parameters: [Parameter] = []
+        for part in text.split(separator: UInt8(ascii: separator)) {
+            let halves = part.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = decode(halves[0]), let value = decode(halves.count == 2 ? halves[1] : []) else {
+                return nil
+            }
+            parameters.append(Parameter(name: name, value: value))
         }
-        query = members
+        return parameters
     }
 
     /// The last parameter of this name.

@@ -7,13 +7,14 @@ struct Caller {
     let isTrustedProxy: Bool
     /// The verifier's name, by its secret or by a trusted proxy's word; nil for everyone else.
     let verifier: String?
+    /// Whether it showed the verifier's secret. A proxy that names its clients passes their headers on too.
+    let hasSecret: Bool
 
     init(_ call: HTTPCall, _ settings: GatewaySettings, _ verifiers: Verifiers) {
         let isTrustedProxy = settings.trustedProxies.contains { $0.contains(call.peer.bytes) }
-        self.isTrustedProxy = isTrustedProxy
-        verifier =
-            Self.bearer(call).flatMap { verifiers.name(secret: $0) }
-            ?? (isTrustedProxy ? Self.named(call, settings) : nil)
+        let holder = Self.bearer(call).flatMap { verifiers.name(secret: $0) }
+        (self.isTrustedProxy, hasSecret) = (isTrustedProxy, holder != nil)
+        verifier = holder ?? (isTrustedProxy ? Self.named(call, settings) : nil)
     }
 
     /// RFC 6750: the scheme in any case, a blank, the secret. Two such headers name no caller.

@@ -1,9 +1,9 @@
 internal import AppAttest
 internal import AppCheck
 
-/// What a path of the gateway stands for.
+/// What a path of the gateway stands for, beside ``VerifyTarget``'s.
 enum Endpoint {
-    case healthz, keySet, verify, rollout
+    case healthz, keySet, rollout
     /// A call of the exchange contract.
     case exchange
 
@@ -14,8 +14,6 @@ enum Endpoint {
             self = .healthz
         } else if isPath("/v1/jwks") || isPath("/v1beta/jwks") {
             self = .keySet
-        } else if isPath("/v1/verify") {
-            self = .verify
         } else if target.verb?.elementsEqual("rollout".utf8) == true {
             self = .rollout
         } else if ExactText(validating: target.path).map(RequestDecoder.isAddress) == true {
@@ -28,10 +26,14 @@ enum Endpoint {
     /// The methods that it takes.
     var methods: [String] {
         switch self {
-        case .healthz, .keySet, .verify, .rollout: ["GET", "HEAD"]
+        case .healthz, .keySet, .rollout: Self.read
         case .exchange: ["POST"]
         }
     }
 
-    func takes(_ method: [UInt8]) -> Bool { methods.contains { method.elementsEqual($0.utf8) } }
+    static let read = ["GET", "HEAD"]
+
+    static func takes(_ method: [UInt8], _ methods: [String]) -> Bool {
+        methods.contains { method.elementsEqual($0.utf8) }
+    }
 }

@@ -2,7 +2,8 @@ internal import Crypto
 internal import HTTP
 internal import JSON
 
-/// Makes the ids of requests: never from a body, since whoever repeats a body would get its answer.
+/// Makes the ids of requests: never from a body, since whoever repeats a body would get its answer, and never from what
+/// the client behind a proxy can write, since whoever names a request may use its token up as often as it likes.
 struct RequestIDs: Sendable {
     /// The longest id that is taken from a header.
     private static let mostBytes = 128
@@ -18,10 +19,14 @@ struct RequestIDs: Sendable {
         (boot, self.randomBytes) = (randomBytes(Self.bootBytes), randomBytes)
     }
 
-    /// - Returns: nil for a verifier's `Idempotency-Key` that is empty, too long or not of visible ASCII.
-    func id(of call: HTTPCall, from caller: Caller) -> [UInt8]? {
-        if let verifier = caller.verifier, let key = call.values("idempotency-key").last {
-            guard Self.isVisible(key) else { return nil }
+    /// The id of a call that a device or a verifier makes itself; ``fresh()`` is that of a call that a proxy makes.
+    ///
+    /// - Parameter isVerifiers: whether it asks for what verifiers alone may ask for.
+    /// - Returns: nil for an `Idempotency-Key` that is empty, too long, not of visible ASCII, or not the only one.
+    func id(of call: HTTPCall, from caller: Caller, isVerifiers: Bool) -> [UInt8]? {
+        let keys = call.values("idempotency-key")
+        if isVerifiers, caller.hasSecret, let verifier = caller.verifier, let key = keys.first {
+            guard keys.count == 1, Self.isVisible(key) else { return nil }
             // The name has no zero byte, so no two pairs share an id.
             return Array("verifier-".utf8) + Base64.encodeURL(SHA256.hash(Array(verifier.utf8) + [0] + key).bytes)
         }

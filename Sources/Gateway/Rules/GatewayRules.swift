@@ -19,6 +19,9 @@ package final class GatewayRules: Sendable {
     let tokens: TokenVerifier?
     /// The bundle identifiers of each app.
     private let bundles: [Set<[UInt8]>]
+    let hasSeveralProjects: Bool
+    /// Names that tokens of more than one project may have in `sub`.
+    let sharedSubjects: Set<[UInt8]>
 
     /// - Parameters:
     ///   - challenges: the ring whose first key seals.
@@ -39,6 +42,8 @@ package final class GatewayRules: Sendable {
         self.verifiers = verifiers
         self.keySet = keySet?.bytes
         tokens = (keySet?.keys).map { TokenVerifier(publicKeys: $0) }
+        hasSeveralProjects = Set(registry.apps.map(\.projectNumber)).count > 1
+        sharedSubjects = Self.sharedSubjects(registry)
         bundles = registry.apps.map { app in Set(app.expectations.appIDs.compactMap(Self.bundle)) }
     }
 
@@ -46,6 +51,16 @@ package final class GatewayRules: Sendable {
     private static func bundle(_ id: AppID) -> [UInt8]? {
         let text = Array(id.text.utf8)
         return text.firstIndex(of: UInt8(ascii: ".")).map { Array(text[($0 + 1)...]) }
+    }
+
+    private static func sharedSubjects(_ registry: Registry) -> Set<[UInt8]> {
+        var projects: [[UInt8]: Set<String>] = [:]
+        for app in registry.apps {
+            for subject in [app.appID] + app.oauthClientIDs {
+                projects[Array(subject.utf8), default: []].insert(app.projectNumber)
+            }
+        }
+        return Set(projects.filter { $0.value.count > 1 }.keys)
     }
 
     func isBundle(_ text: [UInt8], ofApp index: Int) -> Bool { bundles[index].contains(text) }

@@ -10,7 +10,9 @@ extension Gateway {
     package func handle(_ call: HTTPCall, _ responder: any HTTPResponder) {
         let since = world.uptime()
         let rules = state.withLock { $0.rules }
-        guard let target = CallTarget(call.target) else {
+        let asked = VerifyTarget.read(call.target)
+        // A proxy may append its client's path, which is none of ours, however it is spelled.
+        guard let target = CallTarget(asked == nil ? call.target : VerifyTarget.path) else {
             return reject(.path, .badRequest, .other, since, responder)
         }
         let arrival = Arrival(
@@ -21,12 +23,15 @@ extension Gateway {
             responder: responder,
             since: since
         )
+        if let asked {
+            let isTaken = VerifyTarget.isTaken(call) || Endpoint.takes(call.method, Endpoint.read)
+            return isTaken ? verify(asked, arrival) : reject(method: Endpoint.read, arrival)
+        }
         guard let endpoint = Endpoint(target) else { return reject(.path, .notFound, .other, arrival) }
-        guard endpoint.takes(call.method) else { return reject(methodOf: endpoint, arrival) }
+        guard Endpoint.takes(call.method, endpoint.methods) else { return reject(method: endpoint.methods, arrival) }
         switch endpoint {
         case .healthz: finish(.healthz, GatewayReply.answer(200, Array(#"{"status":"ok"}"#.utf8)), arrival)
         case .keySet: keySet(arrival)
-        case .verify: verify(arrival)
         case .rollout: rollout(arrival)
         case .exchange: post(arrival)
         }
@@ -48,10 +53,11 @@ extension Gateway {
         reject(cause, status, verb, arrival.since, arrival.responder)
     }
 
-    private func reject(methodOf endpoint: Endpoint, _ arrival: Arrival) {
+    /// - Parameter methods: those that the path takes.
+    private func reject(method methods: [String], _ arrival: Arrival) {
         state.withLock { $0.counts.reject(.method) }
         var reply = GatewayReply.error(.methodNotAllowed)
-        reply.headers.append(("Allow", endpoint.methods.joined(separator: ", ")))
+        reply.headers.append(("Allow", methods.joined(separator: ", ")))
         finish(.other, reply, arrival)
     }
 

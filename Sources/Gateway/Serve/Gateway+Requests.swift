@@ -9,6 +9,8 @@ internal import Settings
 extension Gateway {
     /// Produces a request and lets its call wait.
     func submit(_ request: Request, _ value: [UInt8], _ verb: Verb, _ arrival: Arrival) {
+        let id = ids.id(of: arrival.http, from: arrival.caller, isVerifiers: request.method.isVerifiers)
+        guard let id else { return reject(.request, .badRequest, verb, arrival) }
         // Without a key of its own a request may lie on any partition.
         let key = request.requiredRecordKey ?? ids.fresh()
         let answer: WaitingCall.Answer =
@@ -19,11 +21,12 @@ extension Gateway {
             case .verifyAppCheckToken: .response
             case .verifyAttestation, .verifyAssertion: .result
             }
-        submit(Submission(key: key, value: value, answer: answer, verb: verb), arrival)
+        submit(Submission(id: id, key: key, value: value, answer: answer, verb: verb), arrival)
     }
 
     /// A request that is ready for its topic.
     struct Submission {
+        let id: [UInt8]
         let key: [UInt8]
         let value: [UInt8]
         let answer: WaitingCall.Answer
@@ -33,24 +36,20 @@ extension Gateway {
     }
 
     func submit(_ submission: Submission, _ arrival: Arrival) {
-        guard let id = ids.id(of: arrival.http, from: arrival.caller) else {
-            return reject(.request, .badRequest, submission.verb, arrival)
-        }
         let partition = topics.partition(of: submission.key)
         let (produced, deadline) = (world.wallClock(), arrival.since + arrival.rules.settings.deadlineMilliseconds)
-        let responder: any HTTPResponder =
-            submission.translate.map { TranslatingResponder(arrival.responder, $0) } ?? arrival.responder
         let place = state.withLock { state -> (ticket: UInt, id: [UInt8])? in
             guard state.isOpen, state.waiting.hasRoom(for: submission.value.count) else { return nil }
             // An id that names another request already must not cross their answers.
-            let own = state.waiting.holds(id, otherThan: submission.value) ? ids.fresh() : id
+            let own = state.waiting.holds(submission.id, otherThan: submission.value) ? ids.fresh() : submission.id
             let call = WaitingCall(
                 id: own,
                 key: submission.key,
                 partition: partition,
                 answer: submission.answer,
                 value: submission.value,
-                responder: responder,
+                responder: arrival.responder,
+                translate: submission.translate,
                 since: arrival.since,
                 deadline: deadline,
                 producedAt: produced,
@@ -103,16 +102,4 @@ extension Gateway {
         }
         for call in failed { finish(call, GatewayReply.error(.unavailable, id: call.id)) }
     }
-}
-
-/// Answers with another reply than it is given.
-private final class TranslatingResponder: HTTPResponder {
-    private let responder: any HTTPResponder
-    private let translate: @Sendable (HTTPReply) -> HTTPReply
-
-    init(_ responder: any HTTPResponder, _ translate: @escaping @Sendable (HTTPReply) -> HTTPReply) {
-        (self.responder, self.translate) = (responder, translate)
-    }
-
-    func answer(_ reply: HTTPReply) { responder.answer(translate(reply)) }
 }

@@ -2,24 +2,40 @@ internal import AppAttest
 internal import AppCheck
 internal import HTTP
 internal import JSON
+internal import Pipeline
 
 extension Gateway {
-    /// `GET /v1/verify`: checks the token in `X-Firebase-AppCheck`, for proxies that ask before they pass a call on.
+    /// `/v1/verify`: checks the token in `X-Firebase-AppCheck`, for proxies that ask before they pass a call on.
     ///
-    /// 200 with the app's id in `X-App-Check-App`, or 401. With `?consume=1` the token is used up by its worker, which
-    /// takes a verifier.
-    func verify(_ arrival: Arrival) {
-        let tokens = arrival.http.values("x-firebase-appcheck")
+    /// 200 with the app's id in `X-App-Check-App`, or 401. Where the token is to be used up, its worker does so, which
+    /// takes a verifier. The method says nothing: some proxies send their client's.
+    func verify(_ asked: Result<VerifyTarget, VerifyTarget.Fault>, _ arrival: Arrival) {
         guard let verifier = arrival.rules.tokens else { return reject(.path, .notFound, .verify, arrival) }
-        guard tokens.count == 1, let token = tokens.first,
-            case .success(let claims) = verifier.verify(token, in: arrival.rules.registry, at: now)
-        else { return reject(.credentials, .badToken, .verify, arrival) }
-        guard arrival.target.parameter("consume")?.elementsEqual("1".utf8) == true else {
-            return finish(.verify, Self.verified(claims), arrival)
+        let target: VerifyTarget
+        switch asked {
+        case .success(let found): target = found
+        case .failure(let fault): return refuse(.parameters, .badQuestion(fault.sentence), arrival)
         }
-        guard arrival.caller.verifier != nil else {
-            return reject(.credentials, .notAuthenticated, .verify, arrival)
+        if let sentence = target.doubt(arrival.rules) {
+            return refuse(.parameters, .badQuestion(sentence), arrival)
         }
+        guard !target.consumes || arrival.caller.verifier != nil else {
+            return refuse(.credentials, .notAuthenticated, arrival)
+        }
+        let tokens = arrival.http.values("x-firebase-appcheck")
+        guard let token = tokens.first else { return refuse(.none, .badToken, arrival) }
+        guard tokens.count == 1 else { return refuse(.malformed, .badToken, arrival) }
+        switch verifier.judge(token, in: arrival.rules.registry, at: now) {
+        case .failure(let fault): refuse(VerifyRefusal(fault), .badToken, arrival)
+        case .success(let claims):
+            guard target.accepts(claims) else { return refuse(.app, .badToken, arrival) }
+            guard target.consumes else { return finish(.verify, Self.verified(claims), arrival) }
+            consume(token, claims, arrival)
+        }
+    }
+
+    /// Has the token used up. The request gets an id of its own: whoever could name it would use the token twice.
+    private func consume(_ token: [UInt8], _ claims: TokenClaims, _ arrival: Arrival) {
         var body = JSONWriter(capacity: token.count + 32)
         body.beginObject()
         body.key("appCheckToken")
@@ -28,24 +44,45 @@ extension Gateway {
         let path = Array("/v1beta/projects/\(claims.projectNumber):verifyAppCheckToken".utf8)
         guard let value = RequestValue.make(path, body.takeBytes()),
             case .request(let request) = arrival.rules.decoder.decode(value), let key = request.requiredRecordKey
-        else { return reject(.credentials, .badToken, .verify, arrival) }
-        let submission = Submission(key: key, value: value, answer: .response, verb: .verify) { reply in
+        else { return refuse(.malformed, .badToken, arrival) }
+        var submission = Submission(id: ids.fresh(), key: key, value: value, answer: .response, verb: .verify)
+        submission.translate = { [self] answer in
             // A proxy knows 2xx, 401 and 403 only; a refusal of the token is the first of these.
-            switch reply.status {
-            case 200 where reply.body.elementsEqual("{}".utf8): Self.verified(claims)
-            case 200, 403: GatewayReply.error(.badToken)
-            default: reply
+            var reply = answer
+            switch answer.status {
+            case 200 where answer.body.elementsEqual("{}".utf8): reply = Self.verified(claims)
+            case 200, 403:
+                note(answer.status == 200 ? .consumed : .verdict)
+                reply = GatewayReply.error(.badToken)
+            default: return answer
             }
+            reply.headers += answer.headers.filter { $0.name == "X-Request-Id" }
+            return reply
         }
         submit(submission, arrival)
     }
 
+    private func refuse(_ cause: VerifyRefusal, _ status: Status, _ arrival: Arrival) {
+        note(cause)
+        reject(status.code == 400 ? .request : .credentials, status, .verify, arrival)
+    }
+
+    private func note(_ cause: VerifyRefusal) { state.withLock { $0.counts.refusedTokens[cause, default: 0] += 1 } }
+
     private static func verified(_ claims: TokenClaims) -> HTTPReply {
         var reply = GatewayReply.answer(200, Array("{}".utf8))
-        // The subject is an app's or client's id of apps.json: a header can hold it, or it is left out.
-        if claims.subject.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) {
-            reply.headers.append(("X-App-Check-App", claims.subject))
-        }
+        reply.headers.append(("X-App-Check-App", headerText(claims.subject)))
         return reply
+    }
+
+    /// A header can hold visible ASCII; all else is percent-encoded. The header is never left out: a proxy would pass on
+    /// the one that its client sent.
+    private static func headerText(_ text: String) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        let bytes = text.utf8.flatMap { byte -> [UInt8] in
+            guard !(0x21...0x7E).contains(byte) || byte == UInt8(ascii: "%") else { return [byte] }
+            return [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }

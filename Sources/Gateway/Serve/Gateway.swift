@@ -95,7 +95,7 @@ package final class Gateway: Sendable {
 
     /// Counts and sends the reply to a call that waited.
     func finish(_ call: WaitingCall, _ reply: HTTPReply) {
-        finish(call.verb, reply, since: call.since, call.responder)
+        finish(call.verb, call.translate?(reply) ?? reply, since: call.since, call.responder)
     }
 
     /// Counts and sends a reply.

@@ -18,6 +18,8 @@ package struct GatewayCounts: Sendable {
     /// Milliseconds from a call's arrival to its answer, by verb.
     package internal(set) var durations: [Verb: Histogram] = [:]
     package internal(set) var rejections: [Rejection: Int] = [:]
+    /// Calls of `/v1/verify` that did not pass.
+    package internal(set) var refusedTokens: [VerifyRefusal: Int] = [:]
     /// Records that were never written, and those whose outcome is unknown.
     package internal(set) var notProduced = 0
     package internal(set) var maybeProduced = 0

@@ -23,6 +23,8 @@ struct WaitingCall {
     /// As it was produced.
     let value: [UInt8]
     let responder: any HTTPResponder
+    /// Makes another reply of an answer: `/v1/verify` answers in its own way.
+    var translate: (@Sendable (HTTPReply) -> HTTPReply)?
     /// Both in milliseconds of a clock that never goes back.
     let since: Int64
     let deadline: Int64

@@ -49,6 +49,10 @@ enum GatewayMetricsPage {
             .gatewayRejected,
             GatewayCounts.Rejection.allCases.map { MetricSample([$0.rawValue], whole: counts.rejections[$0] ?? 0) }
         )
+        text.write(
+            .gatewayRefusedTokens,
+            VerifyRefusal.allCases.map { MetricSample([$0.rawValue], whole: counts.refusedTokens[$0] ?? 0) }
+        )
         text.write(.gatewayBundles, [MetricSample(whole: counts.foreignBundles)])
         text.write(.gatewayDroppedEvents, [MetricSample(whole: counts.droppedEvents)])
         if let offset = counts.clockOffset { text.write(.gatewayClock, [MetricSample(real: Double(offset) / 1000)]) }

@@ -34,6 +34,11 @@ extension MetricFamily {
         ["cause"],
         "Calls that were answered without a request on a topic."
     )
+    static let gatewayRefusedTokens = counter(
+        "attest_gateway_verify_refused",
+        ["cause"],
+        "Calls of `/v1/verify` that did not pass: `none` had no token, `app` one of another app, `parameters` is the proxy's."
+    )
     static let gatewayMalformed = counter(
         "attest_gateway_malformed_http",
         ["cause"],
@@ -62,8 +67,8 @@ extension MetricFamily {
 
     static let ofGateway = [
         gatewayRequests, gatewayDuration, gatewayWaiting, gatewayWaitingBytes, gatewayConnections,
-        gatewayProduceFailures, gatewayDeadlines, gatewayForeign, gatewayRejected, gatewayMalformed, gatewaySlow,
-        gatewayBundles, gatewayDroppedEvents, gatewayClock,
+        gatewayProduceFailures, gatewayDeadlines, gatewayForeign, gatewayRejected, gatewayRefusedTokens,
+        gatewayMalformed, gatewaySlow, gatewayBundles, gatewayDroppedEvents, gatewayClock,
     ]
 
     /// Of worker and gateway, in the order of the Metrics page.

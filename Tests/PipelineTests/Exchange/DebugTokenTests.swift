@@ -134,7 +134,7 @@ struct DebugTokenTests {
         let verifier = TokenVerifier(keys: try ExchangeKit.keys().tokens)
         let now = EvaluationTime(milliseconds: ExchangeKit.start)
         func isAccepted(_ registry: Registry) -> Bool {
-            if case .success = verifier.verify(token, in: registry, at: now) { true } else { false }
+            if case .success = verifier.judge(token, in: registry, at: now) { true } else { false }
         }
         let entry = try ExchangeKit.debugToken()
         #expect(isAccepted(try ExchangeKit.registry { $0.debugTokens = [entry] }))
