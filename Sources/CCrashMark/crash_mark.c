@@ -74,6 +74,11 @@ int crash_mark_install(const int64_t *const *given, int count, int words, int64_
 
 void crash_mark_prepare_thread(void) {
     if (!has_stack_key || pthread_getspecific(stack_key) != NULL) return;
+    // Dispatch's threads block it. glibc's abort does not unblock it from 2.41 on, and then ends the process unmarked.
+    sigset_t abort_only;
+    sigemptyset(&abort_only);
+    sigaddset(&abort_only, SIGABRT);
+    pthread_sigmask(SIG_UNBLOCK, &abort_only, NULL);
     stack_t present;
     // An existing signal stack, a sanitizer's for example, does as well.
     if (sigaltstack(NULL, &present) != 0 || !(present.ss_flags & SS_DISABLE)) return;
