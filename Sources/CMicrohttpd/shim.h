@@ -29,6 +29,14 @@ static inline struct MHD_Daemon *CMicrohttpd_start(
 typedef void *(*CMicrohttpd_TargetCallback)(void *context, const char *target, struct MHD_Connection *connection);
 typedef size_t (*CMicrohttpd_UnescapeCallback)(void *context, struct MHD_Connection *connection, char *text);
 
+// From 0.9.77 on an option makes the library refuse what RFC 9112 calls malformed. Without it the library writes blanks
+// over the line ends of folded headers, which leaves no trace.
+#if MHD_VERSION >= 0x00097701
+#define CMicrohttpd_STRICT MHD_OPTION_CLIENT_DISCIPLINE_LVL, 1,
+#else
+#define CMicrohttpd_STRICT
+#endif
+
 // Every callback gets the same context. The daemon has no thread: it is run from outside.
 static inline struct MHD_Daemon *CMicrohttpd_startExchange(
     int listener, unsigned int connections, unsigned int timeoutSeconds, size_t memoryPerConnection,
@@ -40,6 +48,7 @@ static inline struct MHD_Daemon *CMicrohttpd_startExchange(
         MHD_OPTION_CONNECTION_LIMIT, connections,
         MHD_OPTION_CONNECTION_TIMEOUT, timeoutSeconds,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, memoryPerConnection,
+        CMicrohttpd_STRICT
         MHD_OPTION_URI_LOG_CALLBACK, target, context,
         MHD_OPTION_UNESCAPE_CALLBACK, unescape, context,
         MHD_OPTION_NOTIFY_COMPLETED, completed, context,

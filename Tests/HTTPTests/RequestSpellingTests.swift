@@ -15,7 +15,6 @@ struct RequestSpellingTests {
         ("chunks beside length", "\(post)Transfer-Encoding: chunked\r\nContent-Length: 0\r\n\r\n0\r\n\r\n", 400),
         ("chunks", "\(post)Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 411),
         ("chunks, in capitals", "\(post)TRANSFER-ENCODING: Chunked\r\n\r\n0\r\n\r\n", 411),
-        ("identity", "\(post)Transfer-Encoding: identity\r\n\r\n", 411),
         ("chunks of GET", "\(get)Host: h\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 411),
         ("two equal lengths", "\(post)Content-Length: 0\r\nContent-Length: 0\r\n\r\n", 400),
         ("two lengths", "\(post)Content-Length: 0\r\nContent-Length: 34\r\n\r\n", 400),
@@ -25,7 +24,6 @@ struct RequestSpellingTests {
         ("a negative length", "\(post)Content-Length: -1\r\n\r\n", 400),
         ("hexadecimal", "\(post)Content-Length: 0x3\r\n\r\nabc", 400),
         ("no digits", "\(post)Content-Length:\r\n\r\n", 400),
-        ("a blank behind", "\(post)Content-Length: 0 \r\n\r\n", 400),
         ("an overflow", "\(post)Content-Length: 99999999999999999999999\r\n\r\n", 413),
         ("18 digits", "\(post)Content-Length: 999999999999999999\r\n\r\n", 413),
         ("19 digits", "\(post)Content-Length: 9223372036854775808\r\n\r\n", 400),
@@ -99,8 +97,6 @@ struct RequestSpellingTests {
         ("a port of letters", "\(get)Host: h:a\r\n\r\n", 400), ("beyond ASCII", "\(get)Host: ä\r\n\r\n", 400),
         ("an open bracket", "\(get)Host: [::1\r\n\r\n", 400), ("behind one", "\(get)Host: [::1]a\r\n\r\n", 400),
         ("nothing in brackets", "\(get)Host: []\r\n\r\n", 400), ("a bad escape", "\(get)Host: %4\r\n\r\n", 400),
-        // The library reads cookies, and stumbles over this one.
-        ("a cookie of one quotation mark", "\(get)Host: h\r\nCookie: a=\"\r\n\r\n", 431),
         ("a bad host of old", "GET /a HTTP/1.0\r\nHost: h\"\r\n\r\n", 400),
         ("two hosts of old", "GET /a HTTP/1.0\r\nHost: h\r\nhost: i\r\n\r\n", 400),
         // Methods.
@@ -132,7 +128,7 @@ struct RequestSpellingTests {
         #expect(answer.isClosed, "\(claim): \(answer.text)")
         #expect(answer.text.hasPrefix("HTTP/1.1 \(status) "), "\(claim): \(answer.text)")
         // Upon a length that is no number the library sends the head of its answer twice.
-        let statuses = Set(answer.text.components(separatedBy: "HTTP/1.1 ").dropFirst().map { $0.prefix(3) })
+        let statuses = Set(answer.text.matches(of: #/HTTP/1\.1 ([0-9]{3}) /#).map { String($0.1) })
         #expect(statuses == ["\(status)"], "\(claim): \(answer.text)")
         #expect(answer.text.contains("\r\nConnection: close\r\n"), "\(claim): \(answer.text)")
         #expect(server.calls.isEmpty, "\(claim): \(server.calls)")
@@ -140,6 +136,29 @@ struct RequestSpellingTests {
             server.comes { server.server.counts.refused.values.reduce(0, +) == 1 },
             "\(claim): \(server.server.counts)"
         )
+    }
+
+    /// 0.9.75 stumbles over such a cookie and over a blank behind a length; newer libraries serve both, and refuse the
+    /// coding `identity`, which RFC 9112 no longer has, in their own words.
+    @Test(arguments: [
+        ("\(post)Transfer-Encoding: identity\r\n\r\n", ["411", "400"]),
+        ("\(post)Content-Length: 0 \r\n\r\n", ["400", "200"]),
+        ("\(get)Host: h\r\nCookie: a=\"\r\n\r\n", ["431", "200"]),
+    ])
+    func `What libraries take differently is refused, or served as one request`(
+        request: String,
+        statuses: [String]
+    ) throws {
+        let server = try EchoServer()
+        let client = try #require(server.client())
+        client.write(request + Self.next)
+        let status = try #require(client.readAnswer()?.status)
+        #expect(statuses.contains(status))
+        guard status == "200" else {
+            #expect(client.readAll().isClosed && server.calls.isEmpty)
+            return
+        }
+        #expect(client.readAnswer()?.body == "GET /second" && server.calls.count == 2)
     }
 
     @Test(arguments: [" GET /a HTTP/1.1\r\nHost: h\r\n\r\n", "GET\r\n\r\n", "\0\u{1}\u{2}\n\n\u{16}\u{3}\n"])

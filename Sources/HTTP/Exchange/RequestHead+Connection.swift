@@ -9,7 +9,8 @@ internal import Glibc
 /// A library that lays them out otherwise would have every request refused: the tests of this module fail then.
 /// Two spellings stay hidden, since the library overwrites them with zeros as it does line ends: zero bytes where line
 /// ends have as many bytes, and, as the blank line, a colon with a bare line feed or carriage return before or behind
-/// it. No proxy writes either.
+/// it. No proxy writes either. A library from 0.9.77 on refuses folded headers and bare line feeds itself, as it is told to:
+/// see the shim.
 extension RequestHead {
     /// The bytes that the library has for the first call of the access handler.
     @safe struct Source {
@@ -30,15 +31,16 @@ extension RequestHead {
         let isLineStrict =
             start % UInt(sysconf(Int32(_SC_PAGESIZE))) == 0 && targetStart == start + UInt(methodBytes.count) + 1
             && versionStart == targetStart + UInt(target.count) + 1
-        var walk = HeaderWalk(end: versionStart + UInt(versionBytes.count) + 2)
+        let size = unsafe CMicrohttpd_headSize(source.connection)
+        let end = start + UInt(size)
+        var walk = HeaderWalk(end: versionStart + UInt(versionBytes.count), head: isLineStrict ? start..<end : 0..<0)
         // Runs at once, for each header in its order.
         _ = unsafe withUnsafeMutablePointer(to: &walk) { walk in
             unsafe MHD_get_connection_values_n(source.connection, .HEADER_KIND, HeaderWalk.callback, walk)
         }
-        let size = unsafe CMicrohttpd_headSize(source.connection)
-        let areHeadersStrict = walk.isStrict && walk.end + 2 == start + UInt(size)
+        walk.endLine(before: end - 2)
         self.init(
-            layout: !isLineStrict ? .looseRequestLine : areHeadersStrict ? .strict : .looseHeaders,
+            layout: !isLineStrict ? .looseRequestLine : walk.isStrict ? .strict : .looseHeaders,
             method: methodBytes,
             target: target,
             version: versionBytes,
@@ -58,8 +60,10 @@ extension RequestHead {
 
 /// Goes from header to header.
 private struct HeaderWalk {
-    /// Where the next header's name must start.
+    /// Where the line's last piece ends.
     var end: UInt
+    /// All of the request's line and headers.
+    let head: Range<UInt>
     var isStrict = true
     var headers: [HTTPHeader] = []
 
@@ -82,8 +86,9 @@ private struct HeaderWalk {
         guard let value = unsafe value else { return isStrict = false }
         let (start, valueStart) = (UInt(bitPattern: name), UInt(bitPattern: value))
         // A colon and blanks stand between the two; the library skipped nothing else.
-        isStrict = isStrict && start == end && valueStart > start + UInt(nameSize)
-        end = valueStart + UInt(valueSize) + 2
+        endLine(before: start)
+        isStrict = isStrict && valueStart > start + UInt(nameSize)
+        end = valueStart + UInt(valueSize)
         // Both have the sizes that come with them.
         let header = unsafe HTTPHeader(
             name: RequestHead.bytes(name, nameSize).map(RequestHead.lowercased),
@@ -92,8 +97,21 @@ private struct HeaderWalk {
         headers.append(HTTPHeader(name: header.name, value: Self.trimmed(header.value)))
     }
 
+    /// A line's end is two bytes. Newer libraries also take blanks off a value: then they write a zero over the first of
+    /// them and leave all other bytes as they came, where older ones write zeros over line ends.
+    mutating func endLine(before next: UInt) {
+        guard isStrict, next != end + 2 else { return }
+        isStrict = false
+        guard next > end + 2, head.contains(end), head.contains(next) else { return }
+        // All bytes between the two places are the head's.
+        let gap = unsafe UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: end), count: Int(next - end))
+        let blanks = unsafe gap.dropFirst().dropLast(2)
+        isStrict = unsafe gap[0] == 0 && blanks.allSatisfy(Self.isBlank) && gap.suffix(2).elementsEqual([0x0d, 0x0a])
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
     private static func trimmed(_ value: [UInt8]) -> [UInt8] {
-        func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
         guard let last = value.last, isBlank(last) else { return value }
         return Array(value[..<((value.lastIndex { !isBlank($0) } ?? -1) + 1)])
     }
