@@ -45,6 +45,20 @@ struct KafkaPropertiesTests {
         #expect(fault?.message.contains(named) ?? false)
     }
 
+    /// As while certificates are replaced. A client that could not be made once took the process along.
+    @Test func `a producer whose certificates are gone is refused each time, and the process goes on`() {
+        let properties = KafkaProperties([
+            ("security.protocol", "ssl"), ("ssl.ca.location", "/no/such/file"), ("log_level", "0"),
+        ])
+        for _ in 0..<20 {
+            let fault = #expect(throws: KafkaFault.self) {
+                try TransactionalProducer(properties, transactionalID: "id")
+            }
+            #expect(fault?.message.contains("ssl.ca.location") ?? false)
+            #expect(throws: KafkaFault.self) { try Producer(properties) }
+        }
+    }
+
     @Test(arguments: ["", "^every.*", "a b", "..", "t\0", String(repeating: "x", count: 250)])
     func `an invalid topic name is refused`(topic: String) {
         #expect(throws: KafkaFault.self) { try Consumer(KafkaProperties([("group.id", "g")]), topic: topic) }

@@ -22,7 +22,10 @@ final class ClientHandle {
         let type = kind == .consumer ? RD_KAFKA_CONSUMER : RD_KAFKA_PRODUCER
         var complaint = [CChar](repeating: 0, count: 512)
         guard let pointer = unsafe rd_kafka_new(type, configuration, &complaint, complaint.count) else {
-            unsafe rd_kafka_conf_destroy(configuration)
+            // The library has freed its interceptors, and would again. It is left behind: some KiB for each such failure.
+            if context.requests == nil || !LibraryVersion.current.leavesInterceptorsFreed {
+                unsafe rd_kafka_conf_destroy(configuration)
+            }
             let text = complaint.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
             throw .invalid(ConfigurationWords.explained(String(decoding: text, as: UTF8.self), properties))
         }

@@ -38,8 +38,9 @@ final class RequestCounts: Sendable {
         return max(0, counter.sent.load(ordering: .sequentiallyConsistent) - answers)
     }
 
-    /// 2.0.2 reports an answer once on the connection's thread and once on the thread that handles it, both before the
-    /// answer is handled, and so before the call that waits for it returns.
+    /// The library (2.0.2 to 2.15.0) reports an answer once on the connection's thread and once on the thread that handles
+    /// it, both before the answer is handled, and so before the call that waits for it returns. Its callbacks name no
+    /// request: the correlation id is 0.
     private static let callsPerAnswer = 2
 
     private func counter(_ kind: Int16) -> Counter? {

@@ -66,11 +66,15 @@ extension Consumer {
     /// - Parameter timeoutMilliseconds: with libraries before 2.1.0 for each partition, else for all of them.
     /// - Throws: a retriable ``KafkaFault`` for partitions that are not being read yet, or that gave no answer in time.
     package func seek(_ offsets: [PartitionOffset], timeoutMilliseconds: Int) throws(KafkaFault) {
+        try move(offsets, timeoutMilliseconds)
+        wakeLeaders(offsets)
+    }
+
+    private func move(_ offsets: [PartitionOffset], _ timeoutMilliseconds: Int) throws(KafkaFault) {
         guard !offsets.isEmpty else { return }
         let list = TopicPartitionList(topic: topic, offsets: offsets)
-        // Before 2.1.0 the library takes the number for microseconds each time it waits.
-        let unit = LibraryVersion.current < LibraryVersion.seeksInMilliseconds ? 1_000 : 1
-        let timeout = clampedMilliseconds(Int(clampedMilliseconds(timeoutMilliseconds)) * unit)
+        let units = LibraryVersion.current.seekUnitsPerMillisecond
+        let timeout = clampedMilliseconds(Int(clampedMilliseconds(timeoutMilliseconds)) * units)
         // The library marks the list's entries and does not keep it. Zero would mean: do not wait for the outcome.
         let error = unsafe list.withPointer { unsafe rd_kafka_seek_partitions(handle.pointer, $0, max(1, timeout)) }
         if let error = unsafe error { throw unsafe KafkaFault(takingOwnershipOf: error, doing: "seeking in \(topic)") }
@@ -80,13 +84,23 @@ extension Consumer {
         throw isOvertaken ? KafkaFault(RD_KAFKA_RESP_ERR__STATE, fault.message) : fault
     }
 
+    /// Where a seek leaves the leaders' threads asleep.
+    private func wakeLeaders(_ offsets: [PartitionOffset]) {
+        guard !LibraryVersion.current.seekWakesLeader else { return }
+        let asleep = offsets.filter { $0.offset > 0 }.map(\.partition)
+        guard !asleep.isEmpty else { return }
+        handle.wakeLeaders(of: topic, asleep, timeoutMilliseconds: Self.wakeMilliseconds)
+    }
+
+    private static let wakeMilliseconds = 20
+
     /// Reads partitions that ``assignPaused(_:)`` took over, from the given offsets.
     ///
     /// - Throws: a retriable ``KafkaFault``, as a seek does, while the library has not started them: then call it again.
     package func start(_ offsets: [PartitionOffset], timeoutMilliseconds: Int) throws(KafkaFault) {
         guard !offsets.isEmpty else { return }
         // A seek fails until the library's thread has started the partition: only then nothing can drop the resume.
-        try seek(offsets, timeoutMilliseconds: timeoutMilliseconds)
+        try move(offsets, timeoutMilliseconds)
         try resume(offsets.map(\.partition))
         // A resume does not wake the broker's thread, which may sleep for a second; a seek does. The lookup of a first
         // offset wakes it too, and must not run twice: the late answer would set the position back.

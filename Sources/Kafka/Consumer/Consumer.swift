@@ -23,7 +23,8 @@ package final class Consumer {
             throw .invalid("kafka property group.id is required")
         }
         let complete = properties.completed(defaults: Self.defaults, forced: Self.forced)
-        // The cooperative protocol of 2.0.2 aborts the process on an assertion when it closes early.
+        // Partitions are taken and given back as a whole. Before 2.10.0 (#4381, #4528, #4800, #4908) the cooperative
+        // protocol also ends the process, hangs, or loses an assignment.
         if let strategy = complete["partition.assignment.strategy"], strategy.contains("cooperative") {
             throw .invalid("kafka property partition.assignment.strategy: \(strategy) is not supported, use range")
         }

@@ -4,9 +4,12 @@ internal import CRdkafka
 ///
 /// Records are queued by ``produce(topic:partition:key:value:headers:patienceMilliseconds:)`` and sent in the
 /// background; only ``flush(timeoutMilliseconds:)`` confirms that they have arrived.
+@safe
 package final class Producer {
     let handle: ClientHandle
     private var partitionCounts: [String: Int32] = [:]
+    /// Ours, given back before the client is.
+    private var topics: [OpaquePointer] = unsafe []
 
     /// - Parameters:
     ///   - properties: librdkafka's settings; those of consumers are left out.
@@ -28,6 +31,10 @@ package final class Producer {
     ) throws(KafkaFault) {
         let complete = properties.completed(defaults: Self.defaults + defaults, forced: Self.forced + forced)
         handle = try ClientHandle(.producer, complete, context: context)
+    }
+
+    deinit {
+        unsafe topics.forEach { unsafe rd_kafka_topic_destroy($0) }
     }
 
     private static let defaults = [
@@ -80,7 +87,10 @@ package final class Producer {
             where description.partitions > 0 {
                 partitionCounts[description.name] = Int32(clamping: description.partitions)
             }
-            if let count = partitionCounts[topic] { return count }
+            if let count = partitionCounts[topic] {
+                open(topic)
+                return count
+            }
             // A topic that was just created reaches each broker after a while.
             if attempt < Self.lookups { handle.serve(timeoutMilliseconds: Self.lookupPauseMilliseconds) }
         }
@@ -88,7 +98,17 @@ package final class Producer {
     }
 
     /// Partition counts that another client got from the broker: a topic's first record then needs no lookup.
-    package func know(_ counts: [String: Int32]) { partitionCounts.merge(counts) { $1 } }
+    package func know(_ counts: [String: Int32]) {
+        for topic in counts.keys where partitionCounts[topic] == nil { open(topic) }
+        partitionCounts.merge(counts) { $1 }
+    }
+
+    /// Makes the library look for the topic's leaders now, where it would do so a second after the first record.
+    private func open(_ topic: String) {
+        guard LibraryVersion.current.looksLateForLeaders else { return }
+        // Null only for a broken client, whose calls fail anyway.
+        if let pointer = unsafe rd_kafka_topic_new(handle.pointer, topic, nil) { unsafe topics.append(pointer) }
+    }
 
     private static let lookups = 5
     private static let lookupPauseMilliseconds: Int32 = 200

@@ -66,7 +66,7 @@ package final class TopicReader {
             // The library itself needs about 210 B a record beside the payload: some tens of MiB in all, however many
             // records there are.
             ("queued.min.messages", String(queuedRecords)), ("queued.max.messages.kbytes", String(queuedBytes / 1024)),
-        ] + (LibraryVersion.current < 0x0202_0000 ? [] : [("fetch.queue.backoff.ms", "2")])
+        ] + (LibraryVersion.current.hasFetchBackoff ? [("fetch.queue.backoff.ms", "2")] : [])
 
     /// A fetch is a part of the queue. The library refuses a limit below the largest record's, or one that an answer may
     /// not reach: where the answer's size is set, so is this.
@@ -180,7 +180,6 @@ package final class TopicReader {
     private func next(_ timeout: Int32) -> UnsafeMutablePointer<rd_kafka_message_t>? {
         guard timeout > Self.dryMilliseconds, mayBeAsleep else { return unsafe rd_kafka_consume_queue(queue, timeout) }
         if let message = unsafe rd_kafka_consume_queue(queue, Self.dryMilliseconds) { return unsafe message }
-        // Versions before 2.2 look only once a second whether a full queue has room again.
         (readRecords, readBytes) = (0, 0)
         handle.wakeLeaders(of: topic, reading.sorted(), timeoutMilliseconds: Self.wakeMilliseconds)
         return unsafe rd_kafka_consume_queue(queue, timeout)
@@ -188,7 +187,10 @@ package final class TopicReader {
 
     /// The queue may have been full since the leaders' threads were last woken; half of it, as it holds more than
     /// records.
-    private var mayBeAsleep: Bool { readRecords >= Self.queuedRecords / 2 || readBytes >= Self.queuedBytes / 2 }
+    private var mayBeAsleep: Bool {
+        !LibraryVersion.current.hasFetchBackoff
+            && (readRecords >= Self.queuedRecords / 2 || readBytes >= Self.queuedBytes / 2)
+    }
 
     private func noteRead(_ bytes: Int) {
         readRecords += 1

@@ -13,7 +13,7 @@ extension TransactionalProducer {
 
     /// Opens a transaction. Never waits.
     package func begin() throws(KafkaFault) {
-        // 2.0.2 hangs when a transaction is begun after a fatal error.
+        // The library may hang when a transaction is begun after a fatal error (#4420).
         if let fatal = fatalFault { throw fatal }
         let error = unsafe rd_kafka_begin_transaction(handle.pointer)
         try unsafe check(error, "beginning a transaction")
@@ -25,7 +25,7 @@ extension TransactionalProducer {
     ///
     /// - Parameters:
     ///   - metadata: taken when the records' partitions were assigned; see ``GroupMetadata``.
-    ///   - timeoutMilliseconds: may be exceeded by two seconds. 2.0.2 itself would wait for as long as the coordinator
+    ///   - timeoutMilliseconds: may be exceeded by two seconds. The library would wait for as long as the coordinator
     ///     is absent; if it does, the fault is fatal, and the call is abandoned.
     ///   - goesOn: asked twice a second during the call; false abandons it in the same way.
     /// - Throws: a ``KafkaFault``. While it is retriable the offsets are not in the transaction, and commits are
@@ -81,7 +81,7 @@ extension TransactionalProducer {
     ///
     /// A transaction that is not settled then is not aborted but given up: its producer must be discarded, and the next
     /// owner of the id aborts it. If a request that adds to the transaction ends after the abort, even because the
-    /// client is closed, 2.0.2 fails an assertion and kills the process (`rk->rk_eos.txn_req_cnt > 0`).
+    /// client is closed, the library (to 2.15.0) fails an assertion and kills the process (`rk->rk_eos.txn_req_cnt > 0`).
     ///
     /// - Throws: a ``KafkaFault``; while it is retriable the same call goes on. A fatal one is an ordinary way out.
     ///

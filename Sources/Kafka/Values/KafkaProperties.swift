@@ -50,6 +50,7 @@ extension KafkaProperties {
     func makeConfiguration(for kind: ClientKind?) throws(KafkaFault) -> OpaquePointer {
         // The library aborts the process rather than return null here.
         guard let configuration = unsafe rd_kafka_conf_new() else { throw .fatal("out of memory") }
+        let pairs = completed(defaults: LibraryVersion.current.defaults).pairs
         for pair in pairs where kind.map({ PropertyScopes.applies(pair.name, to: $0) }) ?? true {
             if let complaint = unsafe Self.set(pair, in: configuration) {
                 unsafe rd_kafka_conf_destroy(configuration)

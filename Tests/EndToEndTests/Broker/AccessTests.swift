@@ -19,9 +19,8 @@ private let settings: ClusterSettings = {
 struct AccessTests {
     enum Mechanism: String, CaseIterable { case scram = "SCRAM-SHA-256", plain = "PLAIN" }
 
-    /// librdkafka before 2.6.1 repeats a nonce in its last SCRAM message, which Kafka before 4 overlooks and Kafka 4 does
-    /// not (librdkafka's pull request 4895).
-    static let scramWorks = LibraryVersion.current >= 0x0206_01ff || (KafkaInstallation.found?.majorVersion ?? 0) < 4
+    static let scramWorks =
+        LibraryVersion.current.scramSuitsKafka4 || (KafkaInstallation.found?.majorVersion ?? 0) < 4
     static let mechanism = scramWorks ? Mechanism.scram : .plain
 
     private func cluster() throws -> RealCluster { try #require(RealClusterTrait.cluster) }

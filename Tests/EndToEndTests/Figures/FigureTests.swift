@@ -37,6 +37,48 @@ struct FigureTests {
         }
     }
 
+    @Test func `a producer's first record is acknowledged within 0.5 s`() throws {
+        try withMock { fixture in
+            for _ in 0..<5 {
+                let producer = try fixture.producer()
+                try Self.expect(within: .milliseconds(500)) {
+                    try producer.produce(topic: MockFixture.topic, partition: 0, key: nil, value: [1])
+                    try producer.flush(timeoutMilliseconds: .noLimit)
+                }
+            }
+        }
+    }
+
+    /// The thread of a partition's leader sleeps for a second where nothing wakes it, which a seek does not in each version.
+    @Test func `partitions are read within 0.5 s after their start, and after a seek`() throws {
+        try withMock { fixture in
+            let producer = try fixture.producer()
+            let partitions = 0..<4 as Range<Int32>
+            for partition in partitions {
+                for _ in 0..<10 {
+                    try producer.produce(topic: MockFixture.topic, partition: partition, key: nil, value: [1])
+                }
+            }
+            try producer.flush(timeoutMilliseconds: .noLimit)
+            let consumer = try fixture.consumer()
+            let places = partitions.map { PartitionOffset(partition: $0, offset: 5) }
+            for _ in 0..<5 {
+                try consumer.assignPaused(places)
+                // So that the thread falls asleep.
+                pause(milliseconds: 200)
+                try Self.expect(within: .milliseconds(500)) {
+                    try consumer.start(places)
+                    #expect(try consumer.records(20).allSatisfy { $0.offset >= 5 })
+                }
+                pause(milliseconds: 200)
+                try Self.expect(within: .milliseconds(500)) {
+                    try consumer.seek(places, timeoutMilliseconds: 400)
+                    #expect(try consumer.records(20).allSatisfy { $0.offset >= 5 })
+                }
+            }
+        }
+    }
+
     @Test(arguments: [
         "", "GET /a HTTP/1.1\r\nHost: h\r\nA: ", "PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 60000\r\n\r\n",
     ])
