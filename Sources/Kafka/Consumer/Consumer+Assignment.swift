@@ -66,11 +66,6 @@ extension Consumer {
     /// - Parameter timeoutMilliseconds: with libraries before 2.1.0 for each partition, else for all of them.
     /// - Throws: a retriable ``KafkaFault`` for partitions that are not being read yet, or that gave no answer in time.
     package func seek(_ offsets: [PartitionOffset], timeoutMilliseconds: Int) throws(KafkaFault) {
-        try move(offsets, timeoutMilliseconds)
-        wakeLeaders(offsets)
-    }
-
-    private func move(_ offsets: [PartitionOffset], _ timeoutMilliseconds: Int) throws(KafkaFault) {
         guard !offsets.isEmpty else { return }
         let list = TopicPartitionList(topic: topic, offsets: offsets)
         let units = LibraryVersion.current.seekUnitsPerMillisecond
@@ -84,28 +79,23 @@ extension Consumer {
         throw isOvertaken ? KafkaFault(RD_KAFKA_RESP_ERR__STATE, fault.message) : fault
     }
 
-    /// Where a seek leaves the leaders' threads asleep.
-    private func wakeLeaders(_ offsets: [PartitionOffset]) {
-        guard !LibraryVersion.current.seekWakesLeader else { return }
-        let asleep = offsets.filter { $0.offset > 0 }.map(\.partition)
-        guard !asleep.isEmpty else { return }
-        handle.wakeLeaders(of: topic, asleep, timeoutMilliseconds: Self.wakeMilliseconds)
-    }
-
-    private static let wakeMilliseconds = 20
-
     /// Reads partitions that ``assignPaused(_:)`` took over, from the given offsets.
     ///
     /// - Throws: a retriable ``KafkaFault``, as a seek does, while the library has not started them: then call it again.
     package func start(_ offsets: [PartitionOffset], timeoutMilliseconds: Int) throws(KafkaFault) {
         guard !offsets.isEmpty else { return }
         // A seek fails until the library's thread has started the partition: only then nothing can drop the resume.
-        try move(offsets, timeoutMilliseconds)
+        try seek(offsets, timeoutMilliseconds: timeoutMilliseconds)
         try resume(offsets.map(\.partition))
         // A resume does not wake the broker's thread, which may sleep for a second; a seek does. The lookup of a first
         // offset wakes it too, and must not run twice: the late answer would set the position back.
         try seek(offsets.filter { $0.offset >= 0 }, timeoutMilliseconds: timeoutMilliseconds)
+        let asleep = offsets.filter { $0.offset > 0 }.map(\.partition)
+        guard !asleep.isEmpty, !LibraryVersion.current.seekWakesLeader else { return }
+        handle.wakeLeaders(of: topic, asleep, timeoutMilliseconds: Self.wakeMilliseconds)
     }
+
+    private static let wakeMilliseconds = 20
 
     private func each(
         _ partitions: [Int32],
