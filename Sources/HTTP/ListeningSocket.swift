@@ -1,3 +1,4 @@
+internal import CMicrohttpd
 internal import Glibc
 
 /// A bound TCP socket that listens. Closed with this value.
