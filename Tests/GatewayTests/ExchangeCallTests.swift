@@ -91,6 +91,36 @@ import Testing
         #expect(responder.reply?.headers.contains { $0.name == "Retry-After" } == (code == 503))
     }
 
+    @Test(arguments: [("verifyAssertion", true), ("verifyAppCheckToken", false)])
+    func `a backend's own verbs tell it why, and no other does`(verb: String, tells: Bool) throws {
+        let rig = try GatewayRig()
+        var device = FakeDevice(ExchangeKit.model, seed: 3)
+        let hash = [UInt8](repeating: 1, count: 32)
+        let object = String(decoding: Base64.encode(device.assert(clientDataHash: hash)), as: UTF8.self)
+        let text = String(decoding: Base64.encode(hash), as: UTF8.self)
+        let keyID = String(decoding: device.keyID.recordKey, as: UTF8.self)
+        let responder =
+            tells
+            ? rig.call(
+                "POST",
+                "\(Self.path):verifyAssertion",
+                GatewayRig.bearer,
+                body: Array(#"{"keyId":"\#(keyID)","clientDataHash":"\#(text)","assertion":"\#(object)"}"#.utf8)
+            ) : try rig.send(.verification(of: Tokens.limitedUse()), GatewayRig.bearer)
+        let status = Status(code: 403, status: "PERMISSION_DENIED", message: "No.")
+        let sent = try #require(rig.requests.first)
+        rig.gateway.note(results: [rig.result(of: sent, status, reason: "counter-not-greater")])
+        let told = tells ? #","reason":"counter-not-greater""# : ""
+        #expect(responder.body == #"{"error":{"code":403,"message":"No.","status":"PERMISSION_DENIED"\#(told)}}"#)
+    }
+
+    @Test func `so does the gateway itself for a request that it refuses`() throws {
+        let rig = try GatewayRig()
+        let responder = rig.call("POST", "\(Self.path):verifyAssertion", GatewayRig.bearer, body: Array("{}".utf8))
+        #expect(responder.reply?.status == 400)
+        #expect(responder.body.contains(#""reason":"malformed-request""#))
+    }
+
     @Test func `an answer with another id, key or partition answers no call`() throws {
         let rig = try GatewayRig()
         let responder = try rig.send(attestation())

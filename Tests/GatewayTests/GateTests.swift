@@ -122,6 +122,26 @@ import Testing
         #expect(status([("x-ios-bundle-identifier", "ABCDE12345.com.example.app")]) == refused)
         #expect(status([]) == refused)
         #expect(rig.gateway.counts.foreignBundles == 2)
+        // Google Sign-In sends none.
+        #expect(rig.call("POST", Self.oauth).reply?.status == 200)
+        let foreign = [("x-ios-bundle-identifier", "com.example.other")]
+        #expect(rig.call("POST", Self.oauth, foreign).reply?.status == 200)
+        #expect(rig.gateway.counts.foreignBundles == 2)
+    }
+
+    @Test(
+        arguments: [
+            "/v1beta/projects/contract-test-1:verifyAppCheckToken", "/v1/projects/none:verifyAppCheckToken",
+            "/v1/\(ExchangeKit.resource):verifyAttestation", "/v1/projects/x/apps/y:verifyAssertion",
+        ],
+        ["", "no JSON", "{}", "{\"a\":1}{}"]
+    )
+    func `without credentials a verifier's verb gets 401 before its body is read`(target: String, body: String) throws {
+        let rig = try GatewayRig()
+        let reply = rig.call("POST", target, body: Array(body.utf8)).reply
+        #expect(reply?.status == 401 && reply?.value(of: "WWW-Authenticate") == "Bearer")
+        #expect(rig.gateway.counts.rejections == [.credentials: 1])
+        #expect(rig.gateway.counts.answers.keys.first?.verb != .other)
     }
 
     @Test(arguments: ["verifyAppCheckToken", "verifyAttestation", "verifyAssertion"])

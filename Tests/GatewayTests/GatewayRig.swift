@@ -134,10 +134,15 @@ final class GatewayRig: Sendable {
         of request: OutboundRequest,
         _ status: Status = .ok,
         response: String? = nil,
+        reason: String? = nil,
         id: [UInt8]? = nil
     ) -> TopicRecord {
         var json = JSONWriter()
         json.beginObject()
+        if let reason {
+            json.key("reason")
+            json.string(reason)
+        }
         json.key("status")
         json.beginObject()
         json.key("code")

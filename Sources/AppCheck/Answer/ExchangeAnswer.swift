@@ -1,3 +1,4 @@
+internal import AppAttest
 internal import JSON
 
 /// The bodies of accepted requests, exactly as Google's clients parse them: camelCase, standard padded base64, `ttl` a
@@ -45,6 +46,27 @@ package enum ExchangeAnswer {
             guard alreadyConsumed else { return }
             writer.key("alreadyConsumed")
             writer.value(true)
+        }
+    }
+
+    /// As Google's services write errors (google.rpc.Status).
+    ///
+    /// - Parameter reason: for callers of ``Method/tellsReason`` alone.
+    package static func error(_ status: Status, reason: String? = nil) -> [UInt8] {
+        body { writer in
+            writer.key("error")
+            writer.beginObject()
+            writer.key("code")
+            writer.value(status.code)
+            writer.key("message")
+            writer.string(validUTF8: status.message.utf8)
+            writer.key("status")
+            writer.string(status.status)
+            if let reason {
+                writer.key("reason")
+                writer.string(reason)
+            }
+            writer.endObject()
         }
     }
 

@@ -16,6 +16,9 @@ package enum Method: String, Sendable, CaseIterable {
     /// Whether an app gets a token: what events are about.
     package var hasEvents: Bool { isExchange || self == .exchangeDebugToken }
 
+    /// Whether its caller is told why a request was refused: a backend that is trusted, never a device.
+    package var tellsReason: Bool { self == .verifyAttestation || self == .verifyAssertion }
+
     package var bringsAttestation: Bool { self == .exchangeAppAttestAttestation || self == .verifyAttestation }
     package var bringsAssertion: Bool { self == .exchangeAppAttestAssertion || self == .verifyAssertion }
 

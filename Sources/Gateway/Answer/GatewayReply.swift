@@ -1,7 +1,6 @@
 internal import AppAttest
 internal import AppCheck
 internal import HTTP
-internal import JSON
 
 /// Answers as Google's clients read them.
 enum GatewayReply {
@@ -14,30 +13,15 @@ enum GatewayReply {
         return HTTPReply(status: status, headers: headers, body: body)
     }
 
-    static func error(_ status: Status, id: [UInt8]? = nil) -> HTTPReply {
-        var reply = answer(status.code, errorBody(status), id: id)
+    /// - Parameter reason: for callers of `Method.tellsReason` alone.
+    static func error(_ status: Status, id: [UInt8]? = nil, reason: String? = nil) -> HTTPReply {
+        var reply = answer(status.code, ExchangeAnswer.error(status, reason: reason), id: id)
         switch status.code {
         case 401: reply.headers.append(("WWW-Authenticate", "Bearer"))
         case 503: reply.headers.append(("Retry-After", "1"))
         default: break
         }
         return reply
-    }
-
-    private static func errorBody(_ status: Status) -> [UInt8] {
-        var json = JSONWriter(capacity: 160)
-        json.beginObject()
-        json.key("error")
-        json.beginObject()
-        json.key("code")
-        json.value(status.code)
-        json.key("message")
-        json.string(validUTF8: status.message.utf8)
-        json.key("status")
-        json.string(status.status)
-        json.endObject()
-        json.endObject()
-        return json.takeBytes()
     }
 }
 
@@ -66,6 +50,7 @@ extension Status {
         status: "INVALID_ARGUMENT",
         message: "This path takes another method."
     )
+    static let exhausted = Reason.attestationRate.status(appID: nil)
     static let tooLarge = Status(code: 413, status: "INVALID_ARGUMENT", message: "The request is too large.")
     /// Nothing was produced: the caller may send the call again.
     static let unavailable = Status(

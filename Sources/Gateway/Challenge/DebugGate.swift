@@ -1,20 +1,29 @@
 internal import AppAttest
+internal import Crypto
 
-/// Limits the exchanges of debug tokens: the SDK has no back-off for them, and a guesser none either.
+/// Limits the exchanges of debug tokens: the SDK has no back-off for them. Each secret has a limit of its own, so that
+/// no one who knows none can keep those out who do.
 struct DebugGate {
-    /// Per app and minute, at one gateway.
+    /// Per secret and minute, at one gateway.
     static let mostPerMinute = 10
 
+    private struct Key: Hashable {
+        let app: String
+        let secret: Digest?
+    }
+
     private var minute: Int64 = 0
-    private var counts: [String: Int] = [:]
+    private var counts: [Key: Int] = [:]
 
     /// - Parameters:
     ///   - app: its name in apps.json, of which there are few.
+    ///   - secret: the hash of one of the app's debug tokens, of which there are few; nil = any other secret.
     ///   - minute: of a clock that never goes back.
-    mutating func admits(_ app: String, in minute: Int64) -> Bool {
+    mutating func admits(_ app: String, _ secret: Digest?, in minute: Int64) -> Bool {
         if minute != self.minute { (self.minute, counts) = (minute, [:]) }
-        guard counts[app, default: 0] < Self.mostPerMinute else { return false }
-        counts[app, default: 0] += 1
+        let key = Key(app: app, secret: secret)
+        guard counts[key, default: 0] < Self.mostPerMinute else { return false }
+        counts[key, default: 0] += 1
         return true
     }
 }

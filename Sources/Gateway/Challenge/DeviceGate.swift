@@ -21,36 +21,42 @@ enum DeviceGate {
         return json.takeBytes()
     }
 
-    /// The event of a device that was kept from attesting: the same as at the exchange itself.
-    ///
-    /// - Parameter app: ``RegisteredApp/name``.
-    static func event(
-        app: String,
-        _ decision: RolloutDecision,
-        installation: ExactText,
-        id: [UInt8],
-        at time: EvaluationTime
-    ) -> [UInt8] {
+    /// What the gateway refuses itself, as the event of it that a worker would write.
+    struct Refusal {
+        let event: String
+        /// ``RegisteredApp/name``.
+        let app: String
+        let method: Method
+        let reason: Reason
+        var limitedUse = false
+        var decision: RolloutDecision?
+    }
+
+    static func event(_ refusal: Refusal, installation: ExactText?, id: [UInt8], at time: EvaluationTime) -> [UInt8] {
         var json = JSONWriter(capacity: 384)
         json.beginObject()
         json.key("event")
-        json.string("AppAttestNotAdmitted")
+        json.string(refusal.event)
         json.key("app")
-        json.string(app)
+        json.string(refusal.app)
         json.key("method")
-        json.string(Method.exchangeAppAttestAttestation.rawValue)
+        json.string(refusal.method.rawValue)
         json.key("reason")
-        json.string(Reason.rolloutNotAdmitted.code)
+        json.string(refusal.reason.code)
         json.key("requestId")
         json.string(utf8: id)
         json.key("limitedUse")
-        json.value(false)
-        json.key("bucket")
-        json.value(decision.bucket)
-        json.key("percent")
-        json.raw(Array(Rollout.percentText(decision.parts).utf8))
-        json.key("device")
-        json.string(validUTF8: DeviceTag.text(of: installation.utf8))
+        json.value(refusal.limitedUse)
+        if let decision = refusal.decision {
+            json.key("bucket")
+            json.value(decision.bucket)
+            json.key("percent")
+            json.raw(Array(Rollout.percentText(decision.parts).utf8))
+        }
+        if let installation {
+            json.key("device")
+            json.string(validUTF8: DeviceTag.text(of: installation.utf8))
+        }
         json.key("at")
         json.string(validUTF8: time.rfc3339)
         json.endObject()

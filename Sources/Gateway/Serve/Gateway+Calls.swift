@@ -49,16 +49,26 @@ extension Gateway {
         finish(verb, GatewayReply.error(status), since: since, responder)
     }
 
-    func reject(_ cause: GatewayCounts.Rejection, _ status: Status, _ verb: Verb, _ arrival: Arrival) {
-        reject(cause, status, verb, arrival.since, arrival.responder)
+    func reject(
+        _ cause: GatewayCounts.Rejection,
+        _ status: Status,
+        _ verb: Verb,
+        _ arrival: Arrival,
+        reason: String? = nil
+    ) {
+        reject(cause, GatewayReply.error(status, reason: reason), verb, arrival)
+    }
+
+    func reject(_ cause: GatewayCounts.Rejection, _ reply: HTTPReply, _ verb: Verb, _ arrival: Arrival) {
+        state.withLock { $0.counts.reject(cause) }
+        finish(verb, reply, arrival)
     }
 
     /// - Parameter methods: those that the path takes.
     private func reject(method methods: [String], _ arrival: Arrival) {
-        state.withLock { $0.counts.reject(.method) }
         var reply = GatewayReply.error(.methodNotAllowed)
         reply.headers.append(("Allow", methods.joined(separator: ", ")))
-        finish(.other, reply, arrival)
+        reject(.method, reply, .other, arrival)
     }
 
     func finish(_ verb: Verb, _ reply: HTTPReply, _ arrival: Arrival) {
@@ -77,6 +87,7 @@ extension Gateway {
 
     /// `GET …:rollout` with `X-Installation-Id`: whether the device would be admitted, before it asks Apple.
     private func rollout(_ arrival: Arrival) {
+        guard isInRate(arrival, .rollout) else { return }
         let account = RequestDecoder.account(
             of: ExactText(validating: arrival.target.path) ?? "",
             in: arrival.rules.registry
@@ -85,7 +96,7 @@ extension Gateway {
         guard let installation = arrival.installationID else {
             return reject(.request, .badRequest, .rollout, arrival)
         }
-        guard isAdmitted(arrival, .rollout, app: index, byOAuthClient: arrival.isOAuthClient) else { return }
+        guard isAdmitted(arrival, .rollout, app: index) else { return }
         let app = arrival.rules.registry.apps[index]
         let decision = app.rollout.decide(id: installation)
         if let decision, !decision.isAdmitted { noteNotAdmitted(app, decision, installation, id: ids.fresh()) }
@@ -95,6 +106,7 @@ extension Gateway {
     // MARK: POST
 
     private func post(_ arrival: Arrival) {
+        guard mayAsk(arrival) else { return }
         guard let value = RequestValue.make(arrival.target.path, arrival.http.body) else {
             return reject(.body, .badRequest, .other, arrival)
         }
@@ -106,52 +118,21 @@ extension Gateway {
         case .refused(let reason, let path, _, let status):
             let account = RequestDecoder.account(of: path, in: arrival.rules.registry)
             let verb = account.method.map { Verb.exchange($0) } ?? .other
-            reject(reason == .unknownApp ? .app : .request, status, verb, arrival)
+            let told = account.method?.tellsReason == true ? reason.code : nil
+            reject(reason == .unknownApp ? .app : .request, status, verb, arrival, reason: told)
         case .request(let request): serve(request, value, arrival)
         }
     }
 
     private func serve(_ request: Request, _ value: [UInt8], _ arrival: Arrival) {
         let verb = Verb.exchange(request.method)
-        switch request.method {
-        case .verifyAppCheckToken, .verifyAttestation, .verifyAssertion:
-            guard arrival.caller.verifier != nil else {
-                return reject(.credentials, .notAuthenticated, verb, arrival)
-            }
-        case .generateAppAttestChallenge, .exchangeAppAttestAttestation, .exchangeAppAttestAssertion,
-            .exchangeDebugToken:
-            guard isAdmitted(arrival, verb, app: request.app, byOAuthClient: arrival.isOAuthClient) else { return }
-        }
-        if request.method == .exchangeDebugToken, !isInDebugRate(arrival.rules.registry.apps[request.app].name) {
-            return reject(.debugRate, Reason.attestationRate.status(appID: request.appID), verb, arrival)
+        if request.method.isVerifiers {
+            guard hasCredentials(request.method, arrival) else { return }
+        } else {
+            guard isAdmitted(arrival, verb, app: request.app), isDebugAdmitted(request, arrival) else { return }
         }
         guard request.method != .generateAppAttestChallenge else { return challenge(request, arrival) }
         submit(request, value, verb, arrival)
-    }
-
-    /// Checks the app's API key and the bundle's header, and answers a call that has the wrong ones.
-    private func isAdmitted(_ arrival: Arrival, _ verb: Verb, app index: Int, byOAuthClient: Bool) -> Bool {
-        let rules = arrival.rules
-        // Google Sign-In sends no key.
-        if !byOAuthClient, let keys = rules.registry.apps[index].apiKeys {
-            let key = arrival.http.values("x-goog-api-key").last ?? arrival.target.parameter("key")
-            guard let key = key.flatMap({ ExactText(validating: $0) }), keys.contains(key) else {
-                reject(.apiKey, .badAPIKey, verb, arrival)
-                return false
-            }
-        }
-        let bundle = arrival.http.values("x-ios-bundle-identifier").last
-        guard bundle.map({ rules.isBundle($0, ofApp: index) }) != true else { return true }
-        // An absent header is no foreign one, but where the right one is required it is missing.
-        if bundle != nil { state.withLock { $0.counts.foreignBundles += 1 } }
-        guard rules.settings.bundleHeader == .require else { return true }
-        reject(.bundle, .badBundle, verb, arrival)
-        return false
-    }
-
-    private func isInDebugRate(_ app: String) -> Bool {
-        let minute = world.uptime() / 60_000
-        return state.withLock { $0.debug.admits(app, in: minute) }
     }
 
     // MARK: Challenges
@@ -178,6 +159,13 @@ extension Gateway {
         _ installation: ExactText,
         id: [UInt8]
     ) {
-        produce(event: DeviceGate.event(app: app.name, decision, installation: installation, id: id, at: now))
+        let refusal = DeviceGate.Refusal(
+            event: "AppAttestNotAdmitted",
+            app: app.name,
+            method: .exchangeAppAttestAttestation,
+            reason: .rolloutNotAdmitted,
+            decision: decision
+        )
+        produce(event: DeviceGate.event(refusal, installation: installation, id: id, at: now))
     }
 }

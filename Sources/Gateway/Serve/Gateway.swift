@@ -36,6 +36,8 @@ package final class Gateway: Sendable {
         var isOpen = false
         var events = EventGate()
         var debug = DebugGate()
+        var addresses: RateGate
+        var apiKeys: RateGate
     }
 
     let topics: GatewayTopics
@@ -43,12 +45,21 @@ package final class Gateway: Sendable {
     let ids: RequestIDs
     let state: Locked<State>
     private let outlet: any RequestOutlet
+    private static let seedBytes = 16
 
     /// - Parameter outlet: takes the records; ``note(_:)`` must be called with what became of them.
     package init(_ rules: GatewayRules, topics: GatewayTopics, world: World, outlet: any RequestOutlet) {
         (self.topics, self.world, self.outlet) = (topics, world, outlet)
         ids = RequestIDs(randomBytes: world.randomBytes)
-        state = Locked(State(rules: rules, waiting: WaitingCalls(rules.settings)))
+        let settings = rules.settings
+        state = Locked(
+            State(
+                rules: rules,
+                waiting: WaitingCalls(settings),
+                addresses: RateGate(limit: settings.callsPerAddress, seed: world.randomBytes(Self.seedBytes)),
+                apiKeys: RateGate(limit: settings.callsPerAPIKey, seed: world.randomBytes(Self.seedBytes))
+            )
+        )
     }
 
     // MARK: The shell's calls

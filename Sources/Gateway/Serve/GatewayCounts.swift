@@ -11,7 +11,10 @@ package struct GatewayCounts: Sendable {
     package enum Rejection: String, Sendable, CaseIterable {
         case path, method, body, request, app, apiKey = "api-key", bundle, credentials, rollout, waiting, producer
         case notReady = "not-ready"
+        case debugToken = "debug-token"
         case debugRate = "debug-rate"
+        case addressRate = "address-rate"
+        case apiKeyRate = "api-key-rate"
     }
 
     package internal(set) var answers: [Answer: Int] = [:]

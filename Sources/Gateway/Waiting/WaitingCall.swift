@@ -58,7 +58,8 @@ enum ResultReading {
             let message = status["message"]?.string, HTTPReply.statuses.contains(Int(code))
         else { return nil }
         guard code == 200 else {
-            return GatewayReply.error(Status(code: Int(code), status: name, message: ExactText(message)), id: id)
+            let status = Status(code: Int(code), status: name, message: ExactText(message))
+            return GatewayReply.error(status, id: id, reason: answer == .result ? root["reason"]?.string : nil)
         }
         switch answer {
         case .token: return nil

@@ -146,7 +146,7 @@ package struct EncodeStage: Sendable {
         else { return }
         var reply = result
         (reply.stream, reply.partition, reply.key) = (.replies, partition, decoded.record.key)
-        reply.value = ReplyBody.bytes(verdict, answer: answer) ?? result.value
+        reply.value = ReplyBody.bytes(verdict, answer: answer, method: decoded.method) ?? result.value
         if !fits(reply.byteCount) { reply.key = nil }
         outputs.append(reply)
     }

@@ -17,6 +17,9 @@ package struct GatewaySettings: Sendable, Equatable {
     /// The names that may verify tokens.
     package var verifierNames: [String] = []
     package var bundleHeader = BundleHeaderPolicy.count
+    /// Calls of devices in a minute; 0 = no limit.
+    package var callsPerAddress = 0
+    package var callsPerAPIKey = 0
     package var deadlineMilliseconds: Int64 = 30_000
     package var waitingCalls = 10_000
     package var waitingBytes = 64 << 20
@@ -40,8 +43,8 @@ extension WorkerFile {
         Setting("gateway.address", \.gateway.address, .address)
             .means("IP address in digits that the gateway listens on. `::` is every one. TLS is a proxy's work."),
         Setting("gateway.trustedProxies", \.gateway.trustedProxies, .networks).means(
-            "Proxies whose `X-Request-Id` names a request, and whose header names a verifier: they must overwrite what "
-                + "their clients send."
+            "Proxies whose `X-Request-Id` names a request, whose header names a verifier and whose `X-Forwarded-For` names "
+                + "an address: they must overwrite what their clients send."
         ),
         Setting("gateway.publicKeys", \.gateway.publicKeys, .optional(.file, absent: "none"))
             .means("The key set that `jwks` writes. The gateway serves it, verifies by it and reloads it."),
@@ -55,6 +58,12 @@ extension WorkerFile {
         Setting("gateway.bundleHeader", \.gateway.bundleHeader, .choice).means(
             "What a call gets whose `X-Ios-Bundle-Identifier` is no bundle of its app: `count` lets it pass, `require` answers 401."
         ),
+        Setting("gateway.callsPerMinute.address", \.gateway.callsPerAddress, .integer(0...1_000_000)).means(
+            "Calls of devices that an address may make in a minute at one gateway; more get 429. 0 is no limit: see "
+                + "<doc:Gateway#Rates>."
+        ),
+        Setting("gateway.callsPerMinute.apiKey", \.gateway.callsPerAPIKey, .integer(0...1_000_000))
+            .means("The same for each key of `apiKeys`."),
         Setting("gateway.deadline", \.gateway.deadlineMilliseconds, .duration(1_000...300_000))
             .means("How long a call waits for its answer before it gets 504."),
         Setting("gateway.waiting.calls", \.gateway.waitingCalls, .integer(1...1_000_000))

@@ -9,7 +9,7 @@ package struct NetworkPrefix: Sendable, Equatable {
     /// - Returns: nil for any other text, and where a bit behind the prefix is set: a mistyped network.
     package init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count <= 2, let address = Self.bytes(String(parts[0])) else { return nil }
+        guard parts.count <= 2, let address = Self.address(String(parts[0])) else { return nil }
         var bits = 8 * address.count
         if parts.count == 2 {
             guard parts[1].allSatisfy({ $0.isASCII && $0.isNumber }), let count = Int(parts[1]), count <= bits
@@ -32,7 +32,8 @@ package struct NetworkPrefix: Sendable, Equatable {
         }
     }
 
-    private static func bytes(_ text: String) -> [UInt8]? {
+    /// An address in digits: 4 or 16 bytes.
+    package static func address(_ text: String) -> [UInt8]? {
         // Room for either kind of address, on this stack.
         var (four, sixteen) = (in_addr(), in6_addr())
         if unsafe inet_pton(AF_INET, text, &four) == 1 { return unsafe withUnsafeBytes(of: &four) { unsafe Array($0) } }

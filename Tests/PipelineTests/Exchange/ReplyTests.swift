@@ -85,6 +85,25 @@ import Testing
         #expect(Self.text(deferred).contains(#""status":"UNAVAILABLE""#) && deferred.status == 503)
     }
 
+    @Test func `a reply to a backend's own verb has the reason, and an exchange's has none`() throws {
+        let rig = try Self.rig()
+        var device = FakeDevice(ExchangeKit.model, seed: 3)
+        let hash = [UInt8](repeating: 1, count: 32)
+        func text(_ bytes: [UInt8]) -> String { String(decoding: Base64.encode(bytes), as: UTF8.self) }
+        let key = String(decoding: device.keyID.recordKey, as: UTF8.self)
+        let body = """
+            {"keyId":"\(key)","clientDataHash":"\(text(hash))","assertion":"\(text(device.assert(clientDataHash: hash)))"}
+            """
+        let value = ExchangeRequest.value("v1/\(ExchangeKit.resource):verifyAssertion", body: Array(body.utf8))
+        let told = try rig.send(Self.asking(ExchangeRequest(value, key: device.keyID.recordKey)))
+        let reason = try #require(told.reason)
+        #expect(reason == "unknown-key")
+        let head = #"{"error":{"code":403,"message":"App attestation failed.","status":"PERMISSION_DENIED""#
+        #expect(try Self.text(Self.reply(told)) == head + #","reason":"unknown-key"}}"#)
+        let forged = ExchangeRequest.attestation(of: device, challenge: [UInt8](repeating: 7, count: 59))
+        #expect(try Self.text(Self.reply(rig.send(Self.asking(forged)))) == head + "}}")
+    }
+
     @Test(arguments: ["0", "2", "3", "-1", "x", "", "2147483648"])
     func `a reply-to outside the topic is ignored and counted, and the request answered`(partition: String) throws {
         let rig = try Self.rig()
