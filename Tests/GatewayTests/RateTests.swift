@@ -133,7 +133,8 @@ import Testing
         for index in 0..<20 { #expect(Self.status(rig) == 200, "\(index)") }
         for index in 0..<20_000 {
             let (high, middle, low) = (UInt8(index >> 16 & 255), UInt8(index >> 8 & 255), UInt8(index & 255))
-            rig.call("POST", "/v1/projects/x/apps/y:exchangeAppAttestAssertion", from: Self.peer(100, high, middle, low))
+            let peer = Self.peer(100, high, middle, low)
+            rig.call("POST", "/v1/projects/x/apps/y:exchangeAppAttestAssertion", from: peer)
         }
         #expect(Self.status(rig) == 429)
         let others = (0..<100).map { Self.status(rig, Self.peer(203, 0, 113, $0)) }

@@ -33,7 +33,9 @@ struct GatewayProxyTests {
     }
 
     /// A call by curl: its status, its headers and its body.
-    private static func curl(_ arguments: String...) -> (status: Int, text: String) {
+    private static func curl(_ arguments: String...) -> (status: Int, text: String) { curl(arguments) }
+
+    private static func curl(_ arguments: [String]) -> (status: Int, text: String) {
         let run = PythonLab.run(["curl", "-s", "-i", "--path-as-is", "--max-time", "40"] + arguments)
         let text = String(decoding: run.output, as: UTF8.self)
         let words = text.split(separator: "\r\n", maxSplits: 1).first?.split(separator: " ") ?? []
@@ -50,11 +52,13 @@ struct GatewayProxyTests {
         let clients = try site.clients(devices: 5, records: 60, via: url)
         #expect(clients.waitForEnd(seconds: 90) == .exit(0), "\(clients.output) \(clients.error)")
         #expect(clients.output.contains("0 answers of another call"), "\(clients.output)")
-        // What a client says of its own id is overwritten.
+        // What a client says of its own id is overwritten, and of a verifier's name.
         let body = #"{"app_check_token":"e30.eyJqdGkiOiJ4In0.e30"}"#
         let answer = Self.curl(
             "-H",
             "X-Request-Id: mine",
+            "-H",
+            "Idempotency-Key: mine",
             "-H",
             "Authorization: Bearer \(GatewaySite.secret)",
             "-H",
@@ -64,6 +68,14 @@ struct GatewayProxyTests {
             url + "/v1beta/projects/lab-project:verifyAppCheckToken"
         )
         #expect(answer.status == 403, "\(answer.text)")
+        let named = Self.curl(
+            "-H",
+            "X-Verifier-Name: billing",
+            "-d",
+            body,
+            url + "/v1beta/projects/lab-project:verifyAppCheckToken"
+        )
+        #expect(named.status == 401, "\(named.text)")
         let ids = try site.workplace.records(of: site.workplace.requests).compactMap { record in
             record.headers.last { $0.name.elementsEqual("request-id".utf8) }?.value
         }
@@ -74,45 +86,78 @@ struct GatewayProxyTests {
         #expect(ids.allSatisfy { id in id.allSatisfy { "0123456789abcdef-".utf8.contains($0) } })
     }
 
-    @Test(.enabled(if: nginx != nil, "nginx is not installed"))
-    func `nginx with the page's blocks serves stock clients, and guards a backend`() throws {
-        let site = try GatewaySite("gatewaynginx", members: #""trustedProxies": ["127.0.0.1"], "#)
-        let blocks = try Self.blocks("nginx")
-        try #require(blocks.count == 2)
-        let (front, guarded, backend) = try (
-            Int(BrokerPorts.freePort()), Int(BrokerPorts.freePort()), Int(BrokerPorts.freePort())
-        )
-        let servers = blocks.joined(separator: "\n").replacing("127.0.0.1:8080", with: "127.0.0.1:\(site.port)")
-            .replacing("listen 8443", with: "listen 127.0.0.1:\(front)")
-            .replacing("listen 8445", with: "listen 127.0.0.1:\(guarded)")
-            .replacing("127.0.0.1:9000", with: "127.0.0.1:\(backend)")
+    /// As the page's blocks have it, so that a client's `X-Verifier-Name` reaches no gateway.
+    private static let members = """
+        "trustedProxies": ["127.0.0.1"], "verifierHeader": "X-Verifier-Name", "verifierNames": ["billing"],
+        """ + " "
+
+    /// nginx with server blocks of the page, and the backend behind them, which says which app it was told.
+    private static func nginx(_ site: GatewaySite, _ servers: String, backend: Int) throws -> ProgramProcess {
         let folder = site.workplace.folder
         let places = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map { "\($0)_temp_path \(folder)/\($0);" }
         let own = """
             daemon off; master_process off; error_log stderr; pid \(folder)/nginx.pid; events {}
             http { access_log off; \(places.joined(separator: " "))
-            server { listen 127.0.0.1:\(backend); location / { return 200 "the backend"; } }
-            \(servers) }
+            server { listen 127.0.0.1:\(backend); location / { return 200 "the backend of $http_x_app_check_app"; } }
+            \(servers.replacing("127.0.0.1:8080", with: "127.0.0.1:\(site.port)")
+                .replacing("127.0.0.1:9000", with: "127.0.0.1:\(backend)")) }
             """
         try Data(own.utf8).write(to: URL(filePath: folder + "/nginx.conf"))
-        let nginx = try ProgramProcess(["-c", folder + "/nginx.conf", "-p", folder], in: folder, program: Self.nginx)
+        return try ProgramProcess(["-c", folder + "/nginx.conf", "-p", folder], in: folder, program: nginx)
+    }
+
+    private static func tokens(_ site: GatewaySite) throws -> [String] {
+        try site.workplace.records(of: site.workplace.topic("tokens")).compactMap { record in
+            try? JSONDocument(parsing: record.value ?? []).root["appCheckToken"]?["token"]?.string
+        }
+    }
+
+    private static func ports(_ count: Int) throws -> [Int] {
+        try (0..<count).map { _ in try Int(BrokerPorts.freePort()) }
+    }
+
+    @Test(.enabled(if: nginx != nil, "nginx is not installed"))
+    func `nginx with the page's blocks serves stock clients, and guards a backend`() throws {
+        let site = try GatewaySite("gatewaynginx", members: Self.members)
+        let blocks = try Self.blocks("nginx")
+        try #require(blocks.count == 2)
+        let ports = try Self.ports(4)
+        let (front, guarded, once) = (ports[0], ports[1], ports[2])
+        // The page says what to add so that a token passes once.
+        let consuming = blocks[1].replacing("listen 8445", with: "listen 127.0.0.1:\(once)")
+            .replacing(
+                "0123456789abcdef;",
+                with: "0123456789abcdef&consume=1; proxy_set_header Authorization \"Bearer \(GatewaySite.secret)\";"
+            )
+        let servers = blocks.joined(separator: "\n").replacing("listen 8443", with: "listen 127.0.0.1:\(front)")
+            .replacing("listen 8445", with: "listen 127.0.0.1:\(guarded)")
+        let nginx = try Self.nginx(site, servers + consuming, backend: ports[3])
         defer { nginx.signal(SIGTERM) }
         try check(site, nginx, at: "http://127.0.0.1:\(front)")
-        let token = try #require(
-            try site.workplace.records(of: site.workplace.topic("tokens")).lazy.compactMap { record in
-                try? JSONDocument(parsing: record.value ?? []).root["appCheckToken"]?["token"]?.string
-            }.first
-        )
-        let page = "http://127.0.0.1:\(guarded)/anything"
+        let token = try #require(try Self.tokens(site).first)
+        let page = "http://127.0.0.1:\(guarded)/anything?app=x&consume=1"
         #expect(Self.curl(page).status == 401)
         #expect(Self.curl("-H", "X-Firebase-AppCheck: \(token.dropLast(8))AAAAAAAA", page).status == 401)
-        let answer = Self.curl("-H", "X-Firebase-AppCheck: \(token)", page)
-        #expect(answer.status == 200 && answer.text.hasSuffix("the backend"), "\(answer.text)")
+        // What the client says of its app is replaced, and its own parameters are not the proxy's.
+        let own = ["-H", "X-Firebase-AppCheck: \(token)", "-H", "X-App-Check-App: mine", "-X", "PUT"]
+        for _ in 0..<2 {
+            let answer = Self.curl(own + [page])
+            #expect(answer.status == 200, "\(answer.text)")
+            #expect(answer.text.hasSuffix("the backend of 1:123456789012:ios:0123456789abcdef"), "\(answer.text)")
+        }
+        for header in ["Idempotency-Key: x", "X-Request-Id: x", "X-Verifier-Name: billing"] {
+            let statuses = (0..<3).map { _ in
+                Self.curl(own + ["-H", header, "http://127.0.0.1:\(once)/once?consume=0"]).status
+            }
+            #expect(statuses == (header.hasPrefix("Idem") ? [200, 401, 401] : [401, 401, 401]), "\(header)")
+        }
+        nginx.signal(SIGTERM)
+        #expect(nginx.waitForEnd(seconds: 30) == .exit(0), "\(nginx.error)")
     }
 
     @Test(.enabled(if: haproxy != nil, "haproxy is not installed"))
     func `HAProxy with the page's block serves stock clients`() throws {
-        let site = try GatewaySite("gatewayhaproxy", members: #""trustedProxies": ["127.0.0.1"], "#)
+        let site = try GatewaySite("gatewayhaproxy", members: Self.members)
         let block = try #require(try Self.blocks("haproxy").first)
         let front = try Int(BrokerPorts.freePort())
         let own = block.replacing("127.0.0.1:8080", with: "127.0.0.1:\(site.port)")
