@@ -22,6 +22,8 @@ final class EveryReason: FileFolder, @unchecked Sendable {
     let configuration: Configuration
     let rings: KeyRings
 
+    /// Offsets of records with numbers at the ends of their ranges.
+    private(set) var extremes: Set<Int64> = []
     private var keys = ""
     private var seed: UInt64 = 100
 
@@ -268,6 +270,10 @@ final class EveryReason: FileFolder, @unchecked Sendable {
     private func addTokens() throws {
         let key = try #require(rings.tokens.active(.rs256))
         func token(_ app: String, life: Int64, age: Int64 = 2, key: TokenKey) throws -> String {
+            let issued = ExchangeKit.start / 1000 - age
+            return try token(app, TokenTimes(issuedAt: issued, expiresAt: issued + life), key: key)
+        }
+        func token(_ app: String, _ times: TokenTimes, key: TokenKey) throws -> String {
             let registered = try #require(configuration.registry.find(resource: Self.name(app)))
             let template = TokenTemplate(
                 subject: registered.appID,
@@ -276,13 +282,11 @@ final class EveryReason: FileFolder, @unchecked Sendable {
                 key: key
             )
             seed += 1
-            let issued = ExchangeKit.start / 1000 - age
             let id = TokenIDs(app: registered.name, subject: registered.appID).id(
                 requestID: "token",
                 valueDigest: SHA256.hash([UInt8(truncatingIfNeeded: seed)]),
                 keyID: device().keyID
             )
-            let times = TokenTimes(issuedAt: issued, expiresAt: issued + life)
             return String(decoding: template.mint(times, id: id), as: UTF8.self)
         }
         func verify(_ token: String, project: String = "projects/\(EveryReason.project)") {
@@ -296,8 +300,18 @@ final class EveryReason: FileFolder, @unchecked Sendable {
         verify(try token("plain", life: 300, age: -900, key: key))
         verify(try token("plain", life: 700, key: key))
         verify(try token("nosession", life: 3600, key: key))
+        for times in Self.extremeTimes {
+            extremes.insert(Int64(records.count))
+            verify(try token("plain", times, key: key))
+        }
         for key in [foreign, absent, unknown] { verify(try token("plain", life: 300, key: key)) }
         add(.verification(of: "no token", project: "projects/\(Self.project)", key: [1]))
+    }
+
+    /// Signed by the worker's own key, and beyond all calendars.
+    private static let extremeTimes = [Int64.min, -1 << 62, -1, 0].flatMap { issued in
+        [Int64.max, 1 << 62, 1 << 53, Int64.max / 1000, Int64.max / 1000 + 1]
+            .map { TokenTimes(issuedAt: issued, expiresAt: $0) }
     }
 
     /// An operator's deeds, and copies and forgeries of them.
@@ -360,7 +374,10 @@ final class EveryReason: FileFolder, @unchecked Sendable {
         )
         add(value, key: nil)
         add(value, key: Array("another".utf8))
-        add(value, key: device.keyID.recordKey, timestamp: -1)
+        for time in [-1, .max, .max - 1, 1 << 62, InboundRecord.timestamps.upperBound + 1] {
+            extremes.insert(Int64(records.count))
+            add(value, key: device.keyID.recordKey, timestamp: time)
+        }
     }
 
     private func addLetters() {

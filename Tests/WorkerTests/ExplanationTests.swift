@@ -161,6 +161,17 @@ struct ExplanationTests {
         }
     }
 
+    @Test func `Tokens and times beyond all calendars are explained, whoever signed them`() throws {
+        let capture = try Self.capture.get()
+        let extreme = capture.lab.records.filter { capture.lab.extremes.contains($0.offset) }
+        #expect(extreme.count > 20)
+        for record in extreme {
+            let report = try capture.inspect(record.offset)
+            #expect(report["verdict"]?.string == "refused", "offset \(record.offset)")
+            #expect(report["secondLook"]?["agrees"]?.bool == true, "offset \(record.offset)")
+        }
+    }
+
     private static func explanation(_ offset: Int64) throws -> Explanation {
         let lab = try capture.get().lab
         let sought = RecordSought.place(partition: 0, offset: offset)

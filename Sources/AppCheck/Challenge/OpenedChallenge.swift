@@ -57,13 +57,10 @@ extension OpenedChallenge {
         ttl: Int64,
         at streamTime: EvaluationTime
     ) -> Result<OpenedChallenge, Reason> {
-        // Saturates for times and lives beyond all calendars.
-        let tolerance = SecretRing<ChallengeKey>.toleranceMilliseconds
-        let horizon = streamTime.milliseconds.addingReportingOverflow(tolerance)
-        guard horizon.overflow || issuedAt.milliseconds <= horizon.partialValue
-        else { return .failure(.challengeInvalid) }
-        let expiry = issuedAt.milliseconds.addingReportingOverflow(ttl)
-        let expiresAt = expiry.overflow ? Int64.max : expiry.partialValue
+        // Clamped for times and lives beyond all calendars.
+        let horizon = streamTime.milliseconds.clampedAdding(SecretRing<ChallengeKey>.toleranceMilliseconds)
+        guard issuedAt.milliseconds <= horizon else { return .failure(.challengeInvalid) }
+        let expiresAt = issuedAt.milliseconds.clampedAdding(ttl)
         guard streamTime.milliseconds < expiresAt else { return .failure(.challengeExpired) }
         return .success(OpenedChallenge(issuedAt: issuedAt, expiresAt: EvaluationTime(milliseconds: expiresAt)))
     }

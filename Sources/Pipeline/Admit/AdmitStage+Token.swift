@@ -32,7 +32,7 @@ extension AdmitStage {
             case .shapeOnly, .attestation, .assertion, .withoutKey, .exchange: throw .tokenInvalid
             }
             let isSession = try isSession(claims, project: number)
-            let expiry = EvaluationTime(milliseconds: claims.expiresAt * 1000)
+            let expiry = EvaluationTime(seconds: claims.expiresAt)
             // If a record's time lies behind the stream's, its use may be forgotten already.
             guard state.streamTime(of: item.partition) < expiry else { throw .tokenInvalid }
             if consumed == nil {

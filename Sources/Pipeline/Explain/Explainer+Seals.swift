@@ -136,7 +136,7 @@ extension Explainer {
         let found = tokens.verify(token, projectNumber: number, projectID: project, at: look.time, isSubject: isSubject)
         guard let claims = try? found.get() else { return }
         if !claims.isLimitedUse { session(claims, number, &look) }
-        let expiry = EvaluationTime(milliseconds: claims.expiresAt * 1000)
+        let expiry = EvaluationTime(seconds: claims.expiresAt)
         let row = Comparison(
             "stream time",
             .time(look.state.streamTime),
@@ -147,7 +147,7 @@ extension Explainer {
     }
 
     private func session(_ claims: TokenClaims, _ project: String, _ look: inout SecondLook) {
-        let life = claims.expiresAt - claims.issuedAt
+        let life = claims.expiresAt.clampedSubtracting(claims.issuedAt)
         let range = TokenSettings.ttlRange
         let expected = "300 s, or \(range.lowerBound / 1000) to \(range.upperBound / 1000) s"
         let row = Comparison("life", "\(life) s", expected: expected)

@@ -30,8 +30,11 @@ package struct Console {
         )
     }
 
-    /// A line on standard output.
-    package func print(_ line: String) { write(Array(line.utf8) + [0x0A]) }
+    /// A line on standard output, or several. Whatever a caller overlooked, nothing invisible reaches a terminal.
+    package func print(_ line: String) { write(Array(line.printableLines.utf8) + [0x0A]) }
+
+    /// A line of JSON on standard output.
+    package func print(json: [UInt8]) { write(VisibleJSON.of(json) + [0x0A]) }
 
     /// A reader that went away (a closed pipe) is not the command's fault: the rest of its output is dropped. Every
     /// other failure ends the program with ``outputFault`` once the command is done.
@@ -54,7 +57,7 @@ package struct Console {
     package var outputFault: CommandFault? { failure.first }
 
     /// A line on standard error.
-    package func printError(_ line: String) { writeError(Array(line.utf8) + [0x0A]) }
+    package func printError(_ line: String) { writeError(Array(line.printableLines.utf8) + [0x0A]) }
 
     /// Raw text on standard error, as a progress bar needs it.
     package func writeRaw(_ text: String) { writeError(Array(text.utf8)) }

@@ -1,3 +1,5 @@
+internal import Settings
+
 /// Columns of text, each as wide as its widest cell; the last one is not padded.
 package struct TextTable {
     package enum Alignment: Sendable { case left, right }
@@ -8,8 +10,9 @@ package struct TextTable {
     /// - Parameter alignments: per column; columns beyond the list are left-aligned.
     package init(_ alignments: [Alignment] = []) { self.alignments = alignments }
 
-    package mutating func add(_ cells: String...) { rows.append(cells) }
-    package mutating func add(_ cells: [String]) { rows.append(cells) }
+    package mutating func add(_ cells: String...) { add(cells) }
+    /// A cell is one line, whoever wrote it.
+    package mutating func add(_ cells: [String]) { rows.append(cells.map(\.printable)) }
 
     /// The rows without a final newline.
     package var text: String {

@@ -29,7 +29,7 @@ extension Command {
             )
         }
         guard let path = arguments.string("--output"), path != "-" else {
-            _ = try keys.write { try console.deliver($0) }
+            _ = try keys.write { try console.deliver(VisibleJSON.of($0)) }
             return ExitCode.done
         }
         // Opened only now, so that an absent broker does not destroy the previous export.

@@ -66,7 +66,7 @@ extension Command {
         if page == "-" {
             console.printError(report.text)
         } else if arguments.has("--json") {
-            console.write(report.json)
+            console.write(VisibleJSON.of(report.json))
         } else {
             console.print(report.text)
         }

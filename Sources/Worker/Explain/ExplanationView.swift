@@ -22,7 +22,7 @@ struct ExplanationView {
         if let object = explanation.object { parts.append(Self.section(object.kind.rawValue, object.fields)) }
         var table = TextTable()
         for check in explanation.checks {
-            table.add("  " + check.name.printable, Self.describe(check.outcome))
+            table.add("  " + check.name, Self.describe(check.outcome))
             if case .notJudged = check.outcome { continue }
             CheckRows.add(check.comparisons, to: &table)
         }
@@ -37,8 +37,8 @@ struct ExplanationView {
     private var heading: String {
         let record = explanation.record.record
         var table = TextTable()
-        table.add("record", "\(record.topic)/\(record.partition)/\(record.offset)".printable)
-        table.add("request id", explanation.record.requestID.shown.printable)
+        table.add("record", "\(record.topic)/\(record.partition)/\(record.offset)")
+        table.add("request id", explanation.record.requestID.shown)
         table.add("app", explanation.app ?? "none that is configured")
         table.add("verb", explanation.method?.rawValue ?? "none that is served")
         if let keyID = explanation.keyID { table.add("key ID", keyID.base64) }
@@ -48,7 +48,7 @@ struct ExplanationView {
 
     private static func section(_ name: String, _ fields: [ReportField]) -> String {
         var table = TextTable()
-        for field in fields { table.add("  " + field.name.printable, field.value.description.printable) }
+        for field in fields { table.add("  " + field.name, field.value.description) }
         return name + "\n" + table.text
     }
 
@@ -120,8 +120,8 @@ struct ExplanationView {
 enum CheckRows {
     static func add(_ comparisons: [Comparison], to table: inout TextTable) {
         for comparison in comparisons {
-            table.add("", "  \(comparison.name) presented: \(comparison.presented)".printable)
-            table.add("", "  \(comparison.name) expected:  \(comparison.expected)".printable)
+            table.add("", "  \(comparison.name) presented: \(comparison.presented)")
+            table.add("", "  \(comparison.name) expected:  \(comparison.expected)")
         }
     }
 }

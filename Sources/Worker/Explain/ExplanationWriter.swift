@@ -65,7 +65,8 @@ extension Explanation {
         ExplanationJSON.write(comparisons, into: &json)
         writeSecondLook(into: &json)
         json.endObject()
-        return json.bytes + [0x0A]
+        // It may go to standard output.
+        return VisibleJSON.of(json.bytes) + [0x0A]
     }
 
     /// Where the record is, what it asks for, and its verdict.

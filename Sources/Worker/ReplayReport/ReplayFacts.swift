@@ -198,7 +198,8 @@ final class ReplayFacts: @unchecked Sendable {
         if let dates = traits.validity {
             let time = observation.record.record.timestamp
             let (start, end) = (dates.lowerBound.milliseconds, dates.upperBound.milliseconds)
-            let distance = time > end ? Margins.afterEnd + (time - end) : time - start
+            let late = time.clampedSubtracting(end)
+            let distance = late > 0 ? Margins.afterEnd.clampedAdding(late) : time.clampedSubtracting(start)
             leafDates.add(distance, kind([Refusal.expiredOrNotYetValid(.leaf).code]))
         }
     }

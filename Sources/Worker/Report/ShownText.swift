@@ -1,3 +1,5 @@
+internal import Settings
+
 /// What a record or a file says, fit for a reader: nothing in it hides, turns the line around or fills the page.
 enum ShownText {
     /// Scalars; the rest is counted.
@@ -14,33 +16,19 @@ enum ShownText {
             guard count < most else { return String(shown) + "… (\(text.utf8.count.grouped) bytes)" }
             count += 1
             marks = isMark(scalar) ? marks + 1 : 0
-            if isVisible(scalar), marks <= mostMarks {
+            if scalar.isVisible, marks <= mostMarks {
                 shown.append(scalar)
             } else {
-                shown += code(scalar).unicodeScalars
+                shown += scalar.shownCode.unicodeScalars
             }
         }
         return String(shown)
-    }
-
-    private static func code(_ scalar: Unicode.Scalar) -> String {
-        let digits = String(scalar.value, radix: 16, uppercase: true)
-        return "[U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits + "]"
     }
 
     private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .nonspacingMark, .enclosingMark, .spacingMark: true
         default: false
-        }
-    }
-
-    /// Controls, signs of direction (format characters), foreign spaces and unassigned code points are not.
-    private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.properties.generalCategory {
-        case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: false
-        case .spaceSeparator: scalar == " "
-        default: true
         }
     }
 }

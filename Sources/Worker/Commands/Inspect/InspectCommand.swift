@@ -77,7 +77,7 @@ struct InspectCommand {
 
     func run(_ console: Console) throws -> Int32 {
         let view = try view()
-        if isJSON { console.write(view.json + [0x0A]) } else { console.print(view.text) }
+        if isJSON { console.print(json: view.json) } else { console.print(view.text) }
         return ExitCode.done
     }
 

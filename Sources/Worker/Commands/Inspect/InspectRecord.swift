@@ -57,7 +57,7 @@ struct InspectRecord {
         progress.finish()
         for warning in outcome.warnings { console.printError("warning: \(warning)") }
         let view = ExplanationView(outcome.explanation, others: outcome.others)
-        if isJSON { console.write(view.json + [0x0A]) } else { console.print(view.text) }
+        if isJSON { console.print(json: view.json) } else { console.print(view.text) }
         return ExitCode.done
     }
 }

@@ -61,7 +61,7 @@ struct InspectionView {
     /// Fields, then checks, then the verdict on all that could be judged.
     var text: String {
         var fieldTable = TextTable()
-        for field in fields { fieldTable.add("  " + field.name, field.value.description.printable) }
+        for field in fields { fieldTable.add("  " + field.name, field.value.description) }
         var checkTable = TextTable()
         for check in checks {
             checkTable.add("  " + check.name, Self.describe(check.outcome))
