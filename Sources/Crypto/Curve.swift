@@ -30,14 +30,21 @@ internal import COpenSSL
     /// Whether `x963` is the uncompressed form of a point on the curve (never the point at infinity).
     func contains(_ x963: Span<UInt8>) -> Bool {
         guard x963.count == pointBytes, x963[0] == 0x04 else { return false }
+        // OpenSSL reads `count` bytes, refuses coordinates ≥ p and points off the curve.
+        return unsafe withPoint { group, point in
+            let result = unsafe x963.withUnsafeBufferPointer {
+                unsafe EC_POINT_oct2point(group, point, $0.baseAddress, $0.count, nil)
+            }
+            return result == 1
+        }
+    }
+
+    /// Calls `body` with the group and a point of its own.
+    @unsafe func withPoint<Result>(_ body: (_ group: OpaquePointer, _ point: OpaquePointer) -> Result) -> Result {
         // The point is ours and freed on the way out.
         guard let point = unsafe EC_POINT_new(group) else { preconditionFailure("out of memory") }
         defer { unsafe EC_POINT_free(point) }
-        // OpenSSL reads `count` bytes, refuses coordinates ≥ p and points off the curve.
-        let result = unsafe x963.withUnsafeBufferPointer {
-            unsafe EC_POINT_oct2point(group, point, $0.baseAddress, $0.count, nil)
-        }
-        return result == 1
+        return unsafe body(group, point)
     }
 
     /// A key object without a point, owned by the caller.

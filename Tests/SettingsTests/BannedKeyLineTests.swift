@@ -47,7 +47,7 @@ struct BannedKeyLineTests {
     @Test func `A replay's table has the ban beside the key`() throws {
         let directory = try ConfigurationDirectory()
         try directory.write("KEYS", Self.line(Self.banned) + "\n" + Self.line(KeySamples.key(2, counter: 1)) + "\n")
-        let ledger = try KeyTable.read(directory.path + "/KEYS")
+        let ledger = try KeyTable.read(directory.path + "/KEYS").ledger
         #expect(ledger.keys.count == 2 && ledger.bans.count == 1)
         #expect(ledger.bans[BanID.key(Self.banned.keyID)] == Self.banned.ban)
     }

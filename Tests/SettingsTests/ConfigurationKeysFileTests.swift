@@ -121,11 +121,11 @@ private func decode(_ line: String) throws(KeysFile.Fault) -> ImportedKey { try 
         let directory = try ConfigurationDirectory()
         try directory.write("KEYS", "{\(required)}\n\n{\(required),\"app\":\"x\"}\n")
         var keys: [ImportedKey] = []
-        try KeysFile.read(directory.path + "/KEYS") { keys.append($0) }
+        try KeysFile.read(directory.path + "/KEYS") { key, _ in keys.append(key) }
         #expect(keys.map(\.app) == [nil, "x"])
         try directory.write("KEYS", "{\(required)}\n\n{\"keyId\":1}\n")
-        let fault = #expect(throws: CommandFault.self) { try KeysFile.read(directory.path + "/KEYS") { _ in } }
+        let fault = #expect(throws: CommandFault.self) { try KeysFile.read(directory.path + "/KEYS") { _, _ in } }
         #expect(fault?.sentence == directory.path + "/KEYS: line 3: keyId is not base64; fix or remove the line.")
-        #expect(throws: CommandFault.self) { try KeysFile.read(directory.path + "/none") { _ in } }
+        #expect(throws: CommandFault.self) { try KeysFile.read(directory.path + "/none") { _, _ in } }
     }
 }

@@ -4,13 +4,16 @@ internal import Crypto
 package import Kafka
 internal import Log
 internal import Pipeline
-internal import Settings
+package import Settings
 
 /// `import-keys`: a KEYS file into the ledger topic.
 package struct KeyImport {
     package struct Tally: Equatable {
         package var lines = 0
+        /// Keys that can verify.
         package var added = 0
+        /// Keys that can never verify, kept all the same.
+        package var addedUnusable = 0
         package var updated = 0
         package var unchanged = 0
         package var kept = 0
@@ -33,6 +36,7 @@ package struct KeyImport {
     /// The records to be written, in the file's order.
     private var due: [(id: KeyID, part: Part)] = []
     package private(set) var tally = Tally()
+    package private(set) var unusable = UnusableKeys()
 
     /// Reads all lines first, then the ledger; writes nothing.
     ///
@@ -49,11 +53,12 @@ package struct KeyImport {
         self.partitioner = partitioner
         _ = try access.transactionalID()
         var (wanted, lines) = (StoredKeys(), 0)
-        try KeysFile.read(input) { key in
-            wanted.add(key)
+        var unusable = UnusableKeys()
+        try KeysFile.read(input) { key, line in
+            unusable.note(key, wanted.add(key), line: line)
             lines += 1
         }
-        (self.wanted, tally.lines) = (wanted, lines)
+        (self.wanted, self.unusable, tally.lines) = (wanted, unusable, lines)
         partitions = try access.partitionCount()
         try access.requireEmptyGroup()
         writer = try LedgerWriter(access)
@@ -142,7 +147,13 @@ package struct KeyImport {
             case .unchanged: if isBanned { tally.updated += 1 } else { tally.unchanged += 1 }
             case .write:
                 due.append((id, .key))
-                if stored == nil { tally.added += 1 } else { tally.updated += 1 }
+                if stored != nil {
+                    tally.updated += 1
+                } else if record.publicKey == nil {
+                    tally.addedUnusable += 1
+                } else {
+                    tally.added += 1
+                }
             case .kept(let reason):
                 tally.kept += 1
                 kept(id, reason)

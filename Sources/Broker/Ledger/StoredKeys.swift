@@ -44,8 +44,12 @@ struct StoredKeys {
     }
 
     /// Takes a line of a KEYS file.
-    mutating func add(_ key: ImportedKey) {
-        set(key.keyID, KeyTable.record(of: key, after: ledger[key.keyID]))
+    ///
+    /// - Returns: the record that it becomes.
+    mutating func add(_ key: ImportedKey) -> KeyRecord {
+        let record = KeyTable.record(of: key, after: ledger[key.keyID])
+        set(key.keyID, record)
         if let ban = key.ban { set(ban, BanID.key(key.keyID)) }
+        return record
     }
 }

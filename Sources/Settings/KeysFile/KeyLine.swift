@@ -25,7 +25,7 @@ enum KeyLine {
         else { throw Fault(reason: "counter is not an integer from 0 to \(UInt32.max)") }
         var imported = ImportedKey(
             keyID: KeyID(key),
-            publicKeyBytes: try bytes(required(root, "publicKey"), "publicKey"),
+            publicKeyBytes: try publicKey(required(root, "publicKey")),
             appleAppID: try string(required(root, "appleAppId"), "appleAppId"),
             environment: environment,
             counter: counter,
@@ -144,6 +144,14 @@ enum KeyLine {
         guard let text = value.stringBytes, let bytes = Base64.decode(text)
         else { throw Fault(reason: "\(name) is not base64") }
         return bytes
+    }
+
+    /// The 65 bytes of a point, however it is written; other bytes as they are.
+    private static func publicKey(_ value: JSONNode) throws(Fault) -> [UInt8] {
+        let text = value.stringBytes ?? []
+        let read = try text.starts(with: "-----BEGIN".utf8) ? text : bytes(value, "publicKey")
+        guard read.count != P256PublicKey.byteCount, let key = P256PublicKey(anyForm: read) else { return read }
+        return key.x963
     }
 
     private static func digest(_ value: JSONNode, _ name: StaticString) throws(Fault) -> Digest {

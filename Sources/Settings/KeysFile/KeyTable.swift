@@ -7,13 +7,15 @@ package import Pipeline
 package enum KeyTable {
     /// - Parameter path: as `--keys` names it.
     /// - Throws: ``CommandFault`` naming a line that cannot be read.
-    package static func read(_ path: String) throws -> PartitionLedger {
-        var ledger = PartitionLedger()
-        try KeysFile.read(path) { key in
-            ledger.keys.set(key.keyID, record(of: key, after: ledger.keys[key.keyID]))
+    package static func read(_ path: String) throws -> (ledger: PartitionLedger, unusable: UnusableKeys) {
+        var (ledger, unusable) = (PartitionLedger(), UnusableKeys())
+        try KeysFile.read(path) { key, line in
+            let record = record(of: key, after: ledger.keys[key.keyID])
+            unusable.note(key, record, line: line)
+            ledger.keys.set(key.keyID, record)
             if let ban = key.ban { ledger.apply(.ban(BanID.key(key.keyID), ban)) }
         }
-        return ledger
+        return (ledger, unusable)
     }
 
     /// Of two lines for one key the later counts, but counters and attestations never go back.

@@ -2,18 +2,18 @@ internal import JSON
 
 /// KEYS files: a JSON object per line.
 package enum KeysFile {
-    /// Calls `body` with each key of the file in order, one line in memory at a time.
+    /// Calls `body` with each key of the file and its line's number, in order, one line in memory at a time.
     ///
     /// - Parameter path: a file, or `-` for standard input. Empty lines are skipped.
     /// - Throws: ``CommandFault`` naming the line that cannot be read, or the error of `body`.
-    package static func read(_ path: String, _ body: (ImportedKey) throws -> Void) throws {
+    package static func read(_ path: String, _ body: (ImportedKey, _ line: Int) throws -> Void) throws {
         let lines = try LineReader(path: path)
         while let line = try lines.next() {
             let key: ImportedKey
             do throws(Fault) { key = try decode(line) } catch {
                 throw CommandFault("\(path): line \(lines.lineNumber): \(error.reason); fix or remove the line.")
             }
-            try body(key)
+            try body(key, lines.lineNumber)
         }
     }
 

@@ -28,17 +28,16 @@ extension Command {
             )
         }
         var kept = 0
-        let keys = try KeyImport(
-            try LedgerAccess(configuration),
-            partitioner: partitioner,
-            input: try arguments.required("--input")
-        ) { id, reason in
+        let input = try arguments.required("--input")
+        let access = try LedgerAccess(configuration)
+        let keys = try KeyImport(access, partitioner: partitioner, input: input) { id, reason in
             kept += 1
             if kept <= shownConflicts { console.printError("key \(id.text) is left as it is: \(reason)") }
         }
         if kept > shownConflicts {
             console.printError("and \((kept - shownConflicts).grouped) more keys are left as they are")
         }
+        for line in keys.unusable.warnings(of: input) { console.printError("warning: \(line)") }
         try ProgressMeter.during("import-keys", unit: "keys", total: keys.total, console: console) { done in
             try keys.perform(progress: done)
         }
@@ -46,6 +45,7 @@ extension Command {
         console.print(
             "\(tally.lines.grouped) lines: \(tally.added.grouped) keys added, \(tally.updated.grouped) updated, "
                 + "\(tally.unchanged.grouped) unchanged, \(tally.kept.grouped) left as they are"
+                + (tally.addedUnusable == 0 ? "" : ", \(tally.addedUnusable.grouped) added that can never verify")
         )
         return tally.kept == 0 ? ExitCode.done : ExitCode.failed
     }

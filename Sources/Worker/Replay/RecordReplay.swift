@@ -40,7 +40,8 @@ struct RecordReplay {
     /// - Parameter report: called with the finished requests.
     func run(report: (_ requests: Int) -> Void) throws -> Outcome {
         let factory = try LaneFactory(configuration) { _ in }
-        let ledger = try options.keys.map(KeyTable.read) ?? PartitionLedger()
+        let keyTable = try options.keys.map(KeyTable.read)
+        let ledger = keyTable?.ledger ?? PartitionLedger()
         let source = try CaptureUntil(options.input, options.record, skipsBadLines: options.skipsBadLines)
         let earlier = try judge(source, factory, [0: ledger], BatchLoop.Options(), report)
         guard let record = source.found else {
@@ -63,7 +64,7 @@ struct RecordReplay {
         return Outcome(
             explanation: explainer.explain(observation),
             others: others,
-            warnings: source.warnings
+            warnings: source.warnings + (keyTable?.unusable.warnings(of: options.keys ?? "") ?? [])
         )
     }
 

@@ -47,7 +47,7 @@ struct ReplaySession {
     func run(report: (_ requests: Int, _ share: Double?) -> Void) throws -> ReplaySummary {
         let alarms = Locked<[String]>([])
         let factory = try LaneFactory(configuration) { alarm in alarms.withLock { $0.append(alarm) } }
-        let ledger = try options.keys.map(KeyTable.read) ?? PartitionLedger()
+        let keyTable = try options.keys.map(KeyTable.read)
         var settings = configuration.pipelineSettings(keys)
         settings.sharesLedger = true
         settings.exchange.mints = options.mints
@@ -76,7 +76,7 @@ struct ReplaySession {
             settings: settings,
             lanes: factory.lanes,
             options: loopOptions,
-            ledgers: [0: ledger],
+            ledgers: [0: keyTable?.ledger ?? PartitionLedger()],
             post: driver.post,
             wallClock: { nil }
         )
@@ -92,7 +92,7 @@ struct ReplaySession {
         let elapsed = ContinuousClock.now - start
         let summary = ReplaySummary(
             tally: loop.tally,
-            warnings: alarms.withLock { $0 }
+            warnings: alarms.withLock { $0 } + (keyTable?.unusable.warnings(of: options.keys ?? "") ?? [])
                 + log.cutLines.flatMap { LeftOutLines(cutLine: $0.line).warnings(of: $0.path) }
                 + LeftOutLines(count: loop.tally.skippedLines).warnings(of: inputName),
             seconds: elapsed / .seconds(1),

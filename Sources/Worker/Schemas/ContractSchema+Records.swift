@@ -34,7 +34,7 @@ extension ContractSchema {
     static var keys: JSONTree {
         JSONSchema.object([
             JSONSchema.Member("keyId", anyDigest),
-            JSONSchema.Member("publicKey", anyBase64),
+            JSONSchema.Member("publicKey", JSONSchema.any([anyBase64, JSONSchema.string(pattern: "^-----BEGIN")])),
             JSONSchema.Member("appleAppId", JSONSchema.string(atLeast: 1)),
             JSONSchema.Member("environment", JSONSchema.choice(Environment.allCases.map(\.rawValue))),
             JSONSchema.Member("counter", counter),
