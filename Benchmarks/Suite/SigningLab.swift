@@ -7,7 +7,8 @@ enum SigningLab {
     static func signingLibrary(_ watch: EngineWatch) throws -> SigningLibrary? {
         guard let path = ProcessInfo.processInfo.environment["CRYPTO_MB"] else { return nil }
         let engine = BatchArithmetic.featureMissingForLanes == nil ? watch : nil
-        return SigningLibrary(try MultiBufferLibrary(path: path), engine: engine) { preconditionFailure($0) }
+        let library = try MultiBufferLibrary(path: path, below: path)
+        return SigningLibrary(library, engine: engine) { preconditionFailure($0) }
     }
 
     /// An engine's watch that compares nothing.

@@ -13,6 +13,12 @@ import Testing
     }
     private static let digests = (0..<24).map { SHA256.hash([UInt8($0), 2]) }
 
+    /// Wherever it was built: the rights of that folder are not what is tried.
+    private static func real() throws -> MultiBufferLibrary {
+        let path = try #require(realPath)
+        return try MultiBufferLibrary(path: path, below: URL(filePath: path).deletingLastPathComponent().path)
+    }
+
     /// A library of our own with these functions, in the temporary folder.
     private static func build(_ source: String) throws -> String {
         let path = FileManager.default.temporaryDirectory.path + "/library-" + UUID().uuidString
@@ -49,7 +55,7 @@ import Testing
             #expect(throws: MultiBufferFault.writable(mode: UInt32(mode))) { try MultiBufferLibrary(path: path) }
         }
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
-        let fault = #expect(throws: MultiBufferFault.self) { try MultiBufferLibrary(path: path) }
+        let fault = #expect(throws: MultiBufferFault.self) { try MultiBufferLibrary(path: path, below: folder) }
         guard case .notLoadable = fault else {
             Issue.record("text was loaded: \(String(describing: fault))")
             return
@@ -80,13 +86,14 @@ import Testing
     func `a library of another version, processor or OpenSSL is refused with its fault`(unfit: Unfit) throws {
         let path = try Self.build(unfit.source)
         defer { try? FileManager.default.removeItem(atPath: path) }
-        #expect(throws: unfit.fault) { try MultiBufferLibrary(path: path) }
+        let folder = FileManager.default.temporaryDirectory.path
+        #expect(throws: unfit.fault) { try MultiBufferLibrary(path: path, below: folder) }
         #expect(!unfit.fault.description.isEmpty)
     }
 
     @Test(.enabled(if: realPath != nil, "CRYPTO_MB names no libcrypto_mb"), arguments: [2048, 3072, 4096])
     func `the real library signs with RSA as OpenSSL does`(bits: Int) throws {
-        let real = try MultiBufferLibrary(path: try #require(Self.realPath))
+        let real = try Self.real()
         #expect(real.name.hasPrefix("libcrypto_mb 2."))
         let key = try SigningKey.generate(.rsa, rsaBits: bits)
         #expect(real.canSign(with: key))
@@ -102,14 +109,14 @@ import Testing
 
     @Test(.enabled(if: realPath != nil, "CRYPTO_MB names no libcrypto_mb"))
     func `the real library leaves RSA keys of other sizes to OpenSSL`() throws {
-        let real = try MultiBufferLibrary(path: try #require(Self.realPath))
+        let real = try Self.real()
         #expect(!real.canSign(with: try SigningKey.generate(.rsa, rsaBits: 2056)))
         #expect(!real.canSign(with: try SigningKey.generate(.rsa, rsaBits: 2304)))
     }
 
     @Test(.enabled(if: realPath != nil, "CRYPTO_MB names no libcrypto_mb"))
     func `the real library's ES256 signatures verify, and no two have one nonce, on four threads`() throws {
-        let real = try MultiBufferLibrary(path: try #require(Self.realPath))
+        let real = try Self.real()
         let key = try SigningKey.generate(.p256)
         let wrong = Atomic<Int>(0)
         let halves = (0..<4).map { _ in FirstHalves() }

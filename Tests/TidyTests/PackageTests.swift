@@ -39,6 +39,15 @@ struct PackageTests {
         #expect(names.count > 1 && names.allSatisfy { $0 == version })
     }
 
+    @Test func `A crash shows no memory in a container's log`() throws {
+        #expect(try Self.lines("Containerfile").contains("ENV SWIFT_BACKTRACE=enable=no"))
+        for file in Self.pods {
+            let text = try Self.lines(file).joined(separator: "\n")
+            let pattern = /- name: SWIFT_BACKTRACE\n +value: enable=no\n/
+            #expect(text.contains(pattern), "\(file)")
+        }
+    }
+
     @Test func `A changelog's versions are found`() {
         let text =
             "attest-worker (1.2.0-3) bookworm; urgency=low\n\n  * x (9.9-1)\n\nattest-worker (1.1.0-1) bookworm\n"
@@ -47,7 +56,10 @@ struct PackageTests {
 
     @Test(
         arguments: units,
-        ["ExecStart=", "Type=notify", "RestartPreventExitStatus=2", "WatchdogSec=", "LimitCORE=0", "LimitNOFILE="]
+        [
+            "ExecStart=", "Type=notify", "RestartPreventExitStatus=2", "WatchdogSec=", "LimitCORE=0", "LimitNOFILE=",
+            "Environment=SWIFT_BACKTRACE=enable=no",
+        ]
     )
     func `Each unit has what the page promises`(unit: String, setting: String) throws {
         #expect(try Self.lines("\(unit).service").contains { $0.hasPrefix(setting) })

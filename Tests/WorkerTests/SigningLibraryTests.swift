@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import Log
 import TestKit
@@ -8,7 +9,10 @@ import Testing
 /// `engine.signingLibrary` as an operator meets it.
 @Suite("The signing library", .waiting)
 struct SigningLibraryTests {
-    private static let realPath = ProcessInfo.processInfo.environment["CRYPTO_MB"]
+    /// Where it may be loaded: not below a folder that anyone may write.
+    private static let realPath = ProcessInfo.processInfo.environment["CRYPTO_MB"].flatMap { path in
+        (try? MultiBufferLibrary(path: path)).map { _ in path }
+    }
 
     /// Replays what was minted before, with a library named in worker.json.
     private static func replay(_ minted: MintedTokens, _ library: String) throws -> (code: Int32, error: String) {
@@ -28,7 +32,12 @@ struct SigningLibraryTests {
         let minted = try MintedTokens(devices: 1, records: 2)
         let text = minted.folder.path + "/capture.ndjson"
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: text)
-        for (path, problem) in [("/nowhere/libcrypto_mb.so", "does not exist"), (text, "cannot be loaded")] {
+        // A file of root's that is no library, and one that lies where anyone may put another.
+        let cases = [
+            ("/nowhere/libcrypto_mb.so", "does not exist"), ("/etc/passwd", "cannot be loaded"),
+            (text, "lies in \(FileManager.default.temporaryDirectory.path), which others than its owner can write"),
+        ]
+        for (path, problem) in cases {
             let (code, error) = try Self.replay(minted, path)
             #expect(code == 2)
             #expect(error.hasPrefix("attest-worker: engine.signingLibrary: \(path) \(problem)"), "\(error)")
@@ -36,7 +45,7 @@ struct SigningLibraryTests {
         }
     }
 
-    @Test(.enabled(if: realPath != nil, "CRYPTO_MB names no libcrypto_mb"))
+    @Test(.enabled(if: realPath != nil, "CRYPTO_MB names no libcrypto_mb in a folder that only root may write"))
     func `a capture gives the same RS256 tokens with the real library, and ES256 the same claims`() throws {
         let minted = try MintedTokens(devices: 24, records: 400)
         let (code, error) = try Self.replay(minted, try #require(Self.realPath))

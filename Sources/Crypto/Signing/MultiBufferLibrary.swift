@@ -25,11 +25,16 @@ internal import COpenSSL
         case p256 = 5
     }
 
-    package init(path: String) throws(MultiBufferFault) {
-        try Self.check(path)
-        // Never closed. Its names stay its own: nothing else is bound to them.
-        guard let handle = unsafe dlopen(path, RTLD_NOW | RTLD_LOCAL) else {
-            throw .notLoadable(unsafe dlerror().map { unsafe String(cString: $0) } ?? "no reason given")
+    /// - Parameter trusted: a folder above the file from which on upwards no rights are judged; nil = all are.
+    package init(path: String, below trusted: String? = nil) throws(MultiBufferFault) {
+        let file = try CodeFile.open(path, below: trusted)
+        let opened = "/proc/self/fd/\(file)"
+        // Never closed, as its descriptor, whose name the loader knows it by. Its names stay its own: nothing else is bound
+        // to them.
+        guard let handle = unsafe dlopen(opened, RTLD_NOW | RTLD_LOCAL) else {
+            let reason = unsafe dlerror().map { unsafe String(cString: $0) } ?? "no reason given"
+            close(file)
+            throw .notLoadable(reason.replacing(opened, with: path))
         }
         let version = try unsafe Self.version(handle)
         name = "libcrypto_mb \(version.major).\(version.minor).\(version.patch)"
@@ -150,15 +155,6 @@ extension MultiBufferLibrary {
 // MARK: - Opening
 
 extension MultiBufferLibrary {
-    private static func check(_ path: String) throws(MultiBufferFault) {
-        guard path.hasPrefix("/") else { throw .notAbsolute }
-        var status = stat()
-        // The path is copied for the call, which fills the status in.
-        guard unsafe stat(path, &status) == 0 else { throw .missing }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular }
-        guard status.st_mode & 0o022 == 0 else { throw .writable(mode: UInt32(status.st_mode) & 0o777) }
-    }
-
     private static func symbol(
         _ name: String,
         _ handle: UnsafeMutableRawPointer

@@ -1,0 +1,95 @@
+import Foundation
+import Testing
+
+@testable import Crypto
+
+@Suite("Code that may run beside the keys")
+struct CodeFileTests {
+    /// A folder of our own with a file in an inner one, removed with its owner.
+    private final class Place {
+        let top = FileManager.default.temporaryDirectory.path + "/code-" + UUID().uuidString
+        var inner: String { top + "/lib" }
+        var file: String { inner + "/x.so" }
+
+        init() throws {
+            try FileManager.default.createDirectory(atPath: inner, withIntermediateDirectories: true)
+            _ = FileManager.default.createFile(atPath: file, contents: Data("code".utf8))
+            for path in [top, inner, file] { try mode(0o755, path) }
+        }
+
+        deinit { try? FileManager.default.removeItem(atPath: top) }
+
+        func mode(_ mode: Int, _ path: String) throws {
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+        }
+
+        func fault(_ path: String? = nil) -> MultiBufferFault? {
+            do throws(MultiBufferFault) {
+                close(try CodeFile.open(path ?? file, below: FileManager.default.temporaryDirectory.path))
+                return nil
+            } catch { return error }
+        }
+    }
+
+    @Test func `a file of our own in folders of our own is opened`() throws { #expect(try Place().fault() == nil) }
+
+    @Test(arguments: [0o777, 0o775, 0o757, 0o1777])
+    func `a folder anywhere above that others may write is refused, sticky or not`(mode: Int) throws {
+        let place = try Place()
+        for folder in [place.inner, place.top] {
+            try place.mode(mode, folder)
+            #expect(place.fault() == .writableFolder(folder, mode: UInt32(mode & 0o777)))
+            try place.mode(0o755, folder)
+        }
+        #expect(place.fault() == nil)
+    }
+
+    @Test func `the file's own rights go first`() throws {
+        let place = try Place()
+        try place.mode(0o777, place.inner)
+        try place.mode(0o766, place.file)
+        #expect(place.fault() == .writable(mode: 0o766))
+    }
+
+    @Test func `a link is refused at each place, with the file that it names`() throws {
+        let place = try Place()
+        let (folder, link) = (place.top + "/link", place.inner + "/y.so")
+        try FileManager.default.createSymbolicLink(atPath: folder, withDestinationPath: place.inner)
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: place.file)
+        #expect(place.fault(folder + "/x.so") == .link(folder, file: place.file))
+        #expect(place.fault(link) == .link(link, file: place.file))
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root gives files away"))
+    func `what belongs to another user is refused, root's is not`() throws {
+        let place = try Place()
+        for path in [place.file, place.inner, place.top] {
+            try FileManager.default.setAttributes([.ownerAccountID: 65_534], ofItemAtPath: path)
+            #expect(place.fault() == .foreign(folder: path == place.file ? nil : path, owner: 65_534))
+            try FileManager.default.setAttributes([.ownerAccountID: 0], ofItemAtPath: path)
+        }
+        #expect(place.fault() == nil)
+    }
+
+    @Test func `folders, FIFOs, missing files and relative paths are refused`() throws {
+        let place = try Place()
+        #expect(place.fault(place.inner) == .notRegular)
+        #expect(place.fault(place.top + "/none") == .missing)
+        #expect(place.fault(place.top + "/none/x.so") == .missing)
+        #expect(place.fault("x.so") == .notAbsolute)
+        let fifo = place.top + "/fifo"
+        // The path is copied for the call.
+        let made = unsafe mkfifo(fifo, 0o600)
+        try #require(made == 0)
+        #expect(place.fault(fifo) == .notRegular)
+    }
+
+    @Test func `the descriptor is the judged file's, whatever the path names afterwards`() throws {
+        let place = try Place()
+        let file = try CodeFile.open(place.file, below: FileManager.default.temporaryDirectory.path)
+        defer { close(file) }
+        try FileManager.default.removeItem(atPath: place.file)
+        _ = FileManager.default.createFile(atPath: place.file, contents: Data("other".utf8))
+        #expect(FileManager.default.contents(atPath: "/proc/self/fd/\(file)") == Data("code".utf8))
+    }
+}
