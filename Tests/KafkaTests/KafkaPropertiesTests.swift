@@ -19,6 +19,40 @@ struct KafkaPropertiesTests {
         #expect(fault?.isRetriable == false)
     }
 
+    @Test(arguments: [
+        ("session.timeout.ms", "10s"), ("queued.max.messages.kbytes", "64M"), ("session.timeout.ms", "010000"),
+        ("session.timeout.ms", "0x2710"), ("session.timeout.ms", "1e4"), ("session.timeout.ms", "10000.0"),
+        ("session.timeout.ms", "10000 ms"), ("session.timeout.ms", "4294977296"), ("session.timeout.ms", "+10000"),
+        ("session.timeout.ms", "10_000"), ("session.timeout.ms", " 10000"), ("session.timeout.ms", "10,000"),
+        ("linger.ms", "5ms"), ("linger.ms", "1e2"), ("linger.ms", "5."), ("linger.ms", ".5"), ("linger.ms", "0x5"),
+        ("topic.request.timeout.ms", "30s"), ("request.timeout.ms", "30s"), ("socket.keepalive.enable", "yes"),
+    ])
+    func `a number that the library would read in part, or as another, is refused`(name: String, value: String) {
+        let complaint = KafkaProperties.complaint(about: name, value)
+        #expect(complaint != nil)
+        let fault = #expect(throws: KafkaFault.self) { try KafkaProperties([(name, value)]).validate() }
+        #expect(fault?.message.contains(name) ?? false)
+    }
+
+    @Test(arguments: [
+        ("session.timeout.ms", "10000"), ("linger.ms", "0"), ("linger.ms", "0.5"), ("linger.ms", "900000"),
+        ("request.required.acks", "all"), ("request.required.acks", "-1"), ("compression.level", "-1"),
+        ("client.id", "007"), ("client.id", "10s"), ("sasl.password", "10s"), ("socket.keepalive.enable", "1"),
+        ("compression.codec", "lz4"), ("debug", "all"), ("topic.request.timeout.ms", "30000"),
+    ])
+    func `a number in full, a word and a text are taken`(name: String, value: String) {
+        #expect(KafkaProperties.complaint(about: name, value) == nil)
+    }
+
+    @Test func `every number that the library knows is judged`() {
+        let numbers = PropertyTable.rows.filter { ["integer", "float"].contains($0.value.type) }
+        #expect(numbers.count > 50)
+        for (name, row) in numbers {
+            #expect(KafkaProperties.complaint(about: name, "1s")?.contains("number") == true, "\(name)")
+            #expect(!row.range.isEmpty, "\(name)")
+        }
+    }
+
     @Test func `of two properties with one name the later one counts, in the place of the first`() {
         var properties = KafkaProperties([("a", "1"), ("b", "2"), ("a", "3")])
         #expect(properties.pairs.map(\.name) == ["a", "b"])

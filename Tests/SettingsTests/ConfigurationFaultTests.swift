@@ -156,19 +156,27 @@ import Testing
     @Test(
         arguments: [
             (#""appleAppId":"x""#, nil), (#""appleAppIds":"x""#, "appleAppIds: must be a list of strings"),
-            (#""appleAppIds":[1]"#, "appleAppIds: must be a list of strings"), (#""oauthClientIds":[null]"#, nil),
-            (#""environments":["sandbox"]"#, "environments: must list production, development or both"),
+            (#""appleAppIds":["ABCDE12345.b",1]"#, "appleAppIds[1]: must be a string, not 1."),
+            (#""oauthClientIds":[null]"#, "oauthClientIds[0]: must be a string, not null."),
+            (
+                #""environments":["production","sandbox"]"#,
+                #"environments[1]: must be one of development, production, not "sandbox"."#
+            ),
             (#""environments":[]"#, "environments: must list production, development or both"),
             (#""tokenTtl":"29m""#, #"tokenTtl: must be a duration such as "300s", "5m" or "96h", from 30m to 7d"#),
             (#""tokenTtl":"1799999ms""#, nil), (#""tokenTtl":"169h""#, nil), (#""tokenTtl":3600"#, nil),
             (#""tokenAlgorithm":"rs256""#, "tokenAlgorithm: must be one of RS256, ES256"),
             (#""sharedSessionTokens":"false""#, "sharedSessionTokens: must be true or false"),
             (#""categories":[2]"#, "categories: must be an object"),
-            (#""categories":{"allow":["2"]}"#, "categories.allow: must be a list of integers from 0 to 4294967295"),
+            (
+                #""categories":{"allow":["2"]}"#,
+                #"categories.allow[0]: must be an integer from 0 to 4294967295, not "2"."#
+            ),
             (#""categories":{"allow":[4294967296]}"#, nil), (#""categories":{"allow":[-1]}"#, nil),
-            (#""categories":{"allow":2}"#, nil),
+
+            (#""categories":{"allow":2}"#, "categories.allow: must be a list of integers from 0 to 4294967295"),
             (#""categories":{"whenMissing":"deny"}"#, "categories.whenMissing: must be one of accept, refuse"),
-            (#""bundleVersions":{"allow":[1]}"#, "bundleVersions.allow: must be a list of strings"),
+            (#""bundleVersions":{"allow":[1]}"#, "bundleVersions.allow[0]: must be a string, not 1."),
             (#""macOS":{"acl":"ignore"}"#, "macOS.acl: must be one of require, accept"), (#""macos":{}"#, nil),
             (#""receipt":"maybe""#, "receipt: must be one of report, require, ignore"),
             (#""extensions":{"trust":"all"}"#, "extensions.trust: must be one of flagged, any"),
@@ -194,7 +202,7 @@ import Testing
             (#""rollout":{"seed":"a b"}"#, nil), (#""rollout":{"seed":"123456789012345678901234567890123"}"#, nil),
             (
                 #""rollout":{"always":["ab"]}"#,
-                "rollout.always: must be a list of SHA-256 digests, 64 hexadecimal digits each, not a list"
+                #"rollout.always[0]: must be a SHA-256 digest, 64 hexadecimal digits, not "ab"."#
             ),
             (#""rollout":{"never":["\#(String(repeating: "g", count: 64))"]}"#, nil),
             (#""rollout":{"never":"x"}"#, nil),

@@ -6,7 +6,7 @@ package final class ConfigurationDirectory {
     package let path: String
 
     package static let worker = #"{"anchors":{"attestation":["root.pem"]}}"#
-    package static let apps = #"{"projects":[{"number":"1","apps":[{"appId":"a","appleAppIds":["T.b"]}]}]}"#
+    package static let apps = #"{"projects":[{"number":"1","apps":[{"appId":"a","appleAppIds":["ABCDE12345.b"]}]}]}"#
 
     package init(
         worker: String? = ConfigurationDirectory.worker,

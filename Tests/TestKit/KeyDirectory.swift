@@ -12,7 +12,7 @@ package struct KeyDirectory {
     /// - Parameters:
     ///   - members: of worker.json, beside the anchors.
     ///   - app: members of the one app beside its id.
-    package init(_ members: String = "", app: String = #""appleAppIds":["T.b"]"#) throws {
+    package init(_ members: String = "", app: String = #""appleAppIds":["ABCDE12345.b"]"#) throws {
         let anchors = #""anchors":{"attestation":["root.pem"]}"#
         files = try ConfigurationDirectory(
             worker: "{\(members.isEmpty ? anchors : "\(anchors),\(members)")}",

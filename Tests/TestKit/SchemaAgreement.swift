@@ -10,6 +10,7 @@ enum SchemaAgreement {
         "appears twice", "two topics have the same name", "is already active", "cannot read", "must be a duration",
         "must be an IP address", "six decimal places", "limits.clientDataHashBytes allows", "keep one of them",
         "must be a time", "has debugTokens and accepts production", "debug tokens; remove some",
+        "exchange them",
     ]
 
     /// - Parameter fault: of the directory's configuration; nil where it loads.

@@ -14,15 +14,15 @@ struct DoubtTests {
         arguments: [
             (#""appleAppIds":[]"#, "apps.json: projects[0].apps[0].appleAppIds is empty: no device is accepted"),
             (
-                #""appleAppIds":["T.b"],"categories":{"allow":[]}"#,
+                #""appleAppIds":["ABCDE12345.b"],"categories":{"allow":[]}"#,
                 "apps.json: projects[0].apps[0].categories.allow is empty"
             ),
             (
-                #""appleAppIds":["T.b"],"bundleVersions":{"allow":[]}"#,
+                #""appleAppIds":["ABCDE12345.b"],"bundleVersions":{"allow":[]}"#,
                 "apps.json: projects[0].apps[0].bundleVersions.allow is empty"
             ),
-            (#""appleAppIds":["T.b"],"categories":{"allow":[2]},"bundleVersions":{}"#, nil),
-            (#""appleAppIds":["T.b"],"oauthClientIds":[]"#, nil),
+            (#""appleAppIds":["ABCDE12345.b"],"categories":{"allow":[2]},"bundleVersions":{}"#, nil),
+            (#""appleAppIds":["ABCDE12345.b"],"oauthClientIds":[]"#, nil),
         ] as [(String, String?)]
     )
     func `A warning names the place of an empty list that accepts nothing, not of an absent or full one`(
@@ -38,11 +38,34 @@ struct DoubtTests {
         arguments: [
             (#"{"projects":[]}"#, ["projects"]),
             (#"{"projects":[{"number":"1","apps":[]},{"number":"2","apps":[{"appId":"a"}]}]}"#, ["projects[0].apps"]),
-            (#"{"projects":[{"number":"2","apps":[{"appId":"a"}]}]}"#, []),
+            (#"{"projects":[{"number":"2","apps":[{"appId":"a"}]}]}"#, []), ("{}", ["projects"]),
+            (#"{"projects":[{"number":"1"},{"number":"2","apps":[{"appId":"a"}]}]}"#, ["projects[0].apps"]),
         ]
     )
     func `A project without apps and a file without projects cause warnings`(apps: String, places: [String]) throws {
         #expect(try ConfigurationDirectory(apps: apps).load().emptyLists == places)
+    }
+
+    @Test(
+        arguments: [
+            ("ABCDE12345.com.example.app", nil), ("0123456789.a", nil), ("ABCDE12345.com.example-two.App", nil),
+            ("com.example.shop", "does not begin with a team"), ("ABCDE12345", "has no bundle identifier"),
+            ("ABCDE12345.", "has no bundle identifier"), ("ABCDE12345.com.exämple", "has no bundle identifier"),
+            ("ABCDE12345.com example", "has no bundle identifier"),
+            ("ABCDE1234.com.example", "does not begin with a team"),
+            ("ABCDE123456.com.example", "does not begin with a team"),
+            ("abcde12345.com.example", "has its team in lower case"),
+            ("ABCDE12345.*", "has a wildcard"), ("ABCDE12345.com.example.*", "has a wildcard"), ("", "does not begin"),
+        ] as [(String, String?)]
+    )
+    func `A warning names an Apple App ID that no device can have, and none that one may have`(
+        id: String,
+        problem: String?
+    ) throws {
+        let warnings = try KeyDirectory(app: #""appleAppIds":["ABCDE12345.b","\#(id)"]"#).load().warnings(now: 0)
+        #expect(warnings.count == (problem == nil ? 0 : 1))
+        guard let problem else { return }
+        #expect(warnings.first?.hasPrefix("apps.json: projects/1/apps/a: appleAppIds: \(id) \(problem)") == true)
     }
 
     @Test func `A warning names the list of a lab authority's root, and no other root`() {
@@ -63,7 +86,7 @@ struct DoubtTests {
         func policy(_ members: String) throws -> Bool? {
             try KeyDirectory(app: members).load().configuration.registry.apps.first?.tokens.consumesSessionTokens
         }
-        #expect(try policy(#""appleAppIds":["T.b"]"#) == true)
+        #expect(try policy(#""appleAppIds":["ABCDE12345.b"]"#) == true)
         #expect(try policy(#""replayProtection":{}"#) == true)
         #expect(try policy(#""replayProtection":{"sessionTokens":"accept"}"#) == true)
         #expect(try policy(#""replayProtection":{"sessionTokens":"refuse"}"#) == false)

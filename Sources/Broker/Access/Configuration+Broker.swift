@@ -8,7 +8,10 @@ extension Configuration {
     package func brokerProperties() throws(ConfigurationFault) -> [(String, String)] {
         if let kafkaPropertyFault { throw kafkaPropertyFault }
         let properties = KafkaProperties(kafkaProperties.map { ($0.name, $0.value) })
-        try ConfigurationFault.explaining { () throws(KafkaFault) in try properties.validate() }
+        let complaints = properties.pairs.compactMap { pair in
+            KafkaProperties.complaint(about: pair.name, pair.value).map { "kafka.properties: \(pair.name): \($0)." }
+        }
+        guard complaints.isEmpty else { throw ConfigurationFault(lines: complaints) }
         guard ["bootstrap.servers", "metadata.broker.list"].contains(where: { properties[$0]?.isEmpty == false }) else {
             throw ConfigurationFault(
                 "kafka.properties: bootstrap.servers is missing; set it to the brokers' addresses, such as 127.0.0.1:9092."
@@ -23,6 +26,15 @@ extension Configuration {
         // librdkafka judges combinations of lines, and the files that they name, only when a client is made.
         _ = try ConfigurationFault.explaining { () throws(KafkaFault) in try Admin(properties) }
         return properties.pairs.map { ($0.name, $0.value) }
+    }
+}
+
+extension ConfigurationFiles {
+    /// Files whose properties the library judges as they are read, so that one run shows all that is wrong.
+    package static func ofClient(_ directory: String) -> ConfigurationFiles {
+        var files = ConfigurationFiles(directory: directory)
+        files.propertyComplaint = KafkaProperties.complaint
+        return files
     }
 }
 

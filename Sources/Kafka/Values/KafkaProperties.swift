@@ -35,6 +35,15 @@ package struct KafkaProperties: Sendable, Equatable {
         return result
     }
 
+    /// Why a client would refuse a setting, or take another value than the written one; nil = it is in order. Settings
+    /// together, and the files that they name, are judged when a client is made.
+    package static func complaint(about name: String, _ value: String) -> String? {
+        // As in makeConfiguration(for:); it is destroyed here.
+        guard let configuration = unsafe rd_kafka_conf_new() else { return "out of memory" }
+        defer { unsafe rd_kafka_conf_destroy(configuration) }
+        return unsafe set(Pair(name: name, value: value), in: configuration)
+    }
+
     /// Checks every name and value with the library.
     ///
     /// - Throws: a ``KafkaFault`` that names the first property the library refuses.
@@ -64,6 +73,10 @@ extension KafkaProperties {
     private static func set(_ pair: Pair, in configuration: OpaquePointer) -> String? {
         // A C string would end at the zero byte, and another value than the written one would be set.
         guard !pair.name.utf8.contains(0), !pair.value.utf8.contains(0) else { return "contains a zero byte" }
+        let row = PropertyTable.row(of: pair.name)
+        if let complaint = row.flatMap({ NumberText.complaint(about: pair.value, of: $0) }) {
+            return complaint
+        }
         let capacity = 512
         // The library writes a terminated text of at most `capacity` bytes.
         return unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: capacity) { text in

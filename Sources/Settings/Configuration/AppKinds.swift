@@ -13,10 +13,8 @@ extension SettingKind<Set<Environment>> {
             text: { _ in "both" }
         ) {
             value throws(ConfigurationFault) in
-            let names = try value.strings()
-            let environments = names.compactMap { Environment(rawValue: $0) }
-            guard environments.count == names.count, !names.isEmpty
-            else { throw value.fault("must list production, development or both") }
+            let environments = try value.list("strings", SettingKind<Environment>.choice.read)
+            guard !environments.isEmpty else { throw value.fault("must list production, development or both") }
             return Set(environments)
         }
     }
@@ -24,17 +22,16 @@ extension SettingKind<Set<Environment>> {
 
 extension SettingKind<Set<UInt32>> {
     static var integers: Self {
-        let problem = "must be a list of integers from 0 to \(UInt32.max)"
-        return SettingKind(
+        .list(
             "list of integers",
             range: "0 to \(UInt32.max)",
-            schema: JSONSchema.list(of: JSONSchema.integer(0...Int64(UInt32.max))),
-            problem: problem,
-            text: { _ in "" }
-        ) { node in
-            let numbers = node.elements.compactMap { $0.integer.flatMap { UInt32(exactly: $0) } }
-            return node.kind == .array && numbers.count == node.elements.count ? Set(numbers) : nil
-        }
+            schema: JSONSchema.integer(0...Int64(UInt32.max)),
+            of: "integers from 0 to \(UInt32.max)",
+            problem: "must be an integer from 0 to \(UInt32.max)",
+            text: "",
+            { $0.integer.flatMap { UInt32(exactly: $0) } },
+            { Set($0) }
+        )
     }
 }
 
@@ -44,20 +41,16 @@ extension SettingKind<Set<ExactText>> {
 
 extension SettingKind<Set<Digest>> {
     static var installations: Self {
-        let problem = "must be a list of SHA-256 digests, 64 hexadecimal digits each"
-        return SettingKind(
+        .list(
             "list of strings",
             range: "64 hex digits each",
-            schema: JSONSchema.list(of: JSONSchema.string(pattern: "^[0-9a-fA-F]{64}$")),
-            problem: problem,
-            text: { _ in "`[]`" }
-        ) { node in
-            let digests = node.elements.compactMap { $0.string.flatMap(digest) }
-            return node.kind == .array && digests.count == node.elements.count ? Set(digests) : nil
-        }
+            schema: JSONSchema.string(pattern: "^[0-9a-fA-F]{64}$"),
+            of: "SHA-256 digests, 64 hexadecimal digits each",
+            problem: "must be a SHA-256 digest, 64 hexadecimal digits",
+            { $0.string.flatMap(SettingKind<Digest>.digest) },
+            { Set($0) }
+        )
     }
-
-    private static func digest(_ text: String) -> Digest? { SettingKind<Digest>.digest(text) }
 }
 
 extension SettingKind<Digest> {

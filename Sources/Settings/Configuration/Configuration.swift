@@ -56,7 +56,7 @@ package struct Configuration: Sendable {
     }
 
     /// - Parameter directory: holds the three files.
-    /// - Throws: ``ConfigurationFault`` for the first thing that is wrong.
+    /// - Throws: ``ConfigurationFault`` for all that is wrong in the three files.
     package static func load(directory: String) throws(ConfigurationFault) -> Configuration {
         try load(ConfigurationFiles(directory: directory))
     }
@@ -66,14 +66,23 @@ package struct Configuration: Sendable {
         _ files: ConfigurationFiles,
         mode: ChallengeSettings.Mode? = nil
     ) throws(ConfigurationFault) -> Configuration {
-        var configuration = try WorkerFile.read(files)
+        var faults = FaultList()
+        let worker = faults.attempt { () throws(ConfigurationFault) in try WorkerFile.read(files) }
+        // Without the directory one line says it all.
+        if worker == nil, !Folder.exists(files.directory) { try faults.check() }
+        var configuration = worker ?? Configuration()
         let mode = mode ?? configuration.challenges.mode
-        configuration.registry = try AppsFile.read(files, unknownKeys: mode.unknownKeys)
-        configuration.emptyLists = try EmptyLists.places(in: files)
-        try configuration.registry.checkHashLengths(upTo: configuration.limits.clientDataHashBytes)
-        let properties = try KafkaPropertiesFile.read(files)
-        configuration.kafkaProperties = properties.properties
-        configuration.kafkaPropertyFault = properties.fault
+        faults.attempt { () throws(ConfigurationFault) in
+            configuration.registry = try AppsFile.read(files, unknownKeys: mode.unknownKeys)
+            configuration.emptyLists = try EmptyLists.places(in: files)
+            if let worker { try configuration.registry.checkHashLengths(upTo: worker.limits.clientDataHashBytes) }
+        }
+        faults.attempt { () throws(ConfigurationFault) in
+            let properties = try KafkaPropertiesFile.read(files)
+            configuration.kafkaProperties = properties.properties
+            configuration.kafkaPropertyFault = properties.fault
+        }
+        try faults.check()
         return configuration
     }
 }

@@ -2,7 +2,7 @@ internal import JSON
 
 /// Lists of apps.json that accept nothing because they are empty. An absent list sets no limit, so each of them is
 /// likely a mistake, but only a warning: an operator may close an app this way.
-package enum EmptyLists {
+enum EmptyLists {
     private static let file = "apps.json"
     /// Includes `categories.allow` and `bundleVersions.allow`; an empty list of OAuth clients means the same as none.
     private static let names = ["projects", "apps", "appleAppIds", "allow", "apiKeys"]
@@ -14,13 +14,18 @@ package enum EmptyLists {
         guard let root = try? JSONDocument(parsing: bytes, maxNodes: bytes.count + 1).root else { return [] }
         var places: [String] = []
         search(root, at: "", into: &places)
+        // Without a project there is no request, and without an app no project.
+        if root["projects"] == nil { places.append("projects") }
+        for (index, project) in (root["projects"]?.elements ?? []).enumerated() where project["apps"] == nil {
+            places.append("projects[\(index)].apps")
+        }
         return places
     }
 
-    package static func warning(_ place: String) -> String {
+    static func warning(_ place: String) -> String {
         switch place.split(separator: ".").last {
-        case "projects": "apps.json: projects is empty: every request is refused"
-        case "apps": "apps.json: \(place) is empty: the project is unknown, and its requests are refused"
+        case "projects": "apps.json: projects is empty or absent: every request is refused"
+        case "apps": "apps.json: \(place) is empty or absent: the project is unknown, and its requests are refused"
         case "appleAppIds": "apps.json: \(place) is empty: no device is accepted; list the Apple App IDs"
         default: "apps.json: \(place) is empty: nothing is accepted; leave the list out to set no limit"
         }

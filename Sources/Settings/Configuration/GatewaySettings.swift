@@ -103,16 +103,14 @@ extension SettingKind<String> {
 
 extension SettingKind<[NetworkPrefix]> {
     fileprivate static var networks: Self {
-        let problem = "must be a list of IP addresses or networks, such as 10.0.0.0/8 or ::1"
-        return SettingKind(
+        .list(
             "list of strings",
             range: "addresses or networks in digits",
-            schema: JSONSchema.list(of: JSONSchema.string(pattern: "^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$")),
-            problem: problem,
-            text: { _ in "`[]`" }
-        ) { node in
-            let networks = node.elements.compactMap { $0.string.flatMap { NetworkPrefix($0) } }
-            return node.kind == .array && networks.count == node.elements.count ? networks : nil
-        }
+            schema: JSONSchema.string(pattern: "^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$"),
+            of: "IP addresses or networks, such as 10.0.0.0/8 or ::1",
+            problem: "must be an IP address or a network, such as 10.0.0.0/8 or ::1",
+            { $0.string.flatMap { NetworkPrefix($0) } },
+            { $0 }
+        )
     }
 }

@@ -13,19 +13,26 @@ enum KafkaPropertiesFile {
         let bytes = try files.read(name, remedy: "give the config directory a \(name), an empty one for replay")
         guard let text = String(validating: bytes, as: UTF8.self)
         else { throw ConfigurationFault("\(name): has bytes that are not UTF-8; save it as UTF-8.") }
-        var content = Content()
+        var (content, faults, unfilled) = (Content(), FaultList(), FaultList())
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         for (index, line) in lines.enumerated() {
             let place = "\(name): line \(index + 1)"
-            guard var property = try property(line, place: place) else { continue }
-            let filling = PropertyFilling(files: files, place: "\(place): \(property.name)")
-            do throws(ConfigurationFault) { property.value = try filling.fill(property.value) } catch {
-                content.fault = content.fault ?? error
+            faults.attempt { () throws(ConfigurationFault) in
+                guard var property = try property(line, place: place) else { return }
+                guard !content.properties.contains(where: { $0.name == property.name })
+                else { throw ConfigurationFault("\(place): \(property.name) appears twice; keep one.") }
+                let inner = "\(place): \(property.name)"
+                let filling = PropertyFilling(files: files, place: inner)
+                let value = unfilled.attempt { () throws(ConfigurationFault) in try filling.fill(property.value) }
+                property.value = value ?? property.value
+                content.properties.append(property)
+                if value != nil, let problem = files.propertyComplaint(property.name, property.value) {
+                    throw ConfigurationFault("\(inner): \(problem).")
+                }
             }
-            guard !content.properties.contains(where: { $0.name == property.name })
-            else { throw ConfigurationFault("\(place): \(property.name) appears twice; keep one.") }
-            content.properties.append(property)
         }
+        try faults.check()
+        do throws(ConfigurationFault) { try unfilled.check() } catch { content.fault = error }
         return content
     }
 
@@ -41,8 +48,11 @@ enum KafkaPropertiesFile {
         guard let sign = line.firstIndex(of: "="), sign != line.startIndex
         else { throw ConfigurationFault("\(place): must be key=value or a comment that starts with #.") }
         let key = String(trim(line[..<sign]))
-        if let advice = advice(on: key) { throw ConfigurationFault("\(place): \(key): \(advice).") }
-        return (key, String(trim(line[line.index(after: sign)...])))
+        let value = String(trim(line[line.index(after: sign)...]))
+        if let advice = advice(on: key, value) ?? PropertySpelling.advice(on: value, isSecret: isSecret(key)) {
+            throw ConfigurationFault("\(place): \(key.printable): \(advice).")
+        }
+        return (key, value)
     }
 
     private static func trim(_ text: Substring) -> Substring {
@@ -51,12 +61,21 @@ enum KafkaPropertiesFile {
         return text
     }
 
-    /// Why a property may not be set, and what to do instead; nil where it may.
-    static func advice(on key: String) -> String? {
+    /// Why a property may not be set so, and what to do instead; nil where it may.
+    private static func advice(on key: String, _ value: String) -> String? {
         // librdkafka accepts a topic's properties under this longer name as well.
         let name = key.hasPrefix(topicPrefix) ? String(key.dropFirst(topicPrefix.count)) : key
+        if name == "ssl.providers", !value.split(separator: ",").allSatisfy({ providers.contains(String(trim($0))) }) {
+            return "OpenSSL would load a library of that name; list none but \(providers.joined(separator: ", "))"
+        }
         return denied.first { $0.names.contains(name) }?.advice
     }
+
+    /// OpenSSL's own.
+    private static let providers = ["default", "base", "legacy", "fips"]
+
+    /// Whether any text may be a value.
+    private static func isSecret(_ key: String) -> Bool { key.contains("password") || key.contains("secret") }
 
     /// The properties as an object of strings.
     static var schema: JSONTree {
@@ -102,6 +121,14 @@ enum KafkaPropertiesFile {
             "outputs go to their request's partition; remove the line and use partitioner in worker.json"
         ),
         (["enable.partition.eof", "allow.auto.create.topics"], "the worker sets it itself; remove the line"),
+        (
+            ["plugin.library.paths", "ssl.engine.location", "ssl.engine.id"],
+            "the worker holds keys and loads no library that a configuration names here; remove the line"
+        ),
+        (
+            ["sasl.kerberos.kinit.cmd"],
+            "a shell would run it with the worker's rights; remove the line (the library's own command renews the ticket)"
+        ),
         (
             ["test.mock.num.brokers"],
             "every client would get its own broker; remove the line and use embeddedBroker in worker.json"

@@ -22,6 +22,7 @@ enum WorkerFile {
             let problem = "is required: list the attestation roots' PEM files under attestation"
             throw root.fault(problem, at: "anchors")
         }
+        try SwappedAnchors.check(configuration.anchors)
         return configuration
     }
 
@@ -171,12 +172,11 @@ extension SettingKind<[AnchorSettings.File]> {
         let schema = JSONSchema.list(of: JSONSchema.string, atLeast: least)
         return SettingKind(type: "list of paths", schema: schema, text: { _ in "`[]`" }) {
             value throws(ConfigurationFault) in
-            var anchors: [AnchorSettings.File] = []
-            for path in try value.strings() {
+            try value.list("strings") { value throws(ConfigurationFault) in
+                guard let path = value.node?.string else { throw value.fault("must be a string", shown: true) }
                 let pem = try value.files.read(path, remedy: "it is an anchor in worker.json; put the PEM file there")
-                anchors.append(AnchorSettings.File(path: value.files.resolve(path), pem: pem))
+                return AnchorSettings.File(path: value.files.resolve(path), pem: pem)
             }
-            return anchors
         }
     }
 }

@@ -13,6 +13,10 @@ package struct ConfigurationFiles {
     /// A variable of the process; nil where it is not set.
     package var environment: (_ name: String) -> String? = Variables.value
 
+    /// Why librdkafka would refuse a property, or take another value than the written one; nil = it is in order. Here
+    /// nobody asks the library: see Broker.
+    package var propertyComplaint: (_ name: String, _ value: String) -> String? = { _, _ in nil }
+
     package init(directory: String) { self.directory = directory }
 
     /// A path as written in a file of the directory.

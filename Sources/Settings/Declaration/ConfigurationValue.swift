@@ -50,18 +50,19 @@ struct ConfigurationValue {
 
     /// An object's members in the order of `known`.
     ///
-    /// - Throws: unless this is an object whose members are all among `known`, each at most once.
-    func members(_ known: [String]) throws(ConfigurationFault) -> [ConfigurationValue] {
+    /// - Parameter faults: takes members that are not among `known`, and those that appear twice.
+    /// - Throws: unless this is an object.
+    func members(_ known: [String], _ faults: inout FaultList) throws(ConfigurationFault) -> [ConfigurationValue] {
         guard let node, node.kind == .object else { throw fault("must be an object") }
         var found: [String: JSONNode] = [:]
         for member in node.members {
             let name = String(decoding: member.name, as: UTF8.self)
-            guard known.contains(name) else {
+            if !known.contains(name) {
                 let names = known.isEmpty ? "none" : known.joined(separator: ", ")
-                throw unknown(name, "unknown key; known keys: \(names)", among: known)
+                faults.add(unknown(name, "unknown key; known keys: \(names)", among: known))
+            } else if found.updateValue(member.value, forKey: name) != nil {
+                faults.add(fault("appears twice; keep one", at: name))
             }
-            guard found.updateValue(member.value, forKey: name) == nil
-            else { throw fault("appears twice; keep one", at: name) }
         }
         return known.map { inner($0, found[$0]) }
     }
@@ -77,11 +78,24 @@ struct ConfigurationValue {
         }
     }
 
+    /// A list's elements, each read by itself: every one that is wrong is named with its place.
+    func list<Element>(
+        _ kind: String,
+        _ read: (ConfigurationValue) throws(ConfigurationFault) -> Element
+    ) throws(ConfigurationFault) -> [Element] {
+        var (result, faults) = ([Element](), FaultList())
+        for value in try elements(kind) {
+            faults.attempt { () throws(ConfigurationFault) in result.append(try read(value)) }
+        }
+        try faults.check()
+        return result
+    }
+
     func strings() throws(ConfigurationFault) -> [String] {
-        let elements = try elements("strings")
-        let strings = elements.compactMap { $0.node?.string }
-        guard strings.count == elements.count else { throw fault("must be a list of strings") }
-        return strings
+        try list("strings") { value throws(ConfigurationFault) in
+            guard let text = value.node?.string else { throw value.fault("must be a string", shown: true) }
+            return text
+        }
     }
 
     private func inner(_ name: String, _ node: JSONNode?) -> ConfigurationValue {

@@ -70,12 +70,15 @@ extension Setting {
         check: (@Sendable (ConfigurationValue, Element, [Element]) throws(ConfigurationFault) -> Void)? = nil
     ) {
         self.init(name: name, reloads: true) { value, values throws(ConfigurationFault) in
-            for value in try value.elements("objects") {
-                var next = element(values)
+            let standard = element(values)
+            var list = values[keyPath: path]
+            _ = try value.list("objects") { value throws(ConfigurationFault) in
+                var next = standard
                 try value.read(settings, into: &next)
-                try check?(value, next, values[keyPath: path])
-                values[keyPath: path].append(next)
+                try check?(value, next, list)
+                list.append(next)
             }
+            values[keyPath: path] = list
         } renew: { values, fresh in
             values[keyPath: path] = fresh[keyPath: path]
             return false
@@ -99,14 +102,18 @@ extension ConfigurationValue {
         into values: inout Values
     ) throws(ConfigurationFault) {
         let names = settings.memberNames(prefix)
-        for (name, value) in zip(names, try members(names)) {
+        var faults = FaultList()
+        for (name, value) in zip(names, try members(names, &faults)) {
             let inner = prefix + name + "."
-            if let setting = settings.first(where: { $0.name + "." == inner }) {
-                try setting.read(value, &values)
-            } else if value.node != nil {
-                try value.read(settings.filter { $0.name.hasPrefix(inner) }, prefix: inner, into: &values)
+            faults.attempt { () throws(ConfigurationFault) in
+                if let setting = settings.first(where: { $0.name + "." == inner }) {
+                    try setting.read(value, &values)
+                } else if value.node != nil {
+                    try value.read(settings.filter { $0.name.hasPrefix(inner) }, prefix: inner, into: &values)
+                }
             }
         }
+        try faults.check()
     }
 }
 

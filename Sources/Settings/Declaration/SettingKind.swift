@@ -31,6 +31,32 @@ extension SettingKind {
         }
     }
 
+    /// A list of values that are all read in one way; the page's default is that of an empty list.
+    ///
+    /// - Parameters:
+    ///   - kind: what it is a list of.
+    ///   - problem: what an element must be.
+    ///   - read: nil for an element that is not.
+    static func list<Element>(
+        _ type: String,
+        range: String,
+        schema: JSONTree,
+        of kind: String,
+        problem: String,
+        text: String = "`[]`",
+        _ read: @escaping @Sendable (JSONNode) -> Element?,
+        _ make: @escaping @Sendable ([Element]) -> Value
+    ) -> Self {
+        SettingKind(type: type, range: range, schema: JSONSchema.list(of: schema), text: { _ in text }) {
+            value throws(ConfigurationFault) in
+            let elements = try value.list(kind) { value throws(ConfigurationFault) in
+                guard let element = value.node.flatMap(read) else { throw value.fault(problem, shown: true) }
+                return element
+            }
+            return make(elements)
+        }
+    }
+
     /// A list of strings; the page's default is that of an empty one.
     static func strings(_ make: @escaping @Sendable ([String]) -> Value) -> Self {
         SettingKind(type: "list of strings", schema: JSONSchema.list(of: JSONSchema.string), text: { _ in "`[]`" }) {

@@ -2,4 +2,10 @@
 package protocol ExplainedFault: Error {
     var exitCode: Int32 { get }
     var sentence: String { get }
+    /// What a terminal shows: the sentence, or a line for each thing that is wrong.
+    var lines: [String] { get }
+}
+
+extension ExplainedFault {
+    package var lines: [String] { [sentence] }
 }

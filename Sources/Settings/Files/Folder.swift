@@ -13,7 +13,7 @@ package enum Folder {
             try make(parent)
             if unsafe mkdir(path, mode_t(mode)) == 0 { return }
         }
-        guard isFolder(path) else { throw CommandFault("cannot create \(path): \(POSIXText.describe(code)).") }
+        guard exists(path) else { throw CommandFault("cannot create \(path): \(POSIXText.describe(code)).") }
     }
 
     /// The names in a folder, in no order; none where it cannot be read.
@@ -57,7 +57,7 @@ package enum Folder {
         return String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    private static func isFolder(_ path: String) -> Bool {
+    package static func exists(_ path: String) -> Bool {
         var status = stat()
         // The path is copied for the call, which fills the status in.
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR

@@ -40,7 +40,7 @@ package struct LoadedConfiguration: Sendable {
     ///
     /// - Parameter now: milliseconds since 1970.
     package func warnings(now: Int64) -> [String] {
-        configuration.emptyLists.map(EmptyLists.warning) + DebugTokens.warnings(configuration.registry, now: now)
+        configuration.doubts + DebugTokens.warnings(configuration.registry, now: now)
             + missing + PublicationRule.warnings(keys, now: now)
     }
 

@@ -21,7 +21,14 @@ package struct LoadedGateway: Sendable {
         directory: String,
         after running: LoadedGateway? = nil
     ) throws(ConfigurationFault) -> LoadedGateway {
-        var configuration = try Configuration.load(directory: directory)
+        try load(ConfigurationFiles(directory: directory), after: running)
+    }
+
+    package static func load(
+        _ files: ConfigurationFiles,
+        after running: LoadedGateway? = nil
+    ) throws(ConfigurationFault) -> LoadedGateway {
+        var configuration = try Configuration.load(files)
         var postponed: [String] = []
         if let old = running?.configuration {
             let fresh = configuration

@@ -29,8 +29,7 @@ package enum AttestWorker {
             if let fault = console.outputFault { throw fault }
             return code
         } catch {
-            let sentence = sentence(for: error)
-            if !sentence.isEmpty { console.printError("\(name): \(sentence)") }
+            for line in lines(for: error) where !line.isEmpty { console.printError("\(name): \(line)") }
             return exitCode(for: error)
         }
     }
@@ -72,6 +71,11 @@ package enum AttestWorker {
         throw UsageFault(
             "unknown \(kind) '\(text.printable)'\(Suggestion.phrase(for: text, among: known)). Try '\(name) --help'."
         )
+    }
+
+    /// A line for each thing that is wrong.
+    private static func lines(for error: any Error) -> [String] {
+        (error as? any ExplainedFault)?.lines.map(\.oneLine) ?? [sentence(for: error)]
     }
 
     /// One line that says what is wrong.

@@ -38,9 +38,9 @@ final class GatewaySession {
 
     init(directory: String, instance: String, console: Console) throws {
         (self.directory, self.instance) = (directory, instance)
-        let first = try LoadedGateway.load(directory: directory)
+        let first = try LoadedGateway.load(.ofClient(directory))
         stamps = FileStamp.all(first.paths(in: directory))
-        loaded = try LoadedGateway.load(directory: directory)
+        loaded = try LoadedGateway.load(.ofClient(directory))
         rules = try GatewayRules.of(loaded)
         guard !loaded.configuration.embeddedBroker else {
             throw ConfigurationFault(
@@ -112,7 +112,7 @@ final class GatewaySession {
     }
 
     private func sayDoubts() {
-        for line in configuration.emptyLists.map(EmptyLists.warning) {
+        for line in configuration.doubts {
             log.log(.warning, .configurationDoubtful, line)
         }
         for line in DebugTokens.warnings(configuration.registry, now: WallClock.milliseconds()) {

@@ -1,4 +1,5 @@
 internal import AppCheck
+internal import Broker
 internal import Gateway
 internal import Settings
 
@@ -54,7 +55,7 @@ final class GatewayWatch {
 
     private func reload() {
         do throws(ConfigurationFault) {
-            let next = try LoadedGateway.load(directory: directory, after: running)
+            let next = try LoadedGateway.load(.ofClient(directory), after: running)
             apply(try GatewayRules.of(next))
             let now = WallClock.milliseconds()
             let old = DebugTokens.warnings(running.configuration.registry, now: now)

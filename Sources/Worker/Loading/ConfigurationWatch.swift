@@ -1,4 +1,5 @@
 internal import AppCheck
+internal import Broker
 internal import Pipeline
 internal import Settings
 
@@ -91,7 +92,7 @@ final class ConfigurationWatch {
         changing = nil
         read = stamps
         do throws(ConfigurationFault) {
-            let reload = try Reload(ConfigurationFiles(directory: directory), after: running)
+            let reload = try Reload(.ofClient(directory), after: running)
             watch(reload.loaded.paths(in: directory))
             hand(reload)
         } catch {
@@ -135,12 +136,13 @@ final class ConfigurationWatch {
         let warnings = PublicationRule.warnings(keys, memory: .init(known: known, active: Set(active)), now: now)
         let old = DebugTokens.warnings(running.configuration.registry, now: now)
         let debug = DebugTokens.warnings(reload.loaded.configuration.registry, now: now).filter { !old.contains($0) }
-        let empty = reload.loaded.configuration.emptyLists.filter { !running.configuration.emptyLists.contains($0) }
+        let before = Set(running.configuration.doubts)
+        let doubts = reload.loaded.configuration.doubts.filter { !before.contains($0) }
         for key in keys.rings.tokens.keys where known[key.kid] == nil { known[key.kid] = now }
         running = reload.loaded
         reloaded(running)
         say(LogEvent(.info, .configurationReloaded, "the configuration is reloaded: \(running.account)"))
-        for line in empty.map(EmptyLists.warning) + debug { say(LogEvent(.warning, .configurationDoubtful, line)) }
+        for line in doubts + debug { say(LogEvent(.warning, .configurationDoubtful, line)) }
         for line in warnings { say(LogEvent(.warning, .keyYoung, line)) }
         guard !reload.postponed.isEmpty else { return }
         let names = reload.postponed.joined(separator: ", ")

@@ -43,7 +43,7 @@ final class WorkerSession {
     init(directory: String, instance: String?, engine: EngineUse? = nil, console: Console) throws {
         self.directory = directory
         self.console = console
-        loaded = try LoadedConfiguration.load(directory: directory)
+        loaded = try LoadedConfiguration.load(.ofClient(directory))
         let configuration = loaded.configuration
         log = EventLog.standard(configuration.log, isTerminal: console.isTerminal)
         anchors = try configuration.trustAnchors()
@@ -340,7 +340,9 @@ final class WorkerSession {
     }
 
     private func sayDoubts(_ say: (LogEvent) -> Void) {
-        for line in loaded.warnings(now: WallClock.milliseconds()) {
+        // The embedded broker makes it a trial run, whatever else is configured.
+        let lab = configuration.embeddedBroker ? [] : LabAnchors.warnings(configuration.anchors)
+        for line in loaded.warnings(now: WallClock.milliseconds()) + lab {
             say(LogEvent(.warning, .configurationDoubtful, line))
         }
     }
@@ -387,10 +389,6 @@ final class WorkerSession {
         if count > 1 {
             let name = access.settings.instanceName
             log.log(.info, .starting, "\(count) loops: instances \(name)-0 to \(name)-\(count - 1)")
-        }
-        // The embedded broker makes it a trial run, whatever else is configured.
-        if !configuration.embeddedBroker {
-            for line in LabAnchors.warnings(configuration.anchors) { log.log(.warning, .configurationDoubtful, line) }
         }
         if let line = access.passingName { log.log(.warning, .configurationDoubtful, line) }
         guard configuration.delivery == .atLeastOnce else { return }
