@@ -120,6 +120,11 @@ extension ProgramProcess {
         return Int(count.filter(\.isNumber)) ?? -1
     }
 
+    /// Standard error without the warnings of a lab authority's roots, which every workplace trusts.
+    package var errorBesideLab: String {
+        error.split(separator: "\n").filter { !$0.contains("is a lab authority's root") }.joined(separator: "\n")
+    }
+
     /// Whether standard error holds one line, with this beginning, and standard output nothing.
     ///
     /// - Parameter start: with the program's name; a running worker's log has time, level and event instead.

@@ -57,7 +57,7 @@ struct AccessTests {
         try workplace.publish(500)
         // Under the name that the worker will have: the rights to its transactional id are looked at too.
         let check = try workplace.start("run", "--check", "--instance", "one")
-        #expect(check.waitForEnd() == .exit(0) && check.error.isEmpty, "\(check.error)")
+        #expect(check.waitForEnd() == .exit(0) && check.errorBesideLab.isEmpty, "\(check.error)")
         try work(workplace)
         let findings = try workplace.reckon()
         #expect(findings.isClean, "\(findings.lines)")
