@@ -1,5 +1,6 @@
 #pragma once
 #include <limits.h>
+#include <malloc.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -41,9 +42,10 @@ typedef size_t (*CMicrohttpd_UnescapeCallback)(void *context, struct MHD_Connect
 static inline struct MHD_Daemon *CMicrohttpd_startExchange(
     int listener, unsigned int connections, unsigned int timeoutSeconds, size_t memoryPerConnection,
     MHD_AccessHandlerCallback handler, CMicrohttpd_TargetCallback target, CMicrohttpd_UnescapeCallback unescape,
-    MHD_RequestCompletedCallback completed, MHD_NotifyConnectionCallback connection, void *context) {
+    MHD_RequestCompletedCallback completed, MHD_NotifyConnectionCallback connection, MHD_LogCallback log, void *context) {
     return MHD_start_daemon(
-        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handler, context,
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL, handler, context,
+        MHD_OPTION_EXTERNAL_LOGGER, log, context,
         MHD_OPTION_LISTEN_SOCKET, listener,
         MHD_OPTION_CONNECTION_LIMIT, connections,
         MHD_OPTION_CONNECTION_TIMEOUT, timeoutSeconds,
@@ -149,3 +151,6 @@ static inline int CMicrohttpd_timer(unsigned int milliseconds) {
     }
     return descriptor;
 }
+
+// Gives the heap's free pages back to the system.
+static inline void CMicrohttpd_trimHeap(void) { malloc_trim(0); }

@@ -57,3 +57,19 @@ final class EchoServer: Sendable {
         var calls: [HTTPCall] { lock.withLock { list } }
     }
 }
+
+/// Keeps calls until they are answered all at once.
+final class HeldResponders: @unchecked Sendable {
+    private let lock = NSLock()
+    private var list: [any HTTPResponder] = []
+
+    func add(_ responder: any HTTPResponder) { lock.withLock { list.append(responder) } }
+
+    func answer() {
+        let held = lock.withLock {
+            defer { list = [] }
+            return list
+        }
+        for responder in held { responder.answer(HTTPReply(status: 200)) }
+    }
+}

@@ -7,21 +7,6 @@ import Testing
 struct ExchangeEndTests {
     private static let request = "GET /a HTTP/1.1\r\nHost: h\r\n\r\n"
 
-    /// Keeps what is never answered.
-    private final class Held: @unchecked Sendable {
-        private let lock = NSLock()
-        private var list: [any HTTPResponder] = []
-
-        func add(_ responder: any HTTPResponder) { lock.withLock { list.append(responder) } }
-        func answer() {
-            let held = lock.withLock {
-                defer { list = [] }
-                return list
-            }
-            for responder in held { responder.answer(HTTPReply(status: 200)) }
-        }
-    }
-
     @Test func `Draining answers end their connections, others go on`() throws {
         let server = try EchoServer()
         let client = try #require(server.client())
@@ -35,7 +20,7 @@ struct ExchangeEndTests {
     }
 
     @Test func `A closed port takes no client, and open calls get their answers`() throws {
-        let held = Held()
+        let held = HeldResponders()
         let server = try EchoServer { _, responder in held.add(responder) }
         let client = try #require(server.client())
         client.write(Self.request)
@@ -52,7 +37,7 @@ struct ExchangeEndTests {
     }
 
     @Test func `A stop answers open calls with 503, and later answers are nothing`() throws {
-        let held = Held()
+        let held = HeldResponders()
         let server = try EchoServer { _, responder in held.add(responder) }
         let clients = try (0..<500).map { _ in try #require(server.client()) }
         for client in clients { client.write(Self.request) }

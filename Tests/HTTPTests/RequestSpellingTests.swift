@@ -127,8 +127,7 @@ struct RequestSpellingTests {
         let answer = client.readAll()
         #expect(answer.isClosed, "\(claim): \(answer.text)")
         #expect(answer.text.hasPrefix("HTTP/1.1 \(status) "), "\(claim): \(answer.text)")
-        // Upon a length that is no number the library sends the head of its answer twice.
-        let statuses = Set(answer.text.matches(of: #/HTTP/1\.1 ([0-9]{3}) /#).map { String($0.1) })
+        let statuses = answer.text.matches(of: #/HTTP/1\.1 ([0-9]{3}) /#).map { String($0.1) }
         #expect(statuses == ["\(status)"], "\(claim): \(answer.text)")
         #expect(answer.text.contains("\r\nConnection: close\r\n"), "\(claim): \(answer.text)")
         #expect(server.calls.isEmpty, "\(claim): \(server.calls)")
@@ -138,12 +137,12 @@ struct RequestSpellingTests {
         )
     }
 
-    /// 0.9.75 stumbles over such a cookie and over a blank behind a length; newer libraries serve both, and refuse the
+    /// 0.9.75 stumbles over a blank behind a length; newer libraries serve both, and refuse the
     /// coding `identity`, which RFC 9112 no longer has, in their own words.
     @Test(arguments: [
         ("\(post)Transfer-Encoding: identity\r\n\r\n", ["411", "400"]),
         ("\(post)Content-Length: 0 \r\n\r\n", ["400", "200"]),
-        ("\(get)Host: h\r\nCookie: a=\"\r\n\r\n", ["431", "200"]),
+        ("\(get)Host: h\r\nCookie: a=\"\r\n\r\n", ["200"]),
     ])
     func `What libraries take differently is refused, or served as one request`(
         request: String,

@@ -54,8 +54,6 @@ struct AnswerStream {
     }
 
     /// The status of the refusal behind the answers; nil = none.
-    ///
-    /// Upon a length that is no number the library sends the head of its refusal twice.
     var refusal: Int? {
         let text = String(decoding: rest.prefix(12), as: UTF8.self)
         return text.hasPrefix("HTTP/1.") ? Int(text.suffix(3)) : nil

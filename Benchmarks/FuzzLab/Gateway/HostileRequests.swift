@@ -15,6 +15,8 @@ struct HostileRequests {
         ("POST /a HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\nabc", 1),
         ("POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\n\r\n\r\nGET /b HTTP/1.1\r\nHost: h\r\n\r\n", 2),
         ("GET /a HTTP/1.1\r\nHost: h\r\nConnection: keep-alive, close\r\n\r\n", 1),
+        ("GET http://h:80/a?b HTTP/1.1\r\nHost: i\r\n\r\nDELETE /a HTTP/1.1\r\nHost: h\r\n\r\n", 2),
+        ("GET /a HTTP/1.1\r\nHost: h\r\nCookie: a=\"\r\n\r\n", 1),
         (post("v1/\(resource):generateAppAttestChallenge", "{}"), 1),
         (post("v1/\(resource):exchangeAppAttestAttestation", attestation), 1),
         (post("v1/\(resource):exchangeDebugToken", #"{"debug_token":"6F1B0C39-3E0C-4C58-8F2E-0B6A4D0F1C11"}"#), 1),

@@ -1,4 +1,5 @@
 internal import DeviceLab
+internal import Foundation
 internal import HTTP
 
 /// One client, what it sends in which pieces, and what it may get.
@@ -90,7 +91,8 @@ struct HostileVisit {
             return
                 "\(seen.count) requests, \(answers.answers.count) answers, \(end), left \(String(decoding: answers.rest.prefix(300), as: UTF8.self).debugDescription)"
         }
-        if !answers.rest.isEmpty, answers.refusal.map({ (400...505).contains($0) }) != true {
+        let heads = String(decoding: answers.rest, as: UTF8.self).components(separatedBy: "HTTP/1.1 ").count - 1
+        if !answers.rest.isEmpty, heads != 1 || answers.refusal.map({ (400...505).contains($0) }) != true {
             return
                 "bytes behind the answers: \(String(decoding: answers.rest.prefix(80), as: UTF8.self).debugDescription)"
         }

@@ -49,13 +49,15 @@ struct StrictReader {
         while next != 0x0d { request.headers.append(try field()) }
         try take("\r\n")
         request.memory = place - start + 64 * request.headers.count
-        guard ["GET", "HEAD", "POST"].contains(where: { request.method.elementsEqual($0.utf8) }),
-            request.target.first == UInt8(ascii: "/")
-        else { throw Broken() }
+        guard !request.method.elementsEqual("CONNECT".utf8) else { throw Broken() }
+        request.target = try Self.path(of: request.target)
         try judge(request.headers, isOld: isOld)
         let length = try length(request.headers)
-        guard length <= bodyBytes, length == 0 || request.method.elementsEqual("POST".utf8),
-            length <= bytes.count - place
+        let isBare = ["GET", "HEAD"].contains { request.method.elementsEqual($0.utf8) }
+        let isCoded = Self.values("content-encoding", request.headers).contains {
+            !$0.isEmpty && !$0.map(Self.small).elementsEqual("identity".utf8)
+        }
+        guard length <= bodyBytes, length == 0 || !(isBare || isCoded), length <= bytes.count - place
         else { throw Broken() }
         request.body = Array(bytes[place..<place + length])
         place += length
@@ -93,6 +95,22 @@ struct StrictReader {
         guard expectations.count <= 1,
             expectations.allSatisfy({ $0.map(Self.small).elementsEqual("100-continue".utf8) })
         else { throw Broken() }
+    }
+
+    // MARK: Section 3.2
+
+    /// Of a path, or of a URL that names a host.
+    private static func path(of target: [UInt8]) throws(Broken) -> [UInt8] {
+        if target.first == UInt8(ascii: "/") { return target }
+        let text = String(decoding: target, as: UTF8.self)
+        for scheme in ["http://", "https://"] where text.lowercased().hasPrefix(scheme) {
+            let rest = target.dropFirst(scheme.utf8.count)
+            let host = Array(rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") })
+            guard let first = host.first, first != UInt8(ascii: ":"), HostGrammar.isHost(host) else { throw Broken() }
+            let path = Array(rest.dropFirst(host.count))
+            return path.first == UInt8(ascii: "/") ? path : [UInt8(ascii: "/")] + path
+        }
+        throw Broken()
     }
 
     // MARK: Section 6

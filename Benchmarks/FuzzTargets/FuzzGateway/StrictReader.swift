@@ -13,13 +13,8 @@ struct StrictRequest: Equatable {
 
     func values(_ name: String) -> [[UInt8]] { headers.filter { $0.name.elementsEqual(name.utf8) }.map(\.value) }
 
-    /// The library answers 431 to a cookie whose value is one quotation mark, and where headers and the parts of cookies,
-    /// for each of which it keeps an entry, leave no room: such a request may be refused.
-    var isSurelyServed: Bool {
-        let cookies = values("cookie")
-        let parts = cookies.joined().count { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: ",") }
-        return headers.count + parts <= Self.mostEntries && !cookies.contains { $0.suffix(2).elementsEqual("=\"".utf8) }
-    }
+    /// The library answers 431 where the headers, for each of which it keeps an entry, leave no room.
+    var isSurelyServed: Bool { headers.count <= Self.mostEntries }
     // Of 64 bytes each: half of a connection's memory.
     private static let mostEntries = 256
 }
@@ -77,8 +72,10 @@ struct StrictReader {
 
     private static func request(_ lines: [ArraySlice<UInt8>]) -> StrictRequest? {
         let words = lines[0].split(separator: blank, omittingEmptySubsequences: false)
-        guard words.count == 3, isServed(words[0]), isPath(words[1]), isVersion(words[2]) else { return nil }
-        var request = StrictRequest(method: Array(words[0]), target: Array(words[1]), headers: [], body: [])
+        guard words.count == 3, isServed(words[0]), let path = path(of: words[1]), isVersion(words[2]) else {
+            return nil
+        }
+        var request = StrictRequest(method: Array(words[0]), target: path, headers: [], body: [])
         for line in lines.dropFirst() {
             guard let header = header(line) else { return nil }
             request.headers.append(header)
@@ -110,16 +107,26 @@ struct StrictReader {
     // MARK: What this server serves of the grammar
 
     private static func isServed(_ method: ArraySlice<UInt8>) -> Bool {
-        ["GET", "HEAD", "POST"].contains { method.elementsEqual($0.utf8) }
+        !method.isEmpty && method.allSatisfy(isTokenByte) && !method.elementsEqual("CONNECT".utf8)
     }
 
     private static func isVersion(_ text: ArraySlice<UInt8>) -> Bool {
         text.elementsEqual("HTTP/1.1".utf8) || text.elementsEqual("HTTP/1.0".utf8)
     }
 
-    /// Origin form: a fragment, control characters and bytes beyond ASCII are none.
-    private static func isPath(_ text: ArraySlice<UInt8>) -> Bool {
-        text.first == UInt8(ascii: "/") && text.allSatisfy { $0 > blank && $0 < delete && $0 != UInt8(ascii: "#") }
+    /// Of an origin form, or of a URL with a host: a fragment, control characters and bytes beyond ASCII are none.
+    private static func path(of text: ArraySlice<UInt8>) -> [UInt8]? {
+        guard text.allSatisfy({ $0 > blank && $0 < delete && $0 != UInt8(ascii: "#") }) else { return nil }
+        let slash = UInt8(ascii: "/")
+        if text.first == slash { return Array(text) }
+        let parts = text.split(separator: slash, maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[1].isEmpty,
+            ["http:", "https:"].contains(where: { parts[0].map(lowered).elementsEqual($0.utf8) })
+        else { return nil }
+        let host = Array(parts[2].prefix { $0 != slash && $0 != UInt8(ascii: "?") })
+        guard let first = host.first, first != colon, StrictHost.isHost(host) else { return nil }
+        let path = parts[2].dropFirst(host.count)
+        return path.first == slash ? Array(path) : [slash] + path
     }
 
     private static func isPlain(_ request: StrictRequest) -> Bool {
@@ -138,8 +145,11 @@ struct StrictReader {
             return nil
         }
         let length = text.reduce(0) { 10 * $0 + Int($1 - 0x30) }
-        let isPost = request.method.elementsEqual("POST".utf8)
-        return length <= 65_536 && (isPost || length == 0) ? length : nil
+        let isBare = ["GET", "HEAD"].contains { request.method.elementsEqual($0.utf8) }
+        let isCoded = request.values("content-encoding").contains {
+            !$0.isEmpty && !$0.map(lowered).elementsEqual("identity".utf8)
+        }
+        return length <= 65_536 && (length == 0 || !(isBare || isCoded)) ? length : nil
     }
 
     /// Whether the connection ends with the answer.

@@ -43,6 +43,20 @@ final class HTTPConnection: @unchecked Sendable {
         return socket.received > received && socket.isEnded != 0
     }
 
+    /// Sends an answer past the library, which can send nothing from then on. On the server's thread.
+    func sayLast(_ reply: HTTPReply) {
+        // The phrase is the library's constant.
+        let phrase = unsafe String(cString: MHD_get_reason_phrase_for(UInt32(reply.status)))
+        let lines = reply.namedHeaders.map { "\($0.name): \($0.value)\r\n" }.joined()
+        let head = "HTTP/1.1 \(reply.status) \(phrase)\r\n\(lines)Content-Length: \(reply.body.count)\r\n"
+        let bytes = Array("\(head)Connection: close\r\n\r\n".utf8) + reply.body
+        // A few hundred bytes, for which a socket that has sent all has room.
+        _ = unsafe bytes.withUnsafeBytes {
+            unsafe send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+        }
+        shutdown(descriptor, Int32(SHUT_WR))
+    }
+
     /// Ends the connection; the server's thread sees that and cleans up.
     func cut() {
         guard !isClosed else { return }

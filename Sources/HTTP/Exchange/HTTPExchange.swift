@@ -25,17 +25,44 @@ internal import CMicrohttpd
     var body: [UInt8] = []
     /// Sent once the body has been read and dropped.
     var refusal: HTTPRefusal?
+    /// Whether its client has an answer that the library does not know of.
+    var isAnsweredPast = false
     /// From HTTP/1.0, whose connections end with each answer.
     var isOld = false
     var head: RequestHead?
     private let state = Guarded(State.handed)
 
-    init(target: [UInt8], connection: HTTPConnection) { (self.target, self.connection) = (target, connection) }
+    /// Until the request has ended.
+    private let library: OpaquePointer
+
+    init(target: [UInt8], connection: HTTPConnection, library: OpaquePointer) {
+        (self.target, self.connection) = (target, connection)
+        unsafe self.library = library
+    }
+
+    /// What the library will refuse by itself, with two heads; nil = nothing. On the server's thread.
+    var lengthRefusal: HTTPRefusal? {
+        func first(_ name: String) -> String? {
+            // The text is the connection's, and copied here.
+            unsafe MHD_lookup_connection_value(library, .HEADER_KIND, name).map { unsafe String(cString: $0) }
+        }
+        // Beside it the library reads no length.
+        guard first("Transfer-Encoding") == nil, let length = first("Content-Length") else { return nil }
+        let isNumber = !length.isEmpty && length.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        guard isNumber else { return HTTPRefusal(.framing) }
+        return UInt64(length) == nil ? HTTPRefusal(.bodySize) : nil
+    }
 
     /// Bytes of the body; those of a refused one are dropped. On the server's thread.
-    func add(_ bytes: UnsafeRawBufferPointer) {
-        guard refusal == nil else { return }
+    ///
+    /// - Returns: how many are held.
+    func add(_ bytes: UnsafeRawBufferPointer) -> Int {
+        guard refusal == nil else { return 0 }
+        let count = body.count + bytes.count
+        // Room is made as bytes come, and for no more than were announced.
+        if count > body.capacity { body.reserveCapacity(min(2 * count, max(head?.length ?? 0, count))) }
         unsafe body.append(contentsOf: bytes)
+        return bytes.count
     }
 
     /// From any thread. The first answer counts.

@@ -30,7 +30,26 @@ internal import Glibc
             desk.connections.began(client)
             // The text ends with a zero.
             let bytes = unsafe RequestHead.bytes(target, strlen(target))
-            return unsafe Unmanaged.passRetained(HTTPExchange(target: bytes, connection: client)).toOpaque()
+            // The library reads the first cookies, and refuses some of them in its own words: these are none.
+            unsafe MHD_set_connection_value_n(connection, .HEADER_KIND, Self.noCookie, 6, Self.noCookie + 6, 0)
+            let exchange = unsafe HTTPExchange(target: bytes, connection: client, library: connection)
+            desk.heads.begin(exchange)
+            return unsafe Unmanaged.passRetained(exchange).toOpaque()
+        }
+    }
+    private static var noCookie: UnsafePointer<CChar> {
+        // Constant text, with the zero behind it that is the empty value.
+        unsafe UnsafeRawPointer(("Cookie" as StaticString).utf8Start).assumingMemoryBound(to: CChar.self)
+    }
+
+    /// The library says what it does.
+    static var log: MHD_LogCallback {
+        { context, format, _ in
+            // In no language but English: the header's name stands in both sentences.
+            guard let desk = unsafe Held.desk(context), let format = unsafe format,
+                unsafe strstr(format, "Content-Length") != nil
+            else { return }
+            desk.refuseLength()
         }
     }
 
@@ -60,7 +79,7 @@ internal import Glibc
             // it, and would drop an answer then.
             case .body where unsafe data != nil:
                 // So many bytes are there; all of them are taken.
-                unsafe exchange.add(UnsafeRawBufferPointer(start: data, count: count.pointee))
+                unsafe desk.add(UnsafeRawBufferPointer(start: data, count: count.pointee), to: exchange)
                 unsafe count.pointee = 0
                 return .YES
             case .body: return server.hand()

@@ -23,6 +23,8 @@ package enum HTTPRefusalKind: String, Sendable, CaseIterable {
     case upgrade
     case expectation
     case bodySize = "body-size"
+    /// What is being read takes too much memory, and this body has been read for the longest.
+    case memory
     /// Request line and headers leave no room for an answer.
     case headerSize = "header-size"
     /// What the library refuses by itself, such as too long headers.
@@ -44,6 +46,8 @@ package struct HTTPExchangeCounts: Sendable, Equatable {
     /// Clients that had closed their side before their answer was sent.
     package var gone = 0
     package var openConnections = 0
+    /// Of bodies that are being read.
+    package var readBytes = 0
     /// Without an answer yet.
     package var openCalls = 0
 }

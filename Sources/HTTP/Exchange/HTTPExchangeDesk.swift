@@ -4,7 +4,7 @@ internal import Glibc
 /// The exchanges of a server: who is served, who is refused, and what is open.
 final class HTTPExchangeDesk: Sendable {
     private struct Shared {
-        var (requests, gone, openCalls) = (0, 0, 0)
+        var (requests, gone, openCalls, readBytes) = (0, 0, 0, 0)
         var refused: [HTTPRefusalKind: Int] = [:]
         /// Handed to the handler, until the last byte of the answer.
         var exchanges: [ObjectIdentifier: HTTPExchange] = [:]
@@ -17,6 +17,8 @@ final class HTTPExchangeDesk: Sendable {
     let bell: ServerBell
     private let handler: HTTPExchangeServer.Handler
     private let shared = Guarded(Shared())
+    private let bodies: BodyMemory
+    let heads = UnfinishedHeads()
 
     init(
         limits: HTTPExchangeLimits,
@@ -25,6 +27,7 @@ final class HTTPExchangeDesk: Sendable {
         handler: @escaping HTTPExchangeServer.Handler
     ) {
         (self.limits, self.connections, self.bell, self.handler) = (limits, connections, bell, handler)
+        bodies = BodyMemory(most: limits.readBytes)
     }
 
     static let noAnswer = HTTPReply(
@@ -38,6 +41,7 @@ final class HTTPExchangeDesk: Sendable {
         return shared.withLock { shared in
             var counts = HTTPExchangeCounts()
             (counts.requests, counts.refused, counts.gone) = (shared.requests, shared.refused, shared.gone)
+            counts.readBytes = shared.readBytes
             (counts.connections, counts.openConnections) = (table.accepted, table.open)
             (counts.timedOut, counts.evicted, counts.openCalls) = (table.timedOut, table.evicted, shared.openCalls)
             return counts
@@ -53,12 +57,12 @@ final class HTTPExchangeDesk: Sendable {
 
     /// Refused before its body is read; nil = its body is awaited.
     func judge(_ exchange: HTTPExchange, _ head: RequestHead) -> HTTPRefusal? {
+        heads.end(exchange)
         exchange.isOld = head.isOld
         exchange.stage = .body
         let length = head.length ?? 0
         guard let refusal = head.refusal(limits) else {
             exchange.head = head
-            exchange.body.reserveCapacity(length)
             return nil
         }
         // A sender whose body is never read may lose the answer.
@@ -68,8 +72,37 @@ final class HTTPExchangeDesk: Sendable {
         return nil
     }
 
+    /// The library is about to refuse a length that is no number: it would send the head of its answer twice.
+    func refuseLength() {
+        guard let (exchange, refusal) = heads.unreadable() else { return }
+        heads.end(exchange)
+        exchange.stage = .answered
+        answerPast(exchange, refusal)
+    }
+
+    /// Where the library would take no answer, or make a wrong one.
+    private func answerPast(_ exchange: HTTPExchange, _ refusal: HTTPRefusal) {
+        exchange.isAnsweredPast = true
+        connections.sends(exchange.connection)
+        exchange.connection.sayLast(counted(refusal))
+    }
+
+    /// Bytes of a body have come.
+    func add(_ bytes: UnsafeRawBufferPointer, to exchange: HTTPExchange) {
+        // The caller's bytes are there until it returns.
+        unsafe bodies.add(bytes, to: exchange) { oldest in
+            oldest.refusal = HTTPRefusal(.memory)
+            answerPast(oldest, HTTPRefusal(.memory))
+        }
+        noteBodies()
+    }
+
+    private func noteBodies() { shared.withLock { $0.readBytes = bodies.count } }
+
     /// Calls the handler with a request that is whole, unless the server stops.
     func hand(_ exchange: HTTPExchange, peer: PeerAddress) -> HTTPRefusal? {
+        bodies.leave(exchange)
+        noteBodies()
         if let refusal = exchange.refusal { return refusal }
         guard let head = exchange.head else { return HTTPRefusal(.unreadable) }
         let isServed = shared.withLock { shared in
@@ -116,6 +149,10 @@ final class HTTPExchangeDesk: Sendable {
     ///
     /// - Parameter isBroken: the library gave up on the request.
     func completed(_ exchange: HTTPExchange, isBroken: Bool) {
+        heads.end(exchange)
+        bodies.leave(exchange)
+        exchange.body = []
+        noteBodies()
         let wasUnanswered = exchange.end() && exchange.stage == .handed
         shared.withLock { shared in
             if wasUnanswered { shared.openCalls -= 1 }

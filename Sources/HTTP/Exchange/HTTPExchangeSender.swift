@@ -24,7 +24,10 @@ internal import Glibc
         return send(reply)
     }
 
-    private func refuse(_ refusal: HTTPRefusal) -> MHD_Result { send(desk.counted(refusal)) }
+    private func refuse(_ refusal: HTTPRefusal) -> MHD_Result {
+        // The connection ends without another answer.
+        exchange.isAnsweredPast ? .NO : send(desk.counted(refusal))
+    }
 
     /// Whether the client has closed its side. The answer is sent all the same: some close only their half and may get it.
     private var hasLeft: Bool {

@@ -55,6 +55,7 @@ internal import Glibc
             HTTPExchangeCallbacks.unescape,
             HTTPExchangeCallbacks.completed,
             HTTPExchangeCallbacks.connection,
+            HTTPExchangeCallbacks.log,
             Unmanaged.passUnretained(desk).toOpaque()
         )
         guard let started = unsafe started else {

@@ -11,6 +11,7 @@ struct HTTPRefusal: Equatable {
         let (code, status, message) = text
         var headers = [(name: "Content-Type", value: "application/json; charset=UTF-8")]
         if code == 405 { headers.append((name: "Allow", value: "GET, HEAD, POST")) }
+        if code == 503 { headers.append((name: "Retry-After", value: "1")) }
         if code == 415 { headers.append((name: "Accept-Encoding", value: "identity")) }
         let body = "{\"error\":{\"code\":\(code),\"message\":\"\(message)\",\"status\":\"\(status)\"}}"
         return HTTPReply(status: code, headers: headers, body: Array(body.utf8), closes: true)
@@ -31,6 +32,7 @@ struct HTTPRefusal: Equatable {
         case .upgrade: (400, "INVALID_ARGUMENT", "No other protocol is served.")
         case .expectation: (417, "INVALID_ARGUMENT", "Only 100-continue may be expected.")
         case .bodySize: (413, "INVALID_ARGUMENT", "The body is too large.")
+        case .memory: (503, "UNAVAILABLE", "Too many requests are being read.")
         case .headerSize: (431, "INVALID_ARGUMENT", "The headers are too large.")
         case .unreadable: (400, "INVALID_ARGUMENT", "The request is malformed.")
         case .stopping: (503, "UNAVAILABLE", "The server stops.")

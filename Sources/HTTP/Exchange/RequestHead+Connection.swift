@@ -83,6 +83,8 @@ private struct HeaderWalk {
         _ value: UnsafePointer<CChar>?,
         _ valueSize: Int
     ) {
+        // What is not from the head is our own: see the target's callback.
+        guard head.contains(UInt(bitPattern: name)) else { return }
         guard let value = unsafe value else { return isStrict = false }
         let (start, valueStart) = (UInt(bitPattern: name), UInt(bitPattern: value))
         // A colon and blanks stand between the two; the library skipped nothing else.

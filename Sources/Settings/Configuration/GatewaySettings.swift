@@ -69,7 +69,7 @@ extension WorkerFile {
         Setting("gateway.waiting.calls", \.gateway.waitingCalls, .integer(1...1_000_000))
             .means("Calls that may wait for answers; more get 503."),
         Setting("gateway.waiting.bytes", \.gateway.waitingBytes, .integer((1 << 20)...(16 << 30)))
-            .means("Bytes of those calls."),
+            .means("Bytes of those calls, and as many of bodies that are being read."),
         Setting("gateway.connections", \.gateway.connections, .integer(16...1_000_000))
             .means("Open connections; see <doc:Gateway#Limits>."),
         Setting("gateway.atLeastOnce", \.gateway.atLeastOnce, .boolean).means(

@@ -60,6 +60,7 @@ enum GatewayMetricsPage {
 
     private static func writeConnections(_ counts: HTTPExchangeCounts, _ text: inout Exposition) {
         text.write(.gatewayConnections, [MetricSample(whole: counts.openConnections)])
+        text.write(.gatewayReadBytes, [MetricSample(whole: counts.readBytes)])
         text.write(
             .gatewayMalformed,
             HTTPRefusalKind.allCases.map { MetricSample([$0.rawValue], whole: counts.refused[$0] ?? 0) }

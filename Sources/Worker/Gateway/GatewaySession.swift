@@ -140,6 +140,7 @@ final class GatewaySession {
         var limits = HTTPExchangeLimits()
         limits.connections = configuration.gateway.connections
         limits.bodyBytes = configuration.limits.valueBytes
+        limits.readBytes = configuration.gateway.waitingBytes
         do throws(HTTPFault) {
             return try HTTPExchangeServer(
                 address: configuration.gateway.address,

@@ -14,6 +14,7 @@ extension MetricFamily {
     static let gatewayWaiting = gauge("attest_gateway_waiting", [], "Calls that wait for answers of a worker.")
     static let gatewayWaitingBytes = gauge("attest_gateway_waiting_bytes", [], "Bytes of these calls.")
     static let gatewayConnections = gauge("attest_gateway_connections", [], "Open connections.")
+    static let gatewayReadBytes = gauge("attest_gateway_read_bytes", [], "Bytes of bodies that are being read.")
     static let gatewayProduceFailures = counter(
         "attest_gateway_produce_failures",
         ["persisted"],
@@ -66,7 +67,7 @@ extension MetricFamily {
     )
 
     static let ofGateway = [
-        gatewayRequests, gatewayDuration, gatewayWaiting, gatewayWaitingBytes, gatewayConnections,
+        gatewayRequests, gatewayDuration, gatewayWaiting, gatewayWaitingBytes, gatewayConnections, gatewayReadBytes,
         gatewayProduceFailures, gatewayDeadlines, gatewayForeign, gatewayRejected, gatewayRefusedTokens,
         gatewayMalformed, gatewaySlow, gatewayBundles, gatewayDroppedEvents, gatewayClock,
     ]

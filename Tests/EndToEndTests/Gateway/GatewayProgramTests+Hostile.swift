@@ -1,4 +1,5 @@
 import BrokerKit
+import ChaosKit
 import Foundation
 import TestKit
 import Testing
@@ -45,6 +46,33 @@ extension GatewayProgramTests {
         last.write(Self.ping)
         #expect(last.readAnswer()?.status == "200")
         idle = []
+        site.gateway.signal(SIGTERM)
+        #expect(site.gateway.waitForEnd(seconds: 30) == .exit(0), "\(site.gateway.error)")
+    }
+
+    @Test func `bodies that never end take no more than their bound, and stock clients are served beside them`() throws
+    {
+        let site = try GatewaySite("gatewaybodies")
+        try Self.serve(site, "before", seed: 1)
+        let before = try site.gateway.residentMegabytes
+        // More than fit: announced and all but sent.
+        let places = OpenFiles.raise(for: 10_000 + Self.others) - Self.others
+        var open: [RawClient] = []
+        for _ in 0..<places {
+            let client = try #require(RawClient(UInt16(site.port)))
+            client.write("POST /v1/a:b HTTP/1.1\r\nHost: h\r\nContent-Length: 65000\r\n\r\n")
+            client.write([UInt8](Self.megabyte.prefix(64_000)))
+            open.append(client)
+        }
+        let full = try site.gateway.residentMegabytes
+        try Self.serve(site, "beside \(places) bodies", seed: 2)
+        open = []
+        #expect(Deadline.wait(30) { (try? site.gateway.residentMegabytes).map { $0 < before + 64 } ?? false })
+        let after = try site.gateway.residentMegabytes
+        let figures = "\(before) MB, with \(places) unfinished bodies \(full), after them \(after)"
+        print("the gateway's resident memory: \(figures)")
+        // gateway.waiting.bytes as shipped, and the connections.
+        #expect(full - before < 64 + 20 + places / 25, "\(figures)")
         site.gateway.signal(SIGTERM)
         #expect(site.gateway.waitForEnd(seconds: 30) == .exit(0), "\(site.gateway.error)")
     }

@@ -1,0 +1,54 @@
+internal import CMicrohttpd
+
+/// What bodies take while they come. Of the server's thread.
+///
+/// Who is slow makes room: beyond the bound the bodies that have been read for the longest are given up.
+final class BodyMemory: @unchecked Sendable {
+    private(set) var count = 0
+    private let most: Int
+    /// In the order in which their first bytes came; some have left since.
+    private var queue = ArraySlice<HTTPExchange>()
+    private var held: [ObjectIdentifier: Int] = [:]
+    /// The most that was held since memory was last given back.
+    private var peak = 0
+
+    /// Less is not worth a walk through the heap.
+    private static let keptBytes = 8 << 20
+
+    init(most: Int) { self.most = most }
+
+    /// - Parameter giveUp: answers a request whose body is dropped.
+    func add(_ bytes: UnsafeRawBufferPointer, to exchange: HTTPExchange, giveUp: (HTTPExchange) -> Void) {
+        // The caller's bytes are there until it returns.
+        let added = unsafe exchange.add(bytes)
+        guard added > 0 else { return }
+        if held[ObjectIdentifier(exchange)] == nil { note(exchange) }
+        held[ObjectIdentifier(exchange), default: 0] += added
+        count += added
+        peak = max(peak, count)
+        while count > most, let oldest = queue.popFirst() {
+            guard held[ObjectIdentifier(oldest)] != nil else { continue }
+            oldest.body = []
+            leave(oldest)
+            giveUp(oldest)
+        }
+    }
+
+    private func note(_ exchange: HTTPExchange) {
+        // Most have left once there are twice as many as there are bodies.
+        if queue.count > 2 * held.count + 1_024 {
+            queue = ArraySlice(queue.filter { held[ObjectIdentifier($0)] != nil })
+        }
+        queue.append(exchange)
+    }
+
+    /// Its body is whole, or is no longer wanted.
+    func leave(_ exchange: HTTPExchange) {
+        guard let bytes = held.removeValue(forKey: ObjectIdentifier(exchange)) else { return }
+        count -= bytes
+        // Bodies of many clients at once leave their memory in the heap, between what is still used.
+        guard peak > Self.keptBytes, count < peak / 2 else { return }
+        peak = count
+        CMicrohttpd_trimHeap()
+    }
+}
