@@ -38,6 +38,39 @@ struct AssignedPartitionsTests {
         try partitions.check([])
     }
 
+    @Test func `the position is behind the markers that follow the last record, once that is committed`() throws {
+        var partitions = assigned()
+        #expect(partitions.positions == [0: 5])
+        try partitions.noteHandedOut(0, 5)
+        partitions.noteEnd(PartitionOffset(partition: 0, offset: 7))
+        #expect(partitions.positions == [0: 5], "the record is not answered")
+        partitions.noteCommitted([position(0, 6)])
+        #expect(partitions.positions == [0: 7] && partitions.committed == [0: 6])
+        // A partition of markers alone.
+        partitions.noteEnd(PartitionOffset(partition: 1, offset: 3))
+        #expect(partitions.positions == [0: 7, 1: 3] && partitions.committed == [0: 6])
+        try partitions.noteHandedOut(0, 7)
+        #expect(partitions.positions[0] == 6)
+        partitions.noteCommitted([position(0, 8)])
+        #expect(partitions.positions[0] == 8)
+    }
+
+    @Test func `an end from before a rewind, of an earlier record or of no assigned partition does not count`() throws {
+        var partitions = assigned()
+        for offset in [5, 6] as [Int64] { try partitions.noteHandedOut(0, offset) }
+        partitions.noteEnd(PartitionOffset(partition: 0, offset: 8))
+        partitions.rewind()
+        #expect(partitions.positions == [0: 5])
+        try partitions.noteHandedOut(0, 5)
+        partitions.noteEnd(PartitionOffset(partition: 0, offset: 5))
+        partitions.noteEnd(PartitionOffset(partition: 2, offset: 5))
+        partitions.noteCommitted([position(0, 6)])
+        #expect(partitions.positions == [0: 6])
+        partitions.noteEnd(PartitionOffset(partition: 0, offset: 9))
+        _ = partitions.begin(0, at: 6)
+        #expect(partitions.positions == [0: 6])
+    }
+
     static let stale: [(Int32, Int64)] = [(0, 4), (0, 11), (2, 1), (1, -1), (0, .max), (0, .min)]
 
     @Test(arguments: stale)

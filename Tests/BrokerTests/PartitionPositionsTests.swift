@@ -186,7 +186,9 @@ struct PartitionPositionsTests {
         var testDescription: String { row }
     }
 
-    private static func out(_ target: String) -> String { "reset --offsets-only --partitions 3 --to-\(target)" }
+    private static func out(_ target: String) -> String {
+        "attest-worker reset --config DIR --offsets-only --partitions 3 --to-\(target)"
+    }
 
     static let holds: [Hold] = [
         Hold(

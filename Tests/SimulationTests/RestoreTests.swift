@@ -223,7 +223,7 @@ struct RestoreTests {
         let loop = try Self.run(log, seed: 1)
         #expect(loop.held.keys.sorted() == [0])
         let sentence = try #require(loop.held[0])
-        for part in ["partition 0", "schema version 2", "reset --partitions 0"] {
+        for part in ["partition 0", "schema version 2", "attest-worker reset --config DIR --partitions 0"] {
             #expect(sentence.contains(part), "\(sentence)")
         }
         #expect(log.sole.holds == [0] && log.sole.starts == [1], "the other one is read")

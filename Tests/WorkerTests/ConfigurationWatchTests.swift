@@ -12,6 +12,8 @@ internal import Testing
 private final class WatchBench {
     let directory: KeyDirectory
     var lines: [String] = []
+    /// Events of the level `error`.
+    var errors: [LogEvent.Name] = []
     var applied: [(Configuration, KeyRings)] = []
     var isAsked = false
     /// Why the loop refuses a change; nil = it accepts the change.
@@ -43,6 +45,7 @@ private final class WatchBench {
                 if answers { $2(refusal) }
             },
             say: { [unowned self] event in
+                if event.level == .error { errors.append(event.name) }
                 let line = (event.level == .warning ? "warning: " : "") + event.message
                 lines.append(line.replacingOccurrences(of: directory.path, with: "DIR"))
             }
@@ -268,6 +271,57 @@ struct ConfigurationWatchTests {
         #expect(next.challenges.mode == .sealed)
         #expect(next.registry.apps[0].tokens.ttlMilliseconds == 7_200_000)
         #expect(next.registry.apps[0].unknownKeys == .restore, "the default that goes with the mode that runs")
+    }
+
+    /// A leaked key must be possible to stop, so it is applied.
+    @Test(arguments: ["published", "revoked"])
+    func `A reload that takes the last active signing key away is an error with an event of its own; later ones warn`(
+        state: String
+    ) throws {
+        let directory = try KeyDirectory.complete()
+        let bench = try WatchBench(directory)
+        let full = try directory.text("worker.json")
+        try directory.files.write("worker.json", full.replacing(#""active""#, with: #""\(state)""#))
+        bench.settle()
+        #expect(bench.applied.count == 1 && bench.errors == [.keyMissing], "\(bench.lines)")
+        let line = "no ES256 signing key is active: the exchanges of projects/1/apps/a are deferred"
+        #expect(bench.lines.filter { $0.contains(line) } == [line + "; this reload took the last one away"])
+        let apps = ConfigurationDirectory.apps(#""tokenAlgorithm":"ES256","tokenTtl":"2h""#)
+        try directory.files.write("apps.json", apps)
+        bench.settle()
+        #expect(bench.errors == [.keyMissing] && bench.lines.last == "warning: " + line, "\(bench.lines)")
+        try directory.files.write("worker.json", full)
+        bench.settle()
+        #expect(bench.applied.count == 3 && bench.errors.count == 1)
+        #expect(bench.lines.last?.contains(line) == false)
+    }
+
+    @Test func `Each kind of key that is gone is told; a worker that never had any only verifies`() throws {
+        let (full, bare) = (
+            try KeyDirectory.complete().load(), try KeyDirectory(app: #""tokenAlgorithm":"ES256""#).load()
+        )
+        #expect(
+            bare.takenKeys(after: full) == [
+                "no ES256 signing key is active: the exchanges of projects/1/apps/a are deferred",
+                "worker.json lists no sealing key: exchanges are deferred",
+                "worker.json lists no challenge key: challenges and exchanges are deferred",
+            ]
+        )
+        #expect(bare.takenKeys(after: bare).isEmpty && full.takenKeys(after: bare).isEmpty)
+        #expect(bare.warnings(after: bare, now: timeOfDay()).isEmpty)
+    }
+
+    @Test func `What the check of the new files warns of, the reload warns of`() throws {
+        let directory = try KeyDirectory.complete()
+        let bench = try WatchBench(directory)
+        try directory.files.write(
+            "apps.json",
+            ConfigurationDirectory.apps(#""appleAppIds":[],"tokenAlgorithm":"RS256""#)
+        )
+        bench.settle()
+        let warnings = bench.lines.filter { $0.hasPrefix("warning: ") }.map { String($0.dropFirst(9)) }
+        #expect(warnings == (try directory.load().warnings(now: timeOfDay())) && warnings.count == 2, "\(bench.lines)")
+        #expect(bench.errors.isEmpty, "a key that never was is not taken away")
     }
 
     @Test func `A rotation with new-keys is reloaded step by step, and all keys stay known`() throws {

@@ -59,6 +59,9 @@ package struct BrokerSettings: Sendable {
 }
 
 extension BrokerSettings {
+    /// The consumer group's name.
+    package var group: String? { KafkaProperties(properties)["group.id"] }
+
     /// Refuses settings that no client accepts: a property that librdkafka does not know, a missing group or topic.
     package func validate() throws(KafkaFault) {
         try KafkaProperties(properties).validate()
@@ -86,7 +89,7 @@ extension BrokerSettings {
 
     /// The name by which the group knows this instance over restarts.
     package func stableID() throws(KafkaFault) -> String {
-        guard let group = KafkaProperties(properties)["group.id"], !group.isEmpty else {
+        guard let group, !group.isEmpty else {
             throw .invalid("kafka property group.id is required")
         }
         guard !instanceName.isEmpty else { throw .invalid("the instance needs a name") }
@@ -101,7 +104,8 @@ extension BrokerSettings {
         // The worker must learn that an offset is gone: the library would silently go on elsewhere.
         properties["auto.offset.reset"] = guardsPositions ? "error" : "earliest"
         properties["isolation.level"] = "read_committed"
-        properties["enable.partition.eof"] = "false"
+        // Only so is the end of a partition known where markers lie behind its last record.
+        properties["enable.partition.eof"] = "true"
         // Added partitions must be noticed soon: the library would look every five minutes.
         // A hung member holds up its group for this long; the loop polls twice a second, whatever it waits for.
         if properties[Self.pollInterval] == nil {

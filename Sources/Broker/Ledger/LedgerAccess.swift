@@ -70,12 +70,18 @@ package final class LedgerAccess {
         let found = try patiently("cannot query the group") { () throws(KafkaFault) in try admin.group(group) }
         guard found.isEmpty else {
             let members = found.members == 1 ? "a member" : "\(found.members) members"
+            let shown =
+                found.names.sorted().prefix(Self.mostNames).map(\.printable)
+                + (found.members > Self.mostNames ? ["others"] : [])
+            let names = shown.isEmpty ? "" : " (\(shown.joined(separator: ", ")))"
             throw CommandFault(
-                "group \(group) has \(members): stop every worker first (static membership: a stopped worker counts until "
-                    + "its session.timeout.ms is over) and try again."
+                "group \(group) has \(members)\(names): stop every worker first (static membership: a stopped worker "
+                    + "counts until its session.timeout.ms is over) and try again."
             )
         }
     }
+
+    private static let mostNames = 8
 
     /// The group's next offsets of the requests topic, and the first and last offsets of its partitions.
     package func requestOffsets(partitions: Int32) throws -> [RequestOffsets] {

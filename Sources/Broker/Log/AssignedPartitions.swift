@@ -13,6 +13,8 @@ struct AssignedPartitions {
         /// The offset after the last record handed out, or after a rewind the committed one; nil: start at the oldest
         /// record, wherever it is.
         var next: Int64?
+        /// Everything before it was read, and since ``next`` there were only markers; nil: not known.
+        var end: Int64?
         /// Whether a worker of this version committed it.
         var isOwn = false
     }
@@ -47,6 +49,15 @@ struct AssignedPartitions {
     /// The committed offsets, by partition; nothing of those that never had one.
     var committed: [Int32: Int64] { progress.compactMapValues(\.committed) }
 
+    /// Up to where nothing is left to answer, by partition: behind the committed offset, and behind the markers that
+    /// follow it where everything else is committed.
+    var positions: [Int32: Int64] {
+        progress.compactMapValues { progress in
+            guard let end = progress.end, progress.committed == progress.next else { return progress.committed }
+            return max(end, progress.committed ?? 0)
+        }
+    }
+
     mutating func clear() {
         progress = [:]
     }
@@ -77,6 +88,12 @@ struct AssignedPartitions {
         progress.values[place].next = offset + 1
     }
 
+    /// Notes that nothing but markers lies between the last record handed out and an offset.
+    mutating func noteEnd(_ end: PartitionOffset) {
+        guard let known = progress[end.partition], end.offset >= known.next ?? 0 else { return }
+        progress[end.partition]?.end = end.offset
+    }
+
     /// Checks positions before they are committed.
     ///
     /// - Throws: a ``KafkaFault`` that asks for an abort when they do not belong to this assignment.
@@ -105,6 +122,9 @@ struct AssignedPartitions {
 
     /// Records handed out since the last commit count as not handed out.
     mutating func rewind() {
-        for (partition, entry) in progress { progress[partition]?.next = entry.committed }
+        for (partition, entry) in progress {
+            progress[partition]?.next = entry.committed
+            progress[partition]?.end = nil
+        }
     }
 }

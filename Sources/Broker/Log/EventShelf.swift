@@ -7,7 +7,8 @@ struct EventShelf {
 
     private var faults: [KafkaFault] = []
     private var change: GroupChange?
-    private var records: [ConsumedMessage] = []
+    /// Messages and ends of partitions.
+    private var records: [ConsumerEvent] = []
     private var index = 0
 
     var hasChange: Bool { change != nil }
@@ -16,16 +17,15 @@ struct EventShelf {
     /// - Returns: false where there is no room for a record.
     mutating func keep(_ event: ConsumerEvent) -> Bool {
         switch event {
-        case .endOfPartition: break
         case .notice(let fault): faults.append(fault)
         case .change(let change):
             self.change = change
             // They belong to the next owner.
             dropRecords()
-        case .message(let record):
+        case .message, .endOfPartition:
             guard change == nil else { break }
             guard records.count < Self.mostRecords else { return false }
-            records.append(record)
+            records.append(event)
         }
         return true
     }
@@ -51,6 +51,6 @@ struct EventShelf {
             index += 1
             if index == records.count { dropRecords() }
         }
-        return .message(records[index])
+        return records[index]
     }
 }

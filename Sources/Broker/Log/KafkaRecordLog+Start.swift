@@ -11,7 +11,7 @@ enum Decision {
 }
 
 extension KafkaRecordLog {
-    package var group: [UInt8]? { Array((KafkaProperties(settings.properties)["group.id"] ?? "").utf8) }
+    package var group: [UInt8]? { Array((settings.group ?? "").utf8) }
 
     /// Decides by the positions where a partition starts once its ledger is restored; see ``PartitionPositions``.
     package func start(_ partition: Int32, mark: PositionMark?, ledgerIsEmpty: Bool) throws -> PartitionStart {

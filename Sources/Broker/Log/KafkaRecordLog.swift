@@ -125,7 +125,7 @@ package final class KafkaRecordLog: RequestSource, GroupMember, LedgerSource {
     private func collect(_ timeout: Int, _ collector: inout RoundCollector) -> ConsumerEvent? {
         switch nextEvent(timeout) {
         case nil: collector.noteEmpty()
-        case .endOfPartition?: break
+        case .endOfPartition(let end)?: if decisions[end.partition] == .started { partitions.noteEnd(end) }
         case .message(let message)?:
             do throws(KafkaFault) {
                 if try mayHandOut(message.partition, message.offset) { collector.add(message) }

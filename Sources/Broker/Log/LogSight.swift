@@ -4,6 +4,8 @@ package import Kafka
 package struct LogSight: Sendable {
     /// The committed offsets, by partition; nothing of those that never had one.
     package var committed: [Int32: Int64] = [:]
+    /// Up to where nothing is left to answer, by partition: the committed offset, or behind the markers that follow it.
+    package var positions: [Int32: Int64] = [:]
     /// Offsets of the ledger topic that a restore has left to read, by partition.
     package var restoring: [Int32: Int64] = [:]
     /// Errors that the consumer has reported so far, by librdkafka's names.
@@ -23,6 +25,7 @@ extension KafkaRecordLog {
     package func sight() -> LogSight {
         var sight = LogSight()
         sight.committed = partitions.committed
+        sight.positions = partitions.positions
         sight.restoring = restore?.remaining ?? [:]
         sight.errors = pastErrors.merging(consumer.errorCounts, uniquingKeysWith: +)
         sight.connectionFault = consumer.connectionFault

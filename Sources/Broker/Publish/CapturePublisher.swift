@@ -1,4 +1,4 @@
-internal import Kafka
+package import Kafka
 internal import Log
 internal import Pipeline
 
@@ -37,6 +37,7 @@ package final class CapturePublisher {
     private let topic: String
     private let options: Options
     private let producer: Producer
+    private var isWaitTold = false
     private var random = SystemRandomNumberGenerator()
 
     package init(properties: [(String, String)], topic: String, options: Options = Options()) throws {
@@ -44,18 +45,22 @@ package final class CapturePublisher {
         self.options = options
         var properties = KafkaProperties(properties)
         properties["message.timeout.ms"] = String(options.deliveryMilliseconds)
-        producer = try Producer(properties)
+        // What the library would print is told by `waiting` and the report.
+        producer = try Producer(properties.completed(defaults: [("log_level", "0")]))
     }
 
     /// Publishes until `next` returns nil (or `isStopped` says so), then waits for every acknowledgement.
     ///
     /// Keys choose partitions as Java clients do (murmur2); records without a key go to random ones.
     ///
-    /// - Parameter progress: called often with the records acknowledged so far, during the last wait too.
+    /// - Parameters:
+    ///   - progress: called often with the records acknowledged so far, during the last wait too.
+    ///   - waiting: called once, when a connection has failed.
     /// - Throws: what `next` throws, and a fault when the topic cannot be found.
     package func publish(
         isStopped: () -> Bool = { false },
         progress: (_ acknowledged: Int) -> Void = { _ in },
+        waiting: (KafkaFault) -> Void = { _ in },
         next: () throws -> PublishRecord?
     ) throws -> PublishReport {
         let count = try producer.partitionCount(of: topic)
@@ -69,9 +74,19 @@ package final class CapturePublisher {
                 return finish(fault)
             }
             progress(producer.deliveries.acknowledged)
+            tell(waiting)
         }
-        wait(isStopped, progress)
+        wait(isStopped) {
+            progress($0)
+            tell(waiting)
+        }
         return finish(nil, patience: isStopped() ? 0 : options.deliveryMilliseconds + 10_000)
+    }
+
+    private func tell(_ waiting: (KafkaFault) -> Void) {
+        guard !isWaitTold, let fault = producer.connectionFault else { return }
+        isWaitTold = true
+        waiting(fault)
     }
 
     private func produce(_ record: PublishRecord, among count: Int32) throws {

@@ -5,6 +5,8 @@ package struct GroupDescription: Sendable, Equatable {
     /// `Empty`, `Stable`, `PreparingRebalance`, `Dead` (also for a group that never existed) and so on.
     package var state: String
     package var members: Int
+    /// Whose they are: a static name, or else the client's, and the host. Foreign text.
+    package var names: [String] = []
 
     package var isEmpty: Bool { members == 0 }
 }
@@ -38,9 +40,23 @@ extension Admin {
             throw unsafe KafkaFault(rd_kafka_error_code(error), doing: "describing group \(id)")
         }
         let state = unsafe rd_kafka_ConsumerGroupDescription_state(group)
+        let members = unsafe rd_kafka_ConsumerGroupDescription_member_count(group)
         return GroupDescription(
             state: unsafe String(cString: rd_kafka_consumer_group_state_name(state)),
-            members: unsafe Int(rd_kafka_ConsumerGroupDescription_member_count(group))
+            members: Int(members),
+            names: (0..<members).compactMap {
+                unsafe Self.name(of: rd_kafka_ConsumerGroupDescription_member(group, $0))
+            }
         )
+    }
+
+    private static func name(of member: OpaquePointer?) -> String? {
+        guard let member = unsafe member else { return nil }
+        // The event's own texts.
+        let fixed = unsafe rd_kafka_MemberDescription_group_instance_id(member).map { unsafe String(cString: $0) }
+        let client = unsafe rd_kafka_MemberDescription_client_id(member).map { unsafe String(cString: $0) }
+        let host = unsafe rd_kafka_MemberDescription_host(member).map { unsafe String(cString: $0) } ?? ""
+        let name = fixed.flatMap { $0.isEmpty ? nil : $0 } ?? client ?? "unnamed"
+        return host.isEmpty ? name : "\(name) on \(host.hasPrefix("/") ? String(host.dropFirst()) : host)"
     }
 }

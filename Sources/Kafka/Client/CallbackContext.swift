@@ -1,10 +1,11 @@
 internal import CRdkafka
 internal import Glibc
+internal import Synchronization
 
 /// Notes of the library's callbacks for the thread that polls.
 ///
-/// Every callback registered here runs inside a poll, flush or close call of the one thread that uses the client, so
-/// nothing here needs a lock. ``ClientHandle`` keeps this object alive for as long as callbacks can come.
+/// Every callback registered here but that of log lines runs inside a poll, flush or close call of the one thread that
+/// uses the client, so nothing here needs a lock. ``ClientHandle`` keeps this object alive for as long as callbacks can come.
 final class CallbackContext {
     /// The topic whose partitions a consumer's rebalances are about.
     let topic: String
@@ -33,10 +34,11 @@ final class CallbackContext {
     var deliveredOffsets: DeliveredOffsets?
     /// Set for a client whose requests are to be counted.
     var requests: RequestCounts?
-    /// Set for a client whose faults omit what its log says: for which topic a transaction was refused.
-    var readsLog = false
-    /// The last topic for which a transaction was refused.
-    var refusedTopic: String?
+    private let log: (@Sendable (ClientLog.Line) -> Void)?
+    private let isLeaving = Atomic<Bool>(false)
+    /// For which topic a transaction was refused: the client's faults omit it, its log says it.
+    private let refusal = Mailbox()
+    private var lastRefused: String?
     /// Errors that the client reported, by librdkafka's names of their codes.
     private(set) var errorCounts: [String: Int] = [:]
     /// The library's last statistics, JSON; empty where `statistics.interval.ms` is 0, or none came yet.
@@ -50,8 +52,9 @@ final class CallbackContext {
     /// Connections that were refused for what only a new client would change.
     private(set) var refusals = 0
 
-    init(topic: String = "") {
-        self.topic = topic
+    /// - Parameter log: takes the client's lines; nil = ``ClientLog`` does.
+    init(topic: String = "", _ log: (@Sendable (ClientLog.Line) -> Void)? = nil) {
+        (self.topic, self.log) = (topic, log)
     }
 
     func register(in configuration: OpaquePointer, for kind: ClientKind) {
@@ -81,21 +84,30 @@ final class CallbackContext {
         }
     }
 
+    /// Lines come at once, on threads of the library: one that waits for a poll comes late, and with the poll's time.
     private func registerLog(in configuration: OpaquePointer) {
-        if readsLog {
-            // The lines go through the client's queue, so that they are read on the thread that polls. Both texts are
-            // copied; the name and value are known to every version.
-            _ = unsafe rd_kafka_conf_set(configuration, "log.queue", "true", nil, 0)
-        }
         unsafe rd_kafka_conf_set_log_cb(configuration) { client, level, facility, text in
             guard let client = unsafe client, let facility = unsafe facility, let text = unsafe text else { return }
-            if unsafe strcmp(facility, "ADDPARTS") == 0,
-                let context = unsafe CallbackContext.from(rd_kafka_opaque(client)),
-                context.readsLog
-            {
-                unsafe context.noteRefusal(String(cString: text))
-            }
-            unsafe ClientLog.write(client, level, facility, text)
+            let context = unsafe CallbackContext.from(rd_kafka_opaque(client))
+            if unsafe strcmp(facility, "ADDPARTS") == 0 { unsafe context?.noteRefusal(String(cString: text)) }
+            let isLeaving = context?.isLeaving.load(ordering: .relaxed) ?? false
+            let graded = isLeaving ? max(level, LOG_DEBUG) : level
+            unsafe ClientLog.write(client, graded, facility, text, to: context?.log)
+        }
+    }
+
+    /// The client is to go from now on: what its connections say then is no error.
+    func leave() { isLeaving.store(true, ordering: .relaxed) }
+
+    /// The last topic for which a transaction was refused.
+    var refusedTopic: String? {
+        get {
+            if let topic = refusal.take() { lastRefused = topic }
+            return lastRefused
+        }
+        set {
+            _ = refusal.take()
+            lastRefused = newValue
         }
     }
 
@@ -135,7 +147,7 @@ final class CallbackContext {
         let words = line.split(separator: "\"", omittingEmptySubsequences: false)
         guard words.count == 3, line.hasSuffix(KafkaFault.text(of: RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED))
         else { return }
-        refusedTopic = String(words[1])
+        refusal.leave(String(words[1]))
     }
 
     private func noteRebalance(

@@ -29,13 +29,12 @@ final class ClientHandle {
             let text = complaint.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
             throw .invalid(ConfigurationWords.explained(String(decoding: text, as: UTF8.self), properties))
         }
-        // Null means: with everything else that is polled.
-        if context.readsLog { _ = unsafe rd_kafka_set_log_queue(pointer, nil) }
         unsafe self.pointer = pointer
         self.context = context
     }
 
     deinit {
+        context.leave()
         // The library's own text, copied while the client is there.
         let name = unsafe rd_kafka_name(pointer).map { unsafe String(cString: $0) } ?? ""
         // The only owner; topic handles and queues made from it are gone by now.

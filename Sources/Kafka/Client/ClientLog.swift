@@ -11,6 +11,10 @@ package enum ClientLog {
         /// The library's word for the matter, such as `FAIL`.
         package let facility: String
         package let text: String
+
+        package init(severity: Int, client: String, facility: String, text: String) {
+            (self.severity, self.client, self.facility, self.text) = (severity, client, facility, text)
+        }
     }
 
     private final class Sink: Sendable {
@@ -32,13 +36,18 @@ package enum ClientLog {
     }
 
     /// A line of a client's callback.
+    ///
+    /// - Parameter own: takes it instead of the process's sink.
     static func write(
         _ client: OpaquePointer,
         _ level: Int32,
         _ facility: UnsafePointer<CChar>,
-        _ text: UnsafePointer<CChar>
+        _ text: UnsafePointer<CChar>,
+        to own: (@Sendable (Line) -> Void)?
     ) {
-        guard let sink = sink.load() else { return unsafe rd_kafka_log_print(client, level, facility, text) }
+        guard let take = own ?? sink.load()?.take else {
+            return unsafe rd_kafka_log_print(client, level, facility, text)
+        }
         // The library's own texts, which live for as long as the call.
         let name = unsafe rd_kafka_name(client).map { unsafe String(cString: $0) } ?? ""
         let line = unsafe Line(
@@ -47,6 +56,6 @@ package enum ClientLog {
             facility: String(cString: facility),
             text: String(cString: text)
         )
-        sink.take(line)
+        take(line)
     }
 }

@@ -105,6 +105,7 @@ package final class Consumer {
     package func close() throws(KafkaFault) {
         guard !isClosed else { return }
         isClosed = true
+        handle.context.leave()
         handle.context.isClosing = true
         handle.context.changes.removeAll()
         if hasUnansweredChange {

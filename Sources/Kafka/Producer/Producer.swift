@@ -68,6 +68,9 @@ package final class Producer {
     /// The fault after which only a new producer helps, if there is one.
     package var fatalFault: KafkaFault? { handle.fatalFault }
 
+    /// The last connection error, of a connection that may have come back since.
+    package var connectionFault: KafkaFault? { handle.context.lastConnectionFault }
+
     /// Records queued or in flight.
     package var outstanding: Int {
         // No pointers but the client's own.

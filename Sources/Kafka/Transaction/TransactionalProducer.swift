@@ -35,7 +35,6 @@ package final class TransactionalProducer {
     ) throws(KafkaFault) {
         guard !transactionalID.isEmpty else { throw .invalid("transactional.id is empty") }
         let context = CallbackContext()
-        context.readsLog = true
         context.requests = requests
         context.deliveredOffsets = trackedTopic.map { DeliveredOffsets(topic: $0) }
         self.transactionalID = transactionalID
@@ -169,6 +168,7 @@ package final class TransactionalProducer {
     /// Drops all records queued or in flight, so that destroying this producer waits for nothing. Not for any other
     /// use: the fate of the records is unknown from then on.
     package func purge() {
+        handle.context.leave()
         let flags = RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT | RD_KAFKA_PURGE_F_NON_BLOCKING
         // No pointers but the client's own.
         _ = unsafe rd_kafka_purge(handle.pointer, flags)

@@ -68,6 +68,13 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
         code == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET.rawValue || code == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE.rawValue
     }
 
+    /// A coordinator is being chosen or still reads its topic, as at a first start or after a change of leaders.
+    package var isCoordinatorMove: Bool {
+        code == RD_KAFKA_RESP_ERR_NOT_COORDINATOR.rawValue
+            || code == RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE.rawValue
+            || code == RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS.rawValue
+    }
+
     /// A topic or partition that a broker does not know, as happens for a while after the broker has started.
     package var isMissingTopic: Bool { Self.missing.contains(code) }
 

@@ -14,9 +14,9 @@ package struct PartitionDamage: Sendable, Equatable {
     package var sentence: String {
         let way =
             isLedger
-            ? "export the other partitions with attest-worker export-keys --partitions, recreate the ledger topic, and fill it "
-                + "with attest-worker import-keys"
-            : "skip them with attest-worker reset --offsets-only --partitions \(partition) --to-offset N"
+            ? "export the other partitions with attest-worker export-keys --config DIR --partitions, recreate the ledger topic, and fill it "
+                + "with attest-worker import-keys --config DIR"
+            : "skip them with attest-worker reset --config DIR --offsets-only --partitions \(partition) --to-offset N"
         return "\(cause): bytes on the broker's disk are damaged; restore the replica from another one, or \(way)"
     }
 }

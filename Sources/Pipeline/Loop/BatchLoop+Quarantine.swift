@@ -20,7 +20,7 @@ extension BatchLoop {
         guard let fault = unreadable.first(of: partition) else { return false }
         try quarantine(
             partition,
-            "\(fault); run the version that wrote it, or forget it with reset --partitions \(partition)"
+            "\(fault); run the version that wrote it, or forget it with attest-worker reset --config DIR --partitions \(partition)"
         )
         return true
     }

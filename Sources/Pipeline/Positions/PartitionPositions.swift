@@ -122,7 +122,7 @@ package struct PartitionPositions: Sendable {
 
 extension PartitionPositions {
     private func reset(_ target: String) -> String {
-        "attest-worker reset --offsets-only --partitions \(partition) --to-\(target)"
+        "attest-worker reset --config DIR --offsets-only --partitions \(partition) --to-\(target)"
     }
 
     private var offsetsOfOlderVersionGone: String {
@@ -148,7 +148,7 @@ extension PartitionPositions {
     private func ledgerLost(_ committed: Int64, _ applied: Int64?) -> String {
         let known = applied.map { "its last mark is of offset \($0)" } ?? "it has no mark"
         return "the group is at offset \(committed) and the ledger has lost what belongs to it (\(known)): emptied, "
-            + "truncated or made again; put the keys back with attest-worker import-keys, then \(reset("committed"))"
+            + "truncated or made again; put the keys back with attest-worker import-keys --config DIR, then \(reset("committed"))"
     }
 
     private func movedBack(_ committed: Int64, _ applied: Int64) -> String {

@@ -40,27 +40,60 @@ package struct LoadedConfiguration: Sendable {
     ///
     /// - Parameter now: milliseconds since 1970.
     package func warnings(now: Int64) -> [String] {
-        configuration.doubts + DebugTokens.warnings(configuration.registry, now: now)
-            + missing + PublicationRule.warnings(keys, now: now)
+        settingsWarnings(now: now) + missingKeyWarnings + PublicationRule.warnings(keys, now: now)
     }
 
-    /// Keys without which exchanges are deferred. A worker without any key only verifies.
-    private var missing: [String] {
-        let rings = keys.rings
-        let isSealed = configuration.challenges.mode == .sealed
-        guard !rings.tokens.keys.isEmpty || !rings.sealing.keys.isEmpty || !rings.challenges.keys.isEmpty
-        else { return [] }
-        var lines: [String] = []
-        for algorithm in TokenSettings.Algorithm.allCases where rings.tokens.active(algorithm) == nil {
+    /// Those that no key is the cause of.
+    private func settingsWarnings(now: Int64) -> [String] {
+        configuration.doubts + DebugTokens.warnings(configuration.registry, now: now)
+    }
+
+    /// What a reload brings that is doubtful: of the settings what is new, and each key that is still missing.
+    ///
+    /// - Parameter running: the configuration before.
+    package func warnings(after running: LoadedConfiguration, now: Int64) -> [String] {
+        let (old, taken) = (running.settingsWarnings(now: now), takenKeys(after: running))
+        return settingsWarnings(now: now).filter { !old.contains($0) }
+            + missingKeyWarnings.filter { !taken.contains($0) }
+    }
+
+    /// What no longer works because the last active key of a kind is gone: one line for each kind.
+    package func takenKeys(after running: LoadedConfiguration) -> [String] {
+        missingKeys.filter { running.isActive($0.key) }.map(\.line)
+    }
+
+    private enum NeededKey { case signing(TokenSettings.Algorithm), sealing, challenge }
+
+    private func isActive(_ key: NeededKey) -> Bool {
+        switch key {
+        case .signing(let algorithm): keys.rings.tokens.active(algorithm) != nil
+        case .sealing: keys.rings.sealing.active != nil
+        case .challenge: keys.rings.challenges.active != nil
+        }
+    }
+
+    /// Keys without which exchanges are deferred.
+    private var missingKeys: [(key: NeededKey, line: String)] {
+        var needed: [(key: NeededKey, line: String)] = []
+        for algorithm in TokenSettings.Algorithm.allCases {
             guard let app = configuration.registry.apps.first(where: { $0.tokens.algorithm == algorithm })
             else { continue }
-            lines.append("no \(algorithm.rawValue) signing key is active: the exchanges of \(app.name) are deferred")
+            let line = "no \(algorithm.rawValue) signing key is active: the exchanges of \(app.name) are deferred"
+            needed.append((.signing(algorithm), line))
         }
-        if rings.sealing.active == nil { lines.append("worker.json lists no sealing key: exchanges are deferred") }
-        if isSealed, rings.challenges.active == nil {
-            lines.append("worker.json lists no challenge key: challenges and exchanges are deferred")
+        needed.append((.sealing, "worker.json lists no sealing key: exchanges are deferred"))
+        if configuration.challenges.mode == .sealed {
+            needed.append((.challenge, "worker.json lists no challenge key: challenges and exchanges are deferred"))
         }
-        return lines
+        return needed.filter { !isActive($0.key) }
+    }
+
+    private var missingKeyWarnings: [String] {
+        let rings = keys.rings
+        // A worker without any key only verifies.
+        guard !rings.tokens.keys.isEmpty || !rings.sealing.keys.isEmpty || !rings.challenges.keys.isEmpty
+        else { return [] }
+        return missingKeys.map(\.line)
     }
 
     /// The keys in use by kind and number, for people.

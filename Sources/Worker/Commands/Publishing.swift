@@ -1,4 +1,5 @@
 internal import Broker
+internal import Kafka
 internal import Log
 internal import Settings
 internal import Synchronization
@@ -9,6 +10,7 @@ struct Publishing {
     private static let graceSeconds = 2.0
 
     private let lines: CaptureLines
+    private let console: Console
     private var meter: ProgressMeter
     private var count = 0
     /// A line that cannot be read ends the capture: the records before it are sent and counted first.
@@ -17,7 +19,7 @@ struct Publishing {
     private var reachedEnd = false
 
     init(lines: CaptureLines, console: Console) {
-        self.lines = lines
+        (self.lines, self.console) = (lines, console)
         meter = ProgressMeter("publish", unit: "records acknowledged", total: nil, console: console)
     }
 
@@ -51,6 +53,10 @@ struct Publishing {
                 acknowledged.set(done)
                 // What is only on its way does not count.
                 meter.update(done, share: lines.share.map { $0 * min(1, Double(done) / Double(max(1, count))) })
+            },
+            waiting: {
+                meter.finish()
+                console.printError(ConnectionWords($0.message).waiting)
             },
             next: { next() }
         )

@@ -4,13 +4,15 @@ internal import Settings
 
 /// `/status`: the worker for people, JSON. Its members may change from version to version; metrics are for programs.
 enum StatusReport {
-    static func write(_ monitor: WorkerMonitor) -> [UInt8] {
-        let snapshot = monitor.snapshot()
+    static func write(_ monitor: WorkerMonitor) -> [UInt8] { write(monitor, monitor.snapshot()) }
+
+    static func write(_ monitor: WorkerMonitor, _ snapshot: WorkerSnapshot) -> [UInt8] {
         let (rates, tally) = (monitor.requestRates, snapshot.tally)
         var json = JSONWriter(capacity: 4096)
         json.beginObject()
         text("state", snapshot.state.rawValue, &json)
         text("reason", snapshot.reason, &json)
+        text("group", monitor.group, &json)
         text("version", snapshot.build.version, &json)
         text("startedAt", TimeText.rfc3339(Int64(snapshot.process.startTime * 1000)), &json)
         text("configurationLoadedAt", TimeText.rfc3339(snapshot.reloadedAt), &json)
@@ -31,6 +33,10 @@ enum StatusReport {
             text("message", fault.sentence, &json)
             json.endObject()
         }
+        json.key("held")
+        json.beginArray()
+        for partition in snapshot.partitions where partition.hold != nil { json.value(partition.number) }
+        json.endArray()
         json.key("partitions")
         json.beginArray()
         for partition in snapshot.partitions { write(partition, snapshot, &json) }
@@ -44,6 +50,7 @@ enum StatusReport {
         number("partition", Int(partition.number), &json)
         if let offset = snapshot.committed(partition.number) { number("committedOffset", Int(offset), &json) }
         if let lag = snapshot.lag(partition.number) { number("lag", Int(lag), &json) }
+        if let ends = snapshot.brokers.ends[partition.number] { number("unstable", Int(ends.unstable), &json) }
         text("streamTime", partition.streamTime.map(TimeText.rfc3339), &json)
         number("keys", partition.keys, &json)
         text("hold", partition.hold, &json)

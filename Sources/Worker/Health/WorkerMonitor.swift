@@ -21,12 +21,15 @@ final class WorkerMonitor: Sendable {
 
     private let known: Locked<Known>
     private let topic: String
+    /// The name of the consumer group.
+    let group: String?
     private let processStart = ProcessFigures.startTimeOfProcess()
     private let rates = Rates()
 
     /// - Parameter loaded: the configuration at the start.
-    init(_ loaded: LoadedConfiguration, engine: EngineChoice) {
+    init(_ loaded: LoadedConfiguration, engine: EngineChoice, group: String? = nil) {
         topic = loaded.configuration.topics.requests
+        self.group = group
         var snapshot = WorkerSnapshot()
         snapshot.build = WorkerSnapshot.Build(
             version: AttestWorker.version,
@@ -71,10 +74,11 @@ final class WorkerMonitor: Sendable {
 
     func noteStopping() { known.withLock { $0.phase = .stopping } }
 
-    /// A fault that was ridden out, or a warning.
-    func note(fault sentence: String) {
+    /// Something was logged.
+    func note(_ event: LogEvent) {
+        guard event.isFault else { return }
         let now = Self.now
-        known.withLock { $0.fault = (sentence, now) }
+        known.withLock { $0.fault = (event.message, now) }
     }
 
     /// Called some times a second: rates need two looks.
@@ -135,6 +139,7 @@ extension LoopDriver.State {
         guard let sight else { return (.starting, nil) }
         switch sight.condition {
         case .stopping: return (.stopping, nil)
+        case .waiting where isBrokerAway: return (.waitingForBroker, "no broker is connected")
         case .waiting: return (.waitingForBroker, "the group has assigned no partition yet")
         case .restoring:
             let progress = sight.restoring ?? RestoreProgress(records: 0, remaining: 0)

@@ -134,15 +134,14 @@ final class ConfigurationWatch {
         let keys = reload.loaded.keys
         let active = running.keys.rings.tokens.keys.filter { $0.state == .active }.map(\.kid)
         let warnings = PublicationRule.warnings(keys, memory: .init(known: known, active: Set(active)), now: now)
-        let old = DebugTokens.warnings(running.configuration.registry, now: now)
-        let debug = DebugTokens.warnings(reload.loaded.configuration.registry, now: now).filter { !old.contains($0) }
-        let before = Set(running.configuration.doubts)
-        let doubts = reload.loaded.configuration.doubts.filter { !before.contains($0) }
+        let doubts = reload.loaded.warnings(after: running, now: now)
+        let taken = reload.loaded.takenKeys(after: running)
         for key in keys.rings.tokens.keys where known[key.kid] == nil { known[key.kid] = now }
         running = reload.loaded
         reloaded(running)
         say(LogEvent(.info, .configurationReloaded, "the configuration is reloaded: \(running.account)"))
-        for line in doubts + debug { say(LogEvent(.warning, .configurationDoubtful, line)) }
+        for line in taken { say(LogEvent(.error, .keyMissing, "\(line); this reload took the last one away")) }
+        for line in doubts { say(LogEvent(.warning, .configurationDoubtful, line)) }
         for line in warnings { say(LogEvent(.warning, .keyYoung, line)) }
         guard !reload.postponed.isEmpty else { return }
         let names = reload.postponed.joined(separator: ", ")

@@ -19,25 +19,26 @@ struct BrokerLink {
     private(set) var lockout: String?
 
     /// - Parameters:
-    ///   - isAway: no client is connected to any broker it knows.
+    ///   - brokers: by name; none is connected = all are away.
     ///   - reason: the last fault that a client reported.
     ///   - refusal: the last fault of a connection, if it refused this worker or a broker.
     ///   - refusals: connections so far that were refused for what only a new client would change.
     ///   - now: milliseconds of a clock that never goes back.
     /// - Returns: the events of changes.
     mutating func look(
-        isAway: Bool,
+        _ brokers: [String: BrokerFigures.Broker],
         reason: String?,
         refusal: KafkaFault? = nil,
         refusals: Int = 0,
         at now: Int64
     ) -> [LogEvent] {
-        guard isAway else { return back(at: now) }
+        guard !brokers.isEmpty, !brokers.values.contains(where: \.isUp) else { return back(brokers, at: now) }
         var events: [LogEvent] = []
         if !self.isAway {
             (self.isAway, since) = (true, now)
+            let names = brokers.keys.sorted().joined(separator: ", ")
             let why = reason.map { ": \($0)" } ?? ""
-            events.append(LogEvent(.error, .brokerLost, "no broker is connected\(why); \(Self.comfort)"))
+            events.append(LogEvent(.error, .brokerLost, "no broker is connected (\(names))\(why); \(Self.comfort)"))
             self.refusal = refusal?.message
         }
         note(refusal, refusals, at: now)
@@ -60,12 +61,14 @@ struct BrokerLink {
             + "this worker ends to be started again, and nothing is lost"
     }
 
-    private mutating func back(at now: Int64) -> [LogEvent] {
+    private mutating func back(_ brokers: [String: BrokerFigures.Broker], at now: Int64) -> [LogEvent] {
         guard isAway else { return [] }
         (isAway, refusal, outdatedSince) = (false, nil, nil)
         let seconds = Int(max(0, now - since + 500) / 1000)
         let count = LogEvent.Count("seconds", seconds)
-        return [LogEvent(.info, .brokerBack, "a broker is connected again, after \(seconds) s", counts: [count])]
+        let names = brokers.filter(\.value.isUp).map { $0.value.named($0.key) }.sorted().joined(separator: " and ")
+        let who = names.isEmpty ? "a broker" : names
+        return [LogEvent(.info, .brokerBack, "\(who) is back, after \(seconds) s", counts: [count])]
     }
 
     private static let comfort = "the work waits and nothing is lost"

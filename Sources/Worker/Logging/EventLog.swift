@@ -18,6 +18,7 @@ final class EventLog: Sendable {
         var hasProgress = false
         /// Lines that found no room.
         var dropped = 0
+        var observer: (@Sendable (LogEvent) -> Void)?
     }
 
     private let level: LogLevel
@@ -53,7 +54,11 @@ final class EventLog: Sendable {
     /// Names the instance in every later line of the JSON form.
     func name(instance: String) { state.withLock { $0.instance = instance } }
 
+    /// Shows every later event to `body` too, whatever the level and however often it is repeated.
+    func observe(_ body: @escaping @Sendable (LogEvent) -> Void) { state.withLock { $0.observer = body } }
+
     func log(_ event: LogEvent) {
+        state.withLock { $0.observer }?(event)
         guard event.level >= level else { return }
         // The last line is the last: the accounts of repeated ones come before it.
         emit { (event.name == .stopped ? $0.flush(at: $1) : []) + $0.take(event, at: $1) }

@@ -2,10 +2,16 @@ internal import Kafka
 internal import Settings
 
 extension LogEvent {
+    /// librdkafka's words for lines about connections and transactional ids, which a worker tells in words of its own.
+    static let ofConnections: Set<String> = ["FAIL", "GETPID"]
+
     /// A line of librdkafka's.
-    init(_ line: ClientLog.Line) {
+    ///
+    /// - Parameter quiet: words for lines that are for debugging only.
+    init(_ line: ClientLog.Line, quiet: Set<String> = []) {
+        let severity = quiet.contains(line.facility) ? 7 : line.severity
         let level: LogLevel =
-            switch line.severity {
+            switch severity {
             case ...3: .error
             case 4: .warning
             case 5, 6: .info

@@ -9,7 +9,8 @@ extension LogEvent {
         let message = String(describing: fault)
         switch fault {
         case let fault as KafkaFault:
-            self.init(.warning, fault.requiresAbort ? .commitAborted : .brokerFault, message)
+            let isOrdinary = fault.isCoordinatorMove && !fault.requiresAbort
+            self.init(isOrdinary ? .info : .warning, fault.requiresAbort ? .commitAborted : .brokerFault, message)
             (partition, code) = (fault.partition, fault.name)
         case let notice as PartitionNotice:
             self.init(.warning, notice.isHeld ? .partitionHeld : .partitionNoted, message)

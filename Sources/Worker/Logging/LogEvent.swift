@@ -18,6 +18,8 @@ struct LogEvent: Sendable, Equatable {
         case partitionsLost = "partitions.lost"
         case partitionHeld = "partition.held"
         case partitionNoted = "partition.noted"
+        case partitionUnstable = "partition.unstable"
+        case partitionStable = "partition.stable"
         case ledgerRestoring = "ledger.restoring"
         case ledgerRestored = "ledger.restored"
         case ledgerStalled = "ledger.stalled"
@@ -26,6 +28,7 @@ struct LogEvent: Sendable, Equatable {
         case configurationRefused = "configuration.refused"
         case configurationDoubtful = "configuration.doubtful"
         case keyYoung = "key.young"
+        case keyMissing = "key.missing"
         case breakerOpen = "breaker.open"
         case breakerClosed = "breaker.closed"
         case clockDoubted = "clock.doubted"
@@ -60,6 +63,17 @@ struct LogEvent: Sendable, Equatable {
 
     init(_ level: LogLevel, _ name: Name, _ message: String, counts: [Count] = []) {
         (self.level, self.name, self.message, self.counts) = (level, name, message, counts)
+    }
+
+    /// Whether it tells of a fault: `/status` shows the last one.
+    var isFault: Bool {
+        switch name {
+        case .brokerWaiting, .brokerLost, .brokerFault, .commitAborted, .partitionHeld, .partitionUnstable,
+            .ledgerStalled, .configurationRefused, .keyMissing, .breakerOpen, .clockDoubted, .engineDisagrees,
+            .recordConvicted, .laneHung:
+            level > .info
+        default: false
+        }
     }
 
     /// What makes two lines the same: librdkafka's carry times and numbers of clients that change.

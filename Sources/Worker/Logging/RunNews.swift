@@ -13,6 +13,8 @@ struct RunNews {
     private let log: EventLog
     private let monitor: WorkerMonitor
     private var link = BrokerLink()
+    private var each = BrokerWatch()
+    private var unstable = UnstableWatch()
     private var heartbeat: Heartbeat
     private var lag: Int?
     private var looked: Int64
@@ -37,14 +39,18 @@ struct RunNews {
             let snapshot = monitor.snapshot()
             lag = snapshot.totalLag
             let fault = snapshot.logs.lazy.compactMap(\.connectionFault).first
+            let why = fault.map { ConnectionWords($0.message) }
             let refusals = snapshot.logs.reduce(0) { $0 + $1.refusals }
             for event in link.look(
-                isAway: snapshot.brokers.isAway,
-                reason: fault?.message ?? monitor.lastFault?.sentence,
+                snapshot.brokers.brokers,
+                reason: why?.reason,
                 refusal: fault.flatMap { $0.isRefusal ? $0 : nil },
                 refusals: refusals,
                 at: now
             ) { log.log(event) }
+            for event in each.look(snapshot.brokers.brokers, why: why, at: now) { log.log(event) }
+            // What is known of their ends is as old as the connections.
+            if !snapshot.brokers.isAway { for event in unstable.look(snapshot.ends, at: now) { log.log(event) } }
         }
         if let event = heartbeat.beat(tally, lag: lag, at: now) { log.log(event) }
         guard log.style == .terminal, now - shown >= Self.progressPause else { return }
@@ -55,6 +61,12 @@ struct RunNews {
 }
 
 extension WorkerSnapshot {
+    /// Of the partitions that are read.
+    var ends: [Int32: PartitionEnds] {
+        let read = partitions.filter { $0.hold == nil }.map(\.number)
+        return brokers.ends.filter { read.contains($0.key) }
+    }
+
     /// Of all partitions; nil = one of them is not known yet, or there is none.
     var totalLag: Int? {
         let lags = partitions.map { lag($0.number) }

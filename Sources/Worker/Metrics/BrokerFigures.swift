@@ -2,11 +2,21 @@ internal import JSON
 
 /// What librdkafka's statistics say of brokers and partitions; of several clients together.
 struct BrokerFigures {
-    /// By name: whether a client is connected. Brokers that no client has needed are left out.
-    private(set) var up: [String: Bool] = [:]
-    /// Last stable offsets of the requests' partitions, and the first ones.
-    private(set) var ends: [Int32: Int64] = [:]
-    private(set) var beginnings: [Int32: Int64] = [:]
+    struct Broker: Equatable {
+        var id: Int64
+        /// A client is connected.
+        var isUp = false
+        /// To connect, those that failed included.
+        var attempts: Int64 = 0
+
+        /// As log lines name it.
+        func named(_ name: String) -> String { "broker \(id) (\(name))" }
+    }
+
+    /// By name. Brokers that no client has needed are left out.
+    private(set) var brokers: [String: Broker] = [:]
+    /// Where the requests' partitions begin and end.
+    private(set) var ends: [Int32: PartitionEnds] = [:]
 
     /// A thousand partitions have a tenth of them.
     private static let mostNodes = 1_000_000
@@ -27,20 +37,26 @@ struct BrokerFigures {
     }
 
     /// Whether every broker that a client knows is gone; false where nothing is known.
-    var isAway: Bool { !up.isEmpty && !up.values.contains(true) }
+    var isAway: Bool { !brokers.isEmpty && !brokers.values.contains(where: \.isUp) }
 
     private mutating func add(broker: JSONNode) {
         // Bootstrap addresses and coordinators are other names of the same brokers.
         guard let id = broker["nodeid"]?.integer, id >= 0, let name = broker["nodename"]?.string, !name.isEmpty,
-            broker["source"]?.string != "logical", broker["connects"]?.integer ?? 0 > 0
+            broker["source"]?.string != "logical", let attempts = broker["connects"]?.integer, attempts > 0
         else { return }
         let isUp = broker["state"]?.string == "UP"
-        up[name] = isUp || up[name] ?? false
+        brokers[name, default: Broker(id: id)].isUp = isUp || brokers[name]?.isUp ?? false
+        brokers[name]?.attempts += attempts
     }
 
     private mutating func add(partition: JSONNode) {
         guard let number = partition["partition"]?.integer.flatMap({ Int32(exactly: $0) }), number >= 0 else { return }
-        if let end = partition["ls_offset"]?.integer, end >= 0 { ends[number] = max(end, ends[number] ?? 0) }
-        if let low = partition["lo_offset"]?.integer, low >= 0 { beginnings[number] = low }
+        guard let stable = partition["ls_offset"]?.integer, stable >= 0 else { return }
+        // A client that has lost the partition knows older ones.
+        var ends = ends[number] ?? PartitionEnds()
+        ends.stable = max(ends.stable, stable)
+        ends.high = max(ends.high, ends.stable, partition["hi_offset"]?.integer ?? 0)
+        if let low = partition["lo_offset"]?.integer, low >= 0 { ends.low = low }
+        self.ends[number] = ends
     }
 }

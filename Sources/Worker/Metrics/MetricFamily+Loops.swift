@@ -21,7 +21,12 @@ extension MetricFamily {
     static let lag = gauge(
         "attest_consumer_lag_records",
         ["partition"],
-        "Offsets between the committed one and the last stable one that the client knows."
+        "Offsets between the position and the high watermark; markers behind the last answered request are not counted."
+    )
+    static let unstable = gauge(
+        "attest_partition_unstable_records",
+        ["partition"],
+        "Offsets between the last stable one and the high watermark: what an open transaction of a producer holds back."
     )
     static let committed = gauge(
         "attest_partition_committed_offset",
@@ -76,9 +81,9 @@ extension MetricFamily {
     )
 
     static let ofLoops = [
-        state, stageSeconds, signatures, disagreements, commits, aborts, lag, committed, streamTime, assigned,
-        rebalances,
-        ledgerKeys, consumedIDs, restoreRemaining, inFlight, lanes, breakerOpen, quarantined, lost, clockOffset,
+        state, stageSeconds, signatures, disagreements, commits, aborts, lag, unstable, committed, streamTime,
+        assigned, rebalances, ledgerKeys, consumedIDs, restoreRemaining, inFlight, lanes, breakerOpen, quarantined,
+        lost, clockOffset,
         brokerUp,
         brokerErrors,
     ]

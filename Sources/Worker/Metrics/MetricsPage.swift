@@ -104,6 +104,7 @@ struct MetricsPage {
         text.write(.assigned, [MetricSample(whole: partitions.count)])
         text.write(.quarantined, [MetricSample(whole: partitions.count { $0.hold != nil })])
         text.write(.lag, samples { snapshot.lag($0.number).map { .whole($0) } })
+        text.write(.unstable, samples { snapshot.brokers.ends[$0.number].map { .whole($0.unstable) } })
         text.write(.committed, samples { snapshot.committed($0.number).map { .whole($0) } })
         text.write(.streamTime, samples { $0.streamTime.map { .real(Double($0) / 1000) } })
         text.write(.ledgerKeys, samples { .whole(Int64($0.keys)) })
@@ -121,8 +122,8 @@ struct MetricsPage {
     }
 
     private mutating func writeBrokers() {
-        let up = snapshot.brokers.up.sorted { $0.key < $1.key }
-        text.write(.brokerUp, up.map { MetricSample([$0.key], flag: $0.value) })
+        let brokers = snapshot.brokers.brokers.sorted { $0.key < $1.key }
+        text.write(.brokerUp, brokers.map { MetricSample([$0.key], flag: $0.value.isUp) })
         let errors = snapshot.logs.reduce(into: [String: Int]()) { $0.merge($1.errors, uniquingKeysWith: +) }
         text.write(.brokerErrors, errors.sorted { $0.key < $1.key }.map { MetricSample([$0.key], whole: $0.value) })
     }

@@ -64,7 +64,6 @@ extension WorkerSnapshot {
 
     /// nil = the client does not know the end yet.
     func lag(_ partition: Int32) -> Int64? {
-        guard let end = brokers.ends[partition] else { return nil }
-        return max(0, end - (committed(partition) ?? brokers.beginnings[partition] ?? 0))
+        brokers.ends[partition]?.lag(behind: logs.lazy.compactMap { $0.positions[partition] }.first)
     }
 }

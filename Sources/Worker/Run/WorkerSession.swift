@@ -51,9 +51,10 @@ final class WorkerSession {
         if let engine { engineSettings.use = engine }
         self.engine = try EngineChoice(engineSettings)
         signing = try SigningChoice(engineSettings)
-        monitor = WorkerMonitor(loaded, engine: self.engine)
         access = try BrokerAccess(configuration, instance: instance)
+        monitor = WorkerMonitor(loaded, engine: self.engine, group: access.settings.group)
         log.name(instance: access.settings.instanceName)
+        log.observe { [monitor] in monitor.note($0) }
     }
 
     /// Validates everything that needs no record consumed, the broker included.
@@ -112,7 +113,7 @@ final class WorkerSession {
     ///
     /// - Throws: ``LoggedFault`` for what ends the worker: its sentence is the log's last line.
     func run() throws {
-        ClientLog.route { [log] in log.log(LogEvent($0)) }
+        ClientLog.route { [log] in log.log(LogEvent($0, quiet: LogEvent.ofConnections)) }
         defer { log.finish() }
         do { try work() } catch  where log.style != .terminal {
             log.log(.error, .stopped, AttestWorker.sentence(for: error))
@@ -204,11 +205,7 @@ final class WorkerSession {
             post: driver.post,
             wallClock: { EvaluationTime(milliseconds: WallClock.milliseconds()) },
             uptime: Uptime.milliseconds,
-            notice: { [monitor, log] in
-                let event = LogEvent($0)
-                if event.level > .info { monitor.note(fault: event.message) }
-                log.log(event)
-            }
+            notice: { [log] in log.log(LogEvent($0)) }
         )
     }
 
@@ -298,10 +295,7 @@ final class WorkerSession {
         _ partitions: Int32
     ) throws -> [KafkaRecordLog] {
         access.settings.partitions = partitions
-        let trouble: @Sendable (KafkaFault) -> Void = { [monitor, log] in
-            monitor.note(fault: $0.description)
-            log.log(LogEvent($0))
-        }
+        let trouble: @Sendable (KafkaFault) -> Void = { [log] in log.log(LogEvent($0)) }
         return try zip(drivers, access.settings.members(drivers.count)).map { driver, member in
             var settings = member
             settings.noteLife = driver.life.note

@@ -56,7 +56,8 @@ extension LedgerProgramTests {
         #expect(worker.says("partition 1 is held"), "\(worker.error)")
         #expect(worker.says("partition 2 is held"), "\(worker.error)")
         #expect(
-            worker.error.contains("import-keys") && worker.error.contains("reset --offsets-only --partitions 2"),
+            worker.error.contains("import-keys")
+                && worker.error.contains("reset --config DIR --offsets-only --partitions 2"),
             "\(worker.error)"
         )
         let answered = try Deadline.wait(60) {

@@ -18,7 +18,7 @@ struct MetricsTests {
         }
     }
 
-    private static func get(_ port: Int, _ path: String) -> (status: String, body: String)? {
+    static func get(_ port: Int, _ path: String) -> (status: String, body: String)? {
         let run = Process()
         let output = Pipe()
         run.executableURL = URL(filePath: "/usr/bin/env")

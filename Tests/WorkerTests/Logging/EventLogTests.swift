@@ -107,16 +107,41 @@ struct EventLogTests {
     }
 }
 
+/// What becomes of librdkafka's lines and faults.
+struct ClientEventTests {
+    @Test(arguments: [("FAIL", LogLevel.debug), ("GETPID", .debug), ("SESSTMOUT", .error)])
+    func `what a worker tells in its own words is for debugging only`(facility: String, level: LogLevel) {
+        let line = ClientLog.Line(severity: 3, client: "c", facility: facility, text: "Connection refused")
+        #expect(LogEvent(line, quiet: LogEvent.ofConnections).level == level && LogEvent(line).level == .error)
+    }
+
+    /// NOT_COORDINATOR, COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE; and one that tells of a fault.
+    @Test(arguments: [(16, LogLevel.info), (14, .info), (15, .info), (-195, .warning)] as [(Int32, LogLevel)])
+    func `a coordinator that is being chosen is no fault, unless a batch was aborted`(code: Int32, level: LogLevel) {
+        let event = LogEvent(KafkaFault(code: code, name: "N", message: "taking over"))
+        #expect(event.name == .brokerFault && event.level == level && event.isFault == (level == .warning))
+        let aborted = LogEvent(KafkaFault(code: code, name: "N", message: "committing", requiresAbort: true))
+        #expect(aborted.name == .commitAborted && aborted.level == .warning && aborted.isFault)
+    }
+}
+
 /// What a worker says of its own accord.
 struct RunNewsTests {
+    private static func brokers(_ isUp: Bool) -> [String: BrokerFigures.Broker] {
+        ["b1:9092": .init(id: 1, isUp: isUp, attempts: 2), "b2:9092": .init(id: 2, isUp: false, attempts: 9)]
+    }
+
     @Test func `a lost connection is one event, and its return another`() {
         var link = BrokerLink()
-        #expect(link.look(isAway: false, reason: nil, at: 0).isEmpty)
-        let lost = link.look(isAway: true, reason: "connection refused", at: 1_000).first
+        #expect(link.look(Self.brokers(true), reason: nil, at: 0).isEmpty)
+        let lost = link.look(Self.brokers(false), reason: "connection refused", at: 1_000).first
         #expect(lost?.name == .brokerLost && lost?.message.contains("connection refused") == true)
-        #expect(link.look(isAway: true, reason: nil, at: 2_000).isEmpty)
-        let back = link.look(isAway: false, reason: nil, at: 61_000).first
+        #expect(link.look(Self.brokers(false), reason: nil, at: 2_000).isEmpty)
+        let back = link.look(Self.brokers(true), reason: nil, at: 61_000).first
         #expect(back?.name == .brokerBack && back?.counts == [LogEvent.Count("seconds", 60)])
+        #expect(lost?.message.hasPrefix("no broker is connected (b1:9092, b2:9092): connection refused; ") == true)
+        #expect(back?.message == "broker 1 (b1:9092) is back, after 60 s")
+        #expect(link.look([:], reason: nil, at: 62_000).isEmpty)
     }
 
     /// A client certificate that the brokers refuse, and a broker's certificate that is to be renewed there.
@@ -124,19 +149,19 @@ struct RunNewsTests {
     func `only a refusal of what is read at the start ends the worker, after 15 s of it`(isOld: Bool) {
         let fault = KafkaFault(code: -169, name: "_AUTHENTICATION", message: "refused").suspecting(oldClient: isOld)
         var link = BrokerLink()
-        #expect(link.look(isAway: true, reason: nil, at: 0).count == 1)
-        let said = link.look(isAway: true, reason: "refused", refusal: fault, refusals: 1, at: 1_000)
+        #expect(link.look(Self.brokers(false), reason: nil, at: 0).count == 1)
+        let said = link.look(Self.brokers(false), reason: "refused", refusal: fault, refusals: 1, at: 1_000)
         #expect(said.map(\.name) == [.brokerLost] && said[0].message.contains("refused"))
-        #expect(link.look(isAway: true, reason: "refused", refusal: fault, refusals: 3, at: 15_999).isEmpty)
+        #expect(link.look(Self.brokers(false), reason: "refused", refusal: fault, refusals: 3, at: 15_999).isEmpty)
         #expect(link.lockout == nil)
         var (returned, old) = (link, link)
         // An outage after one refusal: the brokers are gone, and refuse nothing.
-        #expect(old.look(isAway: true, reason: "refused", refusal: fault, refusals: 1, at: 16_000).isEmpty)
+        #expect(old.look(Self.brokers(false), reason: "refused", refusal: fault, refusals: 1, at: 16_000).isEmpty)
         #expect(old.lockout == nil)
-        #expect(link.look(isAway: true, reason: "refused", refusal: fault, refusals: 3, at: 16_000).isEmpty)
+        #expect(link.look(Self.brokers(false), reason: "refused", refusal: fault, refusals: 3, at: 16_000).isEmpty)
         #expect((link.lockout != nil) == isOld && link.lockout?.contains("refused") ?? true)
-        #expect(returned.look(isAway: false, reason: nil, refusal: fault, at: 16_000).map(\.name) == [.brokerBack])
-        _ = returned.look(isAway: true, reason: nil, refusal: fault, at: 17_000)
+        #expect(returned.look(Self.brokers(true), reason: nil, refusal: fault, at: 16_000).map(\.name) == [.brokerBack])
+        _ = returned.look(Self.brokers(false), reason: nil, refusal: fault, at: 17_000)
         #expect(returned.lockout == nil)
     }
 

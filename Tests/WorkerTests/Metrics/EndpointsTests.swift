@@ -42,7 +42,7 @@ struct EndpointsTests {
         let root = (0..<4).reduce(URL(filePath: #filePath)) { path, _ in path.deletingLastPathComponent() }
         let apple = try Data(contentsOf: root.appending(path: "Config/anchors/Apple_App_Attestation_Root_CA.pem"))
         try directory.write("root.pem", [UInt8](apple))
-        return WorkerMonitor(try directory.load(), engine: try EngineChoice(EngineSettings()))
+        return WorkerMonitor(try directory.load(), engine: try EngineChoice(EngineSettings()), group: "attest")
     }
 
     private static func get(_ endpoints: Endpoints, _ path: String, _ accept: String? = nil) -> (Int, String, String) {
@@ -149,7 +149,7 @@ struct EndpointsTests {
     @Test(arguments: ["/status", "/version", "/healthz", "/readyz"])
     func `the other pages are JSON`(path: String) throws {
         let monitor = try Self.monitor()
-        monitor.note(fault: "the \"broker\"\nis away")
+        monitor.note(LogEvent(.warning, .brokerFault, "the \"broker\"\nis away"))
         let answer = Endpoints(monitor).answer(HTTPRequest(path: path))
         #expect(answer.contentType == "application/json")
         let root = try JSONDocument(parsing: answer.body).root
@@ -158,6 +158,37 @@ struct EndpointsTests {
             #expect(root["lastFault"]?["message"]?.string == "the \"broker\"\nis away")
             #expect(root["requestsPerSecond10s"] != nil && root["partitions"]?.kind == .array)
         }
+    }
+
+    @Test func `the last fault is an outage or another fault, and no news of an ordinary start`() throws {
+        let monitor = try Self.monitor()
+        let log = EventLog(LogSettings(), .plain, write: { _ in })
+        log.observe { monitor.note($0) }
+        for event in [
+            LogEvent(.warning, .partitionNoted, "the ledger remembers nothing"), LogEvent(.info, .brokerBack, "back"),
+            LogEvent(.error, .clientLine, "librdkafka: Connection refused"), LogEvent(.warning, .keyYoung, "young"),
+            LogEvent(.warning, .configurationDoubtful, "doubtful"), LogEvent(.info, .partitionStable, "goes on"),
+        ] { log.log(event) }
+        #expect(monitor.lastFault == nil)
+        // Repeated, and so not written: it is the last one all the same.
+        for name in [
+            LogEvent.Name.brokerLost, .partitionUnstable, .partitionHeld, .keyMissing, .brokerFault, .partitionHeld,
+        ] {
+            log.log(LogEvent(.warning, name, name.rawValue))
+            #expect(monitor.lastFault?.sentence == name.rawValue)
+        }
+    }
+
+    @Test func `the status has the group, and the held partitions with their sentence`() throws {
+        let monitor = try Self.monitor()
+        var snapshot = SnapshotSamples.full(apps: 1, partitions: 2, reasons: [])
+        snapshot.sights[0].partitions[1].hold = "partition 1 is held: no mark"
+        let root = try JSONDocument(parsing: StatusReport.write(monitor, snapshot)).root
+        #expect(root["group"]?.string == "attest")
+        #expect(root["held"]?.elements.map(\.integer) == [1])
+        let partitions = try #require(root["partitions"]?.elements)
+        #expect(partitions[1]["hold"]?.string == "partition 1 is held: no mark" && partitions[0]["hold"] == nil)
+        #expect(partitions[0]["unstable"]?.integer == 1 && partitions[1]["unstable"] == nil)
     }
 
     @Test func `rates are of the last ten seconds and the last minute`() {

@@ -55,23 +55,25 @@ struct MetricsPageTests {
         ] { #expect(!text.contains(name), "\(name)") }
         // Partition 7's end is not known.
         #expect(!Self.text(Self.full).contains(#"attest_consumer_lag_records{partition="7"}"#))
+        #expect(!Self.text(Self.full).contains(#"attest_partition_unstable_records{partition="7"}"#))
     }
 
     @Test func `the library's statistics give brokers and lag`() {
         var snapshot = Self.full
-        snapshot.logs[0].committed[0] = 100
+        (snapshot.logs[0].committed[0], snapshot.logs[0].positions[0]) = (100, 100)
         let lines = Self.text(snapshot).split(separator: "\n")
-        #expect(lines.contains(#"attest_consumer_lag_records{partition="0"} 20"#))
+        #expect(lines.contains(#"attest_consumer_lag_records{partition="0"} 21"#))
+        #expect(lines.contains(#"attest_partition_unstable_records{partition="0"} 1"#))
         #expect(
             lines.filter { $0.hasPrefix("attest_broker_up{") } == [
                 #"attest_broker_up{broker="b1:9092"} 1"#, #"attest_broker_up{broker="b2:9092"} 0"#,
             ]
         )
         #expect(lines.contains(#"attest_broker_errors_total{code="_TRANSPORT"} 3"#))
-        snapshot.logs[0].committed[0] = nil
+        (snapshot.logs[0].committed[0], snapshot.logs[0].positions[0]) = (nil, nil)
         // Nothing was committed: everything from the beginning on waits.
-        #expect(Self.text(snapshot).contains("attest_consumer_lag_records{partition=\"0\"} 115\n"))
-        #expect(BrokerFigures([Array("{".utf8), Array("[]".utf8), []], topic: "requests").up.isEmpty)
+        #expect(Self.text(snapshot).contains("attest_consumer_lag_records{partition=\"0\"} 116\n"))
+        #expect(BrokerFigures([Array("{".utf8), Array("[]".utf8), []], topic: "requests").brokers.isEmpty)
     }
 
     @Test func `one state is 1`() {

@@ -60,6 +60,7 @@ enum SnapshotSamples {
             return partition
         }
         log.committed = Dictionary(uniqueKeysWithValues: (0..<partitions).map { ($0, Int64(10_000_000 + Int($0))) })
+        log.positions = log.committed
         log.errors = ["_TRANSPORT": 3]
         log.statistics = statistics
         (snapshot.sights, snapshot.logs) = ([sight], [log])

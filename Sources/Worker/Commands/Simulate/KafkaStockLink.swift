@@ -31,10 +31,12 @@ final class KafkaStockLink: StockLink {
     ///   - rate: records per second; nil = as the answers come.
     init(properties: [(String, String)], topics: TopicNames, partitions: Int32, rate: Double? = nil) throws {
         (self.topics, self.partitions) = (topics, partitions)
-        producer = try Producer(KafkaProperties(properties))
+        // Faults come with what they keep from ending.
+        let properties = KafkaProperties(properties).completed(defaults: [("log_level", "0")])
+        producer = try Producer(properties)
         func reader(_ stream: OutputTopic) throws -> Consumer {
             guard let topic = topics.outputs[stream] else { throw CommandFault("no topic is set for \(stream).") }
-            let consumer = try Consumer(KafkaProperties(properties), topic: topic)
+            let consumer = try Consumer(properties, topic: topic)
             try consumer.assign(
                 try (0..<partitions).map { partition in
                     PartitionOffset(partition: partition, offset: try Self.end(of: partition, consumer))

@@ -260,7 +260,8 @@ struct SimulateCommand {
         // Small chunks when paced: the devices' clock must not run ahead of the wall clock.
         let limit = settings.rate.map { min(SimulatedTraffic.chunk, max(1, Int($0 / 10))) } ?? SimulatedTraffic.chunk
         var ready: ArraySlice<InboundRecord> = []
-        let report = try publisher.publish {
+        let waiting = { (fault: KafkaFault) in console.printError(ConnectionWords(fault.message).waiting) }
+        let report = try publisher.publish(waiting: waiting) {
             if ready.isEmpty {
                 ready = traffic.make(limit, clock: EvaluationTime(milliseconds: Self.now))[...]
                 meter.update(traffic.made)

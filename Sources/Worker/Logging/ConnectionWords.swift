@@ -1,0 +1,24 @@
+/// librdkafka's message of a connection that failed, such as `b1:9092/1: Connect to ipv4#10.0.0.1:9092 failed: Connection
+/// refused (after 0ms in state CONNECT, 2 identical error(s) suppressed)`, in two parts.
+struct ConnectionWords {
+    /// Such as `b1:9092`; nil = the message names none.
+    let broker: String?
+    /// Such as `Connection refused`.
+    let reason: String
+
+    /// One line for who waits.
+    var waiting: String { "waiting for the broker\(broker.map { " \($0)" } ?? ""): \(reason)" }
+
+    init(_ message: String) {
+        var text = message[...]
+        if text.hasSuffix(")"), let note = text.firstRange(of: " (after ") { text = text[..<note.lowerBound] }
+        var broker: String?
+        if let colon = text.firstRange(of: ": "), !text[..<colon.lowerBound].contains(" ") {
+            broker = String(text[..<(text[..<colon.lowerBound].lastIndex(of: "/") ?? colon.lowerBound)])
+            text = text[colon.upperBound...]
+        }
+        if text.hasPrefix("Connect to "), let end = text.firstRange(of: " failed: ") { text = text[end.upperBound...] }
+        self.broker = broker
+        reason = String(text)
+    }
+}

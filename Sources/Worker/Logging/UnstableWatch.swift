@@ -1,0 +1,55 @@
+internal import Settings
+
+/// Notices when an open transaction of a producer of requests stops a partition, and when that is over.
+struct UnstableWatch {
+    /// How long a last stable offset may stand still before its partition: more than a commit in order takes, in
+    /// milliseconds.
+    static let patience: Int64 = 15_000
+
+    private struct Wait {
+        let stable: Int64
+        /// In milliseconds.
+        let since: Int64
+        var isTold = false
+    }
+
+    private var waits: [Int32: Wait] = [:]
+
+    /// - Parameters:
+    ///   - ends: of the assigned partitions.
+    ///   - now: milliseconds of a clock that never goes back.
+    /// - Returns: the events of changes.
+    mutating func look(_ ends: [Int32: PartitionEnds], at now: Int64) -> [LogEvent] {
+        // Of a partition that was given away its next owner tells.
+        waits = waits.filter { ends[$0.key] != nil }
+        return ends.sorted { $0.key < $1.key }.compactMap { look($0.key, $0.value, at: now) }
+    }
+
+    private mutating func look(_ partition: Int32, _ ends: PartitionEnds, at now: Int64) -> LogEvent? {
+        let wait = waits[partition]
+        guard let wait, ends.unstable > 0, ends.stable == wait.stable else {
+            waits[partition] = ends.unstable > 0 ? Wait(stable: ends.stable, since: now) : nil
+            return wait.flatMap { $0.isTold ? Self.end(partition, seconds: (now - $0.since) / 1000) : nil }
+        }
+        guard !wait.isTold, now - wait.since >= Self.patience else { return nil }
+        waits[partition]?.isTold = true
+        return Self.begin(partition, ends, seconds: (now - wait.since) / 1000)
+    }
+
+    private static func begin(_ partition: Int32, _ ends: PartitionEnds, seconds: Int64) -> LogEvent {
+        let message =
+            "partition \(partition) stands still: for \(seconds) s an open transaction of another producer has held back "
+            + "what lies behind its last stable offset \(ends.stable), records waiting: \(ends.unstable); if it does not "
+            + "end, find it with kafka-transactions.sh find-hanging, and abort it"
+        var event = LogEvent(.warning, .partitionUnstable, message, counts: [.init("unstable", Int(ends.unstable))])
+        (event.partition, event.offset) = (partition, ends.stable)
+        return event
+    }
+
+    private static func end(_ partition: Int32, seconds: Int64) -> LogEvent {
+        let message = "partition \(partition) goes on: the open transaction has ended, after \(seconds) s"
+        var event = LogEvent(.info, .partitionStable, message, counts: [.init("seconds", Int(seconds))])
+        event.partition = partition
+        return event
+    }
+}

@@ -1,0 +1,87 @@
+import BrokerKit
+import ChaosKit
+import Foundation
+import Kafka
+import Testing
+
+/// What a worker says of its requests topic and its brokers while something is wrong with them.
+extension MetricsTests {
+    private static func produce(_ producer: Producer, _ count: Int, to topic: String) throws {
+        for number in 0..<count {
+            try producer.produce(topic: topic, partition: 1, key: nil, value: Array("x\(number)".utf8), headers: [])
+        }
+        try producer.flush(timeoutMilliseconds: 30_000)
+    }
+
+    private static func has(_ port: Int, _ lines: [String]) -> Bool {
+        let page = get(port, "/metrics")?.body ?? ""
+        return lines.allSatisfy { page.contains($0 + "\n") }
+    }
+
+    private static func gauges(lag: Int, unstable: Int, committed: Int) -> [String] {
+        [
+            #"attest_consumer_lag_records{partition="1"} \#(lag)"#,
+            #"attest_partition_unstable_records{partition="1"} \#(unstable)"#,
+            #"attest_partition_committed_offset{partition="1"} \#(committed)"#,
+        ]
+    }
+
+    @Test func `an open transaction on the requests is lag, alert and log line; a marker at the end is none`() throws {
+        let port = try Int(BrokerPorts.freePort())
+        let workplace = try Self.workplace("metrics-unstable", port: port)
+        let topic = workplace.requests
+        let worker = try workplace.start("run", "--instance", "one")
+        try Self.produce(Producer(workplace.properties), 3, to: topic)
+        #expect(Deadline.wait(60) { Self.has(port, Self.gauges(lag: 0, unstable: 0, committed: 3)) }, "\(worker.error)")
+        let open = try TransactionalProducer(workplace.properties, transactionalID: "metrics-unstable-other")
+        try open.initTransactions(timeoutMilliseconds: 30_000)
+        try open.begin()
+        try open.produce(topic: topic, partition: 1, key: nil, value: Array("y".utf8), patienceMilliseconds: 30_000)
+        try open.flush(timeoutMilliseconds: 30_000)
+        try Self.produce(Producer(workplace.properties), 200, to: topic)
+        #expect(Deadline.wait(30) { Self.has(port, Self.gauges(lag: 201, unstable: 201, committed: 3)) })
+        #expect(worker.says("partition.unstable: partition 1 stands still: for 1", seconds: 40), "\(worker.error)")
+        #expect(worker.error.contains("last stable offset 3, records waiting: 201"))
+        #expect(Self.get(port, "/status")?.body.contains(#""lag":201,"unstable":201"#) == true)
+        try open.commit(timeoutMilliseconds: 30_000)
+        // The marker is the last offset of all, which no consumer sees.
+        #expect(
+            Deadline.wait(60) { Self.has(port, Self.gauges(lag: 0, unstable: 0, committed: 204)) },
+            "\(worker.error)"
+        )
+        #expect(worker.says("partition.stable: partition 1 goes on"), "\(worker.error)")
+        // A restart finds the marker behind the committed offset.
+        worker.signal(SIGTERM)
+        #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
+        let next = try workplace.start("run", "--instance", "one")
+        #expect(Deadline.wait(60) { Self.has(port, Self.gauges(lag: 0, unstable: 0, committed: 204)) }, "\(next.error)")
+        next.signal(SIGTERM)
+        #expect(next.waitForEnd() == .exit(0), "\(next.error)")
+    }
+
+    @Test func `an outage is told in words of our own, stays the last fault, and leaves no error for the stop`() throws
+    {
+        let port = try Int(BrokerPorts.freePort())
+        let cluster: RealCluster = try #require(RealClusterTrait.cluster)
+        let workplace = try Self.workplace("metrics-outage", port: port)
+        let worker = try workplace.start("run", "--instance", "one")
+        #expect(Deadline.wait(60) { Self.get(port, "/readyz")?.status == "200" }, "\(worker.error)")
+        let first = Self.get(port, "/status")?.body ?? ""
+        #expect(
+            first.contains(#""group":"metrics-outage""#) && !first.contains("lastFault"),
+            "\(first)\n\(worker.error)"
+        )
+        try cluster.kill()
+        #expect(worker.says("broker.lost: no broker is connected (", seconds: 60), "\(worker.error)")
+        #expect(Deadline.wait(30) { Self.get(port, "/readyz")?.body.contains("no broker is connected") == true })
+        #expect(Self.get(port, "/status")?.body.contains(#","message":"no broker is connected ("#) == true)
+        try cluster.start()
+        #expect(worker.says("broker.back: broker 1 (", seconds: 60), "\(worker.error)")
+        #expect(Deadline.wait(60) { Self.get(port, "/readyz")?.status == "200" }, "\(worker.error)")
+        #expect(Self.get(port, "/status")?.body.contains(#""lastFault":{"at":""#) == true)
+        worker.signal(SIGTERM)
+        #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
+        let errors = worker.error.split(separator: "\n").filter { $0.contains(" error ") }
+        #expect(errors.count == 1 && errors[0].contains(" broker.lost: "), "\(worker.error)")
+    }
+}
