@@ -13,8 +13,11 @@ struct ConnectionWords {
         var text = message[...]
         if text.hasSuffix(")"), let note = text.firstRange(of: " (after ") { text = text[..<note.lowerBound] }
         var broker: String?
-        if let colon = text.firstRange(of: ": "), !text[..<colon.lowerBound].contains(" ") {
-            broker = String(text[..<(text[..<colon.lowerBound].lastIndex(of: "/") ?? colon.lowerBound)])
+        // A coordinator's name may come before its address.
+        while let colon = text.firstRange(of: ": "), case let name = text[..<colon.lowerBound],
+            name.hasSuffix("Coordinator") || name.contains(":"), !name.contains(" ")
+        {
+            broker = String(name[..<(name.lastIndex(of: "/") ?? name.endIndex)])
             text = text[colon.upperBound...]
         }
         if text.hasPrefix("Connect to "), let end = text.firstRange(of: " failed: ") { text = text[end.upperBound...] }

@@ -2,8 +2,8 @@ internal import Kafka
 internal import Settings
 
 extension LogEvent {
-    /// librdkafka's words for lines about connections and transactional ids, which a worker tells in words of its own.
-    static let ofConnections: Set<String> = ["FAIL", "GETPID"]
+    /// librdkafka's words for lines about connections, sessions and transactional ids, which a worker tells in its own.
+    static let ofConnections: Set<String> = ["FAIL", "GETPID", "SESSTMOUT"]
 
     /// A line of librdkafka's.
     ///

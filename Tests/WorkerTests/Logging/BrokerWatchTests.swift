@@ -76,6 +76,10 @@ struct BrokerWatchTests {
                     + "error(s) suppressed)", "b1:9092", "Connection refused"
             ),
             ("b1:9092/bootstrap: Disconnected (after 6596ms in state UP)", "b1:9092", "Disconnected"),
+            (
+                "GroupCoordinator: b1:9092: Connect to ipv4#10.0.0.1:9092 failed: Connection refused (after 0ms in state "
+                    + "CONNECT)", "b1:9092", "Connection refused"
+            ),
             ("GroupCoordinator: SASL authentication error: no", "GroupCoordinator", "SASL authentication error: no"),
             ("1/1 brokers are down", nil, "1/1 brokers are down"), ("", nil, ""),
             ("no broker: here", nil, "no broker: here"),

@@ -109,7 +109,7 @@ struct EventLogTests {
 
 /// What becomes of librdkafka's lines and faults.
 struct ClientEventTests {
-    @Test(arguments: [("FAIL", LogLevel.debug), ("GETPID", .debug), ("SESSTMOUT", .error)])
+    @Test(arguments: [("FAIL", LogLevel.debug), ("SESSTMOUT", .debug), ("MAXPOLL", .error)])
     func `what a worker tells in its own words is for debugging only`(facility: String, level: LogLevel) {
         let line = ClientLog.Line(severity: 3, client: "c", facility: facility, text: "Connection refused")
         #expect(LogEvent(line, quiet: LogEvent.ofConnections).level == level && LogEvent(line).level == .error)
