@@ -75,6 +75,11 @@ private final class WatchBench {
 struct ConfigurationWatchTests {
     private static let gone = "the configuration is not reloaded, the old one stays in use: "
 
+    /// The app of the complete directory, with another life of its tokens.
+    private static func apps(ttl: String) -> String {
+        ConfigurationDirectory.apps(#""tokenAlgorithm":"ES256","tokenTtl":"\#(ttl)""#)
+    }
+
     @Test func `Unchanged files cause no reload`() throws {
         let bench = try WatchBench(KeyDirectory.complete())
         for _ in 0..<5 { bench.look() }
@@ -83,10 +88,10 @@ struct ConfigurationWatchTests {
 
     @Test func `A changed apps.json is reloaded once it is the same in two looks`() throws {
         let bench = try WatchBench(KeyDirectory.complete())
-        try bench.directory.files.write("apps.json", ConfigurationDirectory.apps(#""tokenTtl":"2h""#))
+        try bench.directory.files.write("apps.json", Self.apps(ttl: "2h"))
         bench.look()
         #expect(bench.applied.isEmpty, "it may still be being written")
-        try bench.directory.files.write("apps.json", ConfigurationDirectory.apps(#""tokenTtl":"11h""#))
+        try bench.directory.files.write("apps.json", Self.apps(ttl: "11h"))
         bench.look()
         #expect(bench.applied.isEmpty, "it was")
         bench.look()
@@ -102,7 +107,8 @@ struct ConfigurationWatchTests {
             "warning: apps.json: projects/1/apps/a has debug tokens (ci): their holders get tokens without a device"
         for ttl in ["2h", "3h"] {
             let members =
-                #""tokenTtl":"\#(ttl)","environments":["development"],"debugTokens":["# + Self.debugToken + "]"
+                #""tokenAlgorithm":"ES256","tokenTtl":"\#(ttl)","environments":["development"],"debugTokens":["#
+                + Self.debugToken + "]"
             try bench.directory.files.write("apps.json", ConfigurationDirectory.apps(members))
             bench.settle()
         }
@@ -137,9 +143,9 @@ struct ConfigurationWatchTests {
     @Test func `A reload is logged when the loop has taken it, and the next change waits for it`() throws {
         let bench = try WatchBench(KeyDirectory.complete())
         bench.answers = false
-        try bench.directory.files.write("apps.json", ConfigurationDirectory.apps(#""tokenTtl":"2h""#))
+        try bench.directory.files.write("apps.json", Self.apps(ttl: "2h"))
         bench.settle()
-        try bench.directory.files.write("apps.json", ConfigurationDirectory.apps(#""tokenTtl":"11h""#))
+        try bench.directory.files.write("apps.json", Self.apps(ttl: "11h"))
         bench.isAsked = true
         bench.settle()
         #expect(bench.applied.count == 1 && bench.lines.isEmpty)
@@ -152,7 +158,7 @@ struct ConfigurationWatchTests {
     @Test func `A change between the load and the watch, during the wait for the broker, is reloaded`() throws {
         let directory = try KeyDirectory.complete()
         let bench = try WatchBench(directory) {
-            try directory.files.write("apps.json", ConfigurationDirectory.apps(#""tokenTtl":"2h""#))
+            try directory.files.write("apps.json", Self.apps(ttl: "2h"))
         }
         bench.settle()
         #expect(bench.applied.first?.0.registry.apps[0].tokens.ttlMilliseconds == 7_200_000)
@@ -259,7 +265,7 @@ struct ConfigurationWatchTests {
             more + worker.dropFirst().replacing(#""challenges": {"#, with: #""challenges": {"mode": "external", "#)
         )
         try directory.files.write("kafka.properties", "linger.ms=7\n")
-        try directory.files.write("apps.json", ConfigurationDirectory.apps(#""tokenTtl":"2h""#))
+        try directory.files.write("apps.json", Self.apps(ttl: "2h"))
         bench.settle()
         #expect(
             bench.lines.last
@@ -281,13 +287,12 @@ struct ConfigurationWatchTests {
         let directory = try KeyDirectory.complete()
         let bench = try WatchBench(directory)
         let full = try directory.text("worker.json")
-        try directory.files.write("worker.json", full.replacing(#""active""#, with: #""\(state)""#))
+        try directory.files.write("worker.json", full.replacing(#""active""#, with: #""\#(state)""#))
         bench.settle()
         #expect(bench.applied.count == 1 && bench.errors == [.keyMissing], "\(bench.lines)")
         let line = "no ES256 signing key is active: the exchanges of projects/1/apps/a are deferred"
         #expect(bench.lines.filter { $0.contains(line) } == [line + "; this reload took the last one away"])
-        let apps = ConfigurationDirectory.apps(#""tokenAlgorithm":"ES256","tokenTtl":"2h""#)
-        try directory.files.write("apps.json", apps)
+        try directory.files.write("apps.json", Self.apps(ttl: "2h"))
         bench.settle()
         #expect(bench.errors == [.keyMissing] && bench.lines.last == "warning: " + line, "\(bench.lines)")
         try directory.files.write("worker.json", full)

@@ -74,11 +74,10 @@ final class WorkerMonitor: Sendable {
 
     func noteStopping() { known.withLock { $0.phase = .stopping } }
 
-    /// Something was logged.
-    func note(_ event: LogEvent) {
-        guard event.isFault else { return }
+    /// A fault, ridden out or not.
+    func note(fault sentence: String) {
         let now = Self.now
-        known.withLock { $0.fault = (event.message, now) }
+        known.withLock { $0.fault = (sentence, now) }
     }
 
     /// Called some times a second: rates need two looks.

@@ -60,6 +60,11 @@ struct RunNews {
     }
 }
 
+extension WorkerMonitor {
+    /// Notes the faults among a log's events, whether they are written or not.
+    func watch(_ log: EventLog) { log.observe { if $0.isFault { self.note(fault: $0.message) } } }
+}
+
 extension WorkerSnapshot {
     /// Of the partitions that are read.
     var ends: [Int32: PartitionEnds] {

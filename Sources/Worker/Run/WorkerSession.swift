@@ -54,7 +54,7 @@ final class WorkerSession {
         access = try BrokerAccess(configuration, instance: instance)
         monitor = WorkerMonitor(loaded, engine: self.engine, group: access.settings.group)
         log.name(instance: access.settings.instanceName)
-        log.observe { [monitor] in monitor.note($0) }
+        monitor.watch(log)
     }
 
     /// Validates everything that needs no record consumed, the broker included.

@@ -149,7 +149,7 @@ struct EndpointsTests {
     @Test(arguments: ["/status", "/version", "/healthz", "/readyz"])
     func `the other pages are JSON`(path: String) throws {
         let monitor = try Self.monitor()
-        monitor.note(LogEvent(.warning, .brokerFault, "the \"broker\"\nis away"))
+        monitor.note(fault: "the \"broker\"\nis away")
         let answer = Endpoints(monitor).answer(HTTPRequest(path: path))
         #expect(answer.contentType == "application/json")
         let root = try JSONDocument(parsing: answer.body).root
@@ -163,7 +163,7 @@ struct EndpointsTests {
     @Test func `the last fault is an outage or another fault, and no news of an ordinary start`() throws {
         let monitor = try Self.monitor()
         let log = EventLog(LogSettings(), .plain, write: { _ in })
-        log.observe { monitor.note($0) }
+        monitor.watch(log)
         for event in [
             LogEvent(.warning, .partitionNoted, "the ledger remembers nothing"), LogEvent(.info, .brokerBack, "back"),
             LogEvent(.error, .clientLine, "librdkafka: Connection refused"), LogEvent(.warning, .keyYoung, "young"),
