@@ -158,10 +158,10 @@ struct KeyTableTests {
 
     @Test func `Of two lines for one key the later one counts, and the counter never falls`() {
         var keys = StoredKeys()
-        keys.add(KeySamples.key(1, counter: 9))
+        _ = keys.add(KeySamples.key(1, counter: 9))
         var second = KeySamples.key(1, counter: 4)
         second.app = KeySamples.app
-        keys.add(second)
+        _ = keys.add(second)
         #expect(keys.count == 1)
         #expect(keys[second.keyID]?.counter == 9 && keys[second.keyID]?.app == KeySamples.app)
         keys.remove(second.keyID)
