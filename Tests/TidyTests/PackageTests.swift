@@ -127,6 +127,16 @@ struct PackageTests {
         }
     }
 
+    @Test func `The package has the pages, and a step of the image ends without what apt leaves`() throws {
+        let build = try #require(SourceTree.text(Self.folder + "build-deb"))
+        #expect(build.contains("/Sources/attest-worker/Documentation.docc\n"))
+        let steps = try Self.lines("Containerfile").joined(separator: "\n").split(separator: "\nRUN ")
+        for step in steps where step.contains("apt-get install") {
+            #expect(step.contains("apt-get clean") && step.contains("/var/lib/apt/lists/*"))
+            #expect(step.contains("/var/cache/apt/*") && !step.contains("COPY "))
+        }
+    }
+
     @Test(arguments: ["attest-worker.service", "attest-gateway.service", "test-unit", "gateway-deployment.yaml"])
     func `What starts the program does it with arguments that it has`(file: String) throws {
         let text = try #require(SourceTree.text(Self.folder + file))
