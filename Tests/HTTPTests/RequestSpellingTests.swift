@@ -50,7 +50,6 @@ struct RequestSpellingTests {
         ("two", "\(get)Host: h\r\nA: b\r\r\n\r\n", 400),
         ("a return behind the version", "GET /a HTTP/1.1\r\r\nHost: h\r\n\r\n", 400),
         ("an empty line first", "\r\n\(get)Host: h\r\n\r\n", 400),
-        ("junk first", "\0junk\r\n\(get)Host: h\r\n\r\n", 400),
         // Control characters.
         ("a zero in a value", "\(get)Host: h\r\nA: b\0c\r\n\r\n", 400),
         ("zeros", "\(get)Host: h\r\nA: b\0\0C: d\r\n\r\n", 400),
@@ -59,8 +58,6 @@ struct RequestSpellingTests {
         ("an escape in a value", "\(get)Host: h\r\nA: \u{1b}\r\n\r\n", 400),
         ("DEL", "\(get)Host: h\r\nA: \u{7f}\r\n\r\n", 400),
         // Request lines.
-        ("a zero in the target", "GET /a\0b HTTP/1.1\r\nHost: h\r\n\r\n", 400),
-        ("a zero in the query", "GET /a?\0b HTTP/1.1\r\nHost: h\r\n\r\n", 400),
         ("a tab in the target", "GET /a\tb HTTP/1.1\r\nHost: h\r\n\r\n", 400),
         ("a blank in the target", "GET /a b HTTP/1.1\r\nHost: h\r\n\r\n", 400),
         ("a target beyond ASCII", "GET /ä HTTP/1.1\r\nHost: h\r\n\r\n", 400),
@@ -103,7 +100,6 @@ struct RequestSpellingTests {
         ("OPTIONS of the server", "OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n", 405),
         ("CONNECT", "CONNECT h:1 HTTP/1.1\r\nHost: h\r\n\r\n", 405),
         ("no token as method", "G@T /a HTTP/1.1\r\nHost: h\r\n\r\n", 400),
-        ("a zero in it", "GE\0T /a HTTP/1.1\r\nHost: h\r\n\r\n", 400),
         ("GET with a body", "\(get)Host: h\r\nContent-Length: 3\r\n\r\nabc", 400),
         ("HEAD with a body", "HEAD /a HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc", 400),
         ("gzip", "\(post)Content-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc", 415),
@@ -157,11 +153,16 @@ struct RequestSpellingTests {
             #expect(client.readAll().isClosed && server.calls.isEmpty)
             return
         }
-        #expect(client.readAnswer()?.body == "GET /second" && server.calls.count == 2)
+        #expect(server.comes { server.calls.count == 2 } && server.calls.last?.target == Array("/second".utf8))
     }
 
-    @Test(arguments: [" GET /a HTTP/1.1\r\nHost: h\r\n\r\n", "GET\r\n\r\n", "\0\u{1}\u{2}\n\n\u{16}\u{3}\n"])
-    func `What has no method and target is never parsed further`(request: String) throws {
+    /// Newer libraries do not answer what has a zero there, either.
+    @Test(arguments: [
+        " GET /a HTTP/1.1\r\nHost: h\r\n\r\n", "GET\r\n\r\n", "\0\u{1}\u{2}\n\n\u{16}\u{3}\n",
+        "\0junk\r\n\(get)Host: h\r\n\r\n", "GET /a\0b HTTP/1.1\r\nHost: h\r\n\r\n",
+        "GET /a?\0b HTTP/1.1\r\nHost: h\r\n\r\n", "GE\0T /a HTTP/1.1\r\nHost: h\r\n\r\n",
+    ])
+    func `What has no method and target, or a zero in its first line, is never parsed further`(request: String) throws {
         let server = try EchoServer()
         let client = try #require(server.client())
         client.write(request + Self.next)
