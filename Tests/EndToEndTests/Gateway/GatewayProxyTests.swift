@@ -151,8 +151,6 @@ struct GatewayProxyTests {
             }
             #expect(statuses == (header.hasPrefix("Idem") ? [200, 401, 401] : [401, 401, 401]), "\(header)")
         }
-        nginx.signal(SIGTERM)
-        #expect(nginx.waitForEnd(seconds: 30) == .exit(0), "\(nginx.error)")
     }
 
     @Test(.enabled(if: haproxy != nil, "haproxy is not installed"))
