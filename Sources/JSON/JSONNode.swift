@@ -73,6 +73,9 @@ package struct JSONNode: Sendable {
         return String(decoding: tape.bytes[tape.range(index)], as: UTF8.self)
     }
 
+    /// The text as it stands in the document; a string's without its quotes.
+    package var writtenText: [UInt8] { Array(tape.bytes[tape.range(index)]) }
+
     /// An array's elements; empty for every other kind.
     package var elements: [JSONNode] {
         guard kind == .array else { return [] }

@@ -65,6 +65,40 @@ private func record(
         #expect(try decode(#"{"offset":0,"partition":0,"headers":null,"ts":-1}"#).headers.isEmpty)
     }
 
+    private static let opened = #"{"path": "v1/x:y", "body": {"a":[1, null]}}"#
+
+    @Test(
+        arguments: [
+            // rpk topic consume.
+            #"{"topic":"t","key":"k","value":"v","headers":[{"key":"h","value":"1"}],"timestamp":5,"#
+                + #""partition":1,"offset":2}"#,
+            // A message that Kafka UI saves, and one as its API gives it.
+            #"{"Value":"v","Offset":2,"Key":"k","Partition":1,"Headers":{"h":"1"},"#
+                + #""Timestamp":"1970-01-01T00:00:00.005Z","topic":"t"}"#,
+            #"{"topic":"t","partition":1,"offset":2,"timestamp":"1970-01-01T00:00:00.005Z","timestampType":"CREATE_TIME","#
+                + #""key":"k","headers":{"h":"1"},"content":"v","keyFormat":"UNKNOWN"}"#,
+            // kcat's own member counts where both are there.
+            #"{"topic":"t","partition":1,"offset":2,"ts":5,"timestamp":6,"Key":"x","key":"k","value":"x","payload":"v","#
+                + #""headers":["h","1"],"Headers":{}}"#,
+        ]
+    )
+    func `Records of other tools are read as kcat's`(_ line: String) throws {
+        #expect(
+            try decode(line) == record(key: Array("k".utf8), value: Array("v".utf8), headers: [RecordHeader("h", "1")])
+        )
+    }
+
+    @Test(arguments: ["payload", "value", "Value"])
+    func `A payload that a tool has opened is read as it stands in the line`(_ name: String) throws {
+        let line = #"{"partition":0,"offset":1,"\#(name)":\#(Self.opened)}"#
+        #expect(try decode(line).value == Array(Self.opened.utf8))
+    }
+
+    @Test func `A tombstone of kcat is none of another tool's values`() throws {
+        #expect(try decode(#"{"partition":0,"offset":1,"payload":null,"value":"v"}"#).value == nil)
+        #expect(try decode(#"{"partition":0,"offset":1,"timestamp":null}"#).timestamp == -1)
+    }
+
     @Test func `Base64 members stand for bytes`() throws {
         let record = try decode(
             #"{"partition":0,"offset":9,"keyBase64":"/w==","payloadBase64":"","headers":[{"base64":"/g"},{"base64":""}]}"#
@@ -99,13 +133,22 @@ private func record(
             (#"{"partition":0,"offset":1,"ts":-2}"#, "ts is not an integer >= -1"),
             (#"{"partition":0,"offset":1,"topic":1}"#, "topic is not a UTF-8 string"),
             (#"{"partition":0,"offset":1,"key":1}"#, "key is neither a string nor null"),
-            (#"{"partition":0,"offset":1,"payload":{}}"#, "payload is neither a string nor null"),
+            (#"{"partition":0,"offset":1,"payload":1}"#, "payload is neither a string nor null"),
+            (#"{"partition":0,"offset":1,"value":true}"#, "payload is neither a string nor null"),
+            (#"{"partition":0,"offset":1,"payload":{},"payloadBase64":""}"#, "both payload and payloadBase64"),
+            (
+                #"{"partition":0,"offset":1,"timestamp":"5"}"#,
+                "timestamp is neither an integer >= -1 nor a time such as 2026-11-20T12:00:00Z"
+            ),
+            (#"{"partition":0,"offset":1,"headers":[{"key":"a","value":"b"},"c"]}"#, "a header has no key"),
+            (#"{"partition":0,"offset":1,"headers":[{"key":null,"value":"b"}]}"#, "a header's name is null"),
+            (#"{"partition":0,"offset":1,"headers":{"a":1}}"#, "a header is not a string"),
             (#"{"partition":0,"offset":1,"payload":"","payloadBase64":""}"#, "both payload and payloadBase64"),
             (#"{"partition":0,"offset":1,"payload":null,"payloadBase64":""}"#, "both payload and payloadBase64"),
             (#"{"partition":0,"offset":1,"key":"","keyBase64":""}"#, "both key and keyBase64"),
             (#"{"partition":0,"offset":1,"payloadBase64":"*"}"#, "payloadBase64 is not base64"),
             (#"{"partition":0,"offset":1,"keyBase64":null}"#, "keyBase64 is not base64"),
-            (#"{"partition":0,"offset":1,"headers":{}}"#, "headers is not an array"),
+            (#"{"partition":0,"offset":1,"headers":1}"#, "headers is neither an array nor an object"),
             (#"{"partition":0,"offset":1,"headers":["a"]}"#, "headers has a name without a value"),
             (#"{"partition":0,"offset":1,"headers":[null,"b"]}"#, "a header's name is null"),
             (#"{"partition":0,"offset":1,"headers":["a",1]}"#, "a header is not a string"),

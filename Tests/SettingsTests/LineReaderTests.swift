@@ -105,6 +105,22 @@ struct LineReaderTests {
         #expect(lines == text.utf8.split(separator: 0x0A).map(Array.init))
         #expect(reader.isCut == (!text.isEmpty && !text.hasSuffix("\n")))
     }
+
+    @Test(arguments: ["one\ntwo\n", "one\ntwo", "one", "", "\ntwo\n"])
+    func `A byte order mark before the first line is no part of it`(text: String) throws {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let reader = try LineReader(path: try path(mark + Array(text.utf8)))
+        var lines: [[UInt8]] = []
+        while let line = try reader.next() { lines.append(line) }
+        #expect(lines == text.utf8.split(separator: 0x0A).map { Array($0) })
+    }
+
+    @Test func `A mark on a later line is kept`() throws {
+        let text = Array("one\n".utf8) + [0xEF, 0xBB, 0xBF] + Array("two\n".utf8)
+        let reader = try LineReader(path: try path(text))
+        _ = try reader.next()
+        #expect(try reader.next() == [0xEF, 0xBB, 0xBF] + Array("two".utf8))
+    }
 }
 
 /// Numbers without a pattern that a compressor finds.

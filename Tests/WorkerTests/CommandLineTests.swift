@@ -224,7 +224,7 @@ struct ConsoleTests {
         var now = Duration.zero
         var meter = ProgressMeter(
             "work",
-            unit: "records",
+            unit: "record",
             total: 4000,
             console: transcript.console,
             elapsed: { now }
@@ -244,7 +244,7 @@ struct ConsoleTests {
         let transcript = Transcript(isTerminal: true)
         var meter = ProgressMeter(
             "work",
-            unit: "records",
+            unit: "record",
             total: 100,
             console: transcript.console,
             elapsed: { .seconds(1) }

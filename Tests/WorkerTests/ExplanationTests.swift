@@ -202,6 +202,7 @@ struct ExplanationTests {
             state: real.state,
             object: real.object,
             device: real.device,
+            attestation: real.attestation,
             checks: real.checks
         )
         #expect(!other.agrees)

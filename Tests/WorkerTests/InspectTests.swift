@@ -208,13 +208,35 @@ struct InspectTests {
         #expect(try bench.results(assertion, arguments)["signature"] == "passed")
     }
 
+    @Test func `Hex is read as hex, in a file and on the line, and the report says so`() throws {
+        let bench = try Bench()
+        let object = bench.device.attest(clientDataHash: Self.hash, at: Self.time)
+        let plain = try bench.run(object, bench.config).output
+        #expect(plain.hasPrefix("attestation\n"))
+        let hex = object.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+        let texts = [
+            hex.joined(), hex.joined().uppercased(), hex.joined(separator: ":"), "0x" + hex.joined(separator: "\n"),
+        ]
+        for text in texts {
+            let read = try bench.run(Array(text.utf8), bench.config).output
+            #expect(read == "attestation, read as hex" + plain.dropFirst("attestation".count))
+        }
+        let json = try JSONDocument(parsing: Array(bench.run(Array(texts[0].utf8), ["--json"]).output.utf8)).root
+        #expect(json["readAs"]?.string == "hex")
+        // An artifact's base64, which has no hex in it.
+        #expect(try bench.run(bench.artifact(), bench.config, asFile: false).output.hasPrefix("artifact\n"))
+    }
+
     @Test(
         arguments: [
             (["AAAA"], "neither an attestation, an assertion, a receipt nor an artifact"),
-            (["no such file"], "is neither a file nor base64"), (["omlz", "omlz"], "unexpected argument"),
+            (["no such file"], "is neither a file nor base64 or hex"), (["omlz", "omlz"], "unexpected argument"),
             ([], "FILE|BASE64|- is missing"), (["--key-id", "AAAA", "omlz"], "--key-id must be 32 bytes"),
             (["--public-key", "AAAA", "omlz"], "not 3 that begin with 00"),
-            (["AAAA"], "it has 3 bytes and begins with 000000"),
+            (
+                ["AAAA"],
+                "read as base64 it has 3 bytes and begins with 000000; read as hex it has 2 bytes and begins with aaaa."
+            ),
             (["--client-data-hash", "!", "omlz"], "--client-data-hash must be a hash in base64"),
             (["--client-data", "/nonexistent", "omlz"], "cannot read /nonexistent"),
             (["--config", "/nonexistent", "omlz"], "cannot read /nonexistent/worker.json"),
@@ -297,7 +319,7 @@ struct InspectTests {
         try Data().write(to: URL(filePath: folder.path + "/empty"))
         let (code, transcript) = Transcript.run(["inspect", folder.path + "/empty"])
         #expect(code == 2)
-        #expect(transcript.error.hasSuffix("/empty holds neither an object nor base64.\n"))
+        #expect(transcript.error.hasSuffix("/empty holds neither an object nor base64 or hex of one.\n"))
     }
 
     @Test func `The built-in roots are those in Config`() throws {

@@ -135,7 +135,7 @@ struct StandardOutputTests {
     private func folder() throws -> SimulationFolder {
         let folder = try SimulationFolder()
         _ = try folder.capture("--new-config", "--devices", "1", "--records", "2")
-        try folder.write("", to: "events")
+        try folder.write(String(decoding: MadeEvent.capture([MadeEvent()]), as: UTF8.self), to: "events")
         return folder
     }
 

@@ -22,7 +22,7 @@ struct RunAccountTests {
             RunAccount.line(tally)
                 == "3,010 requests: 3,000 accepted (2 of them duplicates), "
                 + "7 refused (counter-not-greater 5, chain 1, unknown-key 1), 1 deferred, 2 dead letters (not-json 2); "
-                + "4 commits, 1 aborts"
+                + "4 commits, 1 abort"
         )
     }
 }

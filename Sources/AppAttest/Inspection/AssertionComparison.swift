@@ -32,13 +32,14 @@ struct AssertionComparison {
         let expected = "1 to \(limits.assertionBytes) bytes of strict CBOR with signature and authenticatorData"
         let presented: String
         if let hash = arguments.clientDataHash, !limits.allows(clientDataHash: hash) {
-            presented = "a client data hash of \(hash.count) bytes"
+            presented = "a client data hash of \(Counted.text(hash.count, "byte"))"
         } else if let parsed {
             let isRead = AssertionParts.read(parsed, object.span) != nil
-            let data = "authenticatorData of \(parsed.authenticatorData.count) bytes"
-            presented = isRead ? "\(object.count) bytes of that form" : data + " that cannot be read as a whole"
+            let data = "authenticatorData of \(Counted.text(parsed.authenticatorData.count, "byte"))"
+            presented =
+                isRead ? "\(Counted.text(object.count, "byte")) of that form" : data + " that cannot be read as a whole"
         } else {
-            presented = "\(object.count) bytes of another form, \(ReportValue.beginning(object))"
+            presented = "\(Counted.text(object.count, "byte")) of another form, \(ReportValue.beginning(object))"
         }
         return Comparison("object", presented, expected: expected)
     }
@@ -61,6 +62,8 @@ struct AssertionComparison {
 struct PolicyComparison {
     let expectations: Expectations
     let knownAppIDs: [AppID]
+    /// The App ID in clear, where the object has it.
+    var presented: ExactText?
 
     func of(_ refusal: Refusal, rpIDHash: Digest, _ entries: ExtensionEntries, counts: Bool) -> Comparison? {
         let counted = counts ? entries : .missing
@@ -85,7 +88,8 @@ struct PolicyComparison {
     private func appID(_ hash: Digest) -> Comparison {
         let name = (expectations.appIDs + knownAppIDs).first { $0.rpIDHash == hash && !$0.text.isEmpty }?.text
         let isListed = expectations.appIDs.contains { $0.rpIDHash == hash }
-        let owner = name.map { isListed ? $0 : "\($0), which another app lists" } ?? "of no configured App ID"
+        let foreign = presented.map { "\($0.shown), which no app lists" } ?? "of no configured App ID"
+        let owner = name.map { isListed ? $0 : "\($0), which another app lists" } ?? foreign
         let expected = expectations.appIDs.map { "\(ReportValue.bytes($0.rpIDHash.bytes)) (\($0.text))" }
         let presented = "\(ReportValue.bytes(hash.bytes)) (\(owner))"
         return Comparison("App ID hash", .text(presented), expected: .list(expected))

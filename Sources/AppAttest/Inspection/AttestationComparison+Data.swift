@@ -19,7 +19,11 @@ extension AttestationComparison {
         guard let (range, data) = authenticatorData() else { return nil }
         let rest = range.dropFirst(AttestedCredential.endOffset)
         let entries = (try? ExtensionEntries(rest, object.span)) ?? .missing
-        let policy = PolicyComparison(expectations: expectations, knownAppIDs: arguments.knownAppIDs)
+        let policy = PolicyComparison(
+            expectations: expectations,
+            knownAppIDs: arguments.knownAppIDs,
+            presented: parsed.flatMap { PresentedAppID.of($0, leaf, object.span) }
+        )
         let counts = data.announcesMap || arguments.clientDataHash == nil || isVouched
         return policy.of(refusal, rpIDHash: data.rpIDHash, entries, counts: counts)
     }
@@ -43,9 +47,15 @@ extension AttestationComparison {
         let count = AttestedCredential.endOffset
         let rest = range.dropFirst(count)
         let expected = "at least \(count) bytes, and then nothing or exactly one map of known types"
-        guard !rest.isEmpty else { return Comparison("authData", "\(range.count) bytes", expected: expected) }
+        guard !rest.isEmpty else {
+            return Comparison("authData", "\(Counted.text(range.count, "byte"))", expected: expected)
+        }
         let map = ReportValue.bytes(object.span.array(rest))
-        return Comparison("authData", "\(range.count) bytes, the last of them \(map)", expected: expected)
+        return Comparison(
+            "authData",
+            "\(Counted.text(range.count, "byte")), the last of them \(map)",
+            expected: expected
+        )
     }
 
     private func map(_ range: Range<Int>) -> Comparison? {

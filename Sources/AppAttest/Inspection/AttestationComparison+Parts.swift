@@ -5,11 +5,11 @@ extension AttestationComparison {
     var shape: Comparison {
         let expected = "1 to \(limits.attestationBytes) bytes of strict CBOR with fmt, attStmt and authData"
         if let hash = arguments.clientDataHash, !limits.allows(clientDataHash: hash) {
-            return Comparison("object", "a client data hash of \(hash.count) bytes", expected: expected)
+            return Comparison("object", "a client data hash of \(Counted.text(hash.count, "byte"))", expected: expected)
         }
         return Comparison(
             "object",
-            "\(object.count) bytes of "
+            "\(Counted.text(object.count, "byte")) of "
                 + (parsed == nil ? "another form, \(ReportValue.beginning(object))" : "that form"),
             expected: expected
         )

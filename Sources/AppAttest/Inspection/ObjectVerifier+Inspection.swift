@@ -135,14 +135,14 @@ extension ObjectVerifier {
         guard let parsed = try? AttestationObject(bytes, limits: limits) else { return fields }
         fields.add("format", text: bytes.text(parsed.format))
         fields.add("certificates", count: parsed.certificates.count)
-        if let first = parsed.certificates.first, let leaf = try? LeafCertificate(first, bytes) {
-            fields.addLeaf(leaf, bytes)
-        }
+        let leaf = parsed.certificates.first.flatMap { try? LeafCertificate($0, object.span) }
+        if let leaf { fields.addLeaf(leaf, bytes) }
         if let second = parsed.certificates.dropFirst().first, let issuer = CACertificate(der: bytes.array(second)) {
             fields.addIntermediate(issuer)
         }
         let data = parsed.authenticatorData
         fields.addAuthenticatorData(data, bytes)
+        fields.add("authData.appId", text: PresentedAppID.of(parsed, leaf, bytes))
         fields.addCredential(data, bytes)
         fields.addEntries(data.dropFirst(AttestedCredential.endOffset), bytes)
         if let receipt = parsed.receipt { fields.addReceiptContent(bytes.array(receipt)) }

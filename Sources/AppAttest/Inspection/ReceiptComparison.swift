@@ -14,11 +14,11 @@ struct ReceiptComparison {
         }
         let payload = FieldList.payload(of: receipt)
         switch refusal {
-        case .missing: return Comparison("receipt", "\(receipt.count) bytes", expected: "a receipt")
+        case .missing: return Comparison("receipt", "\(Counted.text(receipt.count, "byte"))", expected: "a receipt")
         case .malformed:
             let form = payload == nil ? "another" : "that"
             let expected = "up to \(maxBytes) bytes of CMS with Apple's fields"
-            return Comparison("receipt", "\(receipt.count) bytes of \(form) form", expected: expected)
+            return Comparison("receipt", "\(Counted.text(receipt.count, "byte")) of \(form) form", expected: expected)
         case .badCertificate, .chain, .expiredOrNotYetValid, .signature: return signer(refusal, receipt, payload)
         case .type, .appID, .environment, .keyMismatch, .clientHash: return payload.flatMap { content(refusal, $0) }
         case .fromFuture, .tooOld, .expired: return payload.flatMap { times(refusal, $0) }

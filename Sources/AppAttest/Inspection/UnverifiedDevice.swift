@@ -11,6 +11,8 @@ package struct UnverifiedDevice: Sendable, Equatable {
     package private(set) var environment: Environment?
     /// SHA-256 of the App ID.
     package private(set) var appIDHash: Digest?
+    /// What the hash stands for, where an attestation says it.
+    package private(set) var appID: ExactText?
     package private(set) var counter: UInt32?
     /// The leaf's dates.
     package private(set) var validity: ClosedRange<EvaluationTime>?
@@ -19,7 +21,9 @@ package struct UnverifiedDevice: Sendable, Equatable {
     package init(attestation object: [UInt8]) {
         let bytes = object.span
         guard let parsed = try? AttestationObject(bytes, limits: .default) else { return }
-        if let first = parsed.certificates.first, let leaf = try? LeafCertificate(first, bytes) {
+        let leaf = parsed.certificates.first.flatMap { try? LeafCertificate($0, object.span) }
+        appID = PresentedAppID.of(parsed, leaf, bytes)
+        if let leaf {
             let device = DeviceInformation(leaf.extensions, bytes)
             (platform, osVersion) = (device.platform, device.osVersion)
             let dates = leaf.validity

@@ -1,11 +1,11 @@
 /// RFC 3339 times as receipts have them: `2024-06-28T12:34:56.78Z`, UTC, with 0 to 9 fraction digits.
-enum ReceiptDate {
+package enum ReceiptDate {
     /// `YYYY-MM-DDTHH:MM:SS`.
     private static let wholeCount = 19
     private static let maxFractionDigits = 9
 
     /// - Returns: the time, cut to milliseconds; nil for any other spelling and for days that no calendar has.
-    static func time(_ range: Range<Int>, _ bytes: Span<UInt8>) -> EvaluationTime? {
+    package static func time(_ range: Range<Int>, _ bytes: Span<UInt8>) -> EvaluationTime? {
         guard range.count > wholeCount, bytes[range.upperBound - 1] == UInt8(ascii: "Z"),
             let seconds = seconds(range.lowerBound, bytes),
             let fraction = milliseconds((range.lowerBound + wholeCount)..<(range.upperBound - 1), bytes)

@@ -68,7 +68,7 @@ extension RequestDecoder {
         guard let artifact = try? members.artifact() else { return }
         let version = artifact.first.map { ", version \($0)" } ?? ""
         let expected = "an artifact of this worker: version 1, with a key ID, a nonce and a tag"
-        let row = Comparison("artifact", "\(artifact.count) bytes\(version)", expected: expected)
+        let row = Comparison("artifact", "\(Counted.text(artifact.count, "byte"))\(version)", expected: expected)
         try list.add("artifact's form", row) { () throws(Reason) in
             guard KeyID(unverifiedArtifact: artifact) != nil else { throw .artifactInvalid }
         }
@@ -82,7 +82,7 @@ extension RequestDecoder {
     ) throws(Reason) {
         let count: String
         switch length {
-        case .bytes(let bytes): count = "\(bytes) bytes"
+        case .bytes(let bytes): count = "\(Counted.text(bytes, "byte"))"
         case .any: count = "1 to \(limits.clientDataHashBytes) bytes"
         }
         let expected =
@@ -130,7 +130,9 @@ extension RequestDecoder {
             switch value.kind {
             case .string:
                 let bytes = value.base64Bytes
-                presented = bytes.map { "\($0.count) bytes" } ?? "\(value.writtenBytes) characters that are no base64"
+                presented =
+                    bytes.map { "\(Counted.text($0.count, "byte"))" }
+                    ?? "\(Counted.text(value.writtenBytes, "character")) that are no base64"
             case .bool: presented = value.bool == true ? "true" : "false"
             default: presented = "a value of another type"
             }

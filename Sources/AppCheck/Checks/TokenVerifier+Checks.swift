@@ -15,7 +15,7 @@ extension TokenVerifier {
     ) -> [RequestCheck] {
         guard let unverified = UnverifiedToken(token) else {
             let expected = "three parts of base64url: two JSON objects and a signature"
-            return [Self.check("form", false, "\(token.count) bytes of another form", expected)]
+            return [Self.check("form", false, "\(Counted.text(token.count, "byte")) of another form", expected)]
         }
         let payload = unverified.payload
         let claims = TokenClaims(

@@ -7,8 +7,9 @@ package enum CaptureCodec {
         package let reason: String
     }
 
-    /// Reads one line (without its newline). Unknown members are ignored; `payloadBase64`, `keyBase64` and a header
-    /// value `{"base64": …}` are accepted; bytes in strings that are no UTF-8 are read as they are.
+    /// Reads one line (without its newline), or a record's JSON over several. Unknown members are ignored;
+    /// `payloadBase64`, `keyBase64` and a header value `{"base64": …}` are accepted, and so are other tools' names for
+    /// kcat's members; bytes in strings that are no UTF-8 are read as they are.
     ///
     /// Defaults of missing members: `topic` empty, `ts` −1, no `headers`, `key` and `payload` null. `partition` and
     /// `offset` are required.
@@ -32,9 +33,9 @@ package enum CaptureCodec {
             partition: try CaptureLine.partition(root),
             offset: try CaptureLine.offset(root),
             timestamp: try CaptureLine.timestamp(root),
-            key: try CaptureLine.bytes(root["key"], base64: root["keyBase64"], name: "key"),
-            value: try CaptureLine.bytes(root["payload"], base64: root["payloadBase64"], name: "payload"),
-            headers: try CaptureLine.headers(root["headers"])
+            key: try CaptureLine.key(root),
+            value: try CaptureLine.payload(root),
+            headers: try CaptureLine.headers(root)
         )
     }
 

@@ -1,7 +1,9 @@
+internal import AppAttest
 internal import JSON
 internal import Log
 
-/// The members of a capture's line, each checked.
+/// The members of a capture's line, each checked: kcat's, and where one of them is absent the one that other tools write
+/// for it: `rpk topic consume` and the exports of Kafka UI.
 enum CaptureLine {
     typealias Fault = CaptureCodec.Fault
 
@@ -36,14 +38,16 @@ enum CaptureLine {
     }
 
     static func partition(_ root: JSONNode) throws(Fault) -> Int32 {
-        guard let number = root["partition"]?.integer, number >= 0, let partition = Int32(exactly: number) else {
+        guard let number = (root["partition"] ?? root["Partition"])?.integer, number >= 0,
+            let partition = Int32(exactly: number)
+        else {
             throw Fault(reason: "partition is not an integer from 0 to 2147483647")
         }
         return partition
     }
 
     static func offset(_ root: JSONNode) throws(Fault) -> Int64 {
-        guard let offset = root["offset"]?.integer, offset >= 0 else {
+        guard let offset = (root["offset"] ?? root["Offset"])?.integer, offset >= 0 else {
             throw Fault(reason: "offset is not an integer >= 0")
         }
         return offset
@@ -51,14 +55,39 @@ enum CaptureLine {
 
     /// −1 where the broker had none.
     static func timestamp(_ root: JSONNode) throws(Fault) -> Int64 {
-        guard let node = root["ts"] else { return -1 }
+        guard let node = root["ts"] else { return try foreignTimestamp(root["timestamp"] ?? root["Timestamp"]) }
         guard let timestamp = node.integer, timestamp >= -1 else {
             throw Fault(reason: "ts is not an integer >= -1")
         }
         return timestamp
     }
 
-    static func bytes(_ text: JSONNode?, base64: JSONNode?, name: String) throws(Fault) -> [UInt8]? {
+    /// Milliseconds, as rpk writes them, or RFC 3339, as Kafka UI does.
+    private static func foreignTimestamp(_ node: JSONNode?) throws(Fault) -> Int64 {
+        guard let node, node.kind != .null else { return -1 }
+        if let text = node.stringBytes, let time = ReceiptDate.time(text.indices, text.span) {
+            return time.milliseconds
+        }
+        guard let timestamp = node.integer, timestamp >= -1 else {
+            throw Fault(reason: "timestamp is neither an integer >= -1 nor a time such as 2026-11-20T12:00:00Z")
+        }
+        return timestamp
+    }
+
+    static func key(_ root: JSONNode) throws(Fault) -> [UInt8]? {
+        try bytes(root["key"] ?? root["Key"], base64: root["keyBase64"], name: "key")
+    }
+
+    /// An object or an array is what a tool has made of the text: the bytes are those that stand for it in the line.
+    static func payload(_ root: JSONNode) throws(Fault) -> [UInt8]? {
+        let base64 = root["payloadBase64"]
+        var node = root["payload"]
+        if node == nil, base64 == nil { node = root["value"] ?? root["Value"] ?? root["content"] }
+        if let node, node.kind == .object || node.kind == .array, base64 == nil { return node.writtenText }
+        return try bytes(node, base64: base64, name: "payload")
+    }
+
+    private static func bytes(_ text: JSONNode?, base64: JSONNode?, name: String) throws(Fault) -> [UInt8]? {
         if let base64 {
             guard text == nil else { throw Fault(reason: "both \(name) and \(name)Base64") }
             guard let bytes = base64.base64Bytes else {
@@ -71,19 +100,36 @@ enum CaptureLine {
         return bytes
     }
 
-    /// A flat array: name, value, name, value, …
-    static func headers(_ node: JSONNode?) throws(Fault) -> [RecordHeader] {
-        guard let node, node.kind != .null else { return [] }
-        guard node.kind == .array else { throw Fault(reason: "headers is not an array") }
+    /// A flat array: name, value, name, value, …; or rpk's array of objects, or Kafka UI's object.
+    static func headers(_ root: JSONNode) throws(Fault) -> [RecordHeader] {
+        guard let node = root["headers"] ?? root["Headers"], node.kind != .null else { return [] }
+        if node.kind == .object {
+            return try node.members.map { member throws(Fault) in
+                RecordHeader(name: member.name, value: try headerText(member.value))
+            }
+        }
+        guard node.kind == .array else { throw Fault(reason: "headers is neither an array nor an object") }
         let texts = node.elements
+        if let first = texts.first, first.kind == .object, first["key"] != nil { return try pairs(texts) }
         guard texts.count.isMultiple(of: 2) else { throw Fault(reason: "headers has a name without a value") }
         var headers: [RecordHeader] = []
         headers.reserveCapacity(texts.count / 2)
         for index in stride(from: 0, to: texts.count, by: 2) {
-            guard let name = try headerText(texts[index]) else { throw Fault(reason: "a header's name is null") }
-            headers.append(RecordHeader(name: name, value: try headerText(texts[index + 1])))
+            headers.append(try header(texts[index], texts[index + 1]))
         }
         return headers
+    }
+
+    private static func pairs(_ nodes: [JSONNode]) throws(Fault) -> [RecordHeader] {
+        try nodes.map { node throws(Fault) in
+            guard let name = node["key"] else { throw Fault(reason: "a header has no key") }
+            return try header(name, node["value"])
+        }
+    }
+
+    private static func header(_ name: JSONNode, _ value: JSONNode?) throws(Fault) -> RecordHeader {
+        guard let name = try headerText(name) else { throw Fault(reason: "a header's name is null") }
+        return RecordHeader(name: name, value: try value.flatMap { node throws(Fault) in try headerText(node) })
     }
 
     private static func headerText(_ node: JSONNode) throws(Fault) -> [UInt8]? {

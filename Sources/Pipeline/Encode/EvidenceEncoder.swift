@@ -5,14 +5,32 @@ internal import JSON
 
 /// A result's `evidence`: facts from the verified object and the key's record, no more.
 enum EvidenceEncoder {
-    /// Written for accepted requests, and for those that the state refused after their object had passed every check.
-    static func write(_ finding: Finding, _ verdict: Verdict, into json: inout JSONWriter) {
+    /// Written for accepted requests, and for those that the state refused after their object had passed every check;
+    /// and, with the name alone, for an attestation of an App ID that the app does not list.
+    static func write(
+        _ finding: Finding,
+        _ verdict: Verdict,
+        of decoded: DecodedRecord,
+        into json: inout JSONWriter
+    ) {
         switch finding {
-        case .exchange(let object, _): write(object, verdict, into: &json)
+        case .exchange(let object, _): write(object, verdict, of: decoded, into: &json)
         case .attestation(.success(let evidence)): write(evidence, into: &json)
         case .assertion(.success(let evidence)) where !verdict.isUnverified: write(evidence, verdict, into: &json)
+        case .attestation(.failure(.appIDMismatch)) where !verdict.isDuplicate: writeName(verdict, decoded, into: &json)
         default: writeRecord(verdict, into: &json)
         }
+    }
+
+    /// Apple has signed the leaf by then, and the name has the hash that was refused.
+    private static func writeName(_ verdict: Verdict, _ decoded: DecodedRecord, into json: inout JSONWriter) {
+        guard case .refused(.object(.appIDMismatch), _) = verdict.outcome, let object = decoded.request?.attestation,
+            let name = UnverifiedDevice(attestation: object).appID
+        else { return }
+        json.key("evidence")
+        json.beginObject()
+        member("presentedAppId", name, &json)
+        json.endObject()
     }
 
     private static func write(_ evidence: AttestationEvidence, into json: inout JSONWriter) {

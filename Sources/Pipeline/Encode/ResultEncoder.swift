@@ -16,7 +16,7 @@ enum ResultEncoder {
         json.syntax(",\"keyId\":")
         if let keyID = keyID(decoded) { keyID.digest.withBytes { json.base64($0) } } else { json.null() }
         write(verdict, into: &json)
-        EvidenceEncoder.write(finding, verdict, into: &json)
+        EvidenceEncoder.write(finding, verdict, of: decoded, into: &json)
         write(source: decoded, into: &json)
         json.syntax(",\"evaluatedAt\":")
         if InboundRecord.timestamps.contains(decoded.record.timestamp) {

@@ -24,7 +24,7 @@ extension Explainer {
 
     private func letter(_ record: DecodedRecord, _ walk: inout CheckWalk) {
         let (limits, inbound) = (settings.limits, record.record)
-        let size = inbound.value.map { "\($0.count) bytes" } ?? "absent"
+        let size = inbound.value.map { "\(Counted.text($0.count, "byte"))" } ?? "absent"
         let value = Comparison("value", size, expected: "1 to \(limits.valueBytes) bytes")
         let isTooLarge = (inbound.value?.count ?? 0) > limits.valueBytes
         let sized: DeadLetterReason? = inbound.value == nil ? .nullValue : isTooLarge ? .tooLarge : nil
@@ -48,10 +48,11 @@ extension Explainer {
         )
         let bytes = record.headers.reduce(0) { $0 + $1.name.count + ($1.value?.count ?? 0) }
         let id = record.headers.last { $0.name.elementsEqual("request-id".utf8) }
-        let idText = id.map { "\($0.value?.count ?? 0) bytes" } ?? "absent"
+        let idText = id.map { "\(Counted.text($0.value?.count ?? 0, "byte"))" } ?? "absent"
         let presented =
             record.hasReadableHeaders
-            ? "\(record.headers.count) headers of \(bytes) bytes, request-id \(idText)" : "unreadable"
+            ? "\(Counted.text(record.headers.count, "header")) of \(Counted.text(bytes, "byte")), request-id \(idText)"
+            : "unreadable"
         let row = Comparison(
             "headers",
             presented,

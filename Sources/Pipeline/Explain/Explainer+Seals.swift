@@ -11,7 +11,8 @@ extension Explainer {
         let named = Artifact.sealingKeyID(of: bytes)
         let isListed = named.map { ring[$0] != nil } ?? false
         let sealer =
-            named.map { "sealed under key \(ReportValue.bytes($0.bytes))" } ?? "no artifact: \(bytes.count) bytes"
+            named.map { "sealed under key \(ReportValue.bytes($0.bytes))" }
+            ?? "no artifact: \(Counted.text(bytes.count, "byte"))"
         let expected = known.isEmpty ? "a listed key; none is" : "one of " + known.joined(separator: ", ")
         var failure: Reason?
         if case .failure(let reason) = opened { failure = reason }
@@ -77,7 +78,9 @@ extension Explainer {
 
     /// For which app a challenge was sealed, or why that is not known.
     private func sealer(_ bytes: [UInt8], isValid: Bool) -> String {
-        guard let claimed = UnverifiedChallenge(bytes) else { return "none: \(bytes.count) bytes of another form" }
+        guard let claimed = UnverifiedChallenge(bytes) else {
+            return "none: \(Counted.text(bytes.count, "byte")) of another form"
+        }
         let ring = settings.exchange.keys.challenges
         let key = "by key \(ReportValue.bytes(claimed.keyID.bytes))"
         guard ring[claimed.keyID] != nil else { return "\(key), which is not listed" }

@@ -14,20 +14,31 @@ package final class Explainer {
     let knownAppIDs: [AppID]
     /// The wall clock that ages are judged by; nil in replay.
     let now: EvaluationTime?
+    private var earlier: EarlierRefusals
 
     package init(
         settings: PipelineSettings,
         anchors: TrustAnchors,
         engine: any SignatureEngine = OpenSSLEngine(),
-        now: EvaluationTime? = nil
+        now: EvaluationTime? = nil,
+        earlier: EarlierRefusals = EarlierRefusals()
     ) {
         self.settings = settings
         self.engine = engine
-        self.now = now
+        (self.now, self.earlier) = (now, earlier)
         verifier = ObjectVerifier(anchors: anchors, limits: settings.objectLimits)
         tokens = TokenVerifier(keys: settings.exchange.keys.tokens)
         decoder = settings.requestDecoder
         knownAppIDs = settings.registry.apps.flatMap(\.expectations.appIDs)
+    }
+
+    /// To be called with each record, in order: what happened to one explains later ones.
+    package func note(_ observation: Observation) { earlier.note(observation) }
+
+    /// The attestation that has left a record's key unknown.
+    package func attestation(before observation: Observation) -> EarlierRefusals.Refusal? {
+        guard case .refused(.unknownKey, _) = observation.verdict.outcome else { return nil }
+        return observation.record.keyID.flatMap { earlier[$0] }
     }
 
     package func explain(_ observation: Observation) -> Explanation {
@@ -47,6 +58,7 @@ package final class Explainer {
             state: fields(observation),
             object: look.object,
             device: DeviceFacts(look.object, observation.state.key),
+            attestation: attestation(before: observation),
             checks: look.walk.checks
         )
     }
@@ -128,5 +140,6 @@ extension DeviceFacts {
         category = text("validationCategory").flatMap { UInt32($0.prefix { $0.isNumber }) } ?? key?.validationCategory
         bundleVersion = text("bundleVersion")
         environment = text("authData.environment") ?? key?.environment.rawValue
+        appID = text("authData.appId")
     }
 }

@@ -19,6 +19,8 @@ package struct Explanation: Sendable {
     /// The device's object, as far as it can be read.
     package let object: ObjectReport?
     package let device: DeviceFacts
+    /// Of an unknown key: its attestation, which was not accepted.
+    package let attestation: EarlierRefusals.Refusal?
     package let checks: [ExplainedCheck]
 
     /// The reason that the second look found; nil = no check failed.
@@ -27,8 +29,10 @@ package struct Explanation: Sendable {
     /// Whether both looks give the same reason. A duplicate is not looked at again.
     package var agrees: Bool { isDuplicate ? reason == nil : secondReason == reason }
 
-    /// What was presented and expected where the pipeline's reason is judged.
-    package var comparisons: [Comparison] {
+    /// What was presented and expected where the pipeline's reason is judged; before it, what has led to it.
+    package var comparisons: [Comparison] { (attestation.map { [$0.comparison] } ?? []) + ownComparisons }
+
+    private var ownComparisons: [Comparison] {
         checks.first { $0.outcome == reason.map { .failed($0) } }?.comparisons ?? []
     }
 }
@@ -40,6 +44,8 @@ package struct DeviceFacts: Sendable, Equatable {
     package internal(set) var category: UInt32?
     package internal(set) var bundleVersion: String?
     package internal(set) var environment: String?
+    /// The Apple App ID that an attestation presents.
+    package internal(set) var appID: String?
 }
 
 package struct ExplainedCheck: Sendable, Equatable {

@@ -14,6 +14,8 @@ package struct DeviceTraits: Sendable, Equatable {
     package private(set) var environment: Environment?
     /// SHA-256 of the App ID.
     package private(set) var appIDHash: Digest?
+    /// What the hash stands for, where an attestation that was not accepted says it.
+    package private(set) var appID: ExactText?
     package private(set) var counter: UInt32?
     /// The leaf's dates.
     package private(set) var validity: ClosedRange<EvaluationTime>?
@@ -54,6 +56,7 @@ package struct DeviceTraits: Sendable, Equatable {
         (platform, osVersion) = (device.platform, device.osVersion)
         (validationCategory, bundleVersion) = (device.validationCategory, device.bundleVersion)
         (environment, appIDHash, counter) = (device.environment, device.appIDHash, device.counter)
+        appID = device.appID
         validity = device.validity
     }
 }

@@ -85,6 +85,17 @@ final class Batch {
         enter(.decoded)
     }
 
+    /// Leaves out the records that are not new; a fault ends the work when it is the batch's turn.
+    ///
+    /// - Returns: whether there was none.
+    func keepsNew(_ isNew: ((DecodedRecord) throws -> Bool)?) -> Bool {
+        guard let isNew else { return true }
+        let count = records.count
+        do { try records.removeAll { try !isNew($0) } } catch { fault = error }
+        tally.repeatedRecords = count - records.count
+        return fault == nil
+    }
+
     func add(_ grains: [VerifiedGrain]) {
         findings.reserveCapacity(records.count)
         for grain in grains {

@@ -235,7 +235,7 @@ extension BatchLoop {
         var earlier: [CandidateKeys] = []
         for batch in inFlight {
             if batch.stage == .decoding { break }
-            if batch.stage == .decoded, batch.fault == nil {
+            if batch.stage == .decoded, batch.fault == nil, batch.keepsNew(options.isNew) {
                 verify(batch, earlier: earlier)
                 moved = true
             }

@@ -16,6 +16,8 @@ package struct LoopTally: Sendable, Equatable {
     package var deadLetters: [String: Int] = [:]
     /// Lines of a capture that are no records and were left out, as asked.
     package var skippedLines = 0
+    /// Records that were read before and were left out.
+    package var repeatedRecords = 0
     package var batches = 0
     package var aborts = 0
     package var abortCauses: [AbortCause: Int] = [:]
@@ -47,6 +49,7 @@ package struct LoopTally: Sendable, Equatable {
         sessionTokensOverLimit += other.sessionTokensOverLimit
         deadLetters.merge(other.deadLetters, uniquingKeysWith: +)
         skippedLines += other.skippedLines
+        repeatedRecords += other.repeatedRecords
         batches += other.batches
         aborts += other.aborts
         abortCauses.merge(other.abortCauses, uniquingKeysWith: +)

@@ -5,6 +5,12 @@ package enum Suggestion {
         nearest(to: text, among: known).map { ": did you mean \($0)?" } ?? ""
     }
 
+    /// The same as the end of a sentence; a question needs no full stop.
+    package static func ending(for text: String, among known: [String]) -> String {
+        let phrase = phrase(for: text, among: known)
+        return phrase.isEmpty ? "." : phrase
+    }
+
     /// - Returns: the name at the smallest edit distance, if that is at most a third of its length (and at least 1).
     package static func nearest(to text: String, among known: [String]) -> String? {
         let typed = Array(text.utf8.prefix(64))

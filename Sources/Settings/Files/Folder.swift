@@ -44,6 +44,12 @@ package enum Folder {
         _ = unsafe rmdir(path)
     }
 
+    /// Removes a folder that nothing lies in.
+    package static func removeEmpty(_ path: String) {
+        // The path is copied for the call.
+        _ = unsafe rmdir(path)
+    }
+
     /// A new folder with a name of its own, for this user alone.
     ///
     /// - Parameter name: the beginning of its name.

@@ -3,11 +3,12 @@ internal import Glibc
 
 /// Reads a file line by line through large chunks. Lines may be of any length up to a limit, and hold any bytes.
 ///
-/// A gzip or zstd file is recognised by its first bytes, and read as what was compressed.
+/// A gzip or zstd file is recognised by its first bytes, and read as what was compressed. A byte order mark before the
+/// first line is no part of it.
 @safe package final class LineReader {
     private static let chunkBytes = 256 << 10
     /// Longer than any record that a broker accepts, escaped.
-    private static let maxLineBytes = 64 << 20
+    package static let maxLineBytes = 64 << 20
 
     private let file: OpenFile
     private var source = Source.unknown
@@ -22,6 +23,8 @@ internal import Glibc
     /// Bytes of the file that lie in chunks, and how many of them a chunk's byte stands for.
     private var bytesRead = 0
     private var fileBytesPerByte = 1.0
+    /// As messages name the file.
+    package var name: String { file.name }
     /// The file's size, where it has one.
     package var totalBytes: Int? { file.size }
 
@@ -49,22 +52,27 @@ internal import Glibc
     package func nextRange() throws(CommandFault) -> Range<Int>? {
         while true {
             if let end = endOfLine() {
-                let line = start..<end
-                start = end + 1
                 lineNumber += 1
+                let line = withoutMark(start..<end)
+                start = end + 1
                 if !line.isEmpty { return line }
                 continue
             }
             if atEnd {
-                let rest = start..<chunk.count
-                start = chunk.count
-                if rest.isEmpty { return nil }
+                if start == chunk.count { return nil }
                 lineNumber += 1
                 isCut = true
-                return rest
+                let rest = withoutMark(start..<chunk.count)
+                start = chunk.count
+                return rest.isEmpty ? nil : rest
             }
             try fill()
         }
+    }
+
+    private func withoutMark(_ line: Range<Int>) -> Range<Int> {
+        guard lineNumber == 1, chunk[line].starts(with: [0xEF, 0xBB, 0xBF]) else { return line }
+        return line.dropFirst(3)
     }
 
     private func endOfLine() -> Int? {

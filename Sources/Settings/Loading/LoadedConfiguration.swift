@@ -1,3 +1,4 @@
+internal import AppAttest
 internal import AppCheck
 internal import Pipeline
 
@@ -98,11 +99,12 @@ package struct LoadedConfiguration: Sendable {
 
     /// The keys in use by kind and number, for people.
     package var account: String {
-        func count(_ number: Int, _ name: String) -> String { "\(number) \(name)\(number == 1 ? "" : "s")" }
         let rings = keys.rings
         return [
-            count(configuration.registry.apps.count, "app"), count(rings.tokens.keys.count, "signing key"),
-            count(rings.sealing.keys.count, "sealing key"), count(rings.challenges.keys.count, "challenge key"),
+            Counted.text(configuration.registry.apps.count, "app"),
+            Counted.text(rings.tokens.keys.count, "signing key"),
+            Counted.text(rings.sealing.keys.count, "sealing key"),
+            Counted.text(rings.challenges.keys.count, "challenge key"),
         ].joined(separator: ", ")
     }
 

@@ -69,7 +69,7 @@ package enum AttestWorker {
         let kind = text.hasPrefix("-") ? "option" : "command"
         let known = kind == "option" ? ["--help", "--version"] : commands.map(\.name)
         throw UsageFault(
-            "unknown \(kind) '\(text.printable)'\(Suggestion.phrase(for: text, among: known)). Try '\(name) --help'."
+            "unknown \(kind) '\(text.printable)'\(Suggestion.ending(for: text, among: known)) Try '\(name) --help'."
         )
     }
 

@@ -10,13 +10,16 @@ package struct Console {
     private let failure = StreamFailure()
     /// Whether standard error is a terminal: progress is a bar there and plain lines elsewhere.
     package let isTerminal: Bool
+    private let isInForeground: () -> Bool
 
+    /// - Parameter isInForeground: whether the terminal is this command's to draw on.
     package init(
         isTerminal: Bool,
+        isInForeground: @escaping () -> Bool = { true },
         output: @escaping ([UInt8]) throws -> Void,
         error: @escaping ([UInt8]) -> Void
     ) {
-        self.isTerminal = isTerminal
+        (self.isTerminal, self.isInForeground) = (isTerminal, isInForeground)
         writeOutput = output
         writeError = error
     }
@@ -25,6 +28,7 @@ package struct Console {
     package static var standard: Console {
         Console(
             isTerminal: isatty(STDERR_FILENO) == 1,
+            isInForeground: { Terminal.isOurs },
             output: { try Descriptor.write($0, to: STDOUT_FILENO) },
             error: { try? Descriptor.write($0, to: STDERR_FILENO) }
         )
@@ -59,8 +63,8 @@ package struct Console {
     /// A line on standard error.
     package func printError(_ line: String) { writeError(Array(line.printableLines.utf8) + [0x0A]) }
 
-    /// Raw text on standard error, as a progress bar needs it.
-    package func writeRaw(_ text: String) { writeError(Array(text.utf8)) }
+    /// Draws a progress bar over the last one; not in the background (`&`), where the terminal's line is the shell's.
+    package func draw(_ text: String) { if isInForeground() { writeError(Array(text.utf8)) } }
 }
 
 /// The first failure of a stream. Shared by the copies of a console, on one thread.

@@ -85,7 +85,7 @@ package struct OptionParser {
 
     private func unknown(_ name: String) -> UsageFault {
         let known = command.options.map(\.name) + ["--help"]
-        return fault("unknown option \(name.printable)\(Suggestion.phrase(for: name, among: known)).")
+        return fault("unknown option \(name.printable)\(Suggestion.ending(for: name, among: known))")
     }
 
     private func missingValue(_ option: Option) -> UsageFault {

@@ -1,3 +1,5 @@
+internal import AppAttest
+
 /// The progress of a long command: a bar on a terminal, a plain line every few seconds elsewhere.
 package struct ProgressMeter {
     /// Time since the command began.
@@ -6,6 +8,7 @@ package struct ProgressMeter {
     private let console: Console
     private let label: String
     private let unit: String
+    private let state: String
     private let total: Int?
     private let elapsed: Stopwatch
     private var lastShown: Duration = .zero
@@ -13,18 +16,20 @@ package struct ProgressMeter {
 
     /// - Parameters:
     ///   - label: the activity, e.g. the command's name.
-    ///   - unit: the counted things, in the plural.
+    ///   - unit: the counted things, in the singular.
+    ///   - state: what was done with them, where it is not plain, e.g. `acknowledged`.
     ///   - total: nil where the end is not known.
     package init(
         _ label: String,
         unit: String,
+        state: String = "",
         total: Int?,
         console: Console,
         elapsed: @escaping Stopwatch = Self.stopwatch()
     ) {
         self.console = console
         self.label = label
-        self.unit = unit
+        (self.unit, self.state) = (unit, state.isEmpty ? "" : " " + state)
         self.total = total
         self.elapsed = elapsed
     }
@@ -39,11 +44,12 @@ package struct ProgressMeter {
     static func during<Result>(
         _ label: String,
         unit: String,
+        state: String = "",
         total: Int? = nil,
         console: Console,
         _ work: (_ done: (Int) -> Void) throws -> Result
     ) rethrows -> Result {
-        var meter = ProgressMeter(label, unit: unit, total: total, console: console)
+        var meter = ProgressMeter(label, unit: unit, state: state, total: total, console: console)
         defer { meter.finish() }
         return try work { meter.update($0) }
     }
@@ -62,14 +68,14 @@ package struct ProgressMeter {
     package mutating func finish() {
         guard drawn else { return }
         drawn = false
-        console.writeRaw("\r\u{1B}[K")
+        console.draw("\r\u{1B}[K")
     }
 
     private mutating func show(_ done: Int, _ share: Double?, _ now: Duration) {
         let line = text(done, share, now)
         guard console.isTerminal else { return console.printError(line) }
         drawn = true
-        console.writeRaw("\r" + Terminal.cut(line) + "\u{1B}[K")
+        console.draw("\r" + Terminal.cut(line) + "\u{1B}[K")
     }
 
     private func text(_ done: Int, _ known: Double?, _ now: Duration) -> String {
@@ -77,10 +83,10 @@ package struct ProgressMeter {
         let rate = seconds > 0 ? Int(Double(done) / seconds) : 0
         let counted = total.flatMap { $0 > 0 ? Double(done) / Double($0) : nil }
         guard let share = (known ?? counted).map({ min(1, $0) }) else {
-            return "\(label): \(done.grouped) \(unit), \(rate.grouped)/s"
+            return "\(label): \(done.counted(unit))\(state), \(rate.grouped)/s"
         }
-        let whole = total.map { " of \($0.grouped)" } ?? ""
-        let counts = "\(Int(share * 100)) %, \(done.grouped)\(whole) \(unit), \(rate.grouped)/s"
+        let things = total.map { "\(done.grouped) of \($0.counted(unit))" } ?? done.counted(unit)
+        let counts = "\(Int(share * 100)) %, \(things)\(state), \(rate.grouped)/s"
         guard console.isTerminal else { return "\(label): \(counts)" }
         let filled = Int(share * 24)
         let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: 24 - filled)
@@ -90,13 +96,13 @@ package struct ProgressMeter {
 
 extension Int {
     /// With commas between groups of three digits.
-    package var grouped: String {
-        let digits = Array(String(magnitude))
-        var text = self < 0 ? "-" : ""
-        for (index, digit) in digits.enumerated() {
-            if index > 0, (digits.count - index) % 3 == 0 { text += "," }
-            text.append(digit)
-        }
-        return text
+    package var grouped: String { Counted.grouped(self) }
+
+    /// `1 record`, `2 records`.
+    package func counted(_ noun: String) -> String { Counted.text(self, noun) }
+
+    /// `1 record was`, `2 records were`.
+    func counted(_ noun: String, _ one: String, _ many: String) -> String {
+        "\(counted(noun)) \(self == 1 ? one : many)"
     }
 }

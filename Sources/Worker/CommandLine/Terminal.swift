@@ -10,6 +10,13 @@ enum Terminal {
         return Int(size.ws_col)
     }
 
+    /// Whether a line may be drawn there: the process is not in the background. A terminal that is not the session's own
+    /// has no background.
+    static var isOurs: Bool {
+        let group = tcgetpgrp(STDERR_FILENO)
+        return group == -1 || group == getpgrp()
+    }
+
     /// A line that fits: one that wraps would not be overwritten by the next.
     static func cut(_ line: String, columns: Int? = Self.columns) -> String {
         guard let columns, line.count >= columns else { return line }

@@ -18,14 +18,14 @@ extension Command {
     ) { arguments, console in
         let configuration = try Configuration.load(directory: try arguments.required("--config"))
         let chosen = try arguments.partitions()
-        let keys = try ProgressMeter.during("export-keys", unit: "ledger records", console: console) { done in
+        let keys = try ProgressMeter.during("export-keys", unit: "ledger record", console: console) { done in
             try KeyExport(try LedgerAccess(configuration), only: chosen, progress: done)
         }
         let (keysLeft, installationsLeft) = keys.bansLeftOut
         if keysLeft + installationsLeft > 0 {
             console.printError(
-                "warning: not in the export: the bans of \(keysLeft.grouped) keys that the ledger does not have and of "
-                    + "\(installationsLeft.grouped) installations; where they are needed ban them again"
+                "warning: not in the export: the bans of \(keysLeft.counted("key")) that the ledger does not have and of "
+                    + "\(installationsLeft.counted("installation")); where they are needed ban them again"
             )
         }
         guard let path = arguments.string("--output"), path != "-" else {
@@ -36,7 +36,7 @@ extension Command {
         let file = try OutputFile(path, .whole, holds: .secret)
         let count = try keys.write { try file.write($0) }
         try file.close()
-        console.print("\(count.grouped) keys written to \(path)")
+        console.print("\(count.counted("key")) written to \(path)")
         return ExitCode.done
     }
 }

@@ -38,7 +38,7 @@ extension Command {
             console.printError("and \((kept - shownConflicts).grouped) more keys are left as they are")
         }
         for line in keys.unusable.warnings(of: input) { console.printError("warning: \(line)") }
-        try ProgressMeter.during("import-keys", unit: "keys", total: keys.total, console: console) { done in
+        try ProgressMeter.during("import-keys", unit: "key", total: keys.total, console: console) { done in
             try keys.perform(progress: done)
         }
         let tally = keys.tally

@@ -27,7 +27,7 @@ extension Command {
         let file = try OutputFile(path, .whole)
         try file.write(set)
         try file.close()
-        console.print("wrote \(ring.keys.count) key\(ring.keys.count == 1 ? "" : "s") to \(path)")
+        console.print("wrote \(ring.keys.count.counted("key")) to \(path)")
         return ExitCode.done
     }
 }

@@ -28,7 +28,7 @@ extension Command {
             try sending.run(properties: try configuration.brokerProperties(), configuration.topics.requests, options)
         }
         for warning in lines.warnings { console.printError("warning: \(warning)") }
-        console.print("\(report.acknowledged.grouped) records acknowledged, \(report.failed.grouped) failed")
+        console.print("\(report.acknowledged.counted("record")) acknowledged, \(report.failed.grouped) failed")
         if let badLine = sending.badLine { throw badLine }
         if sending.wasStopped { throw CommandFault(Publishing.stopped(acknowledged: report.acknowledged)) }
         guard !report.isComplete else { return ExitCode.done }

@@ -20,12 +20,12 @@ struct Publishing {
 
     init(lines: CaptureLines, console: Console) {
         (self.lines, self.console) = (lines, console)
-        meter = ProgressMeter("publish", unit: "records acknowledged", total: nil, console: console)
+        meter = ProgressMeter("publish", unit: "record", state: "acknowledged", total: nil, console: console)
     }
 
     /// The one line about a stop.
     static func stopped(acknowledged: Int) -> String {
-        "stopped by a signal before the end: \(acknowledged.grouped) records were acknowledged."
+        "stopped by a signal before the end: \(acknowledged.counted("record", "was", "were")) acknowledged."
     }
 
     /// - Returns: when every record has its answer, or soon after a signal.

@@ -19,8 +19,8 @@ extension Command {
             return ExitCode.done
         }
         guard let entry = ReasonEntry.find(code) else {
-            let phrase = Suggestion.phrase(for: code, among: ReasonEntry.all.map(\.code))
-            throw UsageFault("unknown reason '\(code.printable)'\(phrase). 'attest-worker reasons' lists all.")
+            let ending = Suggestion.ending(for: code, among: ReasonEntry.all.map(\.code))
+            throw UsageFault("unknown reason '\(code.printable)'\(ending) 'attest-worker reasons' lists all.")
         }
         console.print(ReasonView.whole(entry))
         return ExitCode.done

@@ -73,9 +73,11 @@ extension Command {
         }
         try keepWhatIsRead(options, summary: summaryPath)
         // Opened before the work: a path that cannot be written shows before an hour of work, not after it.
-        let summaryFile = try summaryPath.map { path throws(CommandFault) in try OutputFile(path, .whole) }
+        let summaryFile = try summaryPath.map { path throws(CommandFault) in
+            try Self.summaryFile(path, output: options.output)
+        }
         let session = ReplaySession(configuration, keys: loaded.keys.rings, options)
-        var progress = ProgressMeter("replay", unit: "records", total: nil, console: console)
+        var progress = ProgressMeter("replay", unit: "record", total: nil, console: console)
         let summary = try session.run { requests, share in progress.update(requests, share: share) }
         progress.finish()
         for warning in summary.warnings { console.printError("warning: \(warning)") }
@@ -88,6 +90,16 @@ extension Command {
         try summaryFile?.write(summary.json)
         try summaryFile?.close()
         return ExitCode.done
+    }
+
+    /// It may stand in the folder of the output, which is made for it; without it, that folder is not left behind.
+    private static func summaryFile(_ path: String, output: String) throws(CommandFault) -> OutputFile {
+        guard path != "-", FileStamp(output) == nil else { return try OutputFile(path, .whole) }
+        try CaptureLog.makeFolder(output)
+        do throws(CommandFault) { return try OutputFile(path, .whole) } catch {
+            Folder.removeEmpty(output)
+            throw error
+        }
     }
 
     private static func report(_ arguments: Arguments) throws(UsageFault) -> ReplaySession.ReportOptions? {

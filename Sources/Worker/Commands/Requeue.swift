@@ -42,11 +42,12 @@ extension Command {
         }
         let written = try ProgressMeter.during(
             "requeue",
-            unit: "letters requeued",
+            unit: "letter",
+            state: "requeued",
             total: requeue.total,
             console: console
         ) { done in try requeue.perform(progress: done) }
-        console.print("done: \(written.grouped) letters requeued to \(requeue.requests)")
+        console.print("done: \(written.counted("letter")) requeued to \(requeue.requests)")
         return ExitCode.done
     }
 }
@@ -62,7 +63,7 @@ extension DeadLetterChoice {
             let known = DeadLetterReason.allCases.map(\.rawValue)
             let names = known.joined(separator: ", ")
             throw UsageFault(
-                "--reason must be one of \(names), not '\(name.printable)'\(Suggestion.phrase(for: name, among: known))."
+                "--reason must be one of \(names), not '\(name.printable)'\(Suggestion.ending(for: name, among: known))"
             )
         }
     }
@@ -78,8 +79,13 @@ extension Requeue {
         }
         console.print("dead letters \(topic), requests \(requests)")
         if total > 0 { console.print(table.text) }
-        let history = hasHistory ? "\(done.grouped) letters were requeued before" : "no letter was requeued before"
-        console.print(foreign == 0 ? history : history + ", \(foreign.grouped) records are no dead letters of a worker")
+        let history =
+            hasHistory ? "\(done.counted("letter", "was", "were")) requeued before" : "no letter was requeued before"
+        console.print(
+            foreign == 0
+                ? history
+                : history + ", \(foreign.counted("record", "is no dead letter", "are no dead letters")) of a worker"
+        )
         for letter in truncated.prefix(shownLetters) {
             console.printError(
                 "\(topic)/\(letter.partition)/\(letter.offset) cannot be requeued: its value was left out, and only "

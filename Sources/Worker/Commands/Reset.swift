@@ -30,7 +30,7 @@ extension Command {
     ) { arguments, console in
         let configuration = try Configuration.load(directory: try arguments.required("--config"))
         let confirmed = arguments.has("--yes")
-        let reset = try ProgressMeter.during("reset", unit: "ledger records read", console: console) { done in
+        let reset = try ProgressMeter.during("reset", unit: "ledger record", state: "read", console: console) { done in
             let access = try LedgerAccess(configuration)
             return try LedgerReset(access, try ResetScope(arguments), writes: confirmed, progress: done)
         }
@@ -44,12 +44,15 @@ extension Command {
             return ExitCode.done
         }
         let keeps = reset.scope.keepsLedger
-        let unit = keeps ? "marks set" : "records forgotten"
-        let written = try ProgressMeter.during("reset", unit: unit, total: reset.total, console: console) { done in
-            try reset.perform(progress: done)
-        }
-        let what = keeps ? "marks set, the ledger is kept" : "ledger records forgotten"
-        console.print("done: offsets moved, \(written.grouped) \(what)")
+        let (unit, state) = keeps ? ("mark", "set") : ("ledger record", "forgotten")
+        let written = try ProgressMeter.during(
+            "reset",
+            unit: unit,
+            state: state,
+            total: reset.total,
+            console: console
+        ) { done in try reset.perform(progress: done) }
+        console.print("done: offsets moved, \(written.counted(unit)) \(state)\(keeps ? ", the ledger is kept" : "")")
         return ExitCode.done
     }
 }

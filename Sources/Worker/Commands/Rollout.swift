@@ -25,7 +25,7 @@ extension Command {
             of the decided exchanges; devices that were not admitted do not count. A share may grow if the rollout is on
             or shadow and below 100 %, at least N attestations were decided at it (events of other shares are ignored)
             and few of them failed; its steps are 1, 5, 10, 25, 50 and 100 %. Assertions count as successes and
-            failures, but do not decide about growth.
+            failures, but do not decide about growth. A file without an event ends the command with exit code 1.
             """
     ) { arguments, console in
         let configuration = try Configuration.load(directory: try arguments.required("--config"))
@@ -40,7 +40,7 @@ extension Command {
         // Opened before the work: a path that cannot be written shows before a topic is read, not after it.
         let file = try page.map { path throws(CommandFault) in try OutputFile(path, .whole) }
         var report = RolloutReport(configuration.registry, rule: rule, since: since, isDetailed: page != nil)
-        var progress = ProgressMeter("rollout", unit: "events", total: nil, console: console)
+        var progress = ProgressMeter("rollout", unit: "event", total: nil, console: console)
         func add(_ value: [UInt8]?) {
             report.add(value)
             progress.update(report.events)
@@ -53,6 +53,12 @@ extension Command {
             try EventsTopic(configuration).read(add)
         }
         progress.finish()
+        if let input = arguments.string("--input"), !report.hasRead {
+            throw CommandFault(
+                "\(input.printable) holds no event: --input takes a capture of the topic "
+                    + "\(configuration.topics.outputs[.events] ?? "of events"), or events.ndjson of a replay."
+            )
+        }
         if report.unreadable > 0 {
             console.printError("warning: skipped because they are not events: \(report.unreadable.grouped)")
         }

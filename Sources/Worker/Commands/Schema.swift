@@ -21,9 +21,9 @@ extension Command {
             return ExitCode.done
         }
         guard let entry = entries.first(where: { $0.name == name }) else {
-            let phrase = Suggestion.phrase(for: name, among: entries.map(\.name))
+            let ending = Suggestion.ending(for: name, among: entries.map(\.name))
             throw UsageFault(
-                "no schema is named '\(name.printable)'\(phrase). '\(AttestWorker.name) schema' lists all."
+                "no schema is named '\(name.printable)'\(ending) '\(AttestWorker.name) schema' lists all."
             )
         }
         try console.deliver(Array(entry.text.utf8))

@@ -33,7 +33,7 @@ struct Demo {
         configuration.embeddedBroker = true
         let access = try BrokerAccess(configuration, instance: "demo")
         let partitions = try access.partitions().requests
-        console.print("A broker inside this process, \(partitions) partitions a topic.")
+        console.print("A broker inside this process, \(Int(partitions).counted("partition")) a topic.")
         console.print("It is librdkafka's mock broker: it shows the worker's loop at work and proves no transactions.")
         let start = EvaluationTime(milliseconds: WallClock.milliseconds() - 5_000)
         let traffic = DemoTraffic(
@@ -142,7 +142,7 @@ struct Demo {
         )
         let deadline = ContinuousClock.now + Self.patience
         var trouble: (any Error)?
-        var meter = ProgressMeter("demo", unit: "requests", total: count, console: console)
+        var meter = ProgressMeter("demo", unit: "request", total: count, console: console)
         defer { meter.finish() }
         try driver.run(loop) { tally, _ in
             // The group forms for seconds; a pipe needs no bar.

@@ -69,7 +69,7 @@ struct DemoAccount {
         let read = found.count { $0.output != nil }
         console.print("")
         console.print(
-            "\(traffic.items.count) records sent, \(read) outcomes read back from the results and dead letters; "
+            "\(traffic.items.count.counted("record")) sent, \(read) outcomes read back from the results and dead letters; "
                 + "\(tally.batches) commits"
         )
         for (item, output) in wrong.prefix(5) {

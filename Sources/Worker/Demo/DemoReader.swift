@@ -65,7 +65,7 @@ struct DemoReader {
         guard let reason = header("dlq.reason"), let partition = header("dlq.partition").flatMap({ Int32($0) }),
             let offset = header("dlq.offset").flatMap({ Int64($0) })
         else { return nil }
-        let text = "dlq.reason=\(reason), its value untouched: \(record.value?.count ?? 0) bytes"
+        let text = "dlq.reason=\(reason), its value untouched: \((record.value?.count ?? 0).counted("byte"))"
         return Output(place: Place(partition: partition, offset: offset), outcome: "[\(reason)]", text: text)
     }
 }

@@ -27,7 +27,7 @@ enum HTTPSample {
                 output += part
                 continue
             }
-            output += part.prefix(shown) + Array("… (\(part.count) characters)".utf8)
+            output += part.prefix(shown) + Array("… (\(part.count.counted("character")))".utf8)
         }
         return String(decoding: output, as: UTF8.self)
     }

@@ -17,7 +17,7 @@ struct ExplanationView {
     }
 
     var text: String {
-        var parts = [heading]
+        var parts = [cause, heading].compactMap(\.self)
         parts.append(Self.section("before the record", explanation.state))
         if let object = explanation.object { parts.append(Self.section(object.kind.rawValue, object.fields)) }
         var table = TextTable()
@@ -32,6 +32,14 @@ struct ExplanationView {
             parts.append(ReasonView.whole(entry))
         }
         return parts.joined(separator: "\n\n")
+    }
+
+    /// What is to be looked at first.
+    private var cause: String? {
+        explanation.attestation.map { attestation in
+            "The key is unknown since its attestation was refused: \(attestation.reason.code), record "
+                + "\(attestation.place.partition)/\(attestation.place.offset). Look at that record first."
+        }
     }
 
     private var heading: String {

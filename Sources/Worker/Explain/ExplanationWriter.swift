@@ -25,6 +25,7 @@ final class ExplanationWriter: @unchecked Sendable {
     }
 
     private func note(_ observation: Observation) {
+        explainer.note(observation)
         guard !observation.verdict.isAccepted, fault == nil else { return }
         buffer += explainer.explain(observation).line
         if buffer.count >= Self.bufferBytes { flush() }
@@ -51,7 +52,7 @@ extension Explanation {
         writeRequest(into: &json)
         for (name, text) in [
             ("platform", device.platform), ("osVersion", device.osVersion), ("bundleVersion", device.bundleVersion),
-            ("environment", device.environment),
+            ("environment", device.environment), ("appleAppId", device.appID),
         ] {
             guard let text else { continue }
             json.key(named: name)
@@ -91,6 +92,19 @@ extension Explanation {
             json.key("reason")
             json.string(reason)
         }
+        if let attestation { write(attestation, into: &json) }
+    }
+
+    private func write(_ attestation: EarlierRefusals.Refusal, into json: inout JSONWriter) {
+        json.key("attestation")
+        json.beginObject()
+        json.key("reason")
+        json.string(attestation.reason.code)
+        json.key("partition")
+        json.value(attestation.place.partition)
+        json.key("offset")
+        json.value(attestation.place.offset)
+        json.endObject()
     }
 
     /// `agrees`, and what else the second look found if not.

@@ -64,7 +64,7 @@ final class GatewayWatch {
             read = FileStamp.all(running.paths(in: directory))
             reloaded(true)
             let count = next.configuration.registry.apps.count
-            say(LogEvent(.info, .configurationReloaded, "the configuration is reloaded: \(count) apps"))
+            say(LogEvent(.info, .configurationReloaded, "the configuration is reloaded: \(count.counted("app"))"))
             for line in debug { say(LogEvent(.warning, .configurationDoubtful, line)) }
             guard !next.postponed.isEmpty else { return }
             let names = next.postponed.joined(separator: ", ")

@@ -142,7 +142,7 @@ extension LoopDriver.State {
         case .waiting: return (.waitingForBroker, "the group has assigned no partition yet")
         case .restoring:
             let progress = sight.restoring ?? RestoreProgress(records: 0, remaining: 0)
-            return (.restoring, "\(progress.records) records restored, \(progress.remaining) offsets left")
+            return (.restoring, "\(progress.records.counted("record")) restored, \(progress.remaining) offsets left")
         case .paused(let reason): return (.paused, reason)
         case .running where isBrokerAway: return (.waitingForBroker, "no broker is connected")
         case .running where isBackingOff: return (.waitingForBroker, "the last call to the broker failed")

@@ -26,29 +26,34 @@ final class EventLog: Sendable {
     private let wallClock: @Sendable () -> Int64
     private let uptime: @Sendable () -> Int64
     private let write: @Sendable ([UInt8]) -> Void
+    private let isInForeground: @Sendable () -> Bool
     private let state = Locked(State())
     private let queue = DispatchQueue(label: "log")
     private let waiting = Atomic<Int>(0)
 
     /// - Parameters:
+    ///   - isInForeground: whether the terminal's last line may show progress.
     ///   - wallClock: milliseconds since 1970.
     ///   - uptime: milliseconds of a clock that never goes back.
     ///   - write: takes a whole line.
     init(
         _ settings: LogSettings,
         _ style: LogLine.Style,
+        isInForeground: @escaping @Sendable () -> Bool = { true },
         wallClock: @escaping @Sendable () -> Int64 = WallClock.milliseconds,
         uptime: @escaping @Sendable () -> Int64 = { Uptime.milliseconds() ?? 0 },
         write: @escaping @Sendable ([UInt8]) -> Void = { try? Descriptor.write($0, to: STDERR_FILENO) }
     ) {
         level = settings.level
         (self.style, self.wallClock, self.uptime, self.write) = (style, wallClock, uptime, write)
+        self.isInForeground = isInForeground
     }
 
     /// The process's own, in the form that the settings and standard error ask for.
     static func standard(_ settings: LogSettings, isTerminal: Bool) -> EventLog {
         let journal = Variables.value("JOURNAL_STREAM")
-        return EventLog(settings, LogLine.Style(settings.format, isTerminal: isTerminal, journal: journal))
+        let style = LogLine.Style(settings.format, isTerminal: isTerminal, journal: journal)
+        return EventLog(settings, style, isInForeground: { Terminal.isOurs })
     }
 
     /// Names the instance in every later line of the JSON form.
@@ -78,9 +83,9 @@ final class EventLog: Sendable {
         _ = done.wait(timeout: .now() + .seconds(1))
     }
 
-    /// Shows progress on a terminal's last line; nowhere else.
+    /// Shows progress on a terminal's last line; nowhere else, and not in the background, where that line is the shell's.
     func show(progress: String) {
-        guard style == .terminal else { return }
+        guard style == .terminal, isInForeground() else { return }
         state.withLock { state in
             state.hasProgress = true
             put(Array("\r\(progress)\u{1B}[K".utf8), &state)
@@ -100,7 +105,7 @@ final class EventLog: Sendable {
                 let news = LogEvent(
                     .warning,
                     .linesDropped,
-                    "\(count) lines are missing here: standard error took none"
+                    "\(count.counted("line", "is", "are")) missing here: standard error took none"
                 )
                 put(LogLine.bytes(news, at: time, instance: state.instance, style), &state)
             }

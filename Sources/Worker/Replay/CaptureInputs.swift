@@ -6,7 +6,7 @@ final class CaptureInputs {
     private let paths: [String]
     /// By path; nil for what has no size, such as standard input.
     private let sizes: [Int?]
-    private var reader: LineReader
+    private var reader: RecordReader
     /// The path being read.
     private var current = 0
     /// Lines before each path that was begun.
@@ -18,7 +18,7 @@ final class CaptureInputs {
     /// - Parameter paths: at least one; a file, or `-` for standard input.
     init(_ paths: [String]) throws(CommandFault) {
         self.paths = paths
-        reader = try LineReader(path: paths[0])
+        reader = try RecordReader(path: paths[0])
         var sizes = [reader.totalBytes]
         // Only looked at, not kept: there may be more of them than a process may open.
         for path in paths.dropFirst() { sizes.append(try Self.size(of: path)) }
@@ -47,16 +47,19 @@ final class CaptureInputs {
     /// Bytes of the files behind the last line given.
     var bytesConsumed: Int { bytesBefore + reader.bytesConsumed }
 
+    /// The path that the last range is from.
+    var path: String { paths[current] }
+
     /// The bytes that the last range lies in.
     var chunk: [UInt8] { reader.chunk }
 
-    /// Of the last line given, counted through all files.
+    /// Of the last record's first line, counted through all files.
     var lineNumber: Int { linesBefore[current] + reader.lineNumber }
 
-    /// Whether the last line given ends its file without a newline.
+    /// Whether the last record ends its file without a newline.
     var isCut: Bool { reader.isCut }
 
-    /// The next line's range in ``chunk``; nil at the end of the last file.
+    /// The next record's range in ``chunk``; nil at the end of the last file.
     func nextRange() throws(CommandFault) -> Range<Int>? {
         while true {
             if let range = try reader.nextRange() { return range }
@@ -64,7 +67,7 @@ final class CaptureInputs {
             bytesBefore += sizes[current] ?? reader.bytesConsumed
             linesBefore.append(lineNumber)
             current += 1
-            reader = try LineReader(path: paths[current])
+            reader = try RecordReader(path: paths[current])
         }
     }
 

@@ -5,14 +5,14 @@ internal import Settings
 
 /// A capture's records one after the other, for commands that judge none of them.
 final class CaptureLines {
-    private let reader: LineReader
+    private let reader: RecordReader
     private let name: String
     private let skipsBadLines: Bool
     private(set) var leftOut = LeftOutLines()
 
     /// - Parameter path: a file, or `-` for standard input.
     init(path: String, skipsBadLines: Bool) throws(CommandFault) {
-        reader = try LineReader(path: path)
+        reader = try RecordReader(path: path)
         name = path
         self.skipsBadLines = skipsBadLines
     }
@@ -20,9 +20,10 @@ final class CaptureLines {
     /// - Returns: nil at the end; a last line that is cut off counts as the end.
     /// - Throws: ``CommandFault`` naming a line that is no record, unless such lines are left out.
     func next() throws(CommandFault) -> InboundRecord? {
-        while let line = try reader.next() {
-            do throws(CaptureCodec.Fault) { return try CaptureCodec.decode(line) } catch {
-                if reader.isCut, LeftOutLines.isUnfinished(line[...]) {
+        while let range = try reader.nextRange() {
+            let chunk = reader.chunk
+            do throws(CaptureCodec.Fault) { return try CaptureCodec.decode(chunk, in: range) } catch {
+                if reader.isCut, LeftOutLines.isUnfinished(chunk[range]) {
                     leftOut.cutLine = reader.lineNumber
                 } else if skipsBadLines {
                     leftOut.count += 1
@@ -56,7 +57,10 @@ struct LeftOutLines: Equatable {
     func warnings(of name: String) -> [String] {
         var warnings: [String] = []
         if let cutLine { warnings.append("\(name): the last line (\(cutLine)) is cut off and was skipped") }
-        if count > 0 { warnings.append("\(name): \(count.grouped) lines are not records and were skipped") }
+        if count > 0 {
+            let lines = count.counted("line", "is no record and was", "are not records and were")
+            warnings.append("\(name): \(lines) skipped")
+        }
         return warnings
     }
 

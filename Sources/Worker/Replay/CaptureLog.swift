@@ -19,6 +19,7 @@ final class CaptureLog: RequestSource, PackedUnit {
     private let bytesTotal: Int?
     /// Last lines of captures that are incomplete and no records: their writers were stopped in the middle of them.
     private(set) var cutLines: [(path: String, line: Int)] = []
+    private(set) var timestamps = TimestampWatch()
 
     /// Opens the captures and makes (or empties) the four files.
     ///
@@ -29,14 +30,18 @@ final class CaptureLog: RequestSource, PackedUnit {
         inputs = try CaptureInputs(paths)
         bytesTotal = inputs.bytesTotal
         self.topics = topics
-        do throws(CommandFault) { try Folder.make(directory) } catch {
-            throw CommandFault("cannot create \(directory): check for a file of that name and the parent's rights.")
-        }
+        try Self.makeFolder(directory)
         for (stream, name) in Self.files {
             let path = directory + "/" + name
             // Dead letters repeat what was sent, artifacts and challenges included.
             let isSecret = stream == .tokens || stream == .deadLetters
             outputs[stream] = try OutputFile(path, holds: isSecret ? .secret : .plain)
+        }
+    }
+
+    static func makeFolder(_ directory: String) throws(CommandFault) {
+        do throws(CommandFault) { try Folder.make(directory) } catch {
+            throw CommandFault("cannot create \(directory): check for a file of that name and the parent's rights.")
         }
     }
 
@@ -69,6 +74,7 @@ final class CaptureLog: RequestSource, PackedUnit {
                 continue
             }
             bytes += line.count
+            timestamps.note(inputs.chunk, line, of: inputs.path)
             round.records.append(.captureLine(chunk: inputs.chunk, range: line, lineNumber: inputs.lineNumber))
         }
         bytesPolled.store(inputs.bytesConsumed, ordering: .relaxed)

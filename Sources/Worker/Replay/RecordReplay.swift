@@ -43,7 +43,12 @@ struct RecordReplay {
         let keyTable = try options.keys.map(KeyTable.read)
         let ledger = keyTable?.ledger ?? PartitionLedger()
         let source = try CaptureUntil(options.input, options.record, skipsBadLines: options.skipsBadLines)
-        let earlier = try judge(source, factory, [0: ledger], BatchLoop.Options(), report)
+        let copies = SecondCopies()
+        var earlierOptions = BatchLoop.Options()
+        earlierOptions.isNew = { try copies.isNew($0) }
+        let refusals = Locked(EarlierRefusals())
+        earlierOptions.observer = { observation in refusals.withLock { $0.note(observation) } }
+        let earlier = try judge(source, factory, [0: ledger], earlierOptions, report)
         guard let record = source.found else {
             throw CommandFault("\(options.input): \(options.record) is not in the capture.")
         }
@@ -58,7 +63,8 @@ struct RecordReplay {
         let explainer = Explainer(
             settings: settings,
             anchors: try configuration.trustAnchors(),
-            now: options.now
+            now: options.now,
+            earlier: refusals.withLock { $0 }
         )
         let others = try source.others()
         return Outcome(

@@ -71,6 +71,8 @@ struct ReplaySession {
         let writer = try explanations(settings)
         let reporting = try options.report.map { try ReplayReporting($0, settings, try configuration.trustAnchors()) }
         loopOptions.observer = Self.both(writer?.observer, reporting?.facts.observer)
+        let copies = SecondCopies()
+        loopOptions.isNew = { try copies.isNew($0) }
         let loop = BatchLoop(
             log: LogRoles(source: log, packed: log),
             settings: settings,
@@ -94,7 +96,8 @@ struct ReplaySession {
             tally: loop.tally,
             warnings: alarms.withLock { $0 } + (keyTable?.unusable.warnings(of: options.keys ?? "") ?? [])
                 + log.cutLines.flatMap { LeftOutLines(cutLine: $0.line).warnings(of: $0.path) }
-                + LeftOutLines(count: loop.tally.skippedLines).warnings(of: inputName),
+                + LeftOutLines(count: loop.tally.skippedLines).warnings(of: inputName)
+                + Self.warnings(repeated: loop.tally.repeatedRecords) + log.timestamps.warnings,
             seconds: elapsed / .seconds(1),
             lanes: factory.count,
             engine: factory.engine.name,
@@ -103,6 +106,11 @@ struct ReplaySession {
         )
         try reporting?.write(options, summary)
         return summary
+    }
+
+    private static func warnings(repeated count: Int) -> [String] {
+        guard count > 0 else { return [] }
+        return ["left out \(count.counted("record", "that stands", "that stand")) in the captures for a second time"]
     }
 
     private static func both(_ one: Observer?, _ other: Observer?) -> Observer? {

@@ -36,6 +36,10 @@ struct ReplaySummary {
             json.key("skippedLines")
             json.value(tally.skippedLines)
         }
+        if tally.repeatedRecords > 0 {
+            json.key("repeatedRecords")
+            json.value(tally.repeatedRecords)
+        }
         json.key("seconds")
         json.raw(Array(Self.decimal(seconds, digits: 6).utf8))
         json.key("recordsPerSecond")
@@ -85,7 +89,7 @@ struct ReplaySummary {
     private var rates: String {
         var parts = [
             "\(Self.decimal(seconds, digits: 2)) s", "\(Int(recordsPerSecond.rounded()).grouped) records/s",
-            "\(lanes) lane\(lanes == 1 ? "" : "s")", "engine \(engine)", "\(signatures.grouped) signatures",
+            lanes.counted("lane"), "engine \(engine)", signatures.counted("signature"),
         ]
         if let each = microsecondsPerSignature { parts.append("\(Self.decimal(each, digits: 1)) µs per signature") }
         return parts.joined(separator: ", ")

@@ -15,10 +15,14 @@ struct PresentedIDs {
     private(set) var counts: [Key: (accepted: Int, refused: Int)] = [:]
     /// Of keys beyond the table.
     private(set) var rest = (accepted: 0, refused: 0)
+    /// By hash: the App IDs in clear, where attestations say them.
+    private(set) var names: [Digest: ExactText] = [:]
 
     init(most: Int = 4096) { self.most = most }
 
-    mutating func add(_ key: Key, isAccepted: Bool) {
+    /// - Parameter name: what the key's hash stands for.
+    mutating func add(_ key: Key, name: ExactText? = nil, isAccepted: Bool) {
+        if let hash = key.appID, let name, names.count < most { names[hash] = name }
         guard counts[key] != nil || counts.count < most else {
             if isAccepted { rest.accepted += 1 } else { rest.refused += 1 }
             return

@@ -40,6 +40,8 @@ final class ReplayFacts: @unchecked Sendable {
     private(set) var challenges: Margins
     private(set) var leafDates = Margins.leafDates
     private(set) var presented = PresentedIDs()
+    /// Records of unknown keys, by the reason for which the keys' attestations were not accepted before.
+    private(set) var attestations: [String: Int] = [:]
     private(set) var examples: ExampleShelf
     private(set) var diff: VerdictDiff?
     private let explainer: Explainer
@@ -74,6 +76,7 @@ final class ReplayFacts: @unchecked Sendable {
     }
 
     private func note(_ observation: Observation) {
+        explainer.note(observation)
         guard let outcome = outcomes.index(of: observation.verdict.outcome) else { return }
         let (decoded, inbound) = (observation.record, observation.record.record)
         let account = account(of: decoded)
@@ -92,6 +95,9 @@ final class ReplayFacts: @unchecked Sendable {
         if outcomes.kind(Int(outcome)) != .deadLetter {
             noteValues(observation, account, outcome, traits, place)
             noteMargins(observation, outcome, traits)
+        }
+        if let attestation = explainer.attestation(before: observation) {
+            attestations[attestation.reason.code, default: 0] += 1
         }
         if examples.wants(outcome) { examples.add(RecordExample(explainer.explain(observation), outcome)) }
     }
@@ -161,7 +167,7 @@ final class ReplayFacts: @unchecked Sendable {
         system(.osVersion, traits.osVersion, outcome, device, \.osVersion)
         if let app = account.app, account.method.map({ $0.bringsAttestation || $0.bringsAssertion }) ?? false {
             let key = PresentedIDs.Key(app: app, appID: traits.appIDHash, environment: environment)
-            presented.add(key, isAccepted: outcome == OutcomeList.accepted)
+            presented.add(key, name: traits.appID, isAccepted: outcome == OutcomeList.accepted)
         }
     }
 

@@ -45,6 +45,10 @@ extension ReplayReport {
             page.note("The command that explains a record:")
             page.card { $0.element("code", ShownText.whole(command)) }
         }
+        if picked.count > ReportStyle.paperRecords {
+            let text = "Here are the first \(ReportStyle.paperRecords) of them: the page on a screen has all."
+            page.element("p", ["class": "paper"], text)
+        }
         page.card { card in
             card.element("ol", ["class": "records"]) { list in
                 for example in picked { list.element("li") { item(example, &$0) } }

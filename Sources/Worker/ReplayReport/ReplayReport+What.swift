@@ -155,7 +155,10 @@ extension ReplayReport {
             }
         }
         let others = left.map { key, count in
-            let name = key.appID.map { names[$0] ?? "not known, SHA-256 \(ReportValue.bytes($0.bytes))" }
+            let name = key.appID.map { hash in
+                names[hash] ?? facts.presented.names[hash]?.shown
+                    ?? "not known, SHA-256 \(ReportValue.bytes(hash.bytes))"
+            }
             let own = apps[key.app].expectations.appIDs
             let isListed = key.appID.map { id in own.contains { $0.rpIDHash == id } } ?? false
             return Identity(

@@ -1,3 +1,5 @@
+internal import AppCheck
+
 /// 3: each reason with its records and devices, what it means and what to do.
 extension ReplayReport {
     func why(_ page: inout Markup) {
@@ -17,11 +19,26 @@ extension ReplayReport {
             heading.element("span", ["class": "soft small"], named)
             heading.element("span", ["class": "soft small"], Figure.share(facts.records[reason], of: facts.total))
         }
+        if entry.code == Reason.unknownKey.code { causes(&card) }
         if let first = facts.firstSeen[reason], let last = facts.lastSeen[reason] {
             let span = first == last ? UTCText.of(first) : "\(UTCText.of(first)) to \(UTCText.of(last))"
             card.element("p", ["class": "small"], span)
         }
         ReplayReport.text(of: entry, into: &card)
+    }
+
+    /// Unknown keys whose attestations the capture has: those are to be looked at first.
+    private func causes(_ card: inout Markup) {
+        let count = facts.attestations.values.reduce(0, +)
+        guard count > 0 else { return }
+        let sorted = facts.attestations.sorted { $0.value == $1.value ? $0.key < $1.key : $0.value > $1.value }
+        let reasons = sorted.map { "\($0.key) \($0.value.grouped)" }.joined(separator: ", ")
+        card.element(
+            "p",
+            ["class": "lead"],
+            "\(Figure.count(count, "record")) of keys whose attestation was refused earlier in this capture: \(reasons). "
+                + "Look at those attestations first."
+        )
     }
 
     static func text(of entry: ReasonEntry, into card: inout Markup) {

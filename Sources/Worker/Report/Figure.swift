@@ -35,7 +35,7 @@ enum Figure {
     static func point(_ value: Double) -> String { fixed(value, 2).replacing(",", with: "") }
 
     /// `3 devices`, `1 device`.
-    static func count(_ count: Int, _ noun: String) -> String { "\(count.grouped) \(noun)\(count == 1 ? "" : "s")" }
+    static func count(_ count: Int, _ noun: String) -> String { count.counted(noun) }
 
     static func bytes(_ count: Int) -> String {
         switch count {

@@ -75,6 +75,7 @@ enum ReportStyle {
         user-select:all}
         ol.records dl{display:grid;grid-template-columns:minmax(6rem,max-content) 1fr;gap:0 12px;margin:4px 0 0}
         ol.records dt{color:var(--soft)}ol.records dd{margin:0;min-width:0;overflow-wrap:anywhere}
+        .paper{display:none}
         details summary{cursor:pointer;font-size:.875rem;color:var(--soft);margin-top:8px}
         """
 
@@ -101,9 +102,14 @@ enum ReportStyle {
         ol.records dl{grid-template-columns:1fr}ol.records dd{margin-bottom:4px}td.w{min-width:6rem}}
         """
 
+    /// Of each list of records, and of the reasons that are explained: three hundred records would fill forty sheets.
+    static let paperRecords = 16
+
     private static let paper = """
         @page{margin:14mm}
         body{font-size:9.5pt;line-height:1.4}main{max-width:none;padding:0}nav,details{display:none}
+        .paper{display:block}ol.records li:nth-child(n+\(paperRecords + 1)){display:none}
+        #why .card:nth-of-type(n+\(paperRecords + 1)) .say{display:none}
         h2{break-after:avoid;margin:18px 0 4px}h3,section>p{break-after:avoid}
         .tiles{grid-template-columns:repeat(4,1fr)}.tile,.card,figure,tr{break-inside:avoid}
         .card:has(ol),.card:has(.heat){break-inside:auto}code{font-size:7.5pt}

@@ -13,7 +13,7 @@ enum ShownText {
     static func of(_ text: String, most: Int = mostScalars) -> String {
         var (shown, count, marks) = (String.UnicodeScalarView(), 0, 0)
         for scalar in text.unicodeScalars {
-            guard count < most else { return String(shown) + "… (\(text.utf8.count.grouped) bytes)" }
+            guard count < most else { return String(shown) + "… (\(text.utf8.count.counted("byte")))" }
             count += 1
             marks = isMark(scalar) ? marks + 1 : 0
             if scalar.isVisible, marks <= mostMarks {

@@ -15,7 +15,8 @@ struct RolloutPage {
         let span = since.map { "Events since \(UTCText.of($0))." } ?? "All events."
         var page = ReportPage(
             title: "attest-worker: how the rollout goes",
-            lead: "\(span) \(report.events.grouped) events were read. All times here are UTC."
+            lead:
+                "\(span) \(report.events.counted("event", "was", "were")) read. All times here are UTC."
         )
         for (index, name) in report.names.enumerated() {
             page.add("app\(index)", name) { RolloutSection(report, name).write(into: &$0) }

@@ -14,6 +14,8 @@ struct RolloutReport {
     /// By the same names; only of a detailed report.
     private(set) var facts: [String: RolloutFacts] = [:]
     private(set) var events = 0
+    /// Whether there was an event, of any time.
+    private(set) var hasRead = false
     /// Records that were no events.
     private(set) var unreadable = 0
 
@@ -27,6 +29,7 @@ struct RolloutReport {
     /// - Parameter value: a record's of the events topic.
     mutating func add(_ value: [UInt8]?) {
         guard let event = RolloutEvent(value) else { return unreadable += 1 }
+        hasRead = true
         if let since, event.at ?? .min < since { return }
         events += 1
         let app = registry.find(resource: event.app)

@@ -82,7 +82,7 @@ struct GrowthRule: Equatable {
             let count = "\(tally.attested.grouped) of \(minAttestations.grouped)"
             return (false, "only \(count) attestations decided at this share")
         }
-        let fact = "\(PercentFigure.text(rate)) of \(tally.attested.grouped) attestations failed"
+        let fact = "\(PercentFigure.text(rate)) of \(tally.attested.counted("attestation")) failed"
         return (
             rate <= maxFailureRate,
             rate <= maxFailureRate ? fact : "\(fact), over \(PercentFigure.text(maxFailureRate))"

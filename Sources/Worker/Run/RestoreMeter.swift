@@ -42,7 +42,7 @@ struct RestoreMeter {
                 LogEvent(
                     .info,
                     .ledgerRestored,
-                    "the ledger is restored: \(records.grouped) records\(speed)",
+                    "the ledger is restored: \(records.counted("record"))\(speed)",
                     counts: [LogEvent.Count("records", records)]
                 )
             )
@@ -57,7 +57,11 @@ struct RestoreMeter {
         guard progress == last else {
             guard now - printed >= Self.interval else { return }
             printed = now
-            log.log(.info, .ledgerRestoring, "restoring the ledger: \(progress.records.grouped) records, \(left) left")
+            log.log(
+                .info,
+                .ledgerRestoring,
+                "restoring the ledger: \(progress.records.counted("record")), \(left) left"
+            )
             return
         }
         guard let since = moved, now - since >= Self.patience else { return }

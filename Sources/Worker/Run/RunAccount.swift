@@ -9,10 +9,10 @@ enum RunAccount {
             "\(tally.accepted.grouped) accepted\(duplicates)",
             "\(tally.refusedTotal.grouped) refused\(reasons(tally.refused))",
             "\(tally.deferred.grouped) deferred",
-            "\(tally.deadLettersTotal.grouped) dead letters\(reasons(tally.deadLetters))",
+            "\(tally.deadLettersTotal.counted("dead letter"))\(reasons(tally.deadLetters))",
         ]
-        return "\(tally.requests.grouped) requests: \(parts.joined(separator: ", ")); "
-            + "\(tally.batches.grouped) commits, \(tally.aborts.grouped) aborts"
+        return "\(tally.requests.counted("request")): \(parts.joined(separator: ", ")); "
+            + "\(tally.batches.counted("commit")), \(tally.aborts.counted("abort"))"
     }
 
     /// The same in numbers.

@@ -106,7 +106,13 @@ final class WorkerSession {
     private func sayInOrder(_ findings: [TopicFinding], _ partitions: TopicPartitions, _ say: (LogEvent) -> Void) {
         sayDoubtful(findings, say)
         let count = partitions.requests
-        say(LogEvent(.info, .starting, "configuration, anchors and topics are in order: \(count) partitions"))
+        say(
+            LogEvent(
+                .info,
+                .starting,
+                "configuration, anchors and topics are in order: \(Int(count).counted("partition"))"
+            )
+        )
     }
 
     /// Runs until a signal asks for the end, or the log cannot go on.
@@ -147,7 +153,7 @@ final class WorkerSession {
             limits: configuration.pipelineSettings(loaded.keys.rings).objectLimits,
             alarm: alarm
         )
-        log.log(.info, .starting, "signatures are verified by \(engine.text), on \(factory.count) lanes")
+        log.log(.info, .starting, "signatures are verified by \(engine.text), on \(factory.count.counted("lane"))")
         let library = signing.make(engine, factory.watch, alarm: alarm)
         let signer = loaded.keys.rings.tokens.signer(library)
         if let text = signing.text(signer, loaded.keys.rings.tokens) {
@@ -382,7 +388,7 @@ final class WorkerSession {
         let count = configuration.loopCount
         if count > 1 {
             let name = access.settings.instanceName
-            log.log(.info, .starting, "\(count) loops: instances \(name)-0 to \(name)-\(count - 1)")
+            log.log(.info, .starting, "\(count.counted("loop")): instances \(name)-0 to \(name)-\(count - 1)")
         }
         if let line = access.passingName { log.log(.warning, .configurationDoubtful, line) }
         guard configuration.delivery == .atLeastOnce else { return }

@@ -14,7 +14,7 @@ extension ContractSchema {
             JSONSchema.Member("status", status),
             optional("duplicate", isTrue),
             optional("response", open([optional("alreadyConsumed", isTrue)])),
-            optional("evidence", evidence),
+            optional("evidence", JSONSchema.any([evidence, presented])),
             JSONSchema.Member("source", source),
             JSONSchema.Member("evaluatedAt", JSONSchema.any([JSONSchema.time, null])),
         ])
@@ -66,6 +66,9 @@ extension ContractSchema {
             optional("receipt", receipt),
         ])
     }
+
+    /// Of an attestation with an App ID that the app does not list.
+    private static var presented: JSONTree { open([JSONSchema.Member("presentedAppId", JSONSchema.string)]) }
 
     private static var receipt: JSONTree {
         open(

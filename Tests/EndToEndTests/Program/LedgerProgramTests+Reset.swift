@@ -78,7 +78,7 @@ extension LedgerProgramTests {
         // To the beginning, and with a ledger that holds a key again.
         #expect(try workplace.importKeys(KeySamples.file([KeySamples.key(1)])).waitForEnd() == .exit(0))
         let back = try workplace.done("reset", "--to-beginning", "--yes")
-        #expect(back.output.hasSuffix("done: offsets moved, 1 ledger records forgotten\n"), "\(back.output)")
+        #expect(back.output.hasSuffix("done: offsets moved, 1 ledger record forgotten\n"), "\(back.output)")
         #expect(try workplace.committed() == [0, 0, 0])
         #expect(try workplace.exported() == "")
     }

@@ -133,7 +133,8 @@ struct RolloutReportTests {
     }
 
     @Test func `An app without an event has a page too`() throws {
-        let (directory, code, output, _) = try run([], "--report", "DIR/page.html")
+        let events = [MadeEvent(app: "projects/9/apps/z")]
+        let (directory, code, output, _) = try run(events, "--report", "DIR/page.html")
         let page = try String(contentsOfFile: directory.path + "/page.html", encoding: .utf8)
         #expect(code == 0 && StrictMarkup(Array(page.utf8)).fault == nil)
         #expect(page.contains("No attestation of this app has an event."))

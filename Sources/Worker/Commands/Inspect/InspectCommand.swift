@@ -28,7 +28,7 @@ extension Command {
         operands: Command.Operands(
             "FILE|BASE64|-",
             count: 0...1,
-            summary: "the object or its base64: in a file, on the line, or on standard input"
+            summary: "the object, its base64 or its hex: in a file, on the line, or on standard input"
         ),
         notes: """
             Base64 is taken in either alphabet, padded or not. A check that cannot be judged names the option
@@ -76,7 +76,8 @@ struct InspectCommand {
     }
 
     func run(_ console: Console) throws -> Int32 {
-        let view = try view()
+        var view = try view()
+        view.form = object.form == .hex ? object.form.rawValue : nil
         if isJSON { console.print(json: view.json) } else { console.print(view.text) }
         return ExitCode.done
     }
@@ -101,7 +102,7 @@ struct InspectCommand {
     private static func keyID(_ arguments: Arguments) throws(UsageFault) -> KeyID? {
         guard let bytes = try bytes(arguments, "--key-id", "a key ID") else { return nil }
         guard let keyID = KeyID(bytes.span) else {
-            throw UsageFault("--key-id must be 32 bytes in base64, not \(bytes.count) bytes.")
+            throw UsageFault("--key-id must be 32 bytes in base64, not \(bytes.count.counted("byte")).")
         }
         return keyID
     }
@@ -201,7 +202,8 @@ struct InspectCommand {
         guard report.kind != .receipt, let hash = clientDataHash else { return [] }
         let length = namedApp(report)?.clientDataHash ?? .standard
         guard case .bytes(let bytes) = length, bytes != hash.count else { return [] }
-        let text = "\(hash.count) bytes: without clientDataHash.bytes in apps.json the worker accepts \(bytes) only"
+        let text =
+            "\(hash.count.counted("byte")): without clientDataHash.bytes in apps.json the worker accepts \(bytes) only"
         return [ReportField(name: "clientDataHash", value: .text("\(text) (malformed-request)"))]
     }
 

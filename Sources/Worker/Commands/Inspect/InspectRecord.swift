@@ -51,7 +51,7 @@ struct InspectRecord {
 
     func run(_ console: Console) throws -> Int32 {
         if let line = loaded.keys.absenceWarning { console.printError("warning: \(line)") }
-        var progress = ProgressMeter("inspect", unit: "records", total: nil, console: console)
+        var progress = ProgressMeter("inspect", unit: "record", total: nil, console: console)
         let replay = RecordReplay(loaded.configuration, keys: loaded.keys.rings, options)
         let outcome = try replay.run { progress.update($0) }
         progress.finish()

@@ -15,35 +15,64 @@ struct InspectedObject {
     /// Far above every object's own limit.
     private static let maxBytes = 1 << 20
 
+    /// How the object is written.
+    enum Form: String {
+        case bytes, base64, hex
+    }
+
     let bytes: [UInt8]
     let kind: Kind
+    let form: Form
 
-    /// - Parameter operand: a file's path, the object itself in base64, or `-` for standard input. Files hold the
-    ///   object or its base64.
+    /// - Parameter operand: a file's path, the object itself in base64 or hex, or `-` for standard input. Files hold the
+    ///   object, its base64 or its hex.
     init(_ operand: String) throws(UsageFault) {
         let (text, isFile) = try Self.content(operand)
         guard text.count <= Self.maxBytes else {
             throw UsageFault("inspect: more than \(Self.maxBytes) bytes: objects of devices are smaller.")
         }
         if let kind = Self.kind(of: text), isFile {
-            (bytes, self.kind) = (text, kind)
+            (bytes, self.kind, form) = (text, kind, .bytes)
             return
         }
-        let compact = text.filter { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
-        guard let decoded = Base64.decode(compact), !decoded.isEmpty else {
+        let readings = Self.readings(of: text)
+        for (read, form) in readings {
+            guard let kind = Self.kind(of: read) else { continue }
+            (bytes, self.kind, self.form) = (read, kind, form)
+            return
+        }
+        guard !readings.isEmpty else {
             throw UsageFault(
                 isFile
-                    ? "inspect: \(operand.printable) holds neither an object nor base64."
-                    : "inspect: '\(operand.prefix(40).description.printable)' is neither a file nor base64."
+                    ? "inspect: \(operand.printable) holds neither an object nor base64 or hex of one."
+                    : "inspect: '\(operand.prefix(40).description.printable)' is neither a file nor base64 or hex."
             )
         }
-        guard let kind = Self.kind(of: decoded) else {
-            throw UsageFault(
-                "inspect: neither an attestation, an assertion, a receipt nor an artifact: it has \(decoded.count) bytes "
-                    + "and begins with \(ReportValue.bytes(Array(decoded.prefix(8))))."
-            )
+        let found = readings.reversed().map { read, form in
+            "read as \(form.rawValue) it has \(read.count.counted("byte")) and begins with "
+                + "\(ReportValue.bytes(Array(read.prefix(8))))"
         }
-        (bytes, self.kind) = (decoded, kind)
+        throw UsageFault(
+            "inspect: neither an attestation, an assertion, a receipt nor an artifact: "
+                + found.joined(separator: "; ") + "."
+        )
+    }
+
+    /// What a text may stand for; hex first, since its digits are base64 too.
+    private static func readings(of text: [UInt8]) -> [(bytes: [UInt8], form: Form)] {
+        let compact = text.filter { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+        let prefixed = compact.starts(with: Array("0x".utf8)) ? Array(compact.dropFirst(2)) : compact
+        let digits = prefixed.filter { $0 != UInt8(ascii: ":") }
+        return [(hex(digits), .hex), (Base64.decode(compact), .base64)].compactMap { bytes, form in
+            bytes.flatMap { $0.isEmpty ? nil : ($0, form) }
+        }
+    }
+
+    private static func hex(_ digits: [UInt8]) -> [UInt8]? {
+        guard digits.count.isMultiple(of: 2) else { return nil }
+        let values = digits.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+        guard values.count == digits.count else { return nil }
+        return stride(from: 0, to: values.count, by: 2).map { UInt8(values[$0] << 4 | values[$0 + 1]) }
     }
 
     private static func content(_ operand: String) throws(UsageFault) -> ([UInt8], isFile: Bool) {

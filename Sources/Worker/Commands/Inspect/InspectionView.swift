@@ -29,6 +29,8 @@ struct InspectionView {
     private let kind: String
     private let fields: [ReportField]
     private let checks: [Check]
+    /// How the object was written, where that needs saying.
+    var form: String?
 
     init(kind: String, fields: [ReportField], checks: [Check]) {
         self.kind = kind
@@ -68,15 +70,20 @@ struct InspectionView {
             CheckRows.add(check.comparisons, to: &checkTable)
         }
         let verdict = reason.map { "refused: \($0)" } ?? "no check that could be judged failed"
-        return "\(kind)\n\nfields\n\(fieldTable.text)\n\nchecks\n\(checkTable.text)\n\n\(verdict)"
+        let form = form.map { ", read as \($0)" } ?? ""
+        return "\(kind)\(form)\n\nfields\n\(fieldTable.text)\n\nchecks\n\(checkTable.text)\n\n\(verdict)"
     }
 
-    /// `{"kind", "fields": {…}, "checks": [{"name", "result", "reason"?, "needs"?, "because"?, "values"?}], "reason"?}`.
+    /// `{"kind", "readAs"?, "fields": {…}, "checks": [{"name", "result", "reason"?, "needs"?, "because"?, "values"?}], "reason"?}`.
     var json: [UInt8] {
         var writer = JSONWriter(capacity: 4096)
         writer.beginObject()
         writer.key("kind")
         writer.string(kind)
+        if let form {
+            writer.key("readAs")
+            writer.string(form)
+        }
         writer.key("fields")
         writer.beginObject()
         for field in fields {

@@ -72,7 +72,7 @@ struct OperatorDeed {
         }
         guard report.isComplete else {
             throw CommandFault(
-                "\(report.acknowledged) of \(commands.count) partitions have the command: "
+                "\(report.acknowledged) of \(commands.count.counted("partition")) have the command: "
                     + "\(report.firstFailure ?? "no reason was given"). Run it again."
             )
         }

@@ -49,7 +49,9 @@ package struct LinkAccount {
             let causes = failures.sorted { $0.key < $1.key }.map { "\($0.value.grouped) (\($0.key))" }
             lines.append("calls without an answer: " + causes.joined(separator: ", "))
         }
-        return lines + ["\(connections.grouped) connections, \(crossings.crossings.grouped) answers of another call"]
+        return lines + [
+            "\(connections.counted("connection")), \(crossings.crossings.counted("answer")) of another call"
+        ]
     }
 
     static func milliseconds(_ microseconds: Int64) -> String {

@@ -126,7 +126,7 @@ extension SimulateCommand {
     static func account(_ account: LinkAccount) throws(CommandFault) {
         guard let first = account.crossings.first else { return }
         throw CommandFault(
-            "\(account.crossings.crossings.grouped) answers belong to another call; the first: \(first)."
+            "\(account.crossings.crossings.counted("answer", "belongs", "belong")) to another call; the first: \(first)."
         )
     }
 
@@ -134,12 +134,12 @@ extension SimulateCommand {
     static func account(_ tally: StockTally, devices: Int) throws(CommandFault) -> [String] {
         if let fault = tally.faults.first {
             throw CommandFault(
-                "\(tally.faults.count) answers cannot be used by a stock client; the first: \(fault)."
+                "\(tally.faults.count.counted("answer")) cannot be used by a stock client; the first: \(fault)."
             )
         }
         let refused = tally.refused.sorted { $0.key < $1.key }.map { "\($0.value.grouped) \($0.key)" }
         return [
-            "\(tally.calls.grouped) calls of \(devices.grouped) stock clients: \(tally.minted.grouped) tokens, "
+            "\(tally.calls.counted("call")) of \(devices.grouped) stock clients: \(tally.minted.counted("token")), "
                 + "\(tally.sessions.grouped) by attestation, \(tally.consumed.grouped) used up",
             "refused: " + (refused.isEmpty ? "none" : refused.joined(separator: ", ")),
         ]

@@ -162,7 +162,7 @@ struct SimulateCommand {
                 let known = verbs.map(\.rawValue)
                 throw UsageFault(
                     "--verbs: '\(String(name).printable)' cannot be simulated"
-                        + "\(Suggestion.phrase(for: String(name), among: known)); use \(known.joined(separator: ","))."
+                        + "\(Suggestion.ending(for: String(name), among: known)) Use \(known.joined(separator: ","))."
                 )
             }
             chosen.insert(verb)
@@ -190,7 +190,7 @@ struct SimulateCommand {
         // The exchange's records hold artifacts, challenges and tokens.
         let isPlain = settings.verbs.isSubset(of: SimulationSettings.plainVerbs)
         let file = try CaptureWriter(path: path, holds: isPlain ? .plain : .secret, lanes: Self.lanes)
-        var meter = ProgressMeter("simulate", unit: "records", total: settings.records, console: console)
+        var meter = ProgressMeter("simulate", unit: "record", total: settings.records, console: console)
         while true {
             let records = traffic.make()
             guard !records.isEmpty else { break }
@@ -199,7 +199,7 @@ struct SimulateCommand {
         }
         try file.close()
         meter.finish()
-        say("wrote \(traffic.made.grouped) records of \(settings.devices.grouped) devices to \(path)")
+        say("wrote \(traffic.made.counted("record")) of \(settings.devices.counted("device")) to \(path)")
     }
 
     /// Prints a result on standard output, unless the capture goes there.
@@ -213,7 +213,7 @@ struct SimulateCommand {
     }
 
     private func live(_ configuration: Configuration, _ apps: [SimulatedApp], _ ca: LabCA) throws -> Int32 {
-        var meter = ProgressMeter("simulate", unit: "calls", total: settings.records, console: console)
+        var meter = ProgressMeter("simulate", unit: "call", total: settings.records, console: console)
         let tally = try CommandFault.explaining("cannot reach the topics", by: \.description) {
             try clients.run(configuration, apps, ca, &meter)
         }
@@ -226,7 +226,7 @@ struct SimulateCommand {
         if target.secret == nil {
             console.printError("simulate: without --verifier-secret no token is checked: only the SDK's calls are made")
         }
-        var meter = ProgressMeter("simulate", unit: "calls", total: settings.records, console: console)
+        var meter = ProgressMeter("simulate", unit: "call", total: settings.records, console: console)
         let (tally, account) = try clients.run(target, connections: connections, apps, ca, &meter)
         meter.finish()
         for line in account.lines { say(line) }
@@ -241,11 +241,11 @@ struct SimulateCommand {
         guard report.isComplete else {
             let cause = report.firstFailure ?? "no acknowledgement"
             throw CommandFault(
-                "\(report.failed.grouped) of \(settings.records.grouped) records were not acknowledged (\(cause)): "
+                "\(report.failed.grouped) of \(settings.records.counted("record")) were not acknowledged (\(cause)): "
                     + "check the broker and kafka.properties."
             )
         }
-        say("published \(report.acknowledged.grouped) records of \(settings.devices.grouped) devices")
+        say("published \(report.acknowledged.counted("record")) of \(settings.devices.counted("device"))")
     }
 
     private func send(_ traffic: SimulatedTraffic, _ configuration: Configuration) throws -> PublishReport {
@@ -256,7 +256,7 @@ struct SimulateCommand {
             topic: configuration.topics.requests,
             options: options
         )
-        var meter = ProgressMeter("simulate", unit: "records", total: settings.records, console: console)
+        var meter = ProgressMeter("simulate", unit: "record", total: settings.records, console: console)
         // Small chunks when paced: the devices' clock must not run ahead of the wall clock.
         let limit = settings.rate.map { min(SimulatedTraffic.chunk, max(1, Int($0 / 10))) } ?? SimulatedTraffic.chunk
         var ready: ArraySlice<InboundRecord> = []

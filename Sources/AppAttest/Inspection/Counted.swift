@@ -1,0 +1,18 @@
+/// Numbers of things, as messages and reports write them.
+package enum Counted {
+    /// `1 record`, `2 records`, `12,000 records`.
+    package static func text(_ count: Int, _ noun: String) -> String {
+        "\(grouped(count)) \(noun)\(count == 1 ? "" : "s")"
+    }
+
+    /// With commas between groups of three digits.
+    package static func grouped(_ number: Int) -> String {
+        let digits = Array(String(number.magnitude))
+        var text = number < 0 ? "-" : ""
+        for (index, digit) in digits.enumerated() {
+            if index > 0, (digits.count - index) % 3 == 0 { text += "," }
+            text.append(digit)
+        }
+        return text
+    }
+}

@@ -1,0 +1,144 @@
+import DeviceLab
+import Foundation
+import JSON
+import Log
+import Pipeline
+import TestKit
+import Testing
+import Worker
+
+/// A record that stands in two captures, as where hourly ones overlap.
+@Suite("Overlapping captures")
+struct OverlappingCaptureTests {
+    private static let records = ReplayTests.records(ReplayTests.fleet(devices: 3, records: 24))
+
+    private static func replay(
+        _ captures: [[InboundRecord]]
+    ) throws -> (fixture: ReplayFixture, code: Int32, error: String, summary: JSONNode?) {
+        let fixture = try ReplayTests.fixture()
+        for (index, capture) in captures.enumerated() { try fixture.write(capture: capture, as: "\(index).ndjson") }
+        let others = captures.indices.dropFirst().map { "\(fixture.directory.path)/\($0).ndjson" }
+        let summary = fixture.directory.path + "/summary.json"
+        let (code, _, error) = fixture.replay(["--summary", summary] + others, capture: "0.ndjson")
+        let root = try? JSONDocument(parsing: fixture.bytes("summary.json")).root
+        return (fixture, code, error, root)
+    }
+
+    @Test func `A record that stands twice is judged once and counted, whatever the order of the files`() throws {
+        let whole = try Self.replay([Self.records])
+        let results = try whole.fixture.bytes("out/results.ndjson")
+        #expect(whole.code == 0 && whole.error.isEmpty && whole.summary?["repeatedRecords"] == nil)
+        let (first, second) = (Array(Self.records.prefix(15)), Array(Self.records.dropFirst(9)))
+        for captures in [[first, second], [first + second], [Self.records, first], [first, first, second]] {
+            let run = try Self.replay(captures)
+            let count = captures.reduce(0) { $0 + $1.count } - Self.records.count
+            #expect(run.code == 0)
+            #expect(
+                run.error == "warning: left out \(count) records that stand in the captures for a second time\n"
+            )
+            #expect(run.summary?["repeatedRecords"]?.integer == Int64(count))
+            #expect(run.summary?["requests"]?.integer == Int64(Self.records.count))
+            #expect(try run.fixture.bytes("out/results.ndjson") == results)
+        }
+    }
+
+    @Test(
+        arguments: [
+            { $0.timestamp += 1 }, { $0.key = [0x6B] }, { $0.value = [0x76] }, { $0.value = nil },
+            { $0.headers = [RecordHeader("request-id", "another")] },
+            { $0.headers.append(RecordHeader("installation-id", "i")) },
+        ] as [@Sendable (inout InboundRecord) -> Void]
+    )
+    func `Another record at a place that was read ends the replay and is named`(
+        _ change: @Sendable (inout InboundRecord) -> Void
+    ) throws {
+        var other = Self.records[4]
+        change(&other)
+        let run = try Self.replay([Self.records, [other]])
+        #expect(run.code == 1)
+        #expect(
+            run.error.contains(
+                "partition \(other.partition), offset \(other.offset) of appattest.requests stands twice"
+            ),
+            "\(run.error)"
+        )
+        #expect(run.error.split(separator: "\n").count == 1)
+    }
+
+    @Test func `The same offset of another partition or topic is another record`() throws {
+        var (other, foreign) = (Self.records[4], Self.records[5])
+        other.partition += 8
+        foreign.topic = "another"
+        let run = try Self.replay([Self.records, [other, foreign]])
+        #expect(run.code == 0 && run.error.isEmpty, "\(run.error)")
+        #expect(run.summary?["requests"]?.integer == Int64(Self.records.count + 2))
+    }
+
+    @Test func `A record of a capture is explained as the worker met it, though others stand twice`() throws {
+        let fixture = try ReplayTests.fixture()
+        try fixture.write(capture: Array(Self.records.prefix(20)) + Self.records.dropFirst(8), as: "twice.ndjson")
+        try fixture.write(capture: Self.records, as: "once.ndjson")
+        let last = try #require(Self.records.last)
+        func explained(_ name: String) -> String {
+            let input = fixture.directory.path + "/" + name
+            let record = "\(last.partition)/\(last.offset)"
+            return Transcript.run(
+                ["inspect", "--config", fixture.directory.path, "--input", input, "--record", record]
+            ).transcript.output
+        }
+        #expect(!explained("once.ndjson").isEmpty && explained("twice.ndjson") == explained("once.ndjson"))
+    }
+}
+
+@Suite("The places that were read")
+struct PlacesReadTests {
+    @Test func `A place is new once, whatever the order`() {
+        var places = PlacesRead()
+        var offsets = Array(0..<5_000 as Range<Int64>).map { $0 * 7 % 5_000 }
+        offsets += [Int64.max, Int64.max - 64]
+        for offset in offsets {
+            #expect(places.note("t", 0, offset, digest: UInt64(offset)) == .new)
+        }
+        for offset in offsets {
+            #expect(places.note("t", 0, offset, digest: UInt64(offset)) == .copy)
+            #expect(places.note("t", 0, offset, digest: UInt64(offset) ^ 1) == .other)
+            #expect(places.note("t", 1, offset, digest: 1) == .new && places.note("s", 0, offset, digest: 1) == .new)
+        }
+    }
+
+    /// Against a table of everything.
+    @Test(arguments: [1, 2, 3, 8], 0..<20 as Range<UInt64>)
+    func `What is forgotten is known to have been read, and nothing else is`(blocks: Int, seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        var places = PlacesRead(mostBlocks: blocks)
+        var read: [Int64: UInt64] = [:]
+        for step in 0..<2_000 as Range<Int64> {
+            // Mostly ascending, with gaps, and steps back.
+            let offset = random.next() % 4 == 0 ? Int64(random.next() % 1_000) : step + Int64(random.next() % 3)
+            let digest = random.next() % 8 == 0 ? 1 : 0 as UInt64
+            let finding = places.note("t", 0, offset, digest: digest)
+            switch (read[offset], finding) {
+            case (nil, .new): read[offset] = digest
+            case (let known?, .copy): #expect(known == digest)
+            case (let known?, .other): #expect(known != digest)
+            case (_?, .forgotten): continue
+            default: Issue.record("offset \(offset): \(finding), read \(String(describing: read[offset]))")
+            }
+        }
+    }
+
+    @Test func `The latest places are compared, and those before them named as read`() {
+        var places = PlacesRead(mostBlocks: 4)
+        for offset in 0..<1_000 as Range<Int64> { #expect(places.note("t", 0, offset, digest: 5) == .new) }
+        #expect(places.note("t", 0, 999, digest: 5) == .copy && places.note("t", 0, 800, digest: 5) == .copy)
+        #expect(places.note("t", 0, 0, digest: 5) == .forgotten && places.note("t", 0, 500, digest: 6) == .forgotten)
+        #expect(places.comparable == 256)
+    }
+
+    @Test func `Ranges are limited, and what has no room is new again`() {
+        var places = PlacesRead(mostBlocks: 1, mostRanges: 3)
+        for block in 0..<10 as Range<Int64> { _ = places.note("t", 0, block * 200, digest: 1) }
+        #expect(places.note("t", 0, 0, digest: 1) == .forgotten && places.note("t", 0, 400, digest: 1) == .forgotten)
+        #expect(places.note("t", 0, 600, digest: 1) == .new)
+    }
+}
