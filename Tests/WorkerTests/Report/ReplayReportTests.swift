@@ -141,6 +141,16 @@ struct ReplayReportTests {
         #expect(capture.page.utf8.count < 1_000_000)
     }
 
+    @Test func `On paper a list of records is cut, and says so`() throws {
+        let page = try Self.capture.get().page
+        let most = ReportStyle.paperRecords
+        #expect(page.contains("ol.records li:nth-child(n+\(most + 1)){display:none}"))
+        let note = "Here are the first \(most) of them: the page on a screen has all."
+        #expect(page.contains(#"<p class="paper">\#(note)</p>"#))
+        #expect(page.contains(".paper{display:none}"), "a screen has all")
+        #expect(page.components(separatedBy: "<li>").count > most)
+    }
+
     @Test func `The same capture gives the same page, but for the seconds`() throws {
         let capture = try Self.capture.get()
         try ReportedCapture.replay(capture.lab, "out2", ["--report", capture.lab.file("again.html"), "--lanes", "1"])
