@@ -79,13 +79,24 @@ struct CapturePublisherTests {
         }
     }
 
-    @Test func `a broker that stays down is reported`() throws {
+    @Test func `a broker that stays down is told once while it is waited for, and reported`() throws {
         try withMock { fixture in
             var options = CapturePublisher.Options()
             options.deliveryMilliseconds = 600
-            let report = try publish(keyed, fixture, options) { index in
-                if index == 0 { try fixture.cluster.setBroker(1, isUp: false) }
-            }
+            let publisher = try CapturePublisher(
+                properties: fixture.properties(),
+                topic: MockFixture.topic,
+                options: options
+            )
+            var (rest, waits): (ArraySlice<PublishRecord>, [String]) = (keyed[...], [])
+            let report = try publisher.publish(
+                waiting: { waits.append($0.message) },
+                next: {
+                    if rest.count == keyed.count { try fixture.cluster.setBroker(1, isUp: false) }
+                    return rest.popFirst()
+                }
+            )
+            #expect(waits.count == 1, "\(waits)")
             #expect(report.failed == 40 && report.acknowledged == 0 && !report.isComplete)
             #expect(report.firstFailure?.contains(MockFixture.topic) ?? false)
         }

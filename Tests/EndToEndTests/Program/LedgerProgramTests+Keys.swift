@@ -145,7 +145,8 @@ extension LedgerProgramTests {
         #expect(try workplace.hasMembers(1), "\(worker.error)")
         func expectRefusal(_ process: ProgramProcess) {
             #expect(process.waitForEnd() == .exit(1))
-            #expect(process.saysOneLine("attest-worker: group occupied has a member: "), "\(process.error)")
+            let member = "attest-worker: group occupied has a member (occupied-one on 127.0.0.1): stop every worker"
+            #expect(process.saysOneLine(member), "\(process.error)")
         }
         expectRefusal(try workplace.importKeys(file))
         expectRefusal(try workplace.start("reset"))
