@@ -43,7 +43,7 @@ extension Command {
         }
         let tally = keys.tally
         console.print(
-            "\(tally.lines.grouped) lines: \(tally.added.grouped) keys added, \(tally.updated.grouped) updated, "
+            "\(tally.lines.counted("line")): \(tally.added.counted("key")) added, \(tally.updated.grouped) updated, "
                 + "\(tally.unchanged.grouped) unchanged, \(tally.kept.grouped) left as they are"
                 + (tally.addedUnusable == 0 ? "" : ", \(tally.addedUnusable.grouped) added that can never verify")
         )

@@ -109,7 +109,7 @@ extension LedgerProgramTests {
         ])
         let process = try workplace.importKeys(lines)
         #expect(process.waitForEnd() == .exit(1), "not every key was taken")
-        #expect(process.output == "5 lines: 1 keys added, 1 updated, 1 unchanged, 1 left as they are\n")
+        #expect(process.output == "5 lines: 1 key added, 1 updated, 1 unchanged, 1 left as they are\n")
         #expect(process.saysOfKey(foreign, "the ledger has it bound to \(KeySamples.app)"), "\(process.error)")
         let expected = [
             KeySamples.key(1, counter: 5), KeySamples.key(2, counter: 6), bound, KeySamples.key(4, counter: 1),

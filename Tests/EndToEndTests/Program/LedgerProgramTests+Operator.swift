@@ -53,7 +53,7 @@ extension LedgerProgramTests {
         #expect(try !workplace.exported().contains(keyID))
         worker.signal(SIGTERM)
         #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
-        #expect(try workplace.start("export-keys").saidInTheEnd("the bans of 1 keys"))
+        #expect(try workplace.start("export-keys").saidInTheEnd("the bans of 1 key"))
 
         worker = try workplace.start("run", "--instance", "one")
         try command("unban")
