@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [403, 400, 404, 429, 503])
+    @Test(arguments: [403, 429, 503])
     func `a refusal has Google's JSON and its status`(code: Int) throws {
         let rig = try GatewayRig()
         let responder = try rig.send(attestation())
@@ -119,6 +119,24 @@ import Testing
         let responder = rig.call("POST", "\(Self.path):verifyAssertion", GatewayRig.bearer, body: Array("{}".utf8))
         #expect(responder.reply?.status == 400)
         #expect(responder.body.contains(#""reason":"malformed-request""#))
+    }
+
+    @Test(arguments: [400, 404], [false, true])
+    func `what a worker does not know and this gateway does is 503: the worker's files or version are older`(
+        code: Int,
+        isOnReplies: Bool
+    ) throws {
+        let rig = try GatewayRig()
+        let responder = try rig.send(attestation())
+        let sent = try #require(rig.requests.first)
+        if isOnReplies {
+            rig.gateway.note(replies: [rig.record(of: sent, Array("{}".utf8), status: code)])
+        } else {
+            rig.gateway.note(results: [rig.result(of: sent, Status(code: code, status: "NAME", message: "m"))])
+        }
+        #expect(responder.reply?.status == 503)
+        #expect(responder.reply?.headers.contains { $0.name == "Retry-After" } == true)
+        #expect(rig.gateway.counts.workerBehind == 1)
     }
 
     @Test func `an answer with another id, key or partition answers no call`() throws {
@@ -181,6 +199,27 @@ import Testing
         #expect(responder.replies.withLock { $0.count } == 1)
         #expect(rig.gateway.counts.deadlines == 1)
         #expect(rig.gateway.counts.foreignReplies == 1)
+    }
+
+    @Test(arguments: [false, true])
+    func `written calls without any answer are counted in a row, until one comes`(isOnReplies: Bool) throws {
+        let rig = try GatewayRig()
+        for seed: UInt64 in 1...4 { try rig.send(attestation(seed)) }
+        let sent = rig.requests
+        rig.gateway.note(sent.dropLast().compactMap(\.ticket).map { DeliveryReport(ticket: $0, outcome: .written) })
+        rig.pass(milliseconds: 30_000)
+        rig.gateway.look()
+        #expect(rig.gateway.counts.deadlines == 4 && rig.gateway.counts.unanswered == 3)
+        let another = rig.record(of: try #require(sent.first), Array("{}".utf8), status: 200)
+        rig.gateway.note(results: [another])
+        #expect(rig.gateway.counts.unanswered == 3, "an answer of another gateway, or a late one")
+        if isOnReplies {
+            rig.gateway.note(replies: [another])
+        } else {
+            try rig.send(attestation(5))
+            rig.gateway.note(results: [rig.result(of: try #require(rig.requests.last))])
+        }
+        #expect(rig.gateway.counts.unanswered == 0)
     }
 
     @Test func `only a request that was never written gets 503`() throws {

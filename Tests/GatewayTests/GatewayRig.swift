@@ -32,6 +32,8 @@ final class GatewayRig: Sendable {
 
     let outlet = Outlet()
     let clock = Locked<Int64>(ExchangeKit.start)
+    /// How far the gateway's wall clock is ahead of everyone's.
+    let ahead = Locked<Int64>(0)
     let gateway: Gateway
 
     init(
@@ -49,7 +51,7 @@ final class GatewayRig: Sendable {
         // Each bytes differ from the last ones.
         let counter = Locked<UInt8>(0)
         let world = Gateway.World(
-            wallClock: { [clock] in clock.withLock { $0 } },
+            wallClock: { [clock, ahead] in clock.withLock { $0 } + ahead.withLock { $0 } },
             uptime: { [clock] in clock.withLock { $0 } },
             randomBytes: { count in
                 let byte = counter.withLock { counter in

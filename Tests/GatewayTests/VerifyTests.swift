@@ -41,7 +41,7 @@ import Testing
         var issuer = Tokens.claims(limitedUse: true)
         issuer.projectNumber = "999999999999"
         let old = Tokens.claims(limitedUse: true, at: ExchangeKit.start - 301_000)
-        let ahead = Tokens.claims(limitedUse: true, at: ExchangeKit.start + 60_000)
+        let ahead = Tokens.claims(limitedUse: true, at: ExchangeKit.start + 61_000)
         let forged = String(good.dropLast(8)) + "AAAAAAAA"
         let made: [(TokenClaims, VerifyRefusal)] = [
             (subject, .app), (issuer, .claims), (old, .expired), (ahead, .ahead),

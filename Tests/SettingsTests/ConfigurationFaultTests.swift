@@ -276,7 +276,10 @@ import Testing
             (#"{"projects":[{"apps":[]}]}"#, "apps.json: projects[0].number: is required."),
             (#"{"projects":[{"number":1}]}"#, "apps.json: projects[0].number: must be a string, not 1."),
             (#"{"projects":[{"number":"1","apps":[{}]}]}"#, "apps.json: projects[0].apps[0].appId: is required."),
-            (#"{"project":[]}"#, "apps.json: project: unknown key; known keys: projects; did you mean projects?"),
+            (
+                #"{"project":[]}"#,
+                "apps.json: project: unknown key; known keys: projects, retired; did you mean projects?"
+            ),
             (#"{"projects":{}}"#, "apps.json: projects: must be a list of objects."),
             (
                 #"{"projects":[{"number":"1","name":"x"}]}"#,

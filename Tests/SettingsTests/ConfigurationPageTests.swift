@@ -80,7 +80,7 @@ struct ConfigurationPageTests {
         let known = fault[start...].split(separator: ".")[0].split(separator: ", ").map(String.init)
         let named = Self.rows.filter { $0.names.starts(with: place) && $0.names.count > place.count }
             .map { $0.names[place.count].replacing("[]", with: "") }
-        let expected = place.isEmpty ? Set(named).subtracting(["projects"]) : Set(named)
+        let expected = place.isEmpty ? Set(named).subtracting(["projects", "retired"]) : Set(named)
         #expect(expected == Set(known).subtracting(["none"]))
     }
 

@@ -300,7 +300,7 @@ struct InspectTests {
         let artifact = try bench.artifact()
         let results = try bench.results(artifact, bench.config + ["--key-id", other.keyText])
         #expect(results["key"] == "key-mismatch" && results["seal"] == "not-reached")
-        #expect(try bench.results(artifact, other.config)["sealing key"] == "artifact-invalid")
+        #expect(try bench.results(artifact, other.config)["sealing key"] == "sealing-key-unknown")
         #expect(try bench.results(try bench.artifact(app: "projects/1/apps/2"), bench.config)["app"] == "unknown-app")
         let development = try bench.artifact(environment: .development)
         #expect(try bench.results(development, bench.config)["environment"] == "artifact-invalid")

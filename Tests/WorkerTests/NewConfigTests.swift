@@ -9,7 +9,8 @@ internal import Testing
 @Suite("new-config")
 struct NewConfigTests {
     private static let files = [
-        "worker.json", "apps.json", "kafka.properties", "lab-authority.json", "anchors/lab-attestation-root.pem",
+        "worker.json", "jwks.json", "apps.json", "kafka.properties", "lab-authority.json",
+        "anchors/lab-attestation-root.pem",
         "anchors/lab-receipt-root.pem",
     ]
 
@@ -72,10 +73,23 @@ struct NewConfigTests {
         #expect(try folder.bytes("config/lab-authority.json") != other.bytes("config/lab-authority.json"))
     }
 
+    @Test func `The directory serves a gateway too, without warnings, by the key set of its own signing key`() throws {
+        let folder = try SimulationFolder()
+        _ = try newConfig(folder)
+        let gateway = try LoadedGateway.load(directory: folder.path + "/config")
+        #expect(gateway.warnings(now: 0) == [])
+        let worker = try LoadedConfiguration.load(directory: folder.path + "/config")
+        #expect(gateway.publicKeys == worker.keys.rings.tokens.jsonWebKeySet + [0x0A])
+        #expect(gateway.configuration.gateway.metricsPort == 9465)
+        #expect(gateway.configuration.metricsPort != 9465)
+        let (code, transcript) = run(["gateway", "--config", folder.path + "/config", "--check"])
+        #expect(code == 0 && transcript.error.isEmpty, "\(transcript.error)")
+    }
+
     @Test func `The printed commands exist, with their options`() throws {
         let folder = try SimulationFolder()
         let lines = try newConfig(folder).split(separator: "\n").filter { $0.hasPrefix("  attest-worker ") }
-        #expect(lines.count == 6)
+        #expect(lines.count == 9)
         for line in lines {
             let words = line.split(separator: " ").dropFirst().map(String.init)
             let command = try #require(AttestWorker.commands.first { $0.name == words[0] })

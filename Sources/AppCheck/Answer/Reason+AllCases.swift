@@ -5,9 +5,9 @@ extension Reason: CaseIterable {
     package static var allCases: [Reason] {
         Refusal.allCases.map { .object($0) } + [
             .malformedRequest, .unknownMethod, .unknownApp, .keyMismatch, .tooOld, .fromFuture, .unknownKey,
-            .keyAlreadyBound, .banned, .counterNotGreater, .artifactInvalid, .challengeInvalid, .challengeExpired,
-            .challengeConsumed, .debugTokenInvalid, .debugTokenExpired, .tokenInvalid, .sessionToken,
-            .rolloutNotAdmitted, .attestationRate, .noActiveKey,
+            .keyAlreadyBound, .banned, .counterNotGreater, .artifactInvalid, .sealingKeyUnknown, .challengeInvalid,
+            .challengeKeyUnknown, .challengeExpired, .challengeConsumed, .debugTokenInvalid, .debugTokenExpired,
+            .tokenInvalid, .sessionToken, .rolloutNotAdmitted, .attestationRate, .noActiveKey,
         ]
     }
 }

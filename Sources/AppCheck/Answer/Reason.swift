@@ -15,7 +15,11 @@ package enum Reason: Error, Hashable, Sendable {
     case banned
     case counterNotGreater
     case artifactInvalid
+    /// The artifact names a sealing key that is not listed: its file may not have arrived here yet.
+    case sealingKeyUnknown
     case challengeInvalid
+    /// The challenge names a challenge key that is not listed, likewise.
+    case challengeKeyUnknown
     case challengeExpired
     case challengeConsumed
     /// No debug token of the app has this secret.
@@ -44,7 +48,9 @@ package enum Reason: Error, Hashable, Sendable {
         case .banned: "banned"
         case .counterNotGreater: "counter-not-greater"
         case .artifactInvalid: "artifact-invalid"
+        case .sealingKeyUnknown: "sealing-key-unknown"
         case .challengeInvalid: "challenge-invalid"
+        case .challengeKeyUnknown: "challenge-key-unknown"
         case .challengeExpired: "challenge-expired"
         case .challengeConsumed: "challenge-consumed"
         case .debugTokenInvalid: "debug-token-invalid"

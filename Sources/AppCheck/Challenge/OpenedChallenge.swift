@@ -35,7 +35,8 @@ extension SecretRing<ChallengeKey> {
             return .failure(.challengeInvalid)
         }
         guard !isAbsent(id) else { return .failure(.noActiveKey) }
-        guard let key = self[id],
+        guard let key = self[id] else { return .failure(.challengeKeyUnknown) }
+        guard
             let time = BigEndian.read(
                 bytes.extracting(ChallengeKey.keyIDEnd..<ChallengeKey.timeEnd),
                 ChallengeKey.timeBytes

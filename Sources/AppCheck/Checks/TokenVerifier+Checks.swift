@@ -48,7 +48,7 @@ extension TokenVerifier {
             provider == nil || Self.holds(provider, TokenClaims.provider) || (isDebug && mayBeDebug),
             "\(TokenClaims.provider), or none; \(TokenClaims.debugProvider) for an app with debugTokens"
         )
-        checks += Self.timeChecks(payload, at: time)
+        checks += timeChecks(payload, at: time)
         return checks
     }
 
@@ -76,22 +76,22 @@ extension TokenVerifier {
         return checks
     }
 
-    private static func timeChecks(_ payload: JSONNode, at time: EvaluationTime) -> [RequestCheck] {
+    private func timeChecks(_ payload: JSONNode, at time: EvaluationTime) -> [RequestCheck] {
         let now = time.milliseconds / 1000 - (time.milliseconds % 1000 < 0 ? 1 : 0)
         let latest = now + leewaySeconds
         let (issued, expires) = (payload["iat"]?.integer, payload["exp"]?.integer)
         var checks = [
-            check("exp", expires.map { $0 > now } ?? false, text(payload["exp"]), "after \(now)"),
-            check(
+            Self.check("exp", expires.map { $0 > now } ?? false, Self.text(payload["exp"]), "after \(now)"),
+            Self.check(
                 "iat",
                 issued.map { $0 <= latest && $0 < expires ?? $0 } ?? false,
-                text(payload["iat"]),
+                Self.text(payload["iat"]),
                 "at most \(latest), and before exp"
             ),
         ]
         if let notBefore = payload["nbf"] {
             let isMet = notBefore.integer.map { $0 <= latest } ?? false
-            checks.append(check("nbf", isMet, text(notBefore), "at most \(latest)"))
+            checks.append(Self.check("nbf", isMet, Self.text(notBefore), "at most \(latest)"))
         }
         return checks
     }

@@ -3,6 +3,8 @@ package import AppAttest
 /// All apps, found by any of their names: project number or id, OAuth client id. Immutable; a reload makes a new one.
 package struct Registry: Sendable {
     package let apps: [RegisteredApp]
+    /// Apps, by ``RegisteredApp/name``, and OAuth clients that were served and are so no longer.
+    package let retired: Set<ExactText>
     private let byName: [AppName<ExactText>: Int]
     private let byOAuthClient: [ExactText: Int]
     private let byLedgerName: [ExactText: Int]
@@ -15,12 +17,12 @@ package struct Registry: Sendable {
     }
 
     package init() {
-        (apps, byName, byOAuthClient, byLedgerName, projectNumbers) = ([], [:], [:], [:], [:])
+        (apps, retired, byName, byOAuthClient, byLedgerName, projectNumbers) = ([], [], [:], [:], [:], [:])
     }
 
     /// - Throws: ``RegistryFault`` for an app or OAuth client that is listed twice, and for a project whose number or
     ///   id is also another one's. Here, unlike in a request, names that are equal to Unicode are equal.
-    package init(apps: [RegisteredApp]) throws(RegistryFault) {
+    package init(apps: [RegisteredApp], retired: Set<ExactText> = []) throws(RegistryFault) {
         var byName: [AppName<String>: Int] = [:]
         var byOAuthClient: [String: Int] = [:]
         var byLedgerName: [String: Int] = [:]
@@ -42,7 +44,7 @@ package struct Registry: Sendable {
                 else { throw RegistryFault(message: "OAuth client \(client) appears twice") }
             }
         }
-        self.apps = apps
+        (self.apps, self.retired) = (apps, retired)
         self.byName = Self.exact(byName) { AppName(project: ExactText($0.project), app: ExactText($0.app)) }
         self.byOAuthClient = Self.exact(byOAuthClient) { ExactText($0) }
         self.byLedgerName = Self.exact(byLedgerName) { ExactText($0) }

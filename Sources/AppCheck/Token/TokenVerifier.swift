@@ -5,9 +5,13 @@ internal import JSON
 /// Verifies tokens for verifyAppCheckToken: makes every check of firebase_admin, and some that it omits.
 package struct TokenVerifier: Sendable {
     let keys: VerificationKeys
+    /// How far `iat` and `nbf` may lie ahead.
+    let leewaySeconds: Int64
 
-    package init(keys: TokenKeyRing) { self.keys = keys.verification }
-    package init(publicKeys: VerificationKeys) { keys = publicKeys }
+    /// Judges by the brokers' times.
+    package init(keys: TokenKeyRing) { (self.keys, leewaySeconds) = (keys.verification, 10) }
+    /// Judges by the clock of a machine, which may be off as far as its gateway is ready.
+    package init(publicKeys: VerificationKeys) { (keys, leewaySeconds) = (publicKeys, ClockTolerance.seconds) }
 
     /// - Parameters:
     ///   - project: by number, with its id where it has one.
@@ -41,7 +45,7 @@ package struct TokenVerifier: Sendable {
             try checkSignature(unverified)
             guard let claims = Self.claims(unverified.payload, projectNumber: projectNumber, projectID: projectID)
             else { throw .claims }
-            try Self.checkTimes(claims, unverified.payload, at: time)
+            try checkTimes(claims, unverified.payload, at: time)
             guard isSubject(claims) else { throw .app }
             return claims
         }
@@ -83,7 +87,7 @@ package struct TokenVerifier: Sendable {
         return claims
     }
 
-    private static func checkTimes(
+    private func checkTimes(
         _ claims: TokenClaims,
         _ payload: JSONNode,
         at time: EvaluationTime
@@ -98,9 +102,6 @@ package struct TokenVerifier: Sendable {
         guard let seconds = notBefore.integer else { throw .claims }
         guard seconds <= latest else { throw .ahead }
     }
-
-    /// How far `iat` and `nbf` may lie ahead.
-    package static let leewaySeconds: Int64 = 10
 
     /// RFC 7519 sets no limit; Google accepts a `jti` of at most 250 bytes.
     private static let maxIDBytes = 250

@@ -5,8 +5,8 @@ package import Settings
 package struct PartitionCounts {
     private let counts: [String: Int]
 
-    package init(_ admin: Admin) throws(KafkaFault) {
-        let topics = try admin.topics()
+    package init(_ admin: Admin, timeoutMilliseconds: Int = 10_000) throws(KafkaFault) {
+        let topics = try admin.topics(timeoutMilliseconds: timeoutMilliseconds)
         counts = Dictionary(topics.map { ($0.name, $0.partitions) }) { first, _ in first }
     }
 

@@ -16,6 +16,7 @@ final class TransactionalUnit: BrokerUnit {
     /// A producer that is still taking over the id.
     private var preparing: TransactionalProducer?
     private var isOpen = false
+    private var isConnected = false
     /// Whether it is unknown if a transaction was committed.
     private var isInDoubt = false
     private var fencings: Fencings
@@ -58,8 +59,16 @@ final class TransactionalUnit: BrokerUnit {
         }
         forgetPreparing()
         fresh.know(partitionCounts)
+        connect(fresh)
         producer = fresh
         isInDoubt = false
+    }
+
+    /// Before the first batch, which would wait for the connections; a later producer must not keep the loop.
+    private func connect(_ fresh: TransactionalProducer) {
+        guard !isConnected, !partitionCounts.isEmpty else { return }
+        isConnected = true
+        fresh.connect(to: settings.topics.outputs.values.sorted(), timeoutMilliseconds: Self.sliceMilliseconds)
     }
 
     /// A request for the id that got no answer may arrive late and fence whichever process has the id then.

@@ -47,26 +47,51 @@ extension Gateway {
         isPlaced: Bool = true,
         _ body: (inout State, TopicRecord, [UInt8], WaitingCalls.Ticket) -> HTTPReply?
     ) {
-        let now = world.wallClock()
+        let now = reading
         var due: [WaitingCalls.Due] = []
         state.withLock { state in
+            // On a partition of the replies topic others' answers count too: workers write there.
+            if !isPlaced, !records.isEmpty { state.counts.unanswered = 0 }
             for record in records {
                 guard let id = Self.header("request-id", of: record), state.waiting.isAwaited(id) else {
                     state.counts.foreignReplies += 1
-                    state.clock.note(foreign: record.timestamp, now: now)
+                    state.clock.note(foreign: record.timestamp, now)
                     continue
                 }
+                state.counts.unanswered = 0
                 for ticket in state.waiting.awaiting(id, record.key, isPlaced ? record.partition : nil) {
                     if let call = state.waiting[ticket] {
-                        state.clock.note(record.timestamp, producedAt: call.producedAt, now: now)
+                        state.clock.note(record.timestamp, producedAt: call.producedAt, now)
                     }
                     guard let reply = body(&state, record, id, ticket), let call = state.waiting.remove(ticket)
                     else { continue }
-                    due.append(WaitingCalls.Due(call: call, reply: reply))
+                    let answer = settled(reply, call, by: record.timestamp, now, &state)
+                    due.append(WaitingCalls.Due(call: call, reply: answer))
                 }
             }
         }
         for item in due { finish(item.call, item.reply) }
+    }
+
+    /// A worker's reply, or 503 where it would cost a healthy device its key or a day, and the device is not to blame.
+    private func settled(
+        _ reply: HTTPReply,
+        _ call: WaitingCall,
+        by timestamp: Int64,
+        _ now: ReplyClock.Reading,
+        _ state: inout State
+    ) -> HTTPReply {
+        switch reply.status {
+        case 400, 404:
+            // Judged right here: the worker's files or version are older than this gateway's.
+            state.counts.workerBehind += 1
+        case 403:
+            // Challenges of a clock that is off are refused.
+            let apart = ReplyClock.apart(timestamp, producedAt: call.producedAt, now) ?? 0
+            guard abs(apart) > ReplyClock.most || state.clock.doubt(now) != nil else { return reply }
+        default: return reply
+        }
+        return GatewayReply.error(.unavailable, id: call.id)
     }
 
     /// The last header of this name.

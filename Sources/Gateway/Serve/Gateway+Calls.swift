@@ -75,6 +75,13 @@ extension Gateway {
         finish(verb, reply, since: arrival.since, arrival.responder)
     }
 
+    /// A name that may only not be listed here yet gets 503: 404 would silence a stock client for a day.
+    private func rejectUnknownApp(_ path: ExactText, _ method: Method?, _ verb: Verb, _ arrival: Arrival) {
+        let isAwaited = RequestDecoder.isAwaited(path, in: arrival.rules.registry)
+        let told = method?.tellsReason == true ? Reason.unknownApp.code : nil
+        reject(.app, isAwaited ? .unavailable : .notFound, verb, arrival, reason: isAwaited ? nil : told)
+    }
+
     // MARK: GET
 
     private func keySet(_ arrival: Arrival) {
@@ -88,11 +95,9 @@ extension Gateway {
     /// `GET …:rollout` with `X-Installation-Id`: whether the device would be admitted, before it asks Apple.
     private func rollout(_ arrival: Arrival) {
         guard isInRate(arrival, .rollout) else { return }
-        let account = RequestDecoder.account(
-            of: ExactText(validating: arrival.target.path) ?? "",
-            in: arrival.rules.registry
-        )
-        guard let index = account.app else { return reject(.app, .notFound, .rollout, arrival) }
+        let path = ExactText(validating: arrival.target.path) ?? ""
+        let account = RequestDecoder.account(of: path, in: arrival.rules.registry)
+        guard let index = account.app else { return rejectUnknownApp(path, nil, .rollout, arrival) }
         guard let installation = arrival.installationID else {
             return reject(.request, .badRequest, .rollout, arrival)
         }
@@ -118,8 +123,9 @@ extension Gateway {
         case .refused(let reason, let path, _, let status):
             let account = RequestDecoder.account(of: path, in: arrival.rules.registry)
             let verb = account.method.map { Verb.exchange($0) } ?? .other
+            if reason == .unknownApp { return rejectUnknownApp(path, account.method, verb, arrival) }
             let told = account.method?.tellsReason == true ? reason.code : nil
-            reject(reason == .unknownApp ? .app : .request, status, verb, arrival, reason: told)
+            reject(.request, status, verb, arrival, reason: told)
         case .request(let request): serve(request, value, arrival)
         }
     }
@@ -140,6 +146,7 @@ extension Gateway {
     /// Sealed challenges need no state: they are made here, and judged by the worker.
     private func challenge(_ request: Request, _ arrival: Arrival) {
         let verb = Verb.exchange(.generateAppAttestChallenge)
+        guard isFit(for: .challengeKey, verb, arrival), let key = arrival.rules.challengeKey else { return }
         let app = arrival.rules.registry.apps[request.app]
         if arrival.isAttestationHandshake, let installation = arrival.installationID,
             let decision = app.rollout.decide(id: installation), !decision.isAdmitted
@@ -147,7 +154,6 @@ extension Gateway {
             noteNotAdmitted(app, decision, installation, id: ids.fresh())
             return reject(.rollout, Reason.rolloutNotAdmitted.status(appID: request.appID), verb, arrival)
         }
-        guard let key = arrival.rules.challengeKey else { return reject(.notReady, .unavailable, verb, arrival) }
         let challenge = key.seal(app: app.name, issuedAt: now, random: world.randomBytes(ChallengeKey.randomBytes))
         let life = ProtoDuration(milliseconds: arrival.rules.challengeTTL)
         finish(verb, GatewayReply.answer(200, ExchangeAnswer.challenge(challenge, ttl: life)), arrival)

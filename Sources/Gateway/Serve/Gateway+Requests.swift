@@ -36,6 +36,7 @@ extension Gateway {
     }
 
     func submit(_ submission: Submission, _ arrival: Arrival) {
+        guard isFit(for: .topics, submission.verb, arrival) else { return }
         let partition = topics.partition(of: submission.key)
         let (produced, deadline) = (world.wallClock(), arrival.since + arrival.rules.settings.deadlineMilliseconds)
         let place = state.withLock { state -> (ticket: UInt, id: [UInt8])? in
@@ -91,8 +92,11 @@ extension Gateway {
         var failed: [WaitingCall] = []
         state.withLock { state in
             for report in reports {
+                if let timestamp = report.timestamp, let call = state.waiting[report.ticket] {
+                    state.clock.note(appended: timestamp, producedAt: call.producedAt, reading)
+                }
                 switch report.outcome {
-                case .written: break
+                case .written: state.waiting[report.ticket]?.isWritten = true
                 case .unknown: state.counts.maybeProduced += 1
                 case .notWritten:
                     state.counts.notProduced += 1

@@ -22,6 +22,7 @@ extension Gateway {
         guard !target.consumes || arrival.caller.verifier != nil else {
             return refuse(.credentials, .notAuthenticated, arrival)
         }
+        guard isFit(for: .clock, .verify, arrival) else { return }
         let tokens = arrival.http.values("x-firebase-appcheck")
         guard let token = tokens.first else { return refuse(.none, .badToken, arrival) }
         guard tokens.count == 1 else { return refuse(.malformed, .badToken, arrival) }

@@ -34,6 +34,8 @@ package final class Gateway: Sendable {
         var clock = ReplyClock()
         /// Whether new requests are taken.
         var isOpen = false
+        /// What the shell knows against it.
+        var hindrance: String?
         var events = EventGate()
         var debug = DebugGate()
         var addresses: RateGate
@@ -76,6 +78,7 @@ package final class Gateway: Sendable {
         let expired = state.withLock { state in
             let expired = state.waiting.expire(at: now)
             state.counts.deadlines += expired.count
+            state.counts.unanswered += expired.count(where: \.isWritten)
             return expired
         }
         for call in expired { finish(call, GatewayReply.error(.deadline, id: call.id)) }
@@ -94,13 +97,10 @@ package final class Gateway: Sendable {
         state.withLock { state in
             var counts = state.counts
             (counts.waiting, counts.waitingBytes) = (state.waiting.count, state.waiting.byteCount)
-            counts.clockOffset = state.clock.offset
+            counts.clockOffset = state.clock.offset(reading)
             return counts
         }
     }
-
-    /// How far this machine's clock and the replies' times are apart, in milliseconds, where it is too far.
-    package var clockDoubt: Int64? { state.withLock { $0.clock.doubt } }
 
     // MARK: Replies
 

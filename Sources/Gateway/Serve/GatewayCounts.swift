@@ -27,6 +27,10 @@ package struct GatewayCounts: Sendable {
     package internal(set) var notProduced = 0
     package internal(set) var maybeProduced = 0
     package internal(set) var deadlines = 0
+    /// Calls in a row whose record was written and that got 504, without any answer for this gateway in between.
+    package internal(set) var unanswered = 0
+    /// Answers 400 and 404 of workers to requests that were judged right here.
+    package internal(set) var workerBehind = 0
     /// Answers to requests of other gateways, or of calls that wait no longer.
     package internal(set) var foreignReplies = 0
     /// Calls whose bundle header is not one of their app's.

@@ -9,6 +9,7 @@ package final class AnswerReader: Sendable {
     private static let waitMilliseconds = 100
     private static let askMilliseconds = 5_000
     private static let restMilliseconds = 200
+    private static let connectMilliseconds = 2_000
 
     package let topic: String
     private let properties: KafkaProperties
@@ -63,6 +64,7 @@ package final class AnswerReader: Sendable {
         for partition in partitions where positions[partition] == nil {
             positions[partition] = try reader.watermarks(of: partition, timeoutMilliseconds: Self.askMilliseconds).high
         }
+        reader.connect(to: partitions, timeoutMilliseconds: Self.connectMilliseconds)
         try reader.start(positions.map { PartitionOffset(partition: $0.key, offset: $0.value) })
         return reader
     }

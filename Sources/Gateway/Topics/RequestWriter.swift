@@ -14,6 +14,7 @@ package final class RequestWriter: RequestOutlet, Sendable {
     private static let busyMilliseconds = 5
     private static let idleMilliseconds = 200
     private static let flushMilliseconds = 2_000
+    private static let connectMilliseconds = 2_000
 
     private let properties: KafkaProperties
     private let counts: [String: Int32]
@@ -41,6 +42,8 @@ package final class RequestWriter: RequestOutlet, Sendable {
         DispatchQueue(label: "gateway.writer").async {
             do throws(KafkaFault) {
                 let producer = try self.make()
+                // The port opens after this: no call waits for a connection.
+                producer.connect(to: self.counts.keys.sorted(), timeoutMilliseconds: Self.connectMilliseconds)
                 made.withLock { $0 = .success(()) }
                 bell.signal()
                 self.work(producer, report)

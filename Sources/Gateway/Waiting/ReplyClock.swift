@@ -1,31 +1,66 @@
-/// Compares this machine's clock with the times of replies.
+internal import AppCheck
+
+/// Compares this machine's clock with the times of replies and of the broker's acknowledgements.
 struct ReplyClock {
-    /// Challenges of a gateway whose clock is further off may be refused.
-    static let most: Int64 = 60_000
+    /// This machine's clocks at one moment, in milliseconds.
+    struct Reading {
+        /// Since 1970.
+        let wall: Int64
+        /// Of a clock that never goes back.
+        let uptime: Int64
+    }
+
+    static let most = ClockTolerance.milliseconds
     /// One reply may come from a worker whose own clock is wrong.
     private static let repliesForDoubt = 3
 
-    /// How far replies are ahead of this clock at least, in milliseconds; negative = behind; nil = none has come.
-    private(set) var offset: Int64?
+    /// How far the others were ahead, and how far the wall clock was ahead of the uptime then.
+    private var measured: (offset: Int64, lead: Int64)?
     private var strange = 0
 
-    var doubt: Int64? { strange >= Self.repliesForDoubt ? offset : nil }
+    /// How far the others are ahead of this clock at least, in milliseconds; negative = behind; nil = nothing is known.
+    ///
+    /// A clock that is set after the last measurement changes it at once: the uptime tells by how much.
+    func offset(_ now: Reading) -> Int64? {
+        measured.map { $0.offset - (now.wall - now.uptime - $0.lead) }
+    }
+
+    /// The offset where this clock must not be used.
+    func doubt(_ now: Reading) -> Int64? {
+        guard strange == 0 || strange >= Self.repliesForDoubt, let offset = offset(now), abs(offset) > Self.most
+        else { return nil }
+        return offset
+    }
 
     /// A reply to a request of ours was written between the request and now, if the clocks agree.
     ///
     /// - Parameters:
     ///   - timestamp: the reply's, milliseconds since 1970; negative ones say nothing.
     ///   - producedAt: the request's time by this clock.
-    mutating func note(_ timestamp: Int64, producedAt: Int64, now: Int64) {
-        guard timestamp >= 0 else { return }
-        let apart = timestamp > now ? timestamp - now : min(0, timestamp - producedAt)
-        offset = apart
+    mutating func note(_ timestamp: Int64, producedAt: Int64, _ now: Reading) {
+        guard let apart = Self.apart(timestamp, producedAt: producedAt, now) else { return }
+        measured = (apart, now.wall - now.uptime)
         strange = abs(apart) > Self.most ? strange + 1 : 0
     }
 
+    /// The broker's own time of a request of ours: workers judge challenges by it, so one is enough.
+    mutating func note(appended timestamp: Int64, producedAt: Int64, _ now: Reading) {
+        note(timestamp, producedAt: producedAt, now)
+        if strange > 0 { strange = Self.repliesForDoubt }
+    }
+
     /// A reply to another gateway's request: near enough it shows that the clocks agree; a late one shows nothing.
-    mutating func note(foreign timestamp: Int64, now: Int64) {
-        guard timestamp >= 0 else { return }
-        if abs(timestamp - now) <= Self.most { strange = 0 }
+    mutating func note(foreign timestamp: Int64, _ now: Reading) {
+        guard let apart = Self.apart(timestamp, producedAt: now.wall, now), abs(apart) <= Self.most else { return }
+        if strange > 0 || doubt(now) != nil { measured = (apart, now.wall - now.uptime) }
+        strange = 0
+    }
+
+    /// How far a time lies outside of the time between a request and now; nil for none.
+    static func apart(_ timestamp: Int64, producedAt: Int64, _ now: Reading) -> Int64? {
+        guard timestamp >= 0 else { return nil }
+        // Sums with a time beyond all calendars stay in range.
+        let timestamp = min(timestamp, Int64.max / 4)
+        return timestamp > now.wall ? timestamp - now.wall : min(0, timestamp - producedAt)
     }
 }

@@ -36,6 +36,8 @@ struct WaitingCall {
     /// Of what waits: the value, and about as much as a call needs beside it.
     var byteCount: Int { value.count + 1_024 }
 
+    /// Whether the broker has acknowledged the record.
+    var isWritten = false
     /// Of the result, once it has come.
     var isAccepted = false
     /// Of the tokens topic, once it has come.

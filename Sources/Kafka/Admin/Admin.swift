@@ -29,6 +29,13 @@ package final class Admin {
         } catch { throw refused(error) }
     }
 
+    /// Whether a broker answers at all: the smallest question there is.
+    package func ping(timeoutMilliseconds: Int) throws(KafkaFault) {
+        do throws(KafkaFault) { _ = try handle.brokerIDs(timeoutMilliseconds: timeoutMilliseconds) } catch {
+            throw refused(error)
+        }
+    }
+
     private static let refusalMilliseconds = 3_000
 
     /// A refused client sees only a timeout: replaces it by the refusal behind it, if there was one.

@@ -108,9 +108,23 @@ package final class Producer {
 
     /// Makes the library look for the topic's leaders now, where it would do so a second after the first record.
     private func open(_ topic: String) {
-        guard LibraryVersion.current.looksLateForLeaders else { return }
+        if LibraryVersion.current.looksLateForLeaders { make(topic) }
+    }
+
+    private func make(_ topic: String) {
         // Null only for a broken client, whose calls fail anyway.
         if let pointer = unsafe rd_kafka_topic_new(handle.pointer, topic, nil) { unsafe topics.append(pointer) }
+    }
+
+    /// Opens connections to the leaders of topics whose counts are known, ahead of the first records, which would wait
+    /// for them. What is not reached in time is left to those records.
+    package func connect(to topics: [String], timeoutMilliseconds: Int) {
+        for topic in topics {
+            guard let count = partitionCounts[topic] else { continue }
+            // The leaders' threads learn of the partitions now: idle ones sleep for up to a second.
+            make(topic)
+            handle.wakeLeaders(of: topic, Array(0..<count), timeoutMilliseconds: timeoutMilliseconds)
+        }
     }
 
     private static let lookups = 5

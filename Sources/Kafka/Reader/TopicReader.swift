@@ -98,6 +98,11 @@ package final class TopicReader {
         }
     }
 
+    /// Opens connections to the leaders of partitions ahead of the first fetch, which would wait for them.
+    package func connect(to partitions: [Int32], timeoutMilliseconds: Int) {
+        handle.wakeLeaders(of: topic, partitions, timeoutMilliseconds: timeoutMilliseconds)
+    }
+
     /// Stops reading partitions; none of their records comes any more.
     package func stop(_ partitions: [Int32]) throws(KafkaFault) {
         if let partition = pendingFault?.partition, partitions.contains(partition) { pendingFault = nil }

@@ -126,6 +126,11 @@ package final class TransactionalProducer {
     /// See ``Producer/know(_:)``.
     package func know(_ counts: [String: Int32]) { producer.know(counts) }
 
+    /// See ``Producer/connect(to:timeoutMilliseconds:)``.
+    package func connect(to topics: [String], timeoutMilliseconds: Int) {
+        producer.connect(to: topics, timeoutMilliseconds: timeoutMilliseconds)
+    }
+
     /// Queues one record; see ``Producer/produce(topic:partition:key:value:headers:patienceMilliseconds:)``.
     ///
     /// - Throws: a ``KafkaFault``. Unless it ``KafkaFault/isQueueFull`` (the record may be tried again) the transaction

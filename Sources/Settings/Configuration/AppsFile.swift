@@ -23,6 +23,7 @@ struct AppsFile {
     /// The policy of an app that does not set one.
     let unknownKeys: UnknownKeyPolicy
     var projects: [Project] = []
+    var retired: Set<ExactText> = []
 
     static func read(
         _ files: ConfigurationFiles,
@@ -30,8 +31,10 @@ struct AppsFile {
     ) throws(ConfigurationFault) -> Registry {
         var values = AppsFile(unknownKeys: unknownKeys)
         try files.root(of: name).read(settings, into: &values)
+        let apps = values.projects.flatMap(\.apps)
+        try RetiredNames.check(values.retired, against: apps)
         do throws(RegistryFault) {
-            return try Registry(apps: values.projects.flatMap(\.apps))
+            return try Registry(apps: apps, retired: values.retired)
         } catch {
             throw ConfigurationFault("\(name): \(error.message); keep one of them.")
         }
@@ -39,7 +42,10 @@ struct AppsFile {
 
     /// In the order of the Configuration page.
     static let settings: [Setting<AppsFile>] = [
-        Setting("projects", \.projects, of: { Project(unknownKeys: $0.unknownKeys) }, project).means("Projects.")
+        Setting("projects", \.projects, of: { Project(unknownKeys: $0.unknownKeys) }, project).means("Projects."),
+        Setting("retired", \.retired, RetiredNames.kind, reloads: true).means(
+            "Apps and OAuth clients that are served no longer. A reload that drops an app without naming it here is refused."
+        ),
     ]
 
     private static let project: [Setting<Project>] = [

@@ -6,6 +6,8 @@ package struct GatewaySettings: Sendable, Equatable {
     package var port = 8080
     /// In digits; `::` is every address of both kinds.
     package var address = "127.0.0.1"
+    /// Of metrics and readiness; nil = the worker's `metrics.port`.
+    package var metricsPort: Int?
     /// Peers whose `X-Request-Id` and names of clients are believed.
     package var trustedProxies: [NetworkPrefix] = []
     /// A JSON Web Key Set; nil = none is served, and no token is verified here.
@@ -42,6 +44,14 @@ extension WorkerFile {
             .means("Port of the gateway. 0 is any free one: see <doc:Gateway>."),
         Setting("gateway.address", \.gateway.address, .address)
             .means("IP address in digits that the gateway listens on. `::` is every one. TLS is a proxy's work."),
+        Setting(
+            "gateway.metrics.port",
+            \.gateway.metricsPort,
+            .optional(.integer(0...65_535), absent: "that of `metrics.port`")
+        ).means(
+            "Port of the gateway's metrics and health, so that one directory serves a worker and a gateway on one machine. 0 "
+                + "serves nothing."
+        ),
         Setting("gateway.trustedProxies", \.gateway.trustedProxies, .networks).means(
             "Proxies whose `X-Request-Id` names a request, whose header names a verifier and whose `X-Forwarded-For` names "
                 + "an address: they must overwrite what their clients send."

@@ -19,6 +19,7 @@ package struct FreshKeys {
     package private(set) var sealing: [KeyEntry] = []
     package private(set) var challenges: [KeyEntry] = []
     private var contents: [(file: String, bytes: [UInt8])] = []
+    private var tokenKeys: [TokenKey] = []
 
     package var files: [String] { contents.map(\.file) }
 
@@ -46,11 +47,18 @@ package struct FreshKeys {
             )
             taken.insert(kid)
             signing.append(entry)
+            // Its kind is that of its algorithm.
+            if let key = try? TokenKey(kid: kid, algorithm: algorithm, key: key) {
+                tokenKeys.append(key)
+            }
             contents.append((entry.file, key.pem))
         }
         if kinds.contains(.sealing) { sealing = [add(.sealing, besides: configuration?.sealingKeys ?? [])] }
         if kinds.contains(.challenge) { challenges = [add(.challenge, besides: configuration?.challengeKeys ?? [])] }
     }
+
+    /// The public halves of the signing keys, as `jwks` writes them.
+    package var jsonWebKeySet: [UInt8] { ((try? TokenKeyRing(tokenKeys)) ?? TokenKeyRing()).jsonWebKeySet }
 
     private mutating func add(_ kind: Kind, besides others: [KeyEntry]) -> KeyEntry {
         let taken = Set(others.map { SealingKeyID(of: $0.id) })

@@ -32,6 +32,7 @@ package struct LoadedGateway: Sendable {
         var postponed: [String] = []
         if let old = running?.configuration {
             let fresh = configuration
+            try RetiredNames.check(fresh.registry, after: old.registry)
             configuration = old
             configuration.registry = fresh.registry
             configuration.emptyLists = fresh.emptyLists
@@ -57,6 +58,32 @@ package struct LoadedGateway: Sendable {
         )
         loaded.postponed = postponed
         return loaded
+    }
+
+    /// Doubtful points that do not keep a gateway from running: one line each.
+    ///
+    /// - Parameter now: milliseconds since 1970.
+    package func warnings(now: Int64) -> [String] {
+        var lines =
+            configuration.doubts + DebugTokens.warnings(configuration.registry, now: now)
+        if configuration.registry.apps.isEmpty, lines.isEmpty {
+            lines.append("apps.json lists no app: every call is refused")
+        }
+        if challenges.active == nil {
+            lines.append(
+                "worker.json lists no challenge key: challenges get 503, and the gateway is not ready; add one with "
+                    + "attest-worker new-keys --add --only challenge"
+            )
+        }
+        if publicKeys == nil {
+            lines.append(
+                "gateway.publicKeys names no file: no key set is served; write one with attest-worker jwks"
+            )
+        }
+        guard configuration.delivery == .atLeastOnce else { return lines }
+        return lines + [
+            "delivery is at-least-once: after a fault two answers to a call may differ, and the first is sent"
+        ]
     }
 
     private init(

@@ -6,12 +6,13 @@ package struct Reload {
     /// Other changes, which wait for a restart, by their places in the files.
     package let postponed: [String]
 
-    /// - Throws: ``ConfigurationFault`` where a file is bad, or a key is gone that is still needed (``KeyHistory``).
+    /// - Throws: ``ConfigurationFault`` where a file is bad, or a key or an app is gone that is still needed.
     package init(_ files: ConfigurationFiles, after running: LoadedConfiguration) throws(ConfigurationFault) {
         let old = running.configuration
         let fresh = try Configuration.load(files, mode: old.challenges.mode)
         let keys = try ExchangeKeys.load(fresh)
         try KeyHistory.check(keys, after: running.keys)
+        try RetiredNames.check(fresh.registry, after: old.registry)
         var next = old
         next.registry = fresh.registry
         next.emptyLists = fresh.emptyLists

@@ -20,6 +20,7 @@ extension Command {
             console: console
         )
         guard !arguments.has("--check") else {
+            for line in session.warnings { console.printError("warning: \(line)") }
             console.print("the gateway's configuration and files are in order; no broker was asked")
             return ExitCode.done
         }

@@ -44,6 +44,7 @@ enum GatewayMetricsPage {
             [MetricSample(["no"], whole: counts.notProduced), MetricSample(["maybe"], whole: counts.maybeProduced)]
         )
         text.write(.gatewayDeadlines, [MetricSample(whole: counts.deadlines)])
+        text.write(.gatewayWorkerBehind, [MetricSample(whole: counts.workerBehind)])
         text.write(.gatewayForeign, [MetricSample(whole: counts.foreignReplies)])
         text.write(
             .gatewayRejected,

@@ -53,12 +53,13 @@ final class GatewayMonitor: Sendable {
 
     /// Serves metrics and health until the server is released; nil where nothing is served.
     func serve(_ configuration: Configuration, warn: (String) -> Void) -> HTTPServer? {
-        guard let port = UInt16(exactly: configuration.metricsPort), port > 0 else { return nil }
+        let number = configuration.gateway.metricsPort ?? configuration.metricsPort
+        guard let port = UInt16(exactly: number), port > 0 else { return nil }
         let endpoints = GatewayEndpoints(self)
         do throws(HTTPFault) {
             return try HTTPServer(address: configuration.metricsAddress, port: port, handler: endpoints.answer)
         } catch {
-            warn("metrics and health are not served: \(error.description); change metrics in worker.json")
+            warn("metrics and health are not served: \(error.description); change gateway.metrics.port in worker.json")
             return nil
         }
     }

@@ -15,8 +15,8 @@ struct GatewayPartitions: Equatable, Sendable {
     /// Asks the broker.
     ///
     /// - Throws: ``CommandFault`` where a topic is missing, or they differ.
-    init(_ topics: TopicNames, _ properties: KafkaProperties) throws {
-        let counts = try PartitionCounts(Admin(properties))
+    init(_ topics: TopicNames, _ admin: Admin, timeoutMilliseconds: Int = 10_000) throws {
+        let counts = try PartitionCounts(admin, timeoutMilliseconds: timeoutMilliseconds)
         requests = try counts.count(of: topics.requests)
         replies = try topics.replies.map { try counts.count(of: $0) }
         for stream in [OutputTopic.results, .tokens, .events] {

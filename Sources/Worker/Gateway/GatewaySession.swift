@@ -16,8 +16,6 @@ final class GatewaySession {
     private static let retryMicroseconds: UInt32 = 500_000
     /// How long topics may be missing: just created ones appear one after the other.
     private static let newsTime = Duration.seconds(5)
-    /// How often the partitions are counted again.
-    private static let countPause = Duration.seconds(10)
     /// How long connections are accepted after a signal: a proxy learns from readiness that it must go elsewhere.
     private static let acceptTime = Duration.seconds(5)
     /// Beyond the calls' own deadline.
@@ -52,6 +50,9 @@ final class GatewaySession {
         log.name(instance: instance)
     }
 
+    /// What is doubtful about the configuration and the files: one line each.
+    var warnings: [String] { loaded.warnings(now: WallClock.milliseconds()) }
+
     /// Runs until a signal asks for the end.
     func run() throws {
         ClientLog.route { [log] in log.log(LogEvent($0)) }
@@ -77,7 +78,7 @@ final class GatewaySession {
         service.say(.ready, status: "gateway \(instance)")
         let feed = WatchdogFeed(service, silence: { [monitor] in monitor.silence }, most: Endpoints.mostSilence)
         defer { withExtendedLifetime((metrics, feed)) {} }
-        sayDoubts()
+        for line in warnings { log.log(.warning, .configurationDoubtful, line) }
         guard let counts = try waitForBroker() else {
             return log.log(.info, .stopped, "stop requested before the broker answered: nothing was served")
         }
@@ -111,31 +112,6 @@ final class GatewaySession {
         drain(gateway, server, broker)
     }
 
-    private func sayDoubts() {
-        for line in configuration.doubts {
-            log.log(.warning, .configurationDoubtful, line)
-        }
-        for line in DebugTokens.warnings(configuration.registry, now: WallClock.milliseconds()) {
-            log.log(.warning, .configurationDoubtful, line)
-        }
-        if loaded.challenges.active == nil {
-            log.log(.warning, .configurationDoubtful, "worker.json lists no challenge key: challenges get 503")
-        }
-        if loaded.publicKeys == nil {
-            log.log(
-                .warning,
-                .configurationDoubtful,
-                "gateway.publicKeys names no file: no key set is served; write one with \(AttestWorker.name) jwks"
-            )
-        }
-        guard configuration.delivery == .atLeastOnce else { return }
-        log.log(
-            .warning,
-            .configurationDoubtful,
-            "delivery is at-least-once: after a fault two answers to a call may differ, and the first is sent"
-        )
-    }
-
     private func serve(_ gateway: Gateway) throws -> HTTPExchangeServer {
         var limits = HTTPExchangeLimits()
         limits.connections = configuration.gateway.connections
@@ -162,7 +138,7 @@ final class GatewaySession {
         let newsLimit = ContinuousClock.now + Self.newsTime
         while !stopped.isSet {
             do {
-                let counts = try GatewayPartitions(configuration.topics, KafkaProperties(properties))
+                let counts = try GatewayPartitions(configuration.topics, Admin(KafkaProperties(properties)))
                 if isAway { log.log(.info, .brokerBack, "the broker answers") }
                 return counts
             } catch let fault as KafkaFault where fault.isRecoverable {
@@ -197,32 +173,20 @@ final class GatewaySession {
 
     /// Serves until a signal asks for the end.
     private func attend(_ gateway: Gateway, _ watch: GatewayWatch, _ partitions: GatewayPartitions) {
-        var counted = ContinuousClock.now
-        let count = PartitionWatch(partitions) {
-            [topics = configuration.topics, properties = KafkaProperties(properties)] in
-            try GatewayPartitions(topics, properties)
-        }
-        var said: String?
+        let now: @Sendable () -> Int64 = { Uptime.milliseconds() ?? 0 }
+        let brokers = BrokerWatch(partitions, configuration.topics, KafkaProperties(properties), now: now())
+        var news = GatewayNews(replies: configuration.topics.replies)
         while !stopped.isSet {
             usleep(Self.pauseMicroseconds)
             gateway.look()
             watch.poll()
             log.tick()
-            if ContinuousClock.now - counted >= Self.countPause {
-                counted = .now
-                count.ask()
-            }
-            let reason = count.reason ?? gateway.clockDoubt.map(Self.sentence(clockDoubt:))
-            monitor.note(reason == nil ? .running : .paused, reason)
-            if let reason, reason != said { log.log(.error, .gatewayNotReady, reason) }
-            if reason == nil, said != nil { log.log(.info, .gatewayReady, "the gateway is ready again") }
-            said = reason
+            brokers.look(now: now)
+            gateway.note(hindrance: brokers.hindrance(now: now()))
+            let unfitness = gateway.unfitness
+            monitor.note(unfitness == nil ? .running : .paused, unfitness)
+            for event in news.look(unfitness, gateway.counts) { log.log(event) }
         }
-    }
-
-    private static func sentence(clockDoubt offset: Int64) -> String {
-        let seconds = abs(offset) / 1000
-        return "this machine's clock is \(seconds) s \(offset > 0 ? "behind" : "ahead of") the replies: set it right"
     }
 
     private func drain(_ gateway: Gateway, _ server: HTTPExchangeServer, _ broker: GatewayBroker) {

@@ -58,14 +58,14 @@ final class GatewayWatch {
             let next = try LoadedGateway.load(.ofClient(directory), after: running)
             apply(try GatewayRules.of(next))
             let now = WallClock.milliseconds()
-            let old = DebugTokens.warnings(running.configuration.registry, now: now)
-            let debug = DebugTokens.warnings(next.configuration.registry, now: now).filter { !old.contains($0) }
+            let old = running.warnings(now: now)
+            let fresh = next.warnings(now: now).filter { !old.contains($0) }
             running = next
             read = FileStamp.all(running.paths(in: directory))
             reloaded(true)
             let count = next.configuration.registry.apps.count
             say(LogEvent(.info, .configurationReloaded, "the configuration is reloaded: \(count.counted("app"))"))
-            for line in debug { say(LogEvent(.warning, .configurationDoubtful, line)) }
+            for line in fresh { say(LogEvent(.warning, .configurationDoubtful, line)) }
             guard !next.postponed.isEmpty else { return }
             let names = next.postponed.joined(separator: ", ")
             say(LogEvent(.warning, .configurationDoubtful, "also changed, but needs a restart: \(names)"))

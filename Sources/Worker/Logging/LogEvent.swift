@@ -39,6 +39,8 @@ struct LogEvent: Sendable, Equatable {
         case tokensFull = "tokens.full"
         case gatewayNotReady = "gateway.not-ready"
         case gatewayReady = "gateway.ready"
+        case gatewayUnanswered = "gateway.unanswered"
+        case gatewayContradicted = "gateway.contradicted"
         case metricsUnserved = "metrics.unserved"
         case linesDropped = "log.dropped"
     }
@@ -87,7 +89,8 @@ struct LogEvent: Sendable, Equatable {
         switch name {
         case .brokerFault, .clientLine, .commitAborted, .clockDoubted, .configurationRefused,
             .partitionNoted,
-            .partitionHeld, .engineDisagrees, .configurationDoubtful, .keyYoung, .tokensFull:
+            .partitionHeld, .engineDisagrees, .configurationDoubtful, .keyYoung, .tokensFull,
+            .gatewayContradicted, .gatewayUnanswered:
             true
         default: false
         }

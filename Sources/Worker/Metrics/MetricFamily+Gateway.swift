@@ -25,6 +25,11 @@ extension MetricFamily {
         [],
         "Calls that got 504: no answer came in time."
     )
+    static let gatewayWorkerBehind = counter(
+        "attest_gateway_worker_behind",
+        [],
+        "Answers 400 and 404 of workers to requests that the gateway found right: their files or version are older. Sent as 503."
+    )
     static let gatewayForeign = counter(
         "attest_gateway_foreign_replies",
         [],
@@ -68,8 +73,8 @@ extension MetricFamily {
 
     static let ofGateway = [
         gatewayRequests, gatewayDuration, gatewayWaiting, gatewayWaitingBytes, gatewayConnections, gatewayReadBytes,
-        gatewayProduceFailures, gatewayDeadlines, gatewayForeign, gatewayRejected, gatewayRefusedTokens,
-        gatewayMalformed, gatewaySlow, gatewayBundles, gatewayDroppedEvents, gatewayClock,
+        gatewayProduceFailures, gatewayDeadlines, gatewayWorkerBehind, gatewayForeign, gatewayRejected,
+        gatewayRefusedTokens, gatewayMalformed, gatewaySlow, gatewayBundles, gatewayDroppedEvents, gatewayClock,
     ]
 
     /// Of worker and gateway, in the order of the Metrics page.

@@ -16,7 +16,9 @@ extension ReasonText {
         case .keyAlreadyBound: .keyAlreadyBound
         case .counterNotGreater: .counterNotGreater
         case .artifactInvalid: .artifactInvalid
+        case .sealingKeyUnknown: .sealingKeyUnknown
         case .challengeInvalid: .challengeInvalid
+        case .challengeKeyUnknown: .challengeKeyUnknown
         case .challengeExpired: .challengeExpired
         case .challengeConsumed: .challengeConsumed
         case .banned: .banned

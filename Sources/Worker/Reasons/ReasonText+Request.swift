@@ -24,23 +24,33 @@ extension ReasonText {
         "Nothing, or `attest-worker unban`. Attesting again does not lift it: see <doc:Operating#Ban-and-forget>."
     )
     static let artifactInvalid = ReasonText(
+        "The artifact is not one of this worker's, was changed, or is for another app or environment.",
+        [.app],
+        "A client that keeps Google's artifact must delete it and attest again."
+    )
+    static let sealingKeyUnknown = ReasonText(
         """
-        The artifact is not one of this worker's, was sealed with a key that is not listed, or is for another \
-        app or environment.
+        The artifact names a sealing key that is not listed here. Its file may come later than the artifact, so \
+        the device keeps its key and tries again.
         """,
-        [.app, .operator],
-        """
-        Check that no sealing key was removed. A client that keeps Google's artifact must delete it and \
-        attest again.
-        """
+        [.operator, .attacker],
+        "Give every worker the same sealing keys, and check that none was removed: see <doc:Operating#Rotation>."
     )
     static let challengeInvalid = ReasonText(
         """
-        The challenge was not sealed by a listed key for this app, or its issue time is more than 5 minutes \
-        ahead. So is an operator's command of which that is true.
+        The challenge was changed or is for another app, or its issue time is more than 5 minutes ahead. So is an \
+        operator's command of which that is true.
         """,
-        [.gateway, .operator, .attacker],
-        "Check that gateway and workers have the same challenge keys."
+        [.gateway, .attacker],
+        "Check the clocks of the gateways. A challenge serves the app alone that asked for it."
+    )
+    static let challengeKeyUnknown = ReasonText(
+        """
+        The challenge names a challenge key that is not listed here. Its file may come later than the challenge, so \
+        the device keeps its key and tries again.
+        """,
+        [.operator, .attacker],
+        "Give gateways and workers the same challenge keys, workers first: see <doc:Operating#Rotation>."
     )
     static let challengeExpired = ReasonText(
         "The challenge is older than `challenges.ttl`, an operator's command than 15 minutes, by the stream time.",

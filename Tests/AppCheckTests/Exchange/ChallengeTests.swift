@@ -23,11 +23,17 @@ import Testing
         #expect(opened.expiresAt.milliseconds == Exchange.now.milliseconds + 300_000)
     }
 
-    @Test func `any flipped bit, missing byte or extra byte is challenge-invalid`() throws {
+    @Test
+    func `a flipped bit of the key's id is challenge-key-unknown; any other, a missing or an extra byte is invalid`()
+        throws
+    {
         let ring: ChallengeKeyRing = try Exchange.ring([1, 2])
         let bytes = try challenge(ring)
         func reason(_ bytes: [UInt8]) -> Reason? { failure(ring, bytes, Exchange.app, at: Exchange.now) }
-        for bit in 0..<(8 * bytes.count) { #expect(reason(flipping(bit, of: bytes)) == .challengeInvalid) }
+        for bit in 0..<(8 * bytes.count) {
+            let isOfID = (1..<5).contains(bit / 8)
+            #expect(reason(flipping(bit, of: bytes)) == (isOfID ? .challengeKeyUnknown : .challengeInvalid))
+        }
         for count in bytes.indices { #expect(reason(Array(bytes[..<count])) == .challengeInvalid) }
         #expect(reason(bytes + [0]) == .challengeInvalid)
         #expect(reason(bytes) == nil)
@@ -53,8 +59,8 @@ import Testing
         let old: ChallengeKeyRing = try Exchange.ring([1])
         let bytes = try challenge(old)
         #expect(failure(try Exchange.ring([2, 1]), bytes, Exchange.app, at: Exchange.now) == nil)
-        #expect(failure(try Exchange.ring([2]), bytes, Exchange.app, at: Exchange.now) == .challengeInvalid)
-        #expect(failure(ChallengeKeyRing(), bytes, Exchange.app, at: Exchange.now) == .challengeInvalid)
+        #expect(failure(try Exchange.ring([2]), bytes, Exchange.app, at: Exchange.now) == .challengeKeyUnknown)
+        #expect(failure(ChallengeKeyRing(), bytes, Exchange.app, at: Exchange.now) == .challengeKeyUnknown)
         let impostor = try ChallengeKeyRing([NamedSecret(id: "key-1", secret: Exchange.secret(2))])
         #expect(failure(impostor, bytes, Exchange.app, at: Exchange.now) == .challengeInvalid)
     }

@@ -73,7 +73,7 @@ struct ArtifactInspection {
         let keyOption = keyID == nil ? "--key-id or --public-key" : nil
         add("key", needs: keyOption, Artifact.keyID(of: artifact) == keyID, else: .keyMismatch)
         let sealingKey = Artifact.sealingKeyID(of: artifact).flatMap { sealing?[$0] }
-        let withoutKey: Reason = sealing?.active == nil ? .noActiveKey : .artifactInvalid
+        let withoutKey: Reason = sealing?.active == nil ? .noActiveKey : .sealingKeyUnknown
         add("sealing key", needs: config, sealingKey != nil, else: withoutKey)
         add("seal", needs: config, opened != nil, else: .artifactInvalid)
         add("app", needs: config, app != nil, else: .unknownApp)

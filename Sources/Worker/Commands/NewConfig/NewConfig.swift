@@ -7,7 +7,7 @@ extension Command {
         options: [.value("--config", "DIR", "the directory to make", .required)],
         notes: """
             DIR gets worker.json, apps.json and kafka.properties, a lab authority whose roots are the anchors, one project
-            with one app, and a fresh key of each kind. No file is overwritten. With DIR/\(LabAnchors.authorityFile)
+            with one app, a fresh key of each kind, and the public key set for a gateway. No file is overwritten. With DIR/\(LabAnchors.authorityFile)
             anyone can make devices that this configuration accepts: use it for trials only.
             """
     ) { arguments, console in
@@ -29,6 +29,11 @@ extension Command {
               \(name) run --config \(directory) --check
               \(name) run --config \(directory)
               \(name) simulate \(load) --publish
+
+            HTTP for stock clients on 127.0.0.1, port 8080, beside the worker; after each new signing key the key set again:
+              \(name) gateway --config \(directory)
+              \(name) simulate \(load) --live --via http://127.0.0.1:8080
+              \(name) jwks --config \(directory) --output \(directory)/jwks.json
             """
     }
 }

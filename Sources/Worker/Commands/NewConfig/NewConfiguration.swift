@@ -14,7 +14,7 @@ enum NewConfiguration {
     /// - Throws: ``UsageFault`` if a configuration exists: it is never overwritten.
     @discardableResult
     static func write(to directory: String, remedy: String = "name another directory.") throws -> [String] {
-        for (name, _) in files(of: LabCA(seed: 0), worker: []) {
+        for (name, _) in files(of: LabCA(seed: 0), worker: [], keySet: []) {
             // The path is copied for the call.
             guard unsafe access("\(directory)/\(name)", F_OK) == 0 else { continue }
             throw UsageFault("\(directory)/\(name) already exists: \(remedy)")
@@ -24,7 +24,7 @@ enum NewConfiguration {
         let keys = try FreshKeys(algorithms: [.rs256], beside: nil)
         var lists = try KeyListEdit(Array(worker.utf8))
         lists.add(keys)
-        let files = files(of: LabCA(secret: secret), worker: lists.bytes)
+        let files = files(of: LabCA(secret: secret), worker: lists.bytes, keySet: keys.jsonWebKeySet + [0x0A])
         try Folder.make("\(directory)/anchors")
         try keys.write(to: directory)
         for (name, content) in files {
@@ -58,9 +58,14 @@ enum NewConfiguration {
     private static let maxAuthorityBytes = 64 << 10
     private static let remake = "\(AttestWorker.name) new-config"
 
-    private static func files(of ca: LabCA, worker: [UInt8]) -> [(name: String, content: [UInt8])] {
+    private static func files(
+        of ca: LabCA,
+        worker: [UInt8],
+        keySet: [UInt8]
+    ) -> [(name: String, content: [UInt8])] {
         [
             ("worker.json", worker),
+            (keySetFile, keySet),
             ("apps.json", Array(apps.utf8)),
             ("kafka.properties", Array(kafka.utf8)),
             (LabAnchors.authorityFile, ca.exported),
@@ -68,6 +73,8 @@ enum NewConfiguration {
             ("anchors/lab-receipt-root.pem", ca.receiptAnchorPEM),
         ]
     }
+
+    private static let keySetFile = "jwks.json"
 
     private static let worker = """
         {
@@ -82,6 +89,11 @@ enum NewConfiguration {
           "anchors": {
             "attestation": ["anchors/lab-attestation-root.pem"],
             "receipt": ["anchors/lab-receipt-root.pem"]
+          },
+          "gateway": {
+            "port": 8080,
+            "metrics": {"port": 9465},
+            "publicKeys": "\(keySetFile)"
           }
         }
 

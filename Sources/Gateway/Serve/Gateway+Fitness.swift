@@ -1,0 +1,50 @@
+internal import AppCheck
+internal import Pipeline
+
+/// What a call needs beside its rules.
+enum Need {
+    /// This machine's clock.
+    case clock
+    /// The brokers and topics, too.
+    case topics
+    /// All of these and a key, for a challenge that a worker will judge.
+    case challengeKey
+}
+
+extension Gateway {
+    /// Takes what speaks against taking calls, in a sentence: brokers that are away, topics that have changed.
+    package func note(hindrance: String?) { state.withLock { $0.hindrance = hindrance } }
+
+    /// Why this gateway should get no calls, in a sentence; nil = it is fit.
+    package var unfitness: String? {
+        let (hindrance, doubt, key) = state.withLock { state in
+            (state.hindrance, state.clock.doubt(reading), state.rules.challengeKey)
+        }
+        if let hindrance { return hindrance }
+        if let doubt { return Self.sentence(clockDoubt: doubt) }
+        return key == nil ? "worker.json lists no challenge key: add one with attest-worker new-keys --add" : nil
+    }
+
+    /// How far this machine's clock and the replies' times are apart, in milliseconds, where it is too far.
+    package var clockDoubt: Int64? { state.withLock { $0.clock.doubt(reading) } }
+
+    /// Answers a call with 503 where something is missing that it needs: its answer would be wrong, or late.
+    func isFit(for need: Need, _ verb: Verb, _ arrival: Arrival) -> Bool {
+        let isFit = state.withLock { state in
+            guard state.clock.doubt(reading) == nil else { return false }
+            guard need != .clock else { return true }
+            return state.isOpen && state.hindrance == nil
+                && (need == .topics || arrival.rules.challengeKey != nil)
+        }
+        if !isFit { reject(.notReady, .unavailable, verb, arrival) }
+        return isFit
+    }
+
+    /// This machine's clocks.
+    var reading: ReplyClock.Reading { ReplyClock.Reading(wall: world.wallClock(), uptime: world.uptime()) }
+
+    private static func sentence(clockDoubt offset: Int64) -> String {
+        let (seconds, side) = (abs(offset) / 1000, offset > 0 ? "behind" : "ahead of")
+        return "this machine's clock is \(seconds) s \(side) the brokers: set it right"
+    }
+}

@@ -1,0 +1,120 @@
+internal import Broker
+internal import Dispatch
+internal import Kafka
+internal import Pipeline
+internal import Settings
+
+/// Asks the brokers beside the thread that serves whether one answers, and now and then how many partitions the topics
+/// have: keys of a topic with another number lie elsewhere, and answers would not be found.
+final class BrokerWatch: Sendable {
+    /// What a question found.
+    enum Answer: Sendable {
+        /// A broker answered.
+        case present
+        case partitions(GatewayPartitions)
+        /// A broker answered, but the topics are not as they must be: a sentence.
+        case unfit(String)
+        /// Why none answered.
+        case away(String)
+    }
+
+    /// Between two questions.
+    static let pause: Int64 = 500
+    /// How long no broker may answer; with a question's time-out and pause less than the 3 s that the page promises.
+    static let patience: Int64 = 1_900
+    static let timeoutMilliseconds = 1_000
+    /// Between two counts of the partitions, which ask for all topics.
+    static let countPause: Int64 = 5_000
+
+    private struct State {
+        var isAsking = false
+        var askedAt: Int64
+        var countedAt: Int64
+        var answeredAt: Int64
+        /// Why no broker answered last.
+        var fault: String?
+        /// What is wrong with the topics, and how often in a row it was found: a broker that starts knows none.
+        var wrong: (sentence: String, times: Int)?
+    }
+
+    private let expected: GatewayPartitions
+    private let ask: @Sendable (_ counts: Bool) -> Answer
+    private let queue = DispatchQueue(label: "gateway.brokers")
+    private let state: Locked<State>
+
+    /// - Parameters:
+    ///   - now: milliseconds of a clock that never goes back.
+    ///   - ask: asks the brokers, for the partitions too or not; waits for the answer.
+    init(_ expected: GatewayPartitions, now: Int64, ask: @escaping @Sendable (_ counts: Bool) -> Answer) {
+        (self.expected, self.ask) = (expected, ask)
+        state = Locked(State(askedAt: now, countedAt: now, answeredAt: now))
+    }
+
+    /// Asks when it is time to, unless a question is open. Waits for nothing.
+    func look(now: @escaping @Sendable () -> Int64) {
+        let time = now()
+        let counts: Bool? = state.withLock { state in
+            guard !state.isAsking, time - state.askedAt >= Self.pause else { return nil }
+            (state.isAsking, state.askedAt) = (true, time)
+            let counts = state.wrong != nil || time - state.countedAt >= Self.countPause
+            if counts { state.countedAt = time }
+            return counts
+        }
+        guard let counts else { return }
+        queue.async { self.note(self.ask(counts), at: now()) }
+    }
+
+    /// Why the gateway must not take calls, in a sentence; nil = nothing speaks against it.
+    func hindrance(now: Int64) -> String? {
+        state.withLock { state in
+            if now - state.answeredAt > Self.patience {
+                return "no broker answers" + (state.fault.map { ": \($0)" } ?? "")
+            }
+            return state.wrong.flatMap { $0.times > 1 ? $0.sentence : nil }
+        }
+    }
+
+    func note(_ answer: Answer, at now: Int64) {
+        state.withLock { state in
+            state.isAsking = false
+            if case .away(let fault) = answer { return state.fault = fault }
+            (state.answeredAt, state.fault) = (now, nil)
+            switch answer {
+            case .present, .away: break
+            case .unfit(let sentence): state.wrong = (sentence, (state.wrong?.times ?? 0) + 1)
+            case .partitions(let found) where found == expected: state.wrong = nil
+            case .partitions(let found):
+                let sentence =
+                    "the topics have \(found.text), \(expected.text) at the start: start the gateway again"
+                // Partitions are only ever added: this needs no second look.
+                state.wrong = (sentence, 2)
+            }
+        }
+    }
+}
+
+extension BrokerWatch {
+    /// A watch with a client of its own.
+    convenience init(_ expected: GatewayPartitions, _ topics: TopicNames, _ properties: KafkaProperties, now: Int64) {
+        let client = Locked<Admin?>(nil)
+        self.init(expected, now: now) { counts in
+            client.withLock { client in
+                do {
+                    let admin = try client ?? Admin(properties)
+                    client = admin
+                    guard counts else {
+                        try admin.ping(timeoutMilliseconds: Self.timeoutMilliseconds)
+                        return .present
+                    }
+                    return .partitions(
+                        try GatewayPartitions(topics, admin, timeoutMilliseconds: Self.timeoutMilliseconds)
+                    )
+                } catch let fault as CommandFault {
+                    return .unfit(AttestWorker.sentence(for: fault))
+                } catch {
+                    return .away(AttestWorker.sentence(for: error))
+                }
+            }
+        }
+    }
+}

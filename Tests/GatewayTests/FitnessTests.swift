@@ -1,0 +1,156 @@
+import AppAttest
+import AppCheck
+import Crypto
+import DeviceLab
+import Gateway
+import HTTP
+import Kafka
+import Pipeline
+import Settings
+import TestKit
+import Testing
+
+@Suite("A gateway that is not fit")
+struct FitnessTests {
+    private static let challenge = "/v1/\(ExchangeKit.resource):generateAppAttestChallenge"
+
+    private static let verify = "/v1/verify?project=\(ExchangeKit.projectNumber)"
+
+    /// The status of a challenge, an exchange, a local verification and one that uses the token up; nil = it waits.
+    private func statuses(_ rig: GatewayRig, seed: UInt64 = 1) throws -> [Int?] {
+        let token = [("x-firebase-appcheck", try Tokens.limitedUse())]
+        let replies = [
+            rig.call("POST", Self.challenge), try rig.send(request(seed)), rig.call("GET", Self.verify, token),
+            rig.call("GET", Self.verify + "&consume=1", token + GatewayRig.bearer),
+        ]
+        for reply in replies where reply.reply?.status == 503 {
+            #expect(reply.reply?.headers.contains { $0.name == "Retry-After" } == true)
+        }
+        return replies.map { $0.reply?.status }
+    }
+
+    private func request(_ seed: UInt64) -> ExchangeRequest {
+        let challenge = [UInt8](repeating: 7, count: 59)
+        return .attestation(of: FakeDevice(ExchangeKit.model, seed: seed), challenge: challenge)
+    }
+
+    @Test func `a fit one takes every call`() throws {
+        let rig = try GatewayRig()
+        #expect(rig.gateway.unfitness == nil)
+        #expect(try statuses(rig) == [200, nil, 200, nil])
+    }
+
+    @Test(arguments: [true, false])
+    func `without brokers, at the start and at the end, only what needs no topic is answered`(isStarting: Bool) throws {
+        let rig = try GatewayRig(isOpen: !isStarting)
+        if !isStarting { rig.gateway.note(hindrance: "no broker answers") }
+        #expect(try statuses(rig) == [503, 503, 200, 503])
+        #expect(rig.requests.isEmpty)
+        #expect(rig.call("GET", "/healthz").reply?.status == 200)
+        #expect(rig.call("GET", "/v1/jwks").reply?.status == 200)
+        #expect(rig.gateway.counts.rejections[.notReady] == 3)
+        guard !isStarting else { return }
+        #expect(rig.gateway.unfitness == "no broker answers")
+        rig.gateway.note(hindrance: nil)
+        #expect(try statuses(rig) == [200, nil, 200, nil])
+    }
+
+    @Test func `what no key of an app may ask for is refused first, as ever`() throws {
+        let rig = try GatewayRig(app: { $0.apiKeys = ["k"] }, isOpen: false)
+        #expect(rig.call("POST", Self.challenge).reply?.status == 401)
+        #expect(rig.call("POST", "/v1/projects/lab/apps/none:generateAppAttestChallenge").reply?.status == 404)
+    }
+
+    @Test func `without a challenge key it makes no challenge and says so, and judges what others made`() throws {
+        let rig = try GatewayRig()
+        rig.gateway.replace(try GatewayRig.rules(challenges: []))
+        #expect(rig.gateway.unfitness?.contains("no challenge key") == true)
+        #expect(try statuses(rig) == [503, nil, 200, nil])
+    }
+
+    // MARK: The clock
+
+    @Test(arguments: [600_000, -600_000, 61_000, -61_000])
+    func `the broker's own time of one request is enough: from then on nothing that needs the clock is answered`(
+        ahead: Int64
+    ) throws {
+        let rig = try GatewayRig()
+        rig.set(ahead: ahead)
+        try rig.send(request(1))
+        let ticket = try #require(rig.requests.last?.ticket)
+        rig.gateway.note([DeliveryReport(ticket: ticket, outcome: .written, offset: 0, timestamp: rig.now)])
+        #expect(rig.gateway.clockDoubt == -ahead)
+        #expect(try statuses(rig, seed: 2) == [503, 503, 503, 503])
+        #expect(rig.requests.count == 1)
+    }
+
+    @Test(arguments: [60_000, -60_000, 0])
+    func `within the tolerance a gateway is ready and takes tokens that were made just now`(ahead: Int64) throws {
+        let rig = try GatewayRig()
+        rig.set(ahead: ahead)
+        try rig.send(request(1))
+        let ticket = try #require(rig.requests.last?.ticket)
+        rig.gateway.note([DeliveryReport(ticket: ticket, outcome: .written, offset: 0, timestamp: rig.now)])
+        #expect(rig.gateway.unfitness == nil)
+        let token = try Tokens.token(Tokens.claims(limitedUse: true, at: rig.now))
+        #expect(rig.call("GET", Self.verify, [("x-firebase-appcheck", token)]).reply?.status == 200)
+    }
+
+    @Test func `a clock that is set while it runs is noticed at once, both ways`() throws {
+        let rig = try GatewayRig()
+        let sent = try rig.answered(request(1))
+        #expect(sent.reply?.status == 503 && rig.gateway.unfitness == nil)
+        rig.set(ahead: 120_000)
+        #expect(rig.gateway.unfitness == "this machine's clock is 120 s ahead of the brokers: set it right")
+        rig.pass(milliseconds: 3_600_000)
+        #expect(rig.gateway.clockDoubt == -120_000)
+        rig.set(ahead: -120_000)
+        #expect(rig.gateway.unfitness == "this machine's clock is 120 s behind the brokers: set it right")
+        rig.set(ahead: 5_000)
+        #expect(rig.gateway.unfitness == nil)
+    }
+
+    @Test(arguments: [600_000, -600_000, 59_000])
+    func `a clock that is off costs no device its key, not even the first one's`(ahead: Int64) throws {
+        let rig = try GatewayRig()
+        rig.set(ahead: ahead)
+        let responder = try rig.send(request(1))
+        let refusal = Status(code: 403, status: "PERMISSION_DENIED", message: "App attestation failed.")
+        rig.gateway.note(results: [rig.result(of: try #require(rig.requests.last), refusal)])
+        #expect(responder.reply?.status == (abs(ahead) > 60_000 ? 503 : 403))
+    }
+}
+
+extension GatewayRig {
+    /// The brokers' time.
+    var now: Int64 { clock.withLock { $0 } }
+
+    /// Sets the gateway's own clock.
+    func set(ahead milliseconds: Int64) { ahead.withLock { $0 = milliseconds } }
+
+    /// A call whose request its worker puts off, at the brokers' time.
+    func answered(_ request: ExchangeRequest) throws -> Responder {
+        let responder = try send(request)
+        let refusal = Status(code: 503, status: "UNAVAILABLE", message: "later")
+        gateway.note(results: [result(of: try #require(requests.last), refusal)])
+        return responder
+    }
+
+    private static var verifierLine: String {
+        let digest = SHA256.hash(Array(secret.utf8)).bytes
+        return "backend " + digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    /// Rules of an apps.json and of challenge keys by their seeds.
+    static func rules(_ registry: Registry? = nil, challenges: [UInt8]) throws -> GatewayRules {
+        var configuration = Configuration()
+        configuration.registry = try registry ?? ExchangeKit.registry()
+        let set = try ExchangeKit.keys().tokens.jsonWebKeySet
+        return GatewayRules(
+            configuration,
+            challenges: try ExchangeKit.ring(challenges),
+            verifiers: try Verifiers(Array(verifierLine.utf8)),
+            keySet: (set, try VerificationKeys(jsonWebKeySet: set))
+        )
+    }
+}

@@ -1,0 +1,62 @@
+internal import Settings
+internal import Testing
+
+@testable internal import Gateway
+@testable internal import Worker
+
+@Suite("A gateway's view of its brokers")
+struct BrokerWatchTests {
+    private static let expected = GatewayPartitions(requests: 6, replies: nil)
+
+    private func watch() -> BrokerWatch { BrokerWatch(Self.expected, now: 0) { _ in .present } }
+
+    @Test func `Brokers that do not answer are lost in less than 3 s, and back with one answer`() {
+        let watch = watch()
+        // As it is asked: a question each half second, and a second for its answer.
+        for time: Int64 in [1_000, 2_500] { watch.note(.away("connection refused"), at: time) }
+        #expect(watch.hindrance(now: BrokerWatch.patience) == nil)
+        #expect(watch.hindrance(now: BrokerWatch.patience + 1) == "no broker answers: connection refused")
+        #expect(BrokerWatch.patience + BrokerWatch.pause < 3_000)
+        watch.note(.present, at: 5_000)
+        #expect(watch.hindrance(now: 5_000) == nil)
+        #expect(watch.hindrance(now: 5_000 + BrokerWatch.patience + 1) == "no broker answers")
+    }
+
+    @Test func `Another number of partitions is for good, until it is the old one again`() {
+        let watch = watch()
+        watch.note(.partitions(GatewayPartitions(requests: 12, replies: nil)), at: 1)
+        #expect(
+            watch.hindrance(now: 2)
+                == "the topics have 12 partitions, 6 partitions at the start: start the gateway again"
+        )
+        watch.note(.present, at: 3)
+        #expect(watch.hindrance(now: 4) != nil, "no answer about partitions")
+        watch.note(.partitions(Self.expected), at: 5)
+        #expect(watch.hindrance(now: 6) == nil)
+    }
+
+    @Test func `A topic that is missing counts once it is missed twice: a broker that starts knows none`() {
+        let watch = watch()
+        watch.note(.unfit("no such topic"), at: 1)
+        #expect(watch.hindrance(now: 2) == nil)
+        watch.note(.unfit("no such topic"), at: 3)
+        #expect(watch.hindrance(now: 4) == "no such topic")
+        watch.note(.partitions(Self.expected), at: 5)
+        #expect(watch.hindrance(now: 6) == nil)
+    }
+}
+
+@Suite("What a gateway logs of itself")
+struct GatewayNewsTests {
+    @Test func `A change of readiness is told once, however its words change`() {
+        var news = GatewayNews(replies: nil)
+        let counts = GatewayCounts()
+        let first = news.look("this machine's clock is 61 s ahead of the brokers: set it right", counts)
+        #expect(first.map(\.name) == [.gatewayNotReady] && first[0].message.hasSuffix("; calls get 503"))
+        #expect(news.look("this machine's clock is 62 s ahead of the brokers: set it right", counts).isEmpty)
+        #expect(news.look("no broker answers: a", counts).map(\.name) == [.gatewayNotReady])
+        #expect(news.look("no broker answers: b", counts).isEmpty)
+        #expect(news.look(nil, counts).map(\.name) == [.gatewayReady])
+        #expect(news.look(nil, counts).isEmpty)
+    }
+}
