@@ -22,12 +22,12 @@ struct RetiredNamesTests {
                 #"["projects/1/apps/b","projects/1/apps/"]"#,
                 #"[1] must be projects/{number}/apps/{appId} or oauthClients/{client}, not "projects/1/apps/"."#
             ),
-            (#"[1]"#, "must be a list of strings."), (#""projects/1/apps/b""#, "must be a list of strings."),
+            (#"[1]"#, "[0]: must be a string, not 1."), (#""projects/1/apps/b""#, "must be a list of strings."),
         ] as [(String, String?)]
     )
     func `A list is read strictly`(retired: String, problem: String?) throws {
         let directory = try ConfigurationDirectory(apps: Self.apps(["a"], #","retired":\#(retired)"#))
-        #expect(directory.fault() == problem.map { "apps.json: retired: \($0)" })
+        #expect(directory.fault() == problem.map { "apps.json: retired\($0.hasPrefix("[0]: ") ? "" : ": ")\($0)" })
     }
 
     private static let end =

@@ -246,7 +246,7 @@ final class EveryReason: FileFolder, @unchecked Sendable {
         let good = try artifact(known)
         for artifact in [
             [7], Array(good.dropLast()) + [good[good.count - 1] ^ 1], try artifact(known, app: "other"),
-            try artifact(known, .development), Array(good[..<33]) + [9, 9, 9, 9] + good[37...],
+            try artifact(known, .development), Array(good[..<33] + [9, 9, 9, 9] + good[37...]),
         ] {
             add(
                 .assertion(of: &asserting, artifact: artifact, challenge: try challenge(), resource: Self.name("plain"))

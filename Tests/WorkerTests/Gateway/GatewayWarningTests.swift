@@ -21,7 +21,7 @@ struct GatewayWarningTests {
     @Test(
         arguments: [
             (nil, false, [noKey, noSet]), (#"{"projects":[]}"#, false, ["apps.json: projects is empty", noKey, noSet]),
-            ("{}", false, ["apps.json lists no app: every call is refused", noKey, noSet]),
+            ("{}", false, ["apps.json: projects is", noKey, noSet]),
             (nil, true, [noKey, noSet, "delivery is at-least-once"]),
         ] as [(String?, Bool, [String])]
     )
