@@ -174,7 +174,7 @@ final class GatewaySession {
     /// Serves until a signal asks for the end.
     private func attend(_ gateway: Gateway, _ watch: GatewayWatch, _ partitions: GatewayPartitions) {
         let now: @Sendable () -> Int64 = { Uptime.milliseconds() ?? 0 }
-        let brokers = BrokerWatch(partitions, configuration.topics, KafkaProperties(properties), now: now())
+        let brokers = TopicsWatch(partitions, configuration.topics, KafkaProperties(properties), now: now())
         var news = GatewayNews(replies: configuration.topics.replies)
         while !stopped.isSet {
             usleep(Self.pauseMicroseconds)

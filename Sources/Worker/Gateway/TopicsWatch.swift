@@ -6,7 +6,7 @@ internal import Settings
 
 /// Asks the brokers beside the thread that serves whether one answers, and now and then how many partitions the topics
 /// have: keys of a topic with another number lie elsewhere, and answers would not be found.
-final class BrokerWatch: Sendable {
+final class TopicsWatch: Sendable {
     /// What a question found.
     enum Answer: Sendable {
         /// A broker answered.
@@ -93,7 +93,7 @@ final class BrokerWatch: Sendable {
     }
 }
 
-extension BrokerWatch {
+extension TopicsWatch {
     /// A watch with a client of its own.
     convenience init(_ expected: GatewayPartitions, _ topics: TopicNames, _ properties: KafkaProperties, now: Int64) {
         let client = Locked<Admin?>(nil)

@@ -5,21 +5,21 @@ internal import Testing
 @testable internal import Worker
 
 @Suite("A gateway's view of its brokers")
-struct BrokerWatchTests {
+struct TopicsWatchTests {
     private static let expected = GatewayPartitions(requests: 6, replies: nil)
 
-    private func watch() -> BrokerWatch { BrokerWatch(Self.expected, now: 0) { _ in .present } }
+    private func watch() -> TopicsWatch { TopicsWatch(Self.expected, now: 0) { _ in .present } }
 
     @Test func `Brokers that do not answer are lost in less than 3 s, and back with one answer`() {
         let watch = watch()
         // As it is asked: a question each half second, and a second for its answer.
         for time: Int64 in [1_000, 2_500] { watch.note(.away("connection refused"), at: time) }
-        #expect(watch.hindrance(now: BrokerWatch.patience) == nil)
-        #expect(watch.hindrance(now: BrokerWatch.patience + 1) == "no broker answers: connection refused")
-        #expect(BrokerWatch.patience + BrokerWatch.pause < 3_000)
+        #expect(watch.hindrance(now: TopicsWatch.patience) == nil)
+        #expect(watch.hindrance(now: TopicsWatch.patience + 1) == "no broker answers: connection refused")
+        #expect(TopicsWatch.patience + TopicsWatch.pause < 3_000)
         watch.note(.present, at: 5_000)
         #expect(watch.hindrance(now: 5_000) == nil)
-        #expect(watch.hindrance(now: 5_000 + BrokerWatch.patience + 1) == "no broker answers")
+        #expect(watch.hindrance(now: 5_000 + TopicsWatch.patience + 1) == "no broker answers")
     }
 
     @Test func `Another number of partitions is for good, until it is the old one again`() {
