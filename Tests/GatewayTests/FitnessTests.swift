@@ -96,6 +96,15 @@ struct FitnessTests {
         #expect(rig.call("GET", Self.verify, [("x-firebase-appcheck", token)]).reply?.status == 200)
     }
 
+    @Test(arguments: [-1, 0, 1234, 999_999_999_999])
+    func `a time that no broker can have says nothing`(timestamp: Int64) throws {
+        let rig = try GatewayRig()
+        try rig.send(request(1))
+        let ticket = try #require(rig.requests.last?.ticket)
+        rig.gateway.note([DeliveryReport(ticket: ticket, outcome: .written, offset: 0, timestamp: timestamp)])
+        #expect(rig.gateway.unfitness == nil)
+    }
+
     @Test func `a clock that is set while it runs is noticed at once, both ways`() throws {
         let rig = try GatewayRig()
         let sent = try rig.answered(request(1))

@@ -43,8 +43,12 @@ struct ReplyClock {
         strange = abs(apart) > Self.most ? strange + 1 : 0
     }
 
+    /// Earlier times of brokers are none: librdkafka's mock cluster says 1234. In September 2001.
+    private static let firstTime: Int64 = 1_000_000_000_000
+
     /// The broker's own time of a request of ours: workers judge challenges by it, so one is enough.
     mutating func note(appended timestamp: Int64, producedAt: Int64, _ now: Reading) {
+        guard timestamp >= Self.firstTime else { return }
         note(timestamp, producedAt: producedAt, now)
         if strange > 0 { strange = Self.repliesForDoubt }
     }
