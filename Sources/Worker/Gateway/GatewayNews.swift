@@ -20,7 +20,8 @@ struct GatewayNews {
         var events: [LogEvent] = []
         // The kind of a fault counts: seconds and connection errors in it change.
         if let unfitness, said.map(Self.kind) != Self.kind(unfitness) {
-            events.append(LogEvent(.error, .gatewayNotReady, "\(unfitness); calls get 503"))
+            let sentence = unfitness.hasSuffix(".") ? String(unfitness.dropLast()) : unfitness
+            events.append(LogEvent(.error, .gatewayNotReady, "\(sentence); calls get 503"))
         }
         if unfitness == nil, said != nil { events.append(LogEvent(.info, .gatewayReady, "the gateway is ready again")) }
         said = unfitness
