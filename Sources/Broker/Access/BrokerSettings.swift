@@ -84,6 +84,10 @@ extension BrokerSettings {
     package func validateMember() throws(KafkaFault) {
         var properties = try consumerProperties().completed(defaults: [("log_level", "0")])
         properties["group.instance.id"] = nil
+        // No broker is asked: what contradicts itself does so without one.
+        for name in ["bootstrap.servers", "metadata.broker.list"] {
+            while properties[name] != nil { properties[name] = nil }
+        }
         _ = try Consumer(properties, topic: topics.requests)
     }
 

@@ -79,6 +79,6 @@ import Testing
             return try ExchangeRig(settings, isLive: false).send(asserted).summary
         }
         #expect(try summary(sealing: "key-1", challenge: "key-2") == "no-active-key")
-        #expect(try summary(sealing: "key-9", challenge: "key-2") == "artifact-invalid")
+        #expect(try summary(sealing: "key-9", challenge: "key-2") == "sealing-key-unknown")
     }
 }
