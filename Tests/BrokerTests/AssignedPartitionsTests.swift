@@ -55,6 +55,21 @@ struct AssignedPartitionsTests {
         #expect(partitions.positions[0] == 8)
     }
 
+    @Test func `a partition is read once a record of it came, or word that there is none`() throws {
+        var partitions = assigned()
+        #expect(partitions.unread == [0, 1])
+        // The answer to an earlier question.
+        partitions.noteEnd(PartitionOffset(partition: 0, offset: 4))
+        partitions.noteEnd(PartitionOffset(partition: 1, offset: 0))
+        #expect(partitions.unread == [0])
+        try partitions.noteHandedOut(0, 5)
+        #expect(partitions.unread == [])
+        partitions.rewind()
+        #expect(partitions.unread == [])
+        _ = partitions.begin(0, at: 5)
+        #expect(partitions.unread == [0])
+    }
+
     @Test func `an end from before a rewind, of an earlier record or of no assigned partition does not count`() throws {
         var partitions = assigned()
         for offset in [5, 6] as [Int64] { try partitions.noteHandedOut(0, offset) }

@@ -65,6 +65,20 @@ struct MockLogTests {
     }
 
     @Test(arguments: LogDelivery.allCases)
+    func `partitions count as unread until their leaders have answered, also where nothing is there`(
+        delivery: LogDelivery
+    ) throws {
+        try withMockTopics { _, settings in
+            let driver = try LogDriver(delivery, settings)
+            #expect(driver.log.sight().unread == [])
+            let started = try driver.gather { _ in !driver.log.sight().unread.isEmpty }
+            #expect(driver.log.sight().unread == [0, 1, 2, 3] && started.records.isEmpty)
+            _ = try driver.gather { _ in driver.log.sight().unread.isEmpty }
+            try driver.log.close()
+        }
+    }
+
+    @Test(arguments: LogDelivery.allCases)
     func `record and byte limits end a round`(delivery: LogDelivery) throws {
         try withMockTopics { _, settings in
             #expect(try LogDriver.publish(60, to: "requests", settings.properties).isComplete)

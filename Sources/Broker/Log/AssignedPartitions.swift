@@ -15,6 +15,8 @@ struct AssignedPartitions {
         var next: Int64?
         /// Everything before it was read, and since ``next`` there were only markers; nil: not known.
         var end: Int64?
+        /// Whether a record, or the end, has come since the partition was taken over.
+        var isRead = false
         /// Whether a worker of this version committed it.
         var isOwn = false
     }
@@ -58,6 +60,9 @@ struct AssignedPartitions {
         }
     }
 
+    /// Partitions of which nothing has come yet, and no word that nothing is there.
+    var unread: [Int32] { numbers.filter { progress[$0]?.isRead == false } }
+
     mutating func clear() {
         progress = [:]
     }
@@ -86,12 +91,14 @@ struct AssignedPartitions {
             throw .offsetGone("offsets of partition \(partition) went back from \(next) to \(offset)")
         }
         progress.values[place].next = offset + 1
+        progress.values[place].isRead = true
     }
 
     /// Notes that nothing but markers lies between the last record handed out and an offset.
     mutating func noteEnd(_ end: PartitionOffset) {
         guard let known = progress[end.partition], end.offset >= known.next ?? 0 else { return }
         progress[end.partition]?.end = end.offset
+        progress[end.partition]?.isRead = true
     }
 
     /// Checks positions before they are committed.

@@ -8,6 +8,8 @@ package struct LogSight: Sendable {
     package var positions: [Int32: Int64] = [:]
     /// Offsets of the ledger topic that a restore has left to read, by partition.
     package var restoring: [Int32: Int64] = [:]
+    /// Partitions that were started and of which nothing has come yet: the connection to their leader may be missing.
+    package var unread: [Int32] = []
     /// Errors that the consumer has reported so far, by librdkafka's names.
     package var errors: [String: Int] = [:]
     /// The consumer's last connection error; the connection may be back.
@@ -27,6 +29,7 @@ extension KafkaRecordLog {
         sight.committed = partitions.committed
         sight.positions = partitions.positions
         sight.restoring = restore?.remaining ?? [:]
+        sight.unread = partitions.unread.filter { [.starting, .started].contains(decisions[$0]) }
         sight.errors = pastErrors.merging(consumer.errorCounts, uniquingKeysWith: +)
         sight.connectionFault = consumer.connectionFault
         sight.refusals = consumer.refusals

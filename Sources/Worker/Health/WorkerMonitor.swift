@@ -146,7 +146,10 @@ extension LoopDriver.State {
         case .paused(let reason): return (.paused, reason)
         case .running where isBrokerAway: return (.waitingForBroker, "no broker is connected")
         case .running where isBackingOff: return (.waitingForBroker, "the last call to the broker failed")
-        case .running: return (.running, nil)
+        case .running:
+            // The first request would wait for a connection, and for the library's look at the partition.
+            let unread = log?.unread.count ?? 0
+            return unread == 0 ? (.running, nil) : (.starting, "\(unread.counted("partition")) not read yet")
         }
     }
 }

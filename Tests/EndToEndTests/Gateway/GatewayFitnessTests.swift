@@ -1,4 +1,5 @@
 import BrokerKit
+import ChaosKit
 import Foundation
 import TestKit
 import Testing
@@ -17,15 +18,6 @@ struct GatewayFitnessTests {
         return (Int(words.first ?? "") ?? 0, Double(words.last ?? "") ?? 0)
     }
 
-    private static func wait(_ seconds: Double, until body: () throws -> Bool) rethrows -> Bool {
-        let end = ContinuousClock.now + .seconds(seconds)
-        while ContinuousClock.now < end {
-            if try body() { return true }
-            usleep(50_000)
-        }
-        return false
-    }
-
     @Test(arguments: [false, true])
     func `it is not ready within 3 s, refuses calls at once, and is ready again when the broker is back`(
         isPaused: Bool
@@ -34,20 +26,20 @@ struct GatewayFitnessTests {
         let metrics = try Int(BrokerPorts.freePort())
         let site = try GatewaySite(
             isPaused ? "gatewaypaused" : "gatewaylost",
-            members: #""metrics": {"port": \(metrics)}, "#
+            members: #""metrics": {"port": \#(metrics)}, "#
         )
         let ready = "http://127.0.0.1:\(metrics)/readyz"
         func status(_ url: String, post: Bool = false) throws -> Int { try Self.ask(url, post: post).status }
-        #expect(try Self.wait(5) { try status(ready) == 200 })
+        #expect(try Deadline.wait(5) { try status(ready) == 200 })
         #expect(try status(site.url + Self.path, post: true) == 200)
         if isPaused { try cluster.pause(1) } else { try cluster.kill(1) }
-        #expect(try Self.wait(3) { try status(ready) == 503 }, "\(site.gateway.error)")
+        #expect(try Deadline.wait(3) { try status(ready) == 503 }, "\(site.gateway.error)")
         let refused = try Self.ask(site.url + Self.path, post: true)
-        #expect(refused.status == 503 && refused.seconds < 1)
+        #expect(refused.status == 503 && Deadline.isWithin(.seconds(1), .seconds(refused.seconds)))
         #expect(try status(site.url + "/v1/jwks") == 200)
         #expect(site.gateway.says("no broker answers"))
         if isPaused { try cluster.resume(1) } else { try cluster.start(1) }
-        #expect(try Self.wait(30) { try status(ready) == 200 }, "\(site.gateway.error)")
+        #expect(try Deadline.wait(30) { try status(ready) == 200 }, "\(site.gateway.error)")
         #expect(try status(site.url + Self.path, post: true) == 200)
         let clients = try site.clients(devices: 2, records: 8)
         #expect(clients.waitForEnd(seconds: 60) == .exit(0), "\(clients.error)")

@@ -116,6 +116,29 @@ struct EndpointsTests {
         #expect(Self.get(endpoints, "/healthz").0 == 200)
     }
 
+    @Test func `a worker that reads a partition of its not yet is not ready`() throws {
+        let monitor = try Self.monitor()
+        let endpoints = Endpoints(monitor)
+        let driver = LoopDriver(idleWaitMilliseconds: 1)
+        let ended = DispatchSemaphore(value: 0)
+        let unread = Locked(2)
+        monitor.noteRunning([driver], try Self.factory())
+        let sight: @Sendable () -> LogSight = {
+            var sight = LogSight()
+            sight.unread = Array(0..<Int32(unread.withLock { $0 }))
+            return sight
+        }
+        let loop = try Self.loop(driver, Source(hangs: false), try Self.factory())
+        driver.start(loop, logSight: sight) { ended.signal() }
+        let waits = #"{"state":"starting","reason":"2 partitions not read yet"}"# + "\n"
+        #expect(eventually({ Self.get(endpoints, "/readyz").2 }, until: { $0 == waits }))
+        #expect(Self.get(endpoints, "/readyz").0 == 503)
+        unread.withLock { $0 = 0 }
+        #expect(eventually({ Self.get(endpoints, "/readyz").0 }, until: { $0 == 200 }))
+        driver.stop()
+        ended.wait()
+    }
+
     @Test func `the format follows Accept, and close scrapes get the same text`() throws {
         let endpoints = Endpoints(try Self.monitor())
         let text = Self.get(endpoints, "/metrics")
