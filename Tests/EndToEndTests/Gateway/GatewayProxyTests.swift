@@ -155,10 +155,13 @@ struct GatewayProxyTests {
 
     @Test(.enabled(if: haproxy != nil, "haproxy is not installed"))
     func `HAProxy with the page's block serves stock clients`() throws {
-        let site = try GatewaySite("gatewayhaproxy", members: Self.members)
+        let (front, metrics) = (try Int(BrokerPorts.freePort()), try Int(BrokerPorts.freePort()))
+        let page = #""metrics": {"port": \#(metrics)}, "#
+        let site = try GatewaySite("gatewayhaproxy", members: Self.members + page)
         let block = try #require(try Self.blocks("haproxy").first)
-        let front = try Int(BrokerPorts.freePort())
+        #expect(block.contains("check port 9465"), "HAProxy asks whether the gateway is ready")
         let own = block.replacing("127.0.0.1:8080", with: "127.0.0.1:\(site.port)")
+            .replacing("check port 9465", with: "check port \(metrics)")
             .replacing("127.0.0.1:8444", with: "127.0.0.1:\(front)")
         let file = site.workplace.folder + "/haproxy.cfg"
         try Data((own + "\n").utf8).write(to: URL(filePath: file))
