@@ -153,6 +153,14 @@ struct ForeignCaptureTests {
         #expect(run.error.split(separator: "\n").count == 1)
     }
 
+    @Test func `What is wrong in an array is no cut record, also where the file ends without a newline`() throws {
+        let fixture = try ReplayTests.fixture()
+        let lines = Self.lines()
+        try fixture.directory.write("capture.ndjson", "[\(lines[0]),{\"partition\":0,\"offset\":1]},\(lines[1])]")
+        let run = fixture.replay()
+        #expect(run.code == 1 && !run.error.contains("cut off"), "\(run.error)")
+    }
+
     @Test func `Each such capture is named, and one with a timestamp in its last record is not`() throws {
         let fixture = try ReplayTests.fixture()
         func moved(_ records: [InboundRecord], _ partition: Int32) -> [InboundRecord] {

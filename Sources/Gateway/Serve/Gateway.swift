@@ -75,7 +75,9 @@ package final class Gateway: Sendable {
     /// Answers what has waited too long; to be called some times a second.
     package func look() {
         let now = world.uptime()
+        let reading = reading
         let expired = state.withLock { state in
+            state.clock.look(reading)
             let expired = state.waiting.expire(at: now)
             state.counts.deadlines += expired.count
             state.counts.unanswered += expired.count(where: \.isWritten)

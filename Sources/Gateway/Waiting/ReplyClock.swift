@@ -13,10 +13,14 @@ struct ReplyClock {
     static let most = ClockTolerance.milliseconds
     /// One reply may come from a worker whose own clock is wrong.
     private static let repliesForDoubt = 3
+    /// A doubt keeps away the calls that could end it. After this time the next call measures again.
+    static let doubtMilliseconds: Int64 = 60_000
 
     /// How far the others were ahead, and how far the wall clock was ahead of the uptime then.
     private var measured: (offset: Int64, lead: Int64)?
     private var strange = 0
+    /// The uptime at which the present doubt was first seen.
+    private var doubtedSince: Int64?
 
     /// How far the others are ahead of this clock at least, in milliseconds; negative = behind; nil = nothing is known.
     ///
@@ -30,6 +34,15 @@ struct ReplyClock {
         guard strange == 0 || strange >= Self.repliesForDoubt, let offset = offset(now), abs(offset) > Self.most
         else { return nil }
         return offset
+    }
+
+    /// Forgets a doubt that has lasted; to be called some times a second.
+    mutating func look(_ now: Reading) {
+        guard doubt(now) != nil else { return doubtedSince = nil }
+        let since = doubtedSince ?? now.uptime
+        doubtedSince = since
+        guard now.uptime - since >= Self.doubtMilliseconds else { return }
+        (measured, strange, doubtedSince) = (nil, 0, nil)
     }
 
     /// A reply to a request of ours was written between the request and now, if the clocks agree.

@@ -31,7 +31,7 @@ enum CaptureLine {
 
     /// Leaves `topic` unchanged if the line has the same one.
     static func readTopic(_ root: JSONNode, into topic: inout String) throws(Fault) {
-        guard let node = root["topic"] else { return topic = "" }
+        guard let node = root["topic"] ?? root["Topic"] else { return topic = "" }
         guard !node.holds(topic.utf8Span.span) else { return }
         guard let read = node.string else { throw Fault(reason: "topic is not a UTF-8 string") }
         topic = read

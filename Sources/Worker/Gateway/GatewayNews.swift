@@ -36,10 +36,12 @@ struct GatewayNews {
             )
         }
         workerBehind = counts.workerBehind
-        if counts.unanswered >= Self.mostUnanswered, counts.unanswered > unanswered {
+        if counts.unanswered < Self.mostUnanswered { unanswered = 0 }
+        // Each line is for twice as many as the one before: a fleet without workers counts hundreds a second.
+        if counts.unanswered >= max(Self.mostUnanswered, 2 * unanswered) {
             events.append(LogEvent(.error, .gatewayUnanswered, unanswered(counts.unanswered)))
+            unanswered = counts.unanswered
         }
-        unanswered = counts.unanswered
         return events
     }
 

@@ -20,7 +20,7 @@ final class TopicsWatch: Sendable {
 
     /// Between two questions.
     static let pause: Int64 = 500
-    /// How long no broker may answer; with a question's time-out and pause less than the 3 s that the page promises.
+    /// How long a question, and those after it, may stay without an answer; with a question's time-out and pause less than the 3 s that the page promises.
     static let patience: Int64 = 1_900
     static let timeoutMilliseconds = 1_000
     /// Between two counts of the partitions, which ask for all topics.
@@ -30,7 +30,8 @@ final class TopicsWatch: Sendable {
         var isAsking = false
         var askedAt: Int64
         var countedAt: Int64
-        var answeredAt: Int64
+        /// When the first question was asked that no broker has answered; nil = the last one was answered.
+        var silentSince: Int64?
         /// Why no broker answered last.
         var fault: String?
         /// What is wrong with the topics, and how often in a row it was found: a broker that starts knows none.
@@ -47,7 +48,7 @@ final class TopicsWatch: Sendable {
     ///   - ask: asks the brokers, for the partitions too or not; waits for the answer.
     init(_ expected: GatewayPartitions, now: Int64, ask: @escaping @Sendable (_ counts: Bool) -> Answer) {
         (self.expected, self.ask) = (expected, ask)
-        state = Locked(State(askedAt: now, countedAt: now, answeredAt: now))
+        state = Locked(State(askedAt: now, countedAt: now))
     }
 
     /// Asks when it is time to, unless a question is open. Waits for nothing.
@@ -56,6 +57,7 @@ final class TopicsWatch: Sendable {
         let counts: Bool? = state.withLock { state in
             guard !state.isAsking, time - state.askedAt >= Self.pause else { return nil }
             (state.isAsking, state.askedAt) = (true, time)
+            state.silentSince = state.silentSince ?? time
             let counts = state.wrong != nil || time - state.countedAt >= Self.countPause
             if counts { state.countedAt = time }
             return counts
@@ -67,7 +69,7 @@ final class TopicsWatch: Sendable {
     /// Why the gateway must not take calls, in a sentence; nil = nothing speaks against it.
     func hindrance(now: Int64) -> String? {
         state.withLock { state in
-            if now - state.answeredAt > Self.patience {
+            if let since = state.silentSince, now - since > Self.patience {
                 return "no broker answers" + (state.fault.map { ": \($0)" } ?? "")
             }
             return state.wrong.flatMap { $0.times > 1 ? $0.sentence : nil }
@@ -77,8 +79,11 @@ final class TopicsWatch: Sendable {
     func note(_ answer: Answer, at now: Int64) {
         state.withLock { state in
             state.isAsking = false
-            if case .away(let fault) = answer { return state.fault = fault }
-            (state.answeredAt, state.fault) = (now, nil)
+            if case .away(let fault) = answer {
+                (state.silentSince, state.fault) = (state.silentSince ?? now, fault)
+                return
+            }
+            (state.silentSince, state.fault) = (nil, nil)
             switch answer {
             case .present, .away: break
             case .unfit(let sentence): state.wrong = (sentence, (state.wrong?.times ?? 0) + 1)

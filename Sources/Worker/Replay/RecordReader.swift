@@ -10,6 +10,8 @@ final class RecordReader {
     private var isInArray = false
     /// A record that stands on several lines.
     private var gathered: [UInt8]?
+    /// Whether the last range is an object that cannot be one, with whatever stands behind it.
+    private var isBroken = false
     /// Of the last record's first line.
     private(set) var lineNumber = 0
 
@@ -18,14 +20,14 @@ final class RecordReader {
 
     /// The bytes that the last range lies in.
     var chunk: [UInt8] { gathered ?? lines.chunk }
-    /// Whether the last record's line ends the file without a newline.
-    var isCut: Bool { lines.isCut }
+    /// Whether the file ends within the last record: it has no newline, and nothing in the record is wrong before.
+    var isCut: Bool { lines.isCut && !isBroken }
     var totalBytes: Int? { lines.totalBytes }
     var bytesConsumed: Int { lines.bytesConsumed }
 
     /// The next record's range in ``chunk``, or that of something else where a record should stand; nil at the end.
     func nextRange() throws(CommandFault) -> Range<Int>? {
-        gathered = nil
+        (gathered, isBroken) = (nil, false)
         while let line = try nextPart() {
             lineNumber = lines.lineNumber
             if isInArray {
@@ -85,7 +87,9 @@ final class RecordReader {
         case .closed(let end):
             rest = end..<line.upperBound
             return start..<end
-        case .broken: return start..<line.upperBound
+        case .broken:
+            isBroken = true
+            return start..<line.upperBound
         case .open: break
         }
         var record = Array(chunk[start..<line.upperBound])
@@ -99,8 +103,9 @@ final class RecordReader {
                 break
             }
             // It may begin a record of its own.
-            rest = outcome == .broken ? line : nil
-            if outcome == .broken { break }
+            isBroken = outcome == .broken
+            rest = isBroken ? line : nil
+            if isBroken { break }
             guard record.count + line.count <= LineReader.maxLineBytes else {
                 throw CommandFault(
                     "\(lines.name): the record that begins on line \(lineNumber) is longer than "

@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Settings
 internal import Testing
 
@@ -14,12 +15,25 @@ struct TopicsWatchTests {
         let watch = watch()
         // As it is asked: a question each half second, and a second for its answer.
         for time: Int64 in [1_000, 2_500] { watch.note(.away("connection refused"), at: time) }
-        #expect(watch.hindrance(now: TopicsWatch.patience) == nil)
-        #expect(watch.hindrance(now: TopicsWatch.patience + 1) == "no broker answers: connection refused")
+        #expect(watch.hindrance(now: 1_000 + TopicsWatch.patience) == nil)
+        #expect(watch.hindrance(now: 1_001 + TopicsWatch.patience) == "no broker answers: connection refused")
         #expect(TopicsWatch.patience + TopicsWatch.pause < 3_000)
         watch.note(.present, at: 5_000)
         #expect(watch.hindrance(now: 5_000) == nil)
-        #expect(watch.hindrance(now: 5_000 + TopicsWatch.patience + 1) == "no broker answers")
+        // Whoever asked nothing for a while, since it stood still, has no broker to blame.
+        #expect(watch.hindrance(now: 60_000) == nil)
+    }
+
+    @Test func `A question that nobody answers counts from when it was asked`() {
+        let gate = DispatchSemaphore(value: 0)
+        let watch = TopicsWatch(Self.expected, now: 0) { _ in
+            gate.wait()
+            return .present
+        }
+        watch.look(now: { 40_000 })
+        #expect(watch.hindrance(now: 40_000 + TopicsWatch.patience) == nil)
+        #expect(watch.hindrance(now: 40_001 + TopicsWatch.patience) == "no broker answers")
+        gate.signal()
     }
 
     @Test func `Another number of partitions is for good, until it is the old one again`() {
