@@ -135,10 +135,14 @@ struct PlacesReadTests {
         #expect(places.comparable == 256)
     }
 
-    @Test func `Ranges are limited, and what has no room is new again`() {
+    @Test(arguments: [false, true])
+    func `Ranges are limited, and no place that was read is new again`(isDescending: Bool) {
         var places = PlacesRead(mostBlocks: 1, mostRanges: 3)
-        for block in 0..<10 as Range<Int64> { _ = places.note("t", 0, block * 200, digest: 1) }
-        #expect(places.note("t", 0, 0, digest: 1) == .forgotten && places.note("t", 0, 400, digest: 1) == .forgotten)
-        #expect(places.note("t", 0, 600, digest: 1) == .new)
+        let read = (0..<10 as Range<Int64>).map { (isDescending ? 9 - $0 : $0) * 200 }
+        for offset in read { #expect(places.note("t", 0, offset, digest: 1) == .new) }
+        for offset in read.dropLast() { #expect(places.note("t", 0, offset, digest: 1) == .forgotten, "\(offset)") }
+        // What lies in a gap that a range took in is a fault, and what lies in another gap is new.
+        #expect(places.note("t", 0, isDescending ? 700 : 1_100, digest: 1) == .forgotten)
+        #expect(places.note("t", 0, isDescending ? 1_700 : 100, digest: 1) == .new)
     }
 }

@@ -16,8 +16,11 @@ package enum Method: String, Sendable, CaseIterable {
     /// Whether an app gets a token: what events are about.
     package var hasEvents: Bool { isExchange || self == .exchangeDebugToken }
 
-    /// Whether its caller is told why a request was refused: a backend that is trusted, never a device.
+    /// Whether the answer to a refused request names the reason: the caller is a trusted backend, never a device.
     package var tellsReason: Bool { self == .verifyAttestation || self == .verifyAssertion }
+
+    /// Whether the gateway serves it to verifiers alone: devices have no credentials, and a caller can use up a token.
+    package var isVerifiers: Bool { tellsReason || self == .verifyAppCheckToken }
 
     package var bringsAttestation: Bool { self == .exchangeAppAttestAttestation || self == .verifyAttestation }
     package var bringsAssertion: Bool { self == .exchangeAppAttestAssertion || self == .verifyAssertion }

@@ -45,7 +45,7 @@ package final class CapturePublisher {
         self.options = options
         var properties = KafkaProperties(properties)
         properties["message.timeout.ms"] = String(options.deliveryMilliseconds)
-        // What the library would print is told by `waiting` and the report.
+        // The library logs nothing: `waiting` and the report name its faults.
         producer = try Producer(properties.completed(defaults: [("log_level", "0")]))
     }
 

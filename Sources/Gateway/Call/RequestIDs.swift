@@ -2,8 +2,8 @@ internal import Crypto
 internal import HTTP
 internal import JSON
 
-/// Makes the ids of requests: never from a body, since whoever repeats a body would get its answer, and never from what
-/// the client behind a proxy can write, since whoever names a request may use its token up as often as it likes.
+/// Makes the ids of requests. No id depends on a body: a client that repeats another's body would get its answer. No id
+/// depends on what a client behind a proxy can write: a client that names its request can use one token many times.
 struct RequestIDs: Sendable {
     /// The longest id that is taken from a header.
     private static let mostBytes = 128
@@ -21,7 +21,7 @@ struct RequestIDs: Sendable {
 
     /// The id of a call that a device or a verifier makes itself; ``fresh()`` is that of a call that a proxy makes.
     ///
-    /// - Parameter isVerifiers: whether it asks for what verifiers alone may ask for.
+    /// - Parameter isVerifiers: ``Method/isVerifiers``.
     /// - Returns: nil for an `Idempotency-Key` that is empty, too long, not of visible ASCII, or not the only one.
     func id(of call: HTTPCall, from caller: Caller, isVerifiers: Bool) -> [UInt8]? {
         let keys = call.values("idempotency-key")

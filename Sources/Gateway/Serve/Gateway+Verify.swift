@@ -35,7 +35,7 @@ extension Gateway {
         }
     }
 
-    /// Has the token used up. The request gets an id of its own: whoever could name it would use the token twice.
+    /// Asks a worker to use the token up. The request gets a random id: a client that names it could use the token twice.
     private func consume(_ token: [UInt8], _ claims: TokenClaims, _ arrival: Arrival) {
         var body = JSONWriter(capacity: token.count + 32)
         body.beginObject()

@@ -9,8 +9,8 @@ internal import Glibc
 /// A library that lays them out otherwise would have every request refused: the tests of this module fail then.
 /// Two spellings stay hidden, since the library overwrites them with zeros as it does line ends: zero bytes where line
 /// ends have as many bytes, and, as the blank line, a colon with a bare line feed or carriage return before or behind
-/// it. No proxy writes either. A library from 0.9.77 on refuses folded headers and bare line feeds itself, as it is told to:
-/// see the shim.
+/// it. Proxies write neither. From 0.9.77 on the library refuses folded headers and bare line feeds itself: the shim turns
+/// its strict mode on.
 extension RequestHead {
     /// The bytes that the library has for the first call of the access handler.
     @safe struct Source {

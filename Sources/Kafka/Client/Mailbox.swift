@@ -17,7 +17,7 @@ final class Mailbox: Sendable {
     func take() -> String? { exchanged(nil)?.text }
 
     private func exchanged(_ letter: Letter?) -> Letter? {
-        // Whoever gets the old letter owns it.
+        // The exchange hands the old letter to one caller, which owns it.
         let new = unsafe letter.map { unsafe Unmanaged.passRetained($0) }
         return unsafe slot.exchange(new, ordering: .acquiringAndReleasing).map { unsafe $0.takeRetainedValue() }
     }

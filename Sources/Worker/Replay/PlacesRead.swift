@@ -50,7 +50,7 @@ package struct PlacesRead {
 
     /// - Parameters:
     ///   - mostBlocks: of 64 offsets each, whose records' digests are kept.
-    ///   - mostRanges: of older offsets; beyond them older places are not remembered.
+    ///   - mostRanges: of older offsets, about; beyond them a range takes in the gap before it.
     package init(mostBlocks: Int = 1 << 18, mostRanges: Int = 1 << 20) {
         (self.mostBlocks, self.mostRanges) = (mostBlocks, mostRanges)
     }
@@ -132,17 +132,23 @@ package struct PlacesRead {
         }
     }
 
-    /// - Precondition: no offset of it is there yet.
     private mutating func add(_ range: ClosedRange<Int64>, to log: Int) {
         let index = Self.index(behind: range.lowerBound, in: gone[log])
         var (joined, places) = (range, index..<index)
-        if index > 0, gone[log][index - 1].upperBound == range.lowerBound - 1 {
-            (joined, places) = (gone[log][index - 1].lowerBound...joined.upperBound, index - 1..<index)
+        // A range that took in a gap may hold all of it already.
+        if index > 0, gone[log][index - 1].upperBound >= range.lowerBound - 1 {
+            let before = gone[log][index - 1]
+            (joined, places) = (before.lowerBound...max(before.upperBound, range.upperBound), index - 1..<index)
         }
-        if index < gone[log].count, range.upperBound == gone[log][index].lowerBound - 1 {
+        if index < gone[log].count, joined.upperBound >= gone[log][index].lowerBound - 1 {
             (joined, places) = (joined.lowerBound...gone[log][index].upperBound, places.lowerBound..<index + 1)
         }
-        guard !places.isEmpty || ranges < mostRanges else { return }
+        if places.isEmpty, ranges >= mostRanges, !gone[log].isEmpty {
+            // Across a gap: a record from there is then a fault, and no place that was read counts as new.
+            let near = gone[log][max(index, 1) - 1]
+            let ends = (min(near.lowerBound, range.lowerBound), max(near.upperBound, range.upperBound))
+            (joined, places) = (ends.0...ends.1, max(index, 1) - 1..<max(index, 1))
+        }
         ranges += 1 - places.count
         gone[log].replaceSubrange(places, with: [joined])
     }
