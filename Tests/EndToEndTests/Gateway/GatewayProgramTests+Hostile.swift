@@ -4,12 +4,9 @@ import Foundation
 import TestKit
 import Testing
 
-@testable import Worker
-
 /// Clients that take all they can get, beside stock clients.
 extension GatewayProgramTests {
     private static let megabyte = [UInt8](repeating: 0x61, count: 1 << 20)
-    private static let others = 2_000
     private static let ping = "GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n"
 
     @Test func `ten thousand idle connections and headers of a megabyte cost little, and stock clients are served`()
@@ -18,23 +15,17 @@ extension GatewayProgramTests {
         let site = try GatewaySite("gatewaycrowd")
         try Self.serve(site, "before", seed: 1)
         let before = try site.gateway.residentMegabytes
-        // Some are left for other suites beside this one.
-        let places = OpenFiles.raise(for: 10_000 + Self.others) - Self.others
-        var idle: [RawClient] = []
-        for _ in 0..<places {
-            let client = try #require(RawClient(UInt16(site.port)))
-            client.write(Self.ping)
-            #expect(client.readAnswer()?.status == "200")
-            idle.append(client)
-        }
+        let idle = try Crowd(of: 10_000, at: site.port, writing: Self.ping, isAnswered: true)
+        let places = idle.count
         try Self.serve(site, "beside \(places) idle connections", seed: 2)
         let crowded = try site.gateway.residentMegabytes
         // 200 of them at once, each with a header that does not end within a megabyte.
+        var burdens: [RawClient] = []
         for _ in 0..<200 {
             let client = try #require(RawClient(UInt16(site.port)))
             client.write("GET /healthz HTTP/1.1\r\nHost: h\r\nA: ")
             client.write(Self.megabyte)
-            idle.append(client)
+            burdens.append(client)
         }
         try Self.serve(site, "beside headers of a megabyte", seed: 3)
         let burdened = try site.gateway.residentMegabytes
@@ -42,10 +33,9 @@ extension GatewayProgramTests {
         print("the gateway's resident memory: \(figures)")
         #expect(crowded - before < 20 + places / 25 && burdened - crowded < 30, "\(figures)")
         // The youngest that are idle have stayed.
-        let last = idle[places - 1]
-        last.write(Self.ping)
-        #expect(last.readAnswer()?.status == "200")
-        idle = []
+        #expect(try idle.isAlive())
+        idle.leave()
+        burdens = []
         site.gateway.signal(SIGTERM)
         #expect(site.gateway.waitForEnd(seconds: 30) == .exit(0), "\(site.gateway.error)")
     }
@@ -56,17 +46,12 @@ extension GatewayProgramTests {
         try Self.serve(site, "before", seed: 1)
         let before = try site.gateway.residentMegabytes
         // More than fit: announced and all but sent.
-        let places = OpenFiles.raise(for: 10_000 + Self.others) - Self.others
-        var open: [RawClient] = []
-        for _ in 0..<places {
-            let client = try #require(RawClient(UInt16(site.port)))
-            client.write("POST /v1/a:b HTTP/1.1\r\nHost: h\r\nContent-Length: 65000\r\n\r\n")
-            client.write([UInt8](Self.megabyte.prefix(64_000)))
-            open.append(client)
-        }
+        let head = "POST /v1/a:b HTTP/1.1\r\nHost: h\r\nContent-Length: 65000\r\n\r\n"
+        let open = try Crowd(of: 10_000, at: site.port, writing: head, filler: 64_000, isAnswered: false)
+        let places = open.count
         let full = try site.gateway.residentMegabytes
         try Self.serve(site, "beside \(places) bodies", seed: 2)
-        open = []
+        open.leave()
         #expect(Deadline.wait(30) { (try? site.gateway.residentMegabytes).map { $0 < before + 64 } ?? false })
         let after = try site.gateway.residentMegabytes
         let figures = "\(before) MB, with \(places) unfinished bodies \(full), after them \(after)"
