@@ -16,7 +16,7 @@ import Testing
             (.rolloutNotAdmitted, 429, "RESOURCE_EXHAUSTED"), (.attestationRate, 429, "RESOURCE_EXHAUSTED"),
             (.noActiveKey, 503, "UNAVAILABLE"), (.sessionToken, 403, "PERMISSION_DENIED"),
             (.banned, 403, "PERMISSION_DENIED"), (.challengeKeyUnknown, 503, "UNAVAILABLE"),
-            (.sealingKeyUnknown, 503, "UNAVAILABLE"),
+            (.challengeAhead, 503, "UNAVAILABLE"), (.sealingKeyUnknown, 503, "UNAVAILABLE"),
         ] as [(Reason, Int, String)]
     )
     func `Each reason has its status`(_ reason: Reason, _ code: Int, _ status: String) {

@@ -52,6 +52,29 @@ import Testing
         #expect(clock.doubt(reading(121_000, ahead: 600_000)) == nil)
     }
 
+    @Test(arguments: [([600_000], nil), ([600_000, 600_000], nil), ([600_000, 600_000, 600_000], 600_000 as Int64?)])
+    func `before its first request, others' replies from the future tell a gateway that its clock is behind`(
+        ahead: [Int64],
+        doubt: Int64?
+    ) {
+        var clock = ReplyClock()
+        let now = ReplyClock.Reading(wall: ExchangeKit.start, uptime: 0)
+        for ahead in ahead { clock.note(foreign: ExchangeKit.start + ahead, now) }
+        #expect(clock.doubt(now) == doubt)
+        clock.note(foreign: ExchangeKit.start - 10, now)
+        #expect(clock.doubt(now) == nil)
+    }
+
+    @Test func `others' late replies say nothing, and those from the future nothing after a measurement`() {
+        let now = ReplyClock.Reading(wall: ExchangeKit.start, uptime: 0)
+        for offset in [-600_000, 600_000] as [Int64] {
+            var clock = ReplyClock()
+            if offset > 0 { clock.note(appended: ExchangeKit.start, producedAt: ExchangeKit.start, now) }
+            for _ in 0..<9 { clock.note(foreign: ExchangeKit.start + offset, now) }
+            #expect(clock.doubt(now) == nil)
+        }
+    }
+
     @Test func `three replies out of time make the clock doubtful, and one in time ends that`() throws {
         #expect(try doubt([60_001, 60_001]) == nil)
         #expect(try doubt([60_001, 60_001, 60_001]) == 60_001)

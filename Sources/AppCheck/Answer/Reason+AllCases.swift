@@ -6,8 +6,8 @@ extension Reason: CaseIterable {
         Refusal.allCases.map { .object($0) } + [
             .malformedRequest, .unknownMethod, .unknownApp, .keyMismatch, .tooOld, .fromFuture, .unknownKey,
             .keyAlreadyBound, .banned, .counterNotGreater, .artifactInvalid, .sealingKeyUnknown, .challengeInvalid,
-            .challengeKeyUnknown, .challengeExpired, .challengeConsumed, .debugTokenInvalid, .debugTokenExpired,
-            .tokenInvalid, .sessionToken, .rolloutNotAdmitted, .attestationRate, .noActiveKey,
+            .challengeKeyUnknown, .challengeExpired, .challengeAhead, .challengeConsumed, .debugTokenInvalid,
+            .debugTokenExpired, .tokenInvalid, .sessionToken, .rolloutNotAdmitted, .attestationRate, .noActiveKey,
         ]
     }
 }

@@ -21,6 +21,8 @@ package enum Reason: Error, Hashable, Sendable {
     /// The challenge names a challenge key that is not listed, likewise.
     case challengeKeyUnknown
     case challengeExpired
+    /// One of our keys sealed the challenge for a time to come: the clock of the gateway that made it is wrong.
+    case challengeAhead
     case challengeConsumed
     /// No debug token of the app has this secret.
     case debugTokenInvalid
@@ -52,6 +54,7 @@ package enum Reason: Error, Hashable, Sendable {
         case .challengeInvalid: "challenge-invalid"
         case .challengeKeyUnknown: "challenge-key-unknown"
         case .challengeExpired: "challenge-expired"
+        case .challengeAhead: "challenge-ahead"
         case .challengeConsumed: "challenge-consumed"
         case .debugTokenInvalid: "debug-token-invalid"
         case .debugTokenExpired: "debug-token-expired"

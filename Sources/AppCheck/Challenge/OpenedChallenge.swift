@@ -60,7 +60,7 @@ extension OpenedChallenge {
     ) -> Result<OpenedChallenge, Reason> {
         // Clamped for times and lives beyond all calendars.
         let horizon = streamTime.milliseconds.clampedAdding(SecretRing<ChallengeKey>.toleranceMilliseconds)
-        guard issuedAt.milliseconds <= horizon else { return .failure(.challengeInvalid) }
+        guard issuedAt.milliseconds <= horizon else { return .failure(.challengeAhead) }
         let expiresAt = issuedAt.milliseconds.clampedAdding(ttl)
         guard streamTime.milliseconds < expiresAt else { return .failure(.challengeExpired) }
         return .success(OpenedChallenge(issuedAt: issuedAt, expiresAt: EvaluationTime(milliseconds: expiresAt)))

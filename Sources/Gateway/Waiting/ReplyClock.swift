@@ -66,11 +66,14 @@ struct ReplyClock {
         if strange > 0 { strange = Self.repliesForDoubt }
     }
 
-    /// A reply to another gateway's request: near enough it shows that the clocks agree; a late one shows nothing.
+    /// A reply to another gateway's request: near enough it shows that the clocks agree; a late one shows nothing. One
+    /// from the future counts where no request of ours was measured yet: a gateway that starts makes challenges.
     mutating func note(foreign timestamp: Int64, _ now: Reading) {
-        guard let apart = Self.apart(timestamp, producedAt: now.wall, now), abs(apart) <= Self.most else { return }
-        if strange > 0 || doubt(now) != nil { measured = (apart, now.wall - now.uptime) }
-        strange = 0
+        guard let apart = Self.apart(timestamp, producedAt: now.wall, now), apart >= -Self.most else { return }
+        let isStrange = apart > Self.most
+        guard !isStrange || measured == nil || strange > 0 else { return }
+        if isStrange || strange > 0 || doubt(now) != nil { measured = (apart, now.wall - now.uptime) }
+        strange = isStrange ? strange + 1 : 0
     }
 
     /// How far a time lies outside of the time between a request and now; nil for none.

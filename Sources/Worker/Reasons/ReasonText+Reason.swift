@@ -20,6 +20,7 @@ extension ReasonText {
         case .challengeInvalid: .challengeInvalid
         case .challengeKeyUnknown: .challengeKeyUnknown
         case .challengeExpired: .challengeExpired
+        case .challengeAhead: .challengeAhead
         case .challengeConsumed: .challengeConsumed
         case .banned: .banned
         case .debugTokenInvalid: .debugTokenInvalid

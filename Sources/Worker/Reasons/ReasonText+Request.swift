@@ -38,11 +38,10 @@ extension ReasonText {
     )
     static let challengeInvalid = ReasonText(
         """
-        The challenge was changed or is for another app, or its issue time is more than 5 minutes ahead. So is an \
-        operator's command of which that is true.
+        The challenge was changed or is for another app. So is an operator's command of which that is true.
         """,
         [.gateway, .attacker],
-        "Check the clocks of the gateways. A challenge serves the app alone that asked for it."
+        "A challenge serves the app alone that asked for it."
     )
     static let challengeKeyUnknown = ReasonText(
         """
@@ -56,6 +55,14 @@ extension ReasonText {
         "The challenge is older than `challenges.ttl`, an operator's command than 15 minutes, by the stream time.",
         [.app, .device],
         "The client must fetch a challenge for each attempt. If many get it, the topic's lag is above the ttl."
+    )
+    static let challengeAhead = ReasonText(
+        """
+        The issue time of the challenge is more than 5 minutes after the stream time, or that of an operator's \
+        command. The device is not to blame: it keeps its key and tries again.
+        """,
+        [.gateway, .operator],
+        "Set the clocks of the gateways right, or that of the machine from which the command came."
     )
     static let challengeConsumed = ReasonText(
         """

@@ -199,7 +199,7 @@ final class ReplayFacts: @unchecked Sendable {
         if case .success(let issued)? = observation.finding.seals?.challenge {
             let (age, isBeyond) = observation.state.streamTime.milliseconds
                 .subtractingReportingOverflow(issued.milliseconds)
-            if !isBeyond { challenges.add(age, kind(["challenge-expired", "challenge-invalid"])) }
+            if !isBeyond { challenges.add(age, kind(["challenge-expired", "challenge-ahead"])) }
         }
         if let dates = traits.validity {
             let time = observation.record.record.timestamp

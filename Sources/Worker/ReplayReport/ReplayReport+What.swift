@@ -18,7 +18,7 @@ extension ReplayReport {
             "Age of the challenge when it was used",
             "Genuine challenges of exchanges, against the stream time. They live \(ttl) (challenges.ttl).",
             facts.challenges,
-            "refused: challenge-expired or challenge-invalid",
+            "refused: challenge-expired or challenge-ahead",
             &page
         )
         margins(

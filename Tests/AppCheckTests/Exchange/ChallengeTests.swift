@@ -69,7 +69,7 @@ import Testing
         arguments: [
             (0, nil), (299_999, nil), (300_000, Reason.challengeExpired), (300_001, .challengeExpired),
             (Int64.max - 1_795_000_000_000, .challengeExpired), (-1, nil), (-300_000, nil),
-            (-300_001, .challengeInvalid),
+            (-300_001, .challengeAhead),
         ] as [(Int64, Reason?)]
     )
     func `the stream time decides whether a challenge is valid`(elapsed: Int64, reason: Reason?) throws {
