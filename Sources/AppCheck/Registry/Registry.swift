@@ -55,6 +55,8 @@ package struct Registry: Sendable {
         Dictionary(uniqueKeysWithValues: values.map { (key($0.key), $0.value) })
     }
 
+    package var hasSeveralProjects: Bool { Set(apps.map(\.projectNumber)).count > 1 }
+
     /// Index into ``apps`` for `projects/{project}/apps/{app}`.
     package func find(project: ExactText, app: ExactText) -> Int? { byName[AppName(project: project, app: app)] }
     package func find(oauthClient: ExactText) -> Int? { byOAuthClient[oauthClient] }

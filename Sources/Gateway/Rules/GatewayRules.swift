@@ -42,7 +42,7 @@ package final class GatewayRules: Sendable {
         self.verifiers = verifiers
         self.keySet = keySet?.bytes
         tokens = (keySet?.keys).map { TokenVerifier(publicKeys: $0) }
-        hasSeveralProjects = Set(registry.apps.map(\.projectNumber)).count > 1
+        hasSeveralProjects = registry.hasSeveralProjects
         sharedSubjects = Self.sharedSubjects(registry)
         bundles = registry.apps.map { app in Set(app.expectations.appIDs.compactMap(Self.bundle)) }
     }

@@ -80,6 +80,11 @@ package struct LoadedGateway: Sendable {
                 "gateway.publicKeys names no file: no key set is served; write one with attest-worker jwks"
             )
         }
+        if publicKeys != nil, configuration.registry.hasSeveralProjects {
+            lines.append(
+                "apps.json lists apps of several projects: /v1/verify answers 400 where a proxy names neither app nor project"
+            )
+        }
         guard configuration.delivery == .atLeastOnce else { return lines }
         return lines + [
             "delivery is at-least-once: after a fault two answers to a call may differ, and the first is sent"

@@ -42,4 +42,20 @@ struct GatewayWarningTests {
         let session = try GatewaySession(directory: directory.path, instance: "g", console: transcript.console)
         #expect(session.warnings.map { "warning: \($0)" } == lines.map(String.init))
     }
+
+    @Test(arguments: [1, 2])
+    func `a second project adds a warning where /v1/verify is served: proxies that name none get 400 then`(
+        projects: Int
+    ) throws {
+        let list = (1...projects).map { #"{"number":"\#($0)","apps":[{"appId":"a","appleAppIds":["ABCDE12345.b"]}]}"# }
+        let directory = try directory(#"{"projects":[\#(list.joined(separator: ","))]}"#)
+        let set = directory.path + "/jwks.json"
+        try directory.files.write("jwks.json", #"{"keys":[]}"#)
+        try directory.files.write(
+            "worker.json",
+            #"{"anchors":{"attestation":["root.pem"]},"gateway":{"publicKeys":"\#(set)"}}"#
+        )
+        let lines = try LoadedGateway.load(directory: directory.path).warnings(now: 0)
+        #expect(lines.contains { $0.hasPrefix("apps.json lists apps of several projects") } == (projects > 1), "\(lines)")
+    }
 }
