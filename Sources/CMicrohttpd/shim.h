@@ -5,6 +5,8 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <stdarg.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -103,6 +105,18 @@ static inline void *CMicrohttpd_socketContext(struct MHD_Connection *connection)
 static inline size_t CMicrohttpd_headSize(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
     return info ? info->header_size : 0;
+}
+
+// Whether the library has read all of a request's headers and has no answer to it, neither its own nor the handler's.
+static inline int CMicrohttpd_isJudged(struct MHD_Connection *connection) {
+    return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE) != NULL &&
+           MHD_get_connection_info(connection, MHD_CONNECTION_INFO_HTTP_STATUS) == NULL;
+}
+
+// The status that the library refuses a request with, if that is what it says; else 0. The sentence stands in every
+// release, in no language but English.
+static inline unsigned int CMicrohttpd_refusal(const char *format, va_list arguments) {
+    return strstr(format, "HTTP response code is %u") ? va_arg(arguments, unsigned int) : 0;
 }
 
 // The beginning of the kernel's tcp_info: glibc's own ends earlier, and the kernel's header clashes with it.

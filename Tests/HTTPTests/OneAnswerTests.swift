@@ -86,4 +86,75 @@ struct OneAnswerTests {
         let answer = client.readAll()
         #expect(answer.text.hasPrefix("HTTP/1.1 200 ") && Self.heads(answer.text) == 2, "\(answer.text)")
     }
+
+    /// Around what a connection's memory holds the library runs out of it at one place after another.
+    @Test(arguments: ["GET", "HEAD", "POST"])
+    func `A request that fills its connection's memory has one head, in whatever pieces it comes`(
+        method: String
+    ) throws {
+        let server = try EchoServer()
+        let start = "\(method) /a HTTP/1.1\r\nHost: h\r\nX: "
+        var generator = SystemRandomNumberGenerator()
+        for size in stride(from: 36_560, to: 36_880, by: 8) {
+            let bytes = Array((start + String(repeating: "a", count: size - start.utf8.count - 4) + "\r\n\r\n").utf8)
+            let cuts = (0..<size % 4).map { _ in Int.random(in: 1..<size, using: &generator) }.sorted() + [size]
+            let client = try #require(server.client())
+            for (from, to) in zip([0] + cuts, cuts) { client.write(Array(bytes[from..<to])) }
+            client.finishWriting()
+            let answer = client.readAll()
+            let isOne = Self.heads(answer.text) == 1 && answer.text.hasPrefix("HTTP/1.1 431 ")
+            #expect(isOne, "\(size) bytes in pieces that end at \(cuts): \(answer.text)")
+        }
+        #expect(server.isAlive)
+    }
+
+    static let refusals = [
+        "Content-Length: x", "Content-Length: 99999999999999999999999", "Expect: 200-ok",
+        "Transfer-Encoding: chunked", "A : b", "X: \(String(repeating: "a", count: 33_000))",
+        "X: \(String(repeating: "a", count: 36_560))", "X: \(String(repeating: "a", count: 40_000))",
+    ]
+
+    @Test(arguments: refusals)
+    func `The refusal of HEAD has no body, that of others has its length`(line: String) throws {
+        let server = try EchoServer()
+        for method in ["HEAD", "GET", "BREW"] {
+            let answer = server.ask("\(method) /a HTTP/1.1\r\nHost: h\r\n\(line)\r\n\r\n")
+            let halves = answer.components(separatedBy: "\r\n\r\n")
+            let length = answer.firstMatch(of: #/Content-Length: ([0-9]+)/#).flatMap { Int($0.1) }
+            #expect(halves.count == 2 && (length ?? 0) > 0, "\(answer)")
+            #expect(halves.last?.utf8.count == (method == "HEAD" ? 0 : length), "\(answer)")
+        }
+    }
+
+    @Test func `A query of many parameters is served`() throws {
+        let server = try EchoServer()
+        let query = String(repeating: "&a=b&", count: 3_000)
+        let answer = server.ask("GET /a?\(query) HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(answer.hasPrefix("HTTP/1.1 200 ") && answer.hasSuffix("GET /a?\(query)"))
+        #expect(server.calls.count == 1 && server.comes { server.server.counts.openConnections == 0 })
+    }
+
+    /// While many requests come in pieces, each refusal goes to the one that it is for.
+    @Test(arguments: 0..<4)
+    func `Among many unfinished requests each has its own answer`(turn: Int) throws {
+        var limits = HTTPExchangeLimits()
+        // Longer than the test takes.
+        limits.requestSeconds = 600
+        let server = try EchoServer(limits)
+        let kinds = [("0", "200"), ("x", "400"), ("99999999999999999999999", "413")]
+        var waiting = try (0..<99).map { number in
+            let client = try #require(server.client())
+            let line = "Content-Length: \(kinds[number % 3].0)"
+            client.write("POST /\(number) HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\(line)\r\n")
+            return (client: client, status: kinds[number % 3].1)
+        }
+        #expect(server.comes { server.server.counts.openConnections == waiting.count })
+        while !waiting.isEmpty {
+            let one = waiting.remove(at: (turn * 31 + waiting.count * 17) % waiting.count)
+            one.client.write("\r\n")
+            let answer = one.client.readAll()
+            #expect(Self.heads(answer.text) == 1 && answer.text.hasPrefix("HTTP/1.1 \(one.status) "), "\(answer.text)")
+        }
+        #expect(server.isAlive && server.calls.count == 34)
+    }
 }

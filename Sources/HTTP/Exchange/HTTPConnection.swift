@@ -1,7 +1,7 @@
 internal import CMicrohttpd
 internal import Glibc
 
-/// A client's connection. All but the descriptor is guarded by the lock of its table.
+/// A client's connection. The lock of its table guards all but the descriptor and what is the server's thread's.
 final class HTTPConnection: @unchecked Sendable {
     enum Phase {
         /// For the first byte of a request.
@@ -23,6 +23,10 @@ final class HTTPConnection: @unchecked Sendable {
     var received: UInt64 = 0
     /// The turn in which the client was first seen to have left.
     var turnLeft: UInt64?
+    /// The request at hand. Of the server's thread.
+    var exchange: HTTPExchange?
+    /// Whether the last answer was sent past the library. Of the server's thread.
+    private(set) var hasSaidLast = false
     /// No more calls on the descriptor: the number may be another connection's by now.
     var isClosed = false
 
@@ -44,12 +48,16 @@ final class HTTPConnection: @unchecked Sendable {
     }
 
     /// Sends an answer past the library, which can send nothing from then on. On the server's thread.
-    func sayLast(_ reply: HTTPReply) {
+    ///
+    /// - Parameter isHead: whether it answers HEAD.
+    func sayLast(_ reply: HTTPReply, isHead: Bool) {
+        guard !hasSaidLast else { return }
+        hasSaidLast = true
         // The phrase is the library's constant.
         let phrase = unsafe String(cString: MHD_get_reason_phrase_for(UInt32(reply.status)))
         let lines = reply.namedHeaders.map { "\($0.name): \($0.value)\r\n" }.joined()
         let head = "HTTP/1.1 \(reply.status) \(phrase)\r\n\(lines)Content-Length: \(reply.body.count)\r\n"
-        let bytes = Array("\(head)Connection: close\r\n\r\n".utf8) + reply.body
+        let bytes = Array("\(head)Connection: close\r\n\r\n".utf8) + (isHead ? [] : reply.body)
         // A few hundred bytes, for which a socket that has sent all has room.
         _ = unsafe bytes.withUnsafeBytes {
             unsafe send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))

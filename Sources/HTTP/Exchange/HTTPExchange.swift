@@ -20,13 +20,15 @@ internal import CMicrohttpd
 
     /// Up to its end or first zero byte.
     let target: [UInt8]
+    /// Whether the method is HEAD, whose answers have no body.
+    let isHead: Bool
     let connection: HTTPConnection
+    /// Among the unfinished heads.
+    var place: Int?
     var stage = Stage.head
     var body: [UInt8] = []
     /// Sent once the body has been read and dropped.
     var refusal: HTTPRefusal?
-    /// Whether its client has an answer that the library does not know of.
-    var isAnsweredPast = false
     /// From HTTP/1.0, whose connections end with each answer.
     var isOld = false
     var head: RequestHead?
@@ -35,23 +37,13 @@ internal import CMicrohttpd
     /// Until the request has ended.
     private let library: OpaquePointer
 
-    init(target: [UInt8], connection: HTTPConnection, library: OpaquePointer) {
-        (self.target, self.connection) = (target, connection)
+    init(target: [UInt8], isHead: Bool, connection: HTTPConnection, library: OpaquePointer) {
+        (self.target, self.isHead, self.connection) = (target, isHead, connection)
         unsafe self.library = library
     }
 
-    /// What the library will refuse by itself, with two heads; nil = nothing. On the server's thread.
-    var lengthRefusal: HTTPRefusal? {
-        func first(_ name: String) -> String? {
-            // The text is the connection's, and copied here.
-            unsafe MHD_lookup_connection_value(library, .HEADER_KIND, name).map { unsafe String(cString: $0) }
-        }
-        // Beside it the library reads no length.
-        guard first("Transfer-Encoding") == nil, let length = first("Content-Length") else { return nil }
-        let isNumber = !length.isEmpty && length.utf8.allSatisfy { (0x30...0x39).contains($0) }
-        guard isNumber else { return HTTPRefusal(.framing) }
-        return UInt64(length) == nil ? HTTPRefusal(.bodySize) : nil
-    }
+    /// Whether the library has its headers and judges them, before the handler may.
+    var isJudged: Bool { unsafe CMicrohttpd_isJudged(library) != 0 }
 
     /// Bytes of the body; those of a refused one are dropped. On the server's thread.
     ///

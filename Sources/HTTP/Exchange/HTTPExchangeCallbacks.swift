@@ -14,6 +14,8 @@ internal import Glibc
                 let opened = unsafe desk.connections.opened(CMicrohttpd_descriptor(connection))
                 unsafe state.pointee = Unmanaged.passRetained(opened).toOpaque()
             } else if let closed = unsafe Held.connection(state.pointee) {
+                // A request that the library gives up twice ends without its callback.
+                if let exchange = closed.exchange { desk.completed(exchange, isBroken: true) }
                 desk.closed(closed)
                 unsafe Unmanaged.passUnretained(closed).release()
                 unsafe state.pointee = nil
@@ -30,11 +32,15 @@ internal import Glibc
             desk.connections.began(client)
             // The text ends with a zero.
             let bytes = unsafe RequestHead.bytes(target, strlen(target))
+            let isHead = unsafe RequestHead.hasMethod("HEAD", before: target)
+            // The library makes an entry of each parameter, and ends a connection without a word where they find no room:
+            // its query is empty from here on. The bytes are its own buffer's, which it writes to next.
+            if let query = unsafe strchr(target, 0x3f) { unsafe query[1] = 0 }
             // The library reads the first cookies, and refuses some of them in its own words: these are none.
             unsafe MHD_set_connection_value_n(connection, .HEADER_KIND, Self.noCookie, 6, Self.noCookie + 6, 0)
-            let exchange = unsafe HTTPExchange(target: bytes, connection: client, library: connection)
-            desk.heads.begin(exchange)
-            return unsafe Unmanaged.passRetained(exchange).toOpaque()
+            let exchange = unsafe HTTPExchange(target: bytes, isHead: isHead, connection: client, library: connection)
+            desk.begin(exchange)
+            return unsafe Unmanaged.passUnretained(exchange).toOpaque()
         }
     }
     private static var noCookie: UnsafePointer<CChar> {
@@ -42,14 +48,14 @@ internal import Glibc
         unsafe UnsafeRawPointer(("Cookie" as StaticString).utf8Start).assumingMemoryBound(to: CChar.self)
     }
 
-    /// The library says what it does.
+    /// The library says what it does: that it refuses a request, before it does so.
     static var log: MHD_LogCallback {
-        { context, format, _ in
-            // In no language but English: the header's name stands in both sentences.
-            guard let desk = unsafe Held.desk(context), let format = unsafe format,
-                unsafe strstr(format, "Content-Length") != nil
+        { context, format, arguments in
+            guard let desk = unsafe Held.desk(context), let format = unsafe format, let arguments = unsafe arguments
             else { return }
-            desk.refuseLength()
+            // The arguments are the format's.
+            let status = unsafe CMicrohttpd_refusal(format, arguments)
+            if status != 0 { desk.refuse(status) }
         }
     }
 
@@ -96,7 +102,6 @@ internal import Glibc
                 let exchange = unsafe Held.exchange(state.pointee)
             else { return }
             desk.completed(exchange, isBroken: code == .REQUEST_TERMINATED_WITH_ERROR)
-            unsafe Unmanaged.passUnretained(exchange).release()
             unsafe state.pointee = nil
         }
     }
@@ -110,7 +115,7 @@ internal import Glibc
     }
 
     static func exchange(_ state: UnsafeMutableRawPointer?) -> HTTPExchange? {
-        // Retained by `target`, released by `completed`.
+        // Its connection keeps it from `target` until `completed`.
         unsafe state.map { unsafe Unmanaged<HTTPExchange>.fromOpaque($0).takeUnretainedValue() }
     }
 

@@ -18,7 +18,7 @@ final class HTTPExchangeDesk: Sendable {
     private let handler: HTTPExchangeServer.Handler
     private let shared = Guarded(Shared())
     private let bodies: BodyMemory
-    let heads = UnfinishedHeads()
+    private let heads = UnfinishedHeads()
 
     init(
         limits: HTTPExchangeLimits,
@@ -55,6 +55,12 @@ final class HTTPExchangeDesk: Sendable {
 
     // MARK: Of the server's thread
 
+    /// A request's line has come.
+    func begin(_ exchange: HTTPExchange) {
+        exchange.connection.exchange = exchange
+        heads.begin(exchange)
+    }
+
     /// Refused before its body is read; nil = its body is awaited.
     func judge(_ exchange: HTTPExchange, _ head: RequestHead) -> HTTPRefusal? {
         heads.end(exchange)
@@ -72,19 +78,20 @@ final class HTTPExchangeDesk: Sendable {
         return nil
     }
 
-    /// The library is about to refuse a length that is no number: it would send the head of its answer twice.
-    func refuseLength() {
-        guard let (exchange, refusal) = heads.unreadable() else { return }
+    /// The library is about to refuse a request by itself. Once it has all headers, it would send the head of its answer
+    /// twice; before, it sends one.
+    func refuse(_ status: UInt32) {
+        guard let exchange = heads.judged else { return }
         heads.end(exchange)
         exchange.stage = .answered
-        answerPast(exchange, refusal)
+        // A length that is no number, or too large a one, or no room for the library's own entries.
+        answerPast(exchange, HTTPRefusal(status == 413 ? .bodySize : status == 431 ? .headerSize : .framing))
     }
 
     /// Where the library would take no answer, or make a wrong one.
-    private func answerPast(_ exchange: HTTPExchange, _ refusal: HTTPRefusal) {
-        exchange.isAnsweredPast = true
+    func answerPast(_ exchange: HTTPExchange, _ refusal: HTTPRefusal) {
         connections.sends(exchange.connection)
-        exchange.connection.sayLast(counted(refusal))
+        exchange.connection.sayLast(counted(refusal), isHead: exchange.isHead)
     }
 
     /// Bytes of a body have come.
@@ -149,6 +156,7 @@ final class HTTPExchangeDesk: Sendable {
     ///
     /// - Parameter isBroken: the library gave up on the request.
     func completed(_ exchange: HTTPExchange, isBroken: Bool) {
+        exchange.connection.exchange = nil
         heads.end(exchange)
         bodies.leave(exchange)
         exchange.body = []
@@ -177,4 +185,25 @@ final class HTTPExchangeDesk: Sendable {
 
     /// Whether every answer is sent.
     var isEmpty: Bool { shared.withLock { shared in shared.exchanges.isEmpty } }
+}
+
+/// The requests whose headers are not whole. Of the server's thread.
+private final class UnfinishedHeads: @unchecked Sendable {
+    /// In no order, but the last is mostly at the end.
+    private var open: [HTTPExchange] = []
+
+    func begin(_ exchange: HTTPExchange) {
+        exchange.place = open.count
+        open.append(exchange)
+    }
+
+    func end(_ exchange: HTTPExchange) {
+        guard let place = exchange.place, let last = open.popLast() else { return }
+        exchange.place = nil
+        guard last !== exchange else { return }
+        (open[place], last.place) = (last, place)
+    }
+
+    /// The one whose headers the library judges: one thread judges one at a time, and then calls the handler or refuses.
+    var judged: HTTPExchange? { open.last { $0.isJudged } }
 }

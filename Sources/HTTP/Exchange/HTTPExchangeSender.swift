@@ -26,7 +26,11 @@ internal import Glibc
 
     private func refuse(_ refusal: HTTPRefusal) -> MHD_Result {
         // The connection ends without another answer.
-        exchange.isAnsweredPast ? .NO : send(desk.counted(refusal))
+        if exchange.connection.hasSaidLast { return .NO }
+        // The headers may have left the library no room for its answer's head.
+        guard refusal.kind == .headerSize else { return send(desk.counted(refusal)) }
+        desk.answerPast(exchange, refusal)
+        return .NO
     }
 
     /// Whether the client has closed its side. The answer is sent all the same: some close only their half and may get it.

@@ -49,6 +49,14 @@ extension RequestHead {
         )
     }
 
+    /// Whether a method stands before a target: the library keeps both where they came, and writes a zero between them.
+    static func hasMethod(_ method: String, before target: UnsafePointer<CChar>) -> Bool {
+        // What stands before on the page is the request's.
+        let count = Int(UInt(bitPattern: target) % UInt(sysconf(Int32(_SC_PAGESIZE))))
+        let bytes = unsafe UnsafeRawBufferPointer(start: UnsafeRawPointer(target) - count, count: count)
+        return unsafe bytes.dropLast().reversed().prefix { $0 != 0 }.elementsEqual(method.utf8.reversed())
+    }
+
     /// The library's own entry for a header, in the same memory.
     private static let entryBytes = 64
 
