@@ -36,6 +36,8 @@ import Testing
         #expect(rig.requests.count == 10)
         let late = rig.call("POST", Self.path, body: Self.body)
         #expect(late.reply?.status == 429 && late.body.contains("RESOURCE_EXHAUSTED"))
+        let rest = 60 - ExchangeKit.start / 1_000 % 60
+        #expect(late.reply?.value(of: "Retry-After") == "\(rest)")
         #expect(rig.requests.count == 10 && rig.gateway.counts.rejections[.debugRate] == 1)
         // Other verbs are not held up.
         #expect(rig.call("POST", "/v1/\(ExchangeKit.resource):generateAppAttestChallenge").reply?.status == 200)

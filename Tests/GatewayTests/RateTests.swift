@@ -95,12 +95,33 @@ import Testing
         #expect(values == [200, 200, 200, 429])
     }
 
-    @Test(arguments: [[], ["unknown"], ["198.51.100.1:80"], ["198.51.100.1, "], [""], ["10.0.0.1"], [" , ,"]])
-    func `a proxy that names no address makes no one of all its clients`(values: [String]) throws {
+    @Test(
+        arguments: [
+            [], ["unknown"], ["198.51.100.1:80"], ["198.51.100.1, "], [""], ["10.0.0.1"], [" , ,"],
+            ["198.51.100.1, unknown, 10.0.0.9"], ["::ffff:10.0.0.1"],
+        ]
+    )
+    func `calls whose proxy names no address are the proxy's own`(values: [String]) throws {
         let rig = try Self.rig()
-        for _ in 0..<10 {
-            #expect(Self.status(rig, GatewayRig.proxy, values.map { ("x-forwarded-for", $0) }) == 200)
-        }
+        let headers = values.map { ("x-forwarded-for", $0) }
+        let statuses = (0..<4).map { _ in Self.status(rig, GatewayRig.proxy, headers) }
+        #expect(statuses == [200, 200, 200, 429])
+        // Another proxy's are not, nor are those of a client that is named.
+        #expect(Self.status(rig, Self.peer(10, 0, 0, 8), headers) == 200)
+        #expect(Self.status(rig, GatewayRig.proxy, [("x-forwarded-for", "198.51.100.9")]) == 200)
+    }
+
+    @Test func `an IPv4 client is one, also where NAT64 writes its address as IPv6`() throws {
+        let rig = try Self.rig()
+        let network = [0, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0] as [UInt8]
+        func translated(_ host: UInt8) -> PeerAddress { PeerAddress(bytes: network + [192, 0, 2, host]) }
+        for _ in 0..<3 { #expect(Self.status(rig, translated(1)) == 200) }
+        #expect(Self.status(rig, translated(2)) == 200)
+        #expect(Self.status(rig, translated(1)) == 429 && Self.status(rig, Self.peer(192, 0, 2, 1)) == 429)
+        #expect(Self.status(rig, GatewayRig.proxy, [("x-forwarded-for", "64:ff9b::192.0.2.1")]) == 429)
+        // No word for a trusted proxy.
+        #expect(Self.status(rig, GatewayRig.proxy, [("x-forwarded-for", "198.51.100.7, 64:ff9b::10.0.0.9")]) == 200)
+        for _ in 0..<3 { #expect(Self.status(rig, GatewayRig.proxy, [("x-forwarded-for", "198.51.100.7")]) == 200) }
     }
 
     @Test func `verifiers, proxies' questions, the key set and health have no limit`() throws {

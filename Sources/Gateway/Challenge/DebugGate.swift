@@ -18,12 +18,14 @@ struct DebugGate {
     /// - Parameters:
     ///   - app: its name in apps.json, of which there are few.
     ///   - secret: the hash of one of the app's debug tokens, of which there are few; nil = any other secret.
-    ///   - minute: of a clock that never goes back.
-    mutating func admits(_ app: String, _ secret: Digest?, in minute: Int64) -> Bool {
+    ///   - milliseconds: of a clock that never goes back.
+    /// - Returns: nil = it is admitted; else the seconds after which another one is.
+    mutating func wait(_ app: String, _ secret: Digest?, at milliseconds: Int64) -> Int64? {
+        let minute = milliseconds / RateGate.period
         if minute != self.minute { (self.minute, counts) = (minute, [:]) }
         let key = Key(app: app, secret: secret)
-        guard counts[key, default: 0] < Self.mostPerMinute else { return false }
+        guard counts[key, default: 0] < Self.mostPerMinute else { return RateGate.rest(at: milliseconds) }
         counts[key, default: 0] += 1
-        return true
+        return nil
     }
 }

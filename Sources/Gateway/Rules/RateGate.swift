@@ -5,7 +5,7 @@ internal import Crypto
 /// Each key counts in a place of each row, and the least of its counts is no less than its own calls. So other keys can
 /// make one look busier than it is, if they meet it in every row, but none can hide among them.
 struct RateGate {
-    private static let period: Int64 = 60_000
+    static let period: Int64 = 60_000
     private static let rows = 2
     private static let places = 1 << 16
 
@@ -31,10 +31,13 @@ struct RateGate {
         }
         let own = indices(of: key)
         let count = own.map { counts[$0] }.min() ?? 0
-        guard count < limit else { return (Self.period - milliseconds % Self.period + 999) / 1000 }
+        guard count < limit else { return Self.rest(at: milliseconds) }
         for index in own { counts[index] = max(counts[index], count + 1) }
         return nil
     }
+
+    /// The seconds that are left of a minute.
+    static func rest(at milliseconds: Int64) -> Int64 { (period - milliseconds % period + 999) / 1000 }
 
     private func indices(of key: [UInt8]) -> [Int] {
         let digest = SHA256.hash(seed + key).bytes

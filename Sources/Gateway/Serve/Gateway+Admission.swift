@@ -25,9 +25,8 @@ extension Gateway {
     /// Whether the caller's address has not called too often. Verifiers prove who they are and have no limit.
     func isInRate(_ arrival: Arrival, _ verb: Verb) -> Bool {
         let settings = arrival.rules.settings
-        guard settings.callsPerAddress > 0, arrival.caller.verifier == nil,
-            let key = ClientAddress.key(of: arrival.http, settings)
-        else { return true }
+        guard settings.callsPerAddress > 0, arrival.caller.verifier == nil else { return true }
+        let key = ClientAddress.key(of: arrival.http, settings)
         let wait = state.withLock { $0.addresses.wait(key, at: arrival.since) }
         return isInTime(wait, .addressRate, verb, arrival)
     }
@@ -73,14 +72,10 @@ extension Gateway {
         let verb = Verb.exchange(request.method)
         let app = arrival.rules.registry.apps[request.app]
         let known = app.debugToken(hash)
-        let minute = world.uptime() / 60_000
-        let isInRate = state.withLock { $0.debug.admits(app.name, known?.hash, in: minute) }
-        guard known == nil else {
-            if !isInRate { reject(.debugRate, .exhausted, verb, arrival) }
-            return isInRate
-        }
+        let wait = state.withLock { $0.debug.wait(app.name, known?.hash, at: arrival.since) }
+        guard known == nil else { return isInTime(wait, .debugRate, verb, arrival) }
         let (reason, id) = (Reason.debugTokenInvalid, ids.fresh())
-        if isInRate {
+        if wait == nil {
             let refusal = DeviceGate.Refusal(
                 event: "DebugTokenFailure",
                 app: app.name,
