@@ -13,6 +13,7 @@
 #include <openssl/kdf.h>
 #include <openssl/obj_mac.h>
 #include <openssl/pem.h>
+#include <openssl/provider.h>
 #include <openssl/rand.h>
 #include <openssl/rsa.h>
 #include <openssl/sha.h>

@@ -55,6 +55,25 @@ struct CACertificateTests {
         #expect(CACertificate(der: der + der) == nil)
     }
 
+    @Test(arguments: ["Apple_Application_Integration_CA_5_G1", "Apple_Root_CA_G3"])
+    func `read without its key, a certificate says the same of its use, whatever bit is flipped`(name: String) throws {
+        let der = try Self.certificate(name).der
+        var (same, unreadable) = (0, 0)
+        for bit in 0...(der.count * 8) {
+            var copy = der
+            // The last one is the certificate as it is.
+            if bit < der.count * 8 { copy[bit / 8] ^= 1 << (bit % 8) }
+            let facts = CertificateFacts(unusable: copy)
+            guard let whole = CACertificate(der: copy) else {
+                if facts == nil { unreadable += 1 }
+                continue
+            }
+            #expect(facts?.isCA == whole.isCA && facts?.maySign == whole.maySign, "bit \(bit)")
+            same += 1
+        }
+        #expect(same > 0 && unreadable > 0)
+    }
+
     @Test func `a certificate with any bit flipped is refused or no longer signed`() throws {
         let root = try Self.certificate("Apple_Root_CA_G3")
         let der = try Self.certificate("Apple_Application_Integration_CA_5_G1").der

@@ -15,7 +15,7 @@ struct CertificateShape {
     let extensions: Range<Int>?
     private let signedPart: Range<Int>
     /// The parts of the key; nil where it is not spelled in DER.
-    private let keyAlgorithm: (whole: Range<Int>, identifier: Range<Int>)?
+    private let keyAlgorithm: Range<Int>?
     private let point: Range<Int>?
     /// nil for an algorithm that no authority's certificate may have.
     private let hash: SignatureHash?
@@ -54,10 +54,10 @@ struct CertificateShape {
     func key(_ bytes: Span<UInt8>) -> IssuerKey? {
         guard let keyAlgorithm, let point else { return nil }
         let x963 = bytes.extracting(point)
-        if bytes.holds(AlgorithmIdentifier.p256, in: keyAlgorithm.whole) {
+        if bytes.holds(AlgorithmIdentifier.p256, in: keyAlgorithm) {
             return P256PublicKey(x963: x963).map { .p256($0) }
         }
-        guard bytes.holds(AlgorithmIdentifier.p384, in: keyAlgorithm.whole) else { return nil }
+        guard bytes.holds(AlgorithmIdentifier.p384, in: keyAlgorithm) else { return nil }
         return P384PublicKey(x963: x963).map { .p384($0) }
     }
 
@@ -88,21 +88,17 @@ struct CertificateShape {
     /// Reads the certificate to tell why it is refused.
     func reading(_ bytes: Span<UInt8>) -> Reading {
         guard DERReader.elements(in: whole, areAtMost: Self.mostElements, bytes) else { return .notRead }
-        let start = whole.lowerBound
-        let place = keyAlgorithm.map { ($0.identifier.lowerBound - start)..<($0.identifier.upperBound - start) }
-        return CertificateFacts(unusable: bytes.array(whole), keyAlgorithm: place).map { .facts($0) } ?? .unreadable
+        return CertificateFacts(unusable: bytes.array(whole)).map { .facts($0) } ?? .unreadable
     }
 
     private static func key(
         _ content: Range<Int>,
         _ bytes: Span<UInt8>
-    ) -> ((whole: Range<Int>, identifier: Range<Int>)?, point: Range<Int>?) {
+    ) -> (algorithm: Range<Int>?, point: Range<Int>?) {
         var info = DERReader(content)
         guard let algorithm = try? info.element(.sequence, bytes) else { return (nil, nil) }
-        var parts = DERReader(algorithm.content)
-        guard let identifier = try? parts.next(.objectIdentifier, bytes) else { return (nil, nil) }
         let point = try? info.octetsOfBitString(bytes)
-        return ((algorithm.whole, identifier), info.isAtEnd ? point : nil)
+        return (algorithm.whole, info.isAtEnd ? point : nil)
     }
 
     private static func hash(_ algorithm: Range<Int>, _ bytes: Span<UInt8>) -> SignatureHash? {
