@@ -7,6 +7,8 @@ package struct JSONObjectScan {
         case open
         /// The index behind its last bracket.
         case closed(Int)
+        /// The line ends within a string: it was cut off there.
+        case cut
         /// No JSON goes on like that: what came before was cut off.
         case broken
     }
@@ -30,7 +32,7 @@ package struct JSONObjectScan {
             switch byte {
             case UInt8(ascii: "\""):
                 // A string's newlines are escaped, so it ends on its line.
-                guard let end = Self.endOfString(text, from: index &+ 1) else { return .broken }
+                guard let end = Self.endOfString(text, from: index &+ 1) else { return .cut }
                 index = end
             case UInt8(ascii: "{"), UInt8(ascii: "["):
                 guard open(byte) else { return .broken }

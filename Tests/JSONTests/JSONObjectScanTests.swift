@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The end of an object over several lines")
 struct JSONObjectScanTests {
-    /// - Returns: the index behind the object in the text, `open` or `broken`.
+    /// - Returns: the index behind the object in the text, or why there is none.
     private static func scan(_ text: String) -> JSONObjectScan.Outcome {
         var scan = JSONObjectScan()
         let bytes = Array(text.utf8)
@@ -32,12 +32,15 @@ struct JSONObjectScanTests {
 
     @Test(
         arguments: [
-            "{\n{", "{\"a\": 1,\n{\"b\":2}}", "{\"a\": \"b\n\"}", "{\"a\": \"b\\\n\"}", "{]", "{\"a\": [}", "}",
+            "{\n{", "{\"a\": 1,\n{\"b\":2}}", "{]", "{\"a\": [}", "}",
             "{\"a\": [1 {", "{\"a\" {", String(repeating: "{\"a\":", count: 65),
             "{\"a\":" + String(repeating: "[", count: 64),
         ]
     )
     func `What cannot go on as JSON is broken`(text: String) { #expect(Self.scan(text) == .broken) }
+
+    @Test(arguments: ["{\"a\": \"b\n\"}", "{\"a\": \"b\\\n\"}", "{\n\"a", "{\"a\":[\""])
+    func `A string that its line does not end is cut off`(text: String) { #expect(Self.scan(text) == .cut) }
 
     @Test func `Depth is limited, not the length`() {
         let deep = String(repeating: "{\"a\":", count: 63) + "{" + String(repeating: "}", count: 64)

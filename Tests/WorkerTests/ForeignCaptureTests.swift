@@ -27,6 +27,12 @@ struct ForeignCaptureTests {
         }
     }
 
+    /// The first member beside its bracket, the last one too.
+    private static func compact(_ pretty: String) -> String {
+        let lines = pretty.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+        return "{" + lines.dropFirst().dropLast().joined(separator: "\n ") + "}"
+    }
+
     private static let mark = "\u{FEFF}"
 
     /// Each way of writing the same records.
@@ -39,6 +45,12 @@ struct ForeignCaptureTests {
             "pretty, side by side": pretty.joined(),
             "pretty of Windows": pretty.joined(separator: "\n\n")
                 .replacing("\n", with: "\r\n"),
+            "pretty, a member beside the bracket": pretty.map(Self.compact).joined(separator: "\n"),
+            "the same with blanks": pretty.map { " { " + Self.compact($0).dropFirst() }.joined(separator: " \r\n"),
+            "commas in front": lines.map { $0.replacing(#","offset""#, with: "\n, \"offset\"") }.joined(
+                separator: "\n"
+            ),
+            "array of those": "[" + pretty.map(Self.compact).joined(separator: ",\n") + "]",
             "array": "[\n" + pretty.joined(separator: ",\n") + "\n]\n",
             "array of lines": "[" + lines.joined(separator: ",\n") + "]",
             "array on a line": " [ " + lines.joined(separator: " , ") + " ] \n",
@@ -92,14 +104,28 @@ struct ForeignCaptureTests {
         #expect(try fixture.outcomes().count == Self.records.count - 1)
     }
 
+    /// At several places, within strings too; behind a line also with a newline, as some tools end a file.
     @Test func `A record that ends with the file is cut off, and those before it count`() throws {
         let (fixture, pretty) = (try ReplayTests.fixture(), try Self.pretty(Self.lines()))
-        for frame in [("", "\n"), ("[", ",\n")] {
-            let text = frame.0 + pretty.joined(separator: frame.1).dropLast(30)
-            try fixture.directory.write("capture.ndjson", text)
-            let run = fixture.replay()
-            #expect(run.code == 0 && run.error.contains("is cut off and was skipped"), "\(run.error)")
-            #expect(try fixture.outcomes().count == Self.records.count - 1)
+        for (begin, separator, records) in [
+            ("", "\n", pretty), ("[", ",\n", pretty), ("", "\n", pretty.map(Self.compact)),
+        ] {
+            let text = begin + records.joined(separator: separator)
+            let last = try #require(records.last)
+            var rests = [2, 4, 30, last.count - 5].map { String(text.dropLast($0)) }
+            let lines = last.split(separator: "\n")
+            rests += lines.indices.dropFirst().map { count in
+                text.dropLast(last.count) + lines.prefix(count).joined(separator: "\n") + "\n"
+            }
+            for rest in rests {
+                try fixture.directory.write("capture.ndjson", rest)
+                let run = fixture.replay()
+                #expect(
+                    run.code == 0 && run.error.contains("is cut off and was skipped"),
+                    "\(rest.suffix(60)) \(run.error)"
+                )
+                #expect(try fixture.outcomes().count == Self.records.count - 1)
+            }
         }
     }
 

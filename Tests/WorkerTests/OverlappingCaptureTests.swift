@@ -44,12 +44,11 @@ struct OverlappingCaptureTests {
 
     @Test(
         arguments: [
-            { $0.timestamp += 1 }, { $0.key = [0x6B] }, { $0.value = [0x76] }, { $0.value = nil },
-            { $0.headers = [RecordHeader("request-id", "another")] },
-            { $0.headers.append(RecordHeader("installation-id", "i")) },
+            { $0.key = [0x6B] }, { $0.key = nil }, { $0.value = [0x76] }, { $0.value = nil },
+            { $0.value = OverlappingCaptureTests.records[5].value },
         ] as [@Sendable (inout InboundRecord) -> Void]
     )
-    func `Another record at a place that was read ends the replay and is named`(
+    func `Another request at a place that was read ends the replay and is named`(
         _ change: @Sendable (inout InboundRecord) -> Void
     ) throws {
         var other = Self.records[4]
@@ -63,6 +62,102 @@ struct OverlappingCaptureTests {
             "\(run.error)"
         )
         #expect(run.error.split(separator: "\n").count == 1)
+    }
+
+    /// The payload as a tool writes that has opened it.
+    private static func opened(_ record: InboundRecord) throws -> InboundRecord {
+        var record = record
+        let value = try JSONSerialization.jsonObject(with: Data(record.value ?? []))
+        record.value = Array(try JSONSerialization.data(withJSONObject: value, options: [.prettyPrinted, .sortedKeys]))
+        return record
+    }
+
+    private static func changed(
+        _ records: [InboundRecord],
+        _ change: @Sendable (inout InboundRecord) throws -> Void
+    ) rethrows -> [InboundRecord] {
+        try records.map { record in
+            var record = record
+            try change(&record)
+            return record
+        }
+    }
+
+    private static let anothersCopies: [@Sendable (inout InboundRecord) throws -> Void] = [
+        { $0.topic = "" }, { $0.timestamp = -1 }, { $0.headers = [] }, { $0 = try opened($0) },
+        {
+            $0 = try opened($0)
+            ($0.topic, $0.timestamp, $0.headers) = ("", -1, [])
+        },
+    ]
+
+    @Test(arguments: anothersCopies.indices)
+    func `Another tool's copy that says the same, or less, is a copy`(_ index: Int) throws {
+        let other = try Self.changed(Self.records, Self.anothersCopies[index])
+        let run = try Self.replay([Self.records, other])
+        #expect(run.code == 0)
+        let count = Self.records.count
+        let left = "warning: left out \(count) records that stand in the captures for a second time\n"
+        let mentioned = run.error.split(separator: "\n").filter { !$0.contains("has a timestamp (ts)") }
+        #expect(mentioned.joined(separator: "\n") + "\n" == left, "\(run.error)")
+        #expect(run.summary?["requests"]?.integer == Int64(count))
+        #expect(
+            try run.fixture.bytes("out/results.ndjson")
+                == Self.replay([Self.records]).fixture.bytes("out/results.ndjson")
+        )
+    }
+
+    @Test func `Of a capture that names no topic the first record is judged too`() throws {
+        let run = try Self.replay([Self.changed(Self.records) { $0.topic = "" }, Self.records])
+        #expect(run.code == 0 && run.summary?["requests"]?.integer == Int64(Self.records.count), "\(run.error)")
+        #expect(run.error == "warning: left out 24 records that stand in the captures for a second time\n")
+    }
+
+    @Test func `What is no request is a copy too, however a tool writes it`() throws {
+        let texts = [#"{"path": "x", "body": {"a": [1, null, true], "b": "\u0041"}}"#, "[]", "no JSON"]
+        let others = [#"{"body":{"b":"A","a":[1,null,true]},"path":"x"}"#, "[ ]", "no JSON"]
+        let captures = [texts, others, [texts[1]]].map { texts in
+            texts.enumerated().map { index, text in
+                InboundRecord(
+                    topic: "t",
+                    partition: 0,
+                    offset: Int64(index),
+                    timestamp: 5,
+                    key: nil,
+                    value: Array(text.utf8)
+                )
+            }
+        }
+        #expect(try Self.replay([captures[0], captures[1]]).summary?["repeatedRecords"]?.integer == 3)
+        #expect(try Self.replay([captures[0], captures[2]]).code == 1)
+    }
+
+    @Test(
+        arguments: [
+            { $0.timestamp += 1 }, { $0.headers = [RecordHeader("request-id", "another")] },
+            { $0.headers.append(RecordHeader("installation-id", "i")) },
+        ] as [@Sendable (inout InboundRecord) -> Void]
+    )
+    func `A copy with another timestamp or header is left out, counted and named`(
+        _ change: @Sendable (inout InboundRecord) -> Void
+    ) throws {
+        let others = Self.changed(Array(Self.records[4...6]), change)
+        let run = try Self.replay([Self.records, others])
+        #expect(run.code == 0 && run.summary?["repeatedRecords"]?.integer == 3)
+        let lines = run.error.split(separator: "\n")
+        #expect(
+            lines.count == 2
+                && lines.last?.hasPrefix("warning: 3 records have a second copy with another timestamp") == true
+        )
+        let place = "partition \(others[0].partition), offset \(others[0].offset) of appattest.requests"
+        #expect(run.error.contains(", as \(place): the first copy was judged"), "\(run.error)")
+    }
+
+    @Test func `A first copy without timestamps is judged so, and the warning says what to do`() throws {
+        let run = try Self.replay([Self.changed(Self.records) { $0.timestamp = -1 }, Self.records])
+        #expect(run.code == 0)
+        #expect(run.error.contains("24 records have a second copy with another timestamp"), "\(run.error)")
+        #expect(run.error.contains("Name the capture that has all of these first."))
     }
 
     @Test func `The same offset of another partition or topic is another record`() throws {
@@ -100,8 +195,7 @@ struct PlacesReadTests {
             #expect(places.note("t", 0, offset, digest: UInt64(offset)) == .new)
         }
         for offset in offsets {
-            #expect(places.note("t", 0, offset, digest: UInt64(offset)) == .copy)
-            #expect(places.note("t", 0, offset, digest: UInt64(offset) ^ 1) == .other)
+            #expect(places.note("t", 0, offset, digest: 1) == .read(UInt64(offset)))
             #expect(places.note("t", 1, offset, digest: 1) == .new && places.note("s", 0, offset, digest: 1) == .new)
         }
     }
@@ -119,18 +213,25 @@ struct PlacesReadTests {
             let finding = places.note("t", 0, offset, digest: digest)
             switch (read[offset], finding) {
             case (nil, .new): read[offset] = digest
-            case (let known?, .copy): #expect(known == digest)
-            case (let known?, .other): #expect(known != digest)
+            case (let known?, .read(let digest)): #expect(known == digest)
             case (_?, .forgotten): continue
             default: Issue.record("offset \(offset): \(finding), read \(String(describing: read[offset]))")
             }
         }
     }
 
+    @Test(arguments: [["", "t", "s"], ["t", "", "s"], ["t", "s", ""]])
+    func `A place without a topic is one of the first topic's`(_ topics: [String]) {
+        var places = PlacesRead()
+        let findings = topics.map { places.note($0, 0, 5, digest: 7) }
+        #expect(findings.filter { $0 == .new }.count == 2 && places.note("s", 0, 5, digest: 1) == .read(7))
+        #expect(findings[topics.lastIndex { $0 != "s" } ?? 0] == .read(7))
+    }
+
     @Test func `The latest places are compared, and those before them named as read`() {
         var places = PlacesRead(mostBlocks: 4)
         for offset in 0..<1_000 as Range<Int64> { #expect(places.note("t", 0, offset, digest: 5) == .new) }
-        #expect(places.note("t", 0, 999, digest: 5) == .copy && places.note("t", 0, 800, digest: 5) == .copy)
+        #expect(places.note("t", 0, 999, digest: 6) == .read(5) && places.note("t", 0, 800, digest: 6) == .read(5))
         #expect(places.note("t", 0, 0, digest: 5) == .forgotten && places.note("t", 0, 500, digest: 6) == .forgotten)
         #expect(places.comparable == 256)
     }

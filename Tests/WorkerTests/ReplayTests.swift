@@ -133,7 +133,7 @@ struct ReplayTests {
     }
 
     @Test(
-        arguments: ["{\n", "[]", "{\"payload\":\"x\"}", "{}\n"]
+        arguments: ["{]\n", "[]", "{\"payload\":\"x\"}", "{}\n"]
     )
     func `a line that is not a record ends the replay, and its number is named`(line: String) throws {
         let fixture = try Self.fixture()

@@ -62,16 +62,17 @@ enum CaptureLine {
         return timestamp
     }
 
-    /// Milliseconds, as rpk writes them, or RFC 3339, as Kafka UI does.
+    /// Milliseconds, as rpk writes them, or RFC 3339, as Kafka UI does. A time before 1970 stands for none: the millisecond
+    /// before it is Kafka's −1, and the year 1 is what tools write for a time that is not set.
     private static func foreignTimestamp(_ node: JSONNode?) throws(Fault) -> Int64 {
         guard let node, node.kind != .null else { return -1 }
         if let text = node.stringBytes, let time = ReceiptDate.time(text.indices, text.span) {
-            return time.milliseconds
+            return max(-1, time.milliseconds)
         }
-        guard let timestamp = node.integer, timestamp >= -1 else {
-            throw Fault(reason: "timestamp is neither an integer >= -1 nor a time such as 2026-11-20T12:00:00Z")
+        guard let timestamp = node.integer else {
+            throw Fault(reason: "timestamp is neither an integer nor a time such as 2026-11-20T12:00:00Z")
         }
-        return timestamp
+        return max(-1, timestamp)
     }
 
     static func key(_ root: JSONNode) throws(Fault) -> [UInt8]? {

@@ -104,6 +104,16 @@ package struct DecodeStage: Sendable {
         )
     }
 
+    /// What a record says that is refused for want of a timestamp alone: as of 1970. Any other is left as it is.
+    package func timed(_ decoded: DecodedRecord) -> DecodedRecord {
+        guard decoded.request == nil, !InboundRecord.timestamps.contains(decoded.record.timestamp) else {
+            return decoded
+        }
+        var (record, reading) = (decoded.record, Reading())
+        record.timestamp = 0
+        return decode(record, now: nil, Poison(), &reading)
+    }
+
     /// An ordinary assertion in a capture's line, decoded without the record and the tree of its JSON; nil for any other.
     private func plain(
         _ chunk: [UInt8],

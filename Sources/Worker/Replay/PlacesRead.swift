@@ -10,10 +10,8 @@ package struct PlacesRead {
     package enum Finding: Equatable, Sendable {
         /// Nothing was read there.
         case new
-        /// The same record was read.
-        case copy
-        /// Another record was read there.
-        case other
+        /// A record with this digest was read there.
+        case read(UInt64)
         /// Something was read there, too long ago to be compared.
         case forgotten
     }
@@ -34,6 +32,8 @@ package struct PlacesRead {
     private let mostBlocks: Int
     private let mostRanges: Int
     private var logs: [Partition: Int] = [:]
+    /// The first topic that a record named. Some tools name none: theirs is this one.
+    private var firstTopic: ExactText?
     /// Ascending, by log: what was read in blocks that are gone.
     private var gone: [[ClosedRange<Int64>]] = []
     private var ranges = 0
@@ -62,14 +62,15 @@ package struct PlacesRead {
     ///
     /// - Parameters:
     ///   - offset: 0 or more.
-    ///   - digest: of all that a copy has in common with it.
+    ///   - topic: empty where the capture names none.
+    ///   - digest: kept for a record that stands there too.
     package mutating func note(_ topic: String, _ partition: Int32, _ offset: Int64, digest: UInt64) -> Finding {
         let log = log(topic, partition)
         let block = Block(log: log, number: offset / Int64(Self.blockOffsets))
         let place = Int(offset % Int64(Self.blockOffsets))
         let bit: UInt64 = 1 << UInt64(place)
         if let slot = slot(of: block) {
-            if read[slot] & bit != 0 { return digests[slot * Self.blockOffsets + place] == digest ? .copy : .other }
+            if read[slot] & bit != 0 { return .read(digests[slot * Self.blockOffsets + place]) }
             if isGone(offset, log) { return .forgotten }
             lastSlot = slot
         } else {
@@ -87,7 +88,9 @@ package struct PlacesRead {
         if let last = lastPartition, last.number == partition, topic.utf8.elementsEqual(lastTopic.utf8) {
             return last.log
         }
-        let key = Partition(topic: ExactText(topic), number: partition)
+        let text = ExactText(topic)
+        if firstTopic == nil, !topic.isEmpty { firstTopic = text }
+        let key = Partition(topic: text == firstTopic ? "" : text, number: partition)
         let log = logs[key] ?? gone.count
         if log == gone.count {
             logs[key] = log

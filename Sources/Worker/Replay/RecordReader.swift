@@ -12,6 +12,8 @@ final class RecordReader {
     private var gathered: [UInt8]?
     /// Whether the last range is an object that cannot be one, with whatever stands behind it.
     private var isBroken = false
+    /// Whether the file ends within the last record.
+    private var isOpen = false
     /// Of the last record's first line.
     private(set) var lineNumber = 0
 
@@ -20,23 +22,24 @@ final class RecordReader {
 
     /// The bytes that the last range lies in.
     var chunk: [UInt8] { gathered ?? lines.chunk }
-    /// Whether the file ends within the last record: it has no newline, and nothing in the record is wrong before.
-    var isCut: Bool { lines.isCut && !isBroken }
+    /// Whether the file ends within the last record, and nothing in it is wrong before. A line without a newline may be
+    /// whole.
+    var isCut: Bool { (lines.isCut || isOpen) && !isBroken }
     var totalBytes: Int? { lines.totalBytes }
     var bytesConsumed: Int { lines.bytesConsumed }
 
     /// The next record's range in ``chunk``, or that of something else where a record should stand; nil at the end.
     func nextRange() throws(CommandFault) -> Range<Int>? {
-        (gathered, isBroken) = (nil, false)
+        (gathered, isBroken, isOpen) = (nil, false, false)
         while let line = try nextPart() {
             lineNumber = lines.lineNumber
             if isInArray {
                 if let record = try element(line) { return record }
                 continue
             }
-            // Almost every line: an object with a member.
+            // Almost every line: an object with a member, and its end.
             if line.count > 1, byte(line.lowerBound) == UInt8(ascii: "{"),
-                byte(line.lowerBound + 1) == UInt8(ascii: "\"")
+                byte(line.lowerBound + 1) == UInt8(ascii: "\""), byte(line.upperBound - 1) == UInt8(ascii: "}")
             {
                 return line
             }
@@ -62,11 +65,18 @@ final class RecordReader {
         guard let start = skip(line, isBlank) else { return .nothing }
         let next = skip(start + 1..<line.upperBound, isBlank)
         switch byte(start) {
-        case UInt8(ascii: "{") where next == nil: return .openRecord(from: start)
+        case UInt8(ascii: "{") where next == nil || goesOn(line): return .openRecord(from: start)
         case UInt8(ascii: "["):
             return next.map { byte($0) == UInt8(ascii: "{") } ?? true ? .array(behind: start + 1) : .record
         default: return .record
         }
+    }
+
+    /// Whether an object that begins on this line may end on a later one. If it was cut off in front of a value, the next
+    /// record would count as that value.
+    private func goesOn(_ line: Range<Int>) -> Bool {
+        guard let end = line.last(where: { !isBlank(byte($0)) }) else { return false }
+        return byte(end) != UInt8(ascii: "}") && byte(end) != UInt8(ascii: ":")
     }
 
     /// The next element of an array, or what stands in its place; nil where this line has none.
@@ -83,27 +93,29 @@ final class RecordReader {
     private func gather(from start: Int, of line: Range<Int>) throws(CommandFault) -> Range<Int> {
         var scan = JSONObjectScan()
         let chunk = lines.chunk
-        switch scan.scan(chunk.span, start..<line.upperBound) {
+        let outcome = scan.scan(chunk.span, start..<line.upperBound)
+        switch outcome {
         case .closed(let end):
             rest = end..<line.upperBound
             return start..<end
-        case .broken:
-            isBroken = true
+        case .broken, .cut:
+            isBroken = outcome == .broken
             return start..<line.upperBound
         case .open: break
         }
         var record = Array(chunk[start..<line.upperBound])
+        isOpen = true
         while let line = try lines.nextRange() {
             record.append(0x0A)
             let chunk = lines.chunk
             let outcome = scan.scan(chunk.span, line)
             if case .closed(let end) = outcome {
                 record += chunk[line.lowerBound..<end]
-                rest = end..<line.upperBound
+                (rest, isOpen) = (end..<line.upperBound, false)
                 break
             }
             // It may begin a record of its own.
-            isBroken = outcome == .broken
+            isBroken = outcome == .broken || outcome == .cut && !lines.isCut
             rest = isBroken ? line : nil
             if isBroken { break }
             guard record.count + line.count <= LineReader.maxLineBytes else {

@@ -43,7 +43,7 @@ struct RecordReplay {
         let keyTable = try options.keys.map(KeyTable.read)
         let ledger = keyTable?.ledger ?? PartitionLedger()
         let source = try CaptureUntil(options.input, options.record, skipsBadLines: options.skipsBadLines)
-        let copies = SecondCopies()
+        let copies = SecondCopies(settings)
         var earlierOptions = BatchLoop.Options()
         earlierOptions.isNew = { try copies.isNew($0) }
         let refusals = Locked(EarlierRefusals())
@@ -70,7 +70,7 @@ struct RecordReplay {
         return Outcome(
             explanation: explainer.explain(observation),
             others: others,
-            warnings: source.warnings + (keyTable?.unusable.warnings(of: options.keys ?? "") ?? [])
+            warnings: source.warnings + copies.warnings + (keyTable?.unusable.warnings(of: options.keys ?? "") ?? [])
         )
     }
 

@@ -71,7 +71,7 @@ struct ReplaySession {
         let writer = try explanations(settings)
         let reporting = try options.report.map { try ReplayReporting($0, settings, try configuration.trustAnchors()) }
         loopOptions.observer = Self.both(writer?.observer, reporting?.facts.observer)
-        let copies = SecondCopies()
+        let copies = SecondCopies(settings)
         loopOptions.isNew = { try copies.isNew($0) }
         let loop = BatchLoop(
             log: LogRoles(source: log, packed: log),
@@ -97,7 +97,7 @@ struct ReplaySession {
             warnings: alarms.withLock { $0 } + (keyTable?.unusable.warnings(of: options.keys ?? "") ?? [])
                 + log.cutLines.flatMap { LeftOutLines(cutLine: $0.line).warnings(of: $0.path) }
                 + LeftOutLines(count: loop.tally.skippedLines).warnings(of: inputName)
-                + Self.warnings(repeated: loop.tally.repeatedRecords) + log.timestamps.warnings,
+                + Self.warnings(repeated: loop.tally.repeatedRecords) + copies.warnings + log.timestamps.warnings,
             seconds: elapsed / .seconds(1),
             lanes: factory.count,
             engine: factory.engine.name,

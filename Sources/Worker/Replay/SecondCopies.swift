@@ -1,26 +1,38 @@
 internal import AppAttest
-internal import Crypto
 internal import Log
 internal import Pipeline
 internal import Settings
 
 /// Tells records that stand in the captures for a second time, where these overlap.
 final class SecondCopies: Sendable {
+    /// Copies whose timestamps or headers say something else than the record judged.
+    private struct Differing {
+        var count = 0
+        /// Where the first of them stands.
+        var first = ""
+    }
+
+    private let stage: DecodeStage
     private let places = Locked(PlacesRead())
+    private let differing = Locked(Differing())
+
+    init(_ settings: PipelineSettings) { stage = DecodeStage(settings: settings) }
 
     /// - Returns: false for a copy of a record that was read before.
-    /// - Throws: where another record was read from the same place.
+    /// - Throws: where another request was read from the same place.
     func isNew(_ decoded: DecodedRecord) throws(CommandFault) -> Bool {
-        let record = decoded.record
-        let digest = Self.digest(decoded)
-        switch places.withLock({ $0.note(record.topic, record.partition, record.offset, digest: digest) }) {
+        let (record, trace) = (decoded.record, RecordTrace(decoded, stage))
+        switch places.withLock({ $0.note(record.topic, record.partition, record.offset, digest: trace.packed) }) {
         case .new: return true
-        case .copy: return false
-        case .other:
-            throw CommandFault(
-                "\(Self.place(decoded)) stands twice in the captures, with different content. Captures of two clusters, "
-                    + "or of a topic that was created again, are not one: replay each on its own."
-            )
+        case .read(let digest):
+            let judged = RecordTrace(digest)
+            guard judged.request == trace.request else {
+                throw CommandFault(
+                    "\(Self.place(decoded)) stands twice in the captures, with different content. \(Self.advice)."
+                )
+            }
+            if !judged.covers(trace) { note(decoded) }
+            return false
         case .forgotten:
             throw CommandFault(
                 "\(Self.place(decoded)) stands twice in the captures, more than \(places.withLock { $0.comparable }.grouped) records "
@@ -29,17 +41,24 @@ final class SecondCopies: Sendable {
         }
     }
 
-    /// Of all that a worker reads of a record.
-    private static func digest(_ decoded: DecodedRecord) -> UInt64 {
-        var hasher = Hasher()
-        hasher.combine(decoded.record.timestamp)
-        hasher.combine(decoded.valueDigest)
-        for text in [decoded.record.key, decoded.requestID.utf8, decoded.installationID?.utf8] {
-            hasher.combine(text?.count ?? -1)
-            // The hasher reads the bytes during the call. All at once: byte by byte takes as long as the lookup.
-            unsafe text?.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+    /// A line where copies differ from what was judged.
+    var warnings: [String] {
+        let (count, first) = differing.withLock { ($0.count, $0.first) }
+        guard count > 0 else { return [] }
+        return [
+            "\(count.counted("record", "has", "have")) a second copy with another timestamp, request ID or installation ID, as "
+                + "\(first): the first copy was judged. Name the capture that has all of these first. \(Self.advice)"
+        ]
+    }
+
+    private static let advice =
+        "Captures of two clusters, or of a topic that was created again, are not one: replay each on its own"
+
+    private func note(_ decoded: DecodedRecord) {
+        differing.withLock { differing in
+            if differing.count == 0 { differing.first = Self.place(decoded) }
+            differing.count += 1
         }
-        return UInt64(bitPattern: Int64(hasher.finalize()))
     }
 
     private static func place(_ decoded: DecodedRecord) -> String {

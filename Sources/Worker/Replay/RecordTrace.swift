@@ -1,0 +1,119 @@
+internal import AppAttest
+internal import AppCheck
+internal import JSON
+internal import Log
+internal import Pipeline
+
+/// What is kept of a record to know its copies by, which another tool may have captured: the request's meaning, the
+/// timestamp and the headers that a worker reads. A tool writes JSON in its own way, and may leave out the latter two.
+struct RecordTrace: Equatable {
+    /// Of key and request.
+    let request: UInt32
+    /// 0 = the copy has none.
+    private let timestamp: UInt16
+    /// The same.
+    private let headers: UInt16
+
+    /// - Parameter stage: reads a record without a timestamp as if it had one.
+    init(_ decoded: DecodedRecord, _ stage: DecodeStage) {
+        var hasher = Hasher()
+        hasher.combine(text: decoded.record.key)
+        hasher.combine(requestOf: stage.timed(decoded))
+        request = UInt32(truncatingIfNeeded: hasher.finalize())
+        let hasTime = InboundRecord.timestamps.contains(decoded.record.timestamp)
+        timestamp = hasTime ? Self.mark { $0.combine(decoded.record.timestamp) } : 0
+        let id = Self.ownID(of: decoded)
+        let hasHeaders = id != nil || decoded.installationID != nil
+        headers =
+            hasHeaders ? Self.mark { for text in [id, decoded.installationID] { $0.combine(text: text?.utf8) } } : 0
+    }
+
+    init(_ packed: UInt64) {
+        request = UInt32(truncatingIfNeeded: packed)
+        timestamp = UInt16(truncatingIfNeeded: packed >> 32)
+        headers = UInt16(truncatingIfNeeded: packed >> 48)
+    }
+
+    var packed: UInt64 { UInt64(request) | UInt64(timestamp) << 32 | UInt64(headers) << 48 }
+
+    /// Whether a copy of the same request says nothing else than this record does; it may say less.
+    func covers(_ copy: RecordTrace) -> Bool {
+        (copy.timestamp == 0 || copy.timestamp == timestamp) && (copy.headers == 0 || copy.headers == headers)
+    }
+
+    /// Never 0.
+    private static func mark(_ combine: (inout Hasher) -> Void) -> UInt16 {
+        var hasher = Hasher()
+        combine(&hasher)
+        return UInt16(UInt(bitPattern: hasher.finalize()) % UInt(UInt16.max)) + 1
+    }
+
+    /// The request ID that the record brings; nil where its place stands in for it.
+    private static func ownID(of decoded: DecodedRecord) -> ExactText? {
+        let (record, id) = (decoded.record, decoded.requestID)
+        let topic = record.topic.utf8
+        guard id.utf8.starts(with: topic), id.utf8.dropFirst(topic.count).first == UInt8(ascii: "/") else { return id }
+        return id == "\(record.topic)/\(record.partition)/\(record.offset)" ? nil : id
+    }
+}
+
+extension Hasher {
+    fileprivate mutating func combine(text: [UInt8]?) {
+        combine(text?.count ?? -1)
+        // The hasher reads the bytes during the call. All at once: byte by byte takes as long as the lookup.
+        unsafe text?.withUnsafeBytes { unsafe combine(bytes: $0) }
+    }
+
+    fileprivate mutating func combine(requestOf decoded: DecodedRecord) {
+        guard let request = decoded.request else { return combine(value: decoded.record.value) }
+        combine(text: request.path.utf8)
+        combine(text: request.keyID?.bytes)
+        switch request.body {
+        case .generateChallenge: break
+        case .object(let object, let binding):
+            switch object {
+            case .attestation(let bytes), .assertion(let bytes): combine(text: bytes)
+            }
+            switch binding {
+            case .clientDataHash(let hash): combine(text: hash)
+            case .exchange(let exchange):
+                combine(text: exchange.artifact)
+                combine(text: exchange.challenge)
+                combine(exchange.limitedUse)
+                combine(exchange.namesLimitedUse)
+            }
+        case .debugToken(let hash, let limitedUse):
+            combine(hash)
+            combine(limitedUse)
+        case .verifyToken(let token): combine(text: token)
+        }
+    }
+
+    /// Of what is no request, by its JSON where it has one.
+    private mutating func combine(value: [UInt8]?) {
+        guard let value, let document = try? JSONDocument(parsing: value, maxNodes: value.count + 1) else {
+            return combine(text: value)
+        }
+        combine(node: document.root)
+    }
+
+    private mutating func combine(node: JSONNode) {
+        combine(node.kind)
+        switch node.kind {
+        case .null: break
+        case .bool: combine(node.bool)
+        case .number: combine(text: node.writtenText)
+        case .string: combine(text: node.stringBytes)
+        case .array:
+            combine(node.elements.count)
+            for element in node.elements { combine(node: element) }
+        case .object:
+            combine(node.members.count)
+            // A tool may sort them.
+            for member in node.members.sorted(by: { $0.name.lexicographicallyPrecedes($1.name) }) {
+                combine(text: member.name)
+                combine(node: member.value)
+            }
+        }
+    }
+}
