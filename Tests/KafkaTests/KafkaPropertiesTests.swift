@@ -22,9 +22,10 @@ struct KafkaPropertiesTests {
     @Test(arguments: [
         ("session.timeout.ms", "10s"), ("queued.max.messages.kbytes", "64M"), ("session.timeout.ms", "010000"),
         ("session.timeout.ms", "0x2710"), ("session.timeout.ms", "1e4"), ("session.timeout.ms", "10000.0"),
-        ("session.timeout.ms", "10000 ms"), ("session.timeout.ms", "4294977296"), ("session.timeout.ms", "+10000"),
+        ("session.timeout.ms", "10000 ms"), ("session.timeout.ms", "4294977296"), ("session.timeout.ms", "+-10000"),
         ("session.timeout.ms", "10_000"), ("session.timeout.ms", " 10000"), ("session.timeout.ms", "10,000"),
-        ("linger.ms", "5ms"), ("linger.ms", "1e2"), ("linger.ms", "5."), ("linger.ms", ".5"), ("linger.ms", "0x5"),
+        ("linger.ms", "5ms"), ("linger.ms", "1e2"), ("linger.ms", "."), ("linger.ms", "1.2.3"), ("linger.ms", "0x5"),
+        ("linger.ms", "+"), ("session.timeout.ms", "+010000"),
         ("topic.request.timeout.ms", "30s"), ("request.timeout.ms", "30s"), ("socket.keepalive.enable", "yes"),
     ])
     func `a number that the library would read in part, or as another, is refused`(name: String, value: String) {
@@ -36,6 +37,7 @@ struct KafkaPropertiesTests {
 
     @Test(arguments: [
         ("session.timeout.ms", "10000"), ("linger.ms", "0"), ("linger.ms", "0.5"), ("linger.ms", "900000"),
+        ("linger.ms", ".5"), ("linger.ms", "5."), ("linger.ms", "+5"), ("session.timeout.ms", "+10000"),
         ("request.required.acks", "all"), ("request.required.acks", "-1"), ("compression.level", "-1"),
         ("client.id", "007"), ("client.id", "10s"), ("sasl.password", "10s"), ("socket.keepalive.enable", "1"),
         ("compression.codec", "lz4"), ("debug", "all"), ("topic.request.timeout.ms", "30000"),

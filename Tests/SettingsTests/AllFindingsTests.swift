@@ -73,8 +73,6 @@ struct PropertySpellingTests {
             ("group.id=\"ten\"", "the quotes would be part of the value"),
             ("group.id='ten'", "the quotes would be part of the value"),
             ("group.id=\"ten\"  # mine", "the quotes would be part of the value"),
-            ("sasl.password=\"secret\"", "the quotes would be part of the value"),
-            ("sasl.password='secret' # prod", "the quotes would be part of the value"),
             ("group.id=ten # mine", "what follows # would be part of the value"),
             ("group.id=ten\t#mine", "what follows # would be part of the value"),
             ("session.timeout.ms=10000 #", "what follows # would be part of the value"),
@@ -96,6 +94,24 @@ struct PropertySpellingTests {
     func `a value that may mean itself stays`(line: String, value: String) throws {
         let properties = try ConfigurationDirectory(properties: line).load().kafkaProperties
         #expect(properties.map(\.value) == [value])
+    }
+
+    @Test(
+        arguments: [
+            ("sasl.password=\"secret\"", "the quotes are part"), ("ssl.key.password='a' # b", "the quotes are part"),
+            ("sasl.username='a'", "the quotes are part"), ("sasl.oauthbearer.client.secret='a'", "the quotes are part"),
+            ("client.id=\"a\"", "the quotes are part"), ("client.id=x #3", "what follows # is part"),
+        ]
+    )
+    func `a value that anybody may choose stays as it is, with a warning that does not show it`(
+        line: String,
+        problem: String
+    ) throws {
+        let configuration = try ConfigurationDirectory(properties: line).load()
+        let parts = line.split(separator: "=", maxSplits: 1).map(String.init)
+        #expect(configuration.kafkaProperties.map(\.value) == [parts[1]])
+        let doubts = configuration.doubts.filter { $0.hasPrefix("kafka.properties: line 1: \(parts[0]): \(problem)") }
+        #expect(doubts.count == 1 && !doubts[0].contains(parts[1]), "\(configuration.doubts)")
     }
 
     @Test func `a value that is filled in may have quotes and signs`() throws {
@@ -120,6 +136,49 @@ struct PropertySpellingTests {
     @Test func `OpenSSL's own providers may be listed`() throws {
         let text = "ssl.providers=default, legacy\nsasl.kerberos.keytab=/etc/k\n"
         #expect(try ConfigurationDirectory(properties: text).fault() == nil)
+    }
+
+    private static let kerberos = ["keytab", "principal", "service.name"].map { "sasl.kerberos." + $0 }
+
+    @Test(
+        arguments: kerberos,
+        ["a$(id)", "a`id`", "a\"; id; \"b", "a\\", "$HOME", "a\u{1}b", "a\u{7F}b"]
+    )
+    func `no value that reaches kinit's shell is more than a word, filled in or not`(
+        name: String,
+        value: String
+    ) throws {
+        let directory = try ConfigurationDirectory(properties: "\(name)=\(value)")
+        let expected = "kafka.properties: line 1: \(name): a shell runs kinit with it"
+        #expect(directory.fault()?.hasPrefix(expected) == true)
+        try directory.write("kafka.properties", "\(name)=${file:value}")
+        try directory.write("value", value)
+        #expect(directory.fault()?.hasPrefix(expected) == true)
+    }
+
+    @Test(
+        arguments: [
+            "a;id", "a id", "a|id", "a&id", "a>f", "a<f", "(a)", "a*", "~a", "a'", "a#", "-c", "a!", "a\tb", "ä",
+        ]
+    )
+    func `a principal stands outside quotes, so it has no other sign either`(value: String) throws {
+        for name in Self.kerberos.dropFirst() {
+            let fault = try ConfigurationDirectory(properties: "\(name)=\(value)").fault()
+            #expect(fault?.contains("a shell runs kinit with it") == true, "\(fault ?? "none")")
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("keytab", "FILE:/etc/keys of ä's/worker#1;2.keytab"), ("keytab", "${file:name}"),
+            ("principal", "worker/host-1.example.com@EXAMPLE.COM"), ("principal", "a_b+c=d,e:f"),
+            ("service.name", "kafka"),
+        ]
+    )
+    func `what names a keytab, a principal or a service is taken`(name: String, value: String) throws {
+        let directory = try ConfigurationDirectory(properties: "sasl.kerberos.\(name)=\(value)")
+        try directory.write("name", "/etc/k\n")
+        #expect(directory.fault() == nil)
     }
 }
 

@@ -15,17 +15,19 @@ enum NumberText {
 
     /// In decimal, without zeros in front, which would make it octal.
     private static func isInteger(_ value: String) -> Bool {
-        let digits = value.utf8.first == UInt8(ascii: "-") ? value.dropFirst() : value[...]
-        return isDigits(digits) && (digits.utf8.first != UInt8(ascii: "0") || digits.utf8.count == 1)
-            && Int32(value) != nil
+        let digits = unsigned(value)
+        return (digits.utf8.first != UInt8(ascii: "0") || digits.utf8.count == 1) && Int32(value) != nil
     }
 
+    /// `.5` and `5.` are numbers to the library too.
     private static func isDecimal(_ value: String) -> Bool {
-        let halves = value.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-        return halves.allSatisfy(isDigits) && Double(value)?.isFinite == true
+        unsigned(value).utf8.allSatisfy {
+            $0 == UInt8(ascii: ".") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+        }
+            && Double(value)?.isFinite == true
     }
 
-    private static func isDigits(_ text: Substring) -> Bool {
-        !text.isEmpty && text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    private static func unsigned(_ value: String) -> Substring {
+        value.hasPrefix("-") || value.hasPrefix("+") ? value.dropFirst() : value[...]
     }
 }

@@ -50,5 +50,7 @@ enum AppIDDoubts {
 
 extension Configuration {
     /// What is doubtful in apps.json: one line each, said at a start and, where new, after a reload.
-    package var doubts: [String] { emptyLists.map(EmptyLists.warning) + AppIDDoubts.warnings(registry) }
+    package var doubts: [String] {
+        kafkaPropertyDoubts + emptyLists.map(EmptyLists.warning) + AppIDDoubts.warnings(registry)
+    }
 }

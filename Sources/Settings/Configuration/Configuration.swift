@@ -37,6 +37,8 @@ package struct Configuration: Sendable {
     package var kafkaProperties: [(name: String, value: String)] = []
     /// Why one of them could not be filled in; nil = all are.
     package var kafkaPropertyFault: ConfigurationFault?
+    /// Of those whose writer may have meant another value: a line each.
+    package var kafkaPropertyDoubts: [String] = []
 
     /// The defaults, without apps.
     package init() {}
@@ -81,6 +83,7 @@ package struct Configuration: Sendable {
             let properties = try KafkaPropertiesFile.read(files)
             configuration.kafkaProperties = properties.properties
             configuration.kafkaPropertyFault = properties.fault
+            configuration.kafkaPropertyDoubts = properties.doubts
         }
         try faults.check()
         return configuration

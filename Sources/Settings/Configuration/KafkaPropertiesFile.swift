@@ -7,6 +7,8 @@ enum KafkaPropertiesFile {
     struct Content {
         var properties: [(name: String, value: String)] = []
         var fault: ConfigurationFault?
+        /// Values that their writer may have meant otherwise: a line each.
+        var doubts: [String] = []
     }
 
     static func read(_ files: ConfigurationFiles) throws(ConfigurationFault) -> Content {
@@ -18,7 +20,7 @@ enum KafkaPropertiesFile {
         for (index, line) in lines.enumerated() {
             let place = "\(name): line \(index + 1)"
             faults.attempt { () throws(ConfigurationFault) in
-                guard var property = try property(line, place: place) else { return }
+                guard var property = try property(line, place: place, doubts: &content.doubts) else { return }
                 guard !content.properties.contains(where: { $0.name == property.name })
                 else { throw ConfigurationFault("\(place): \(property.name) appears twice; keep one.") }
                 let inner = "\(place): \(property.name)"
@@ -26,7 +28,8 @@ enum KafkaPropertiesFile {
                 let value = unfilled.attempt { () throws(ConfigurationFault) in try filling.fill(property.value) }
                 property.value = value ?? property.value
                 content.properties.append(property)
-                if value != nil, let problem = files.propertyComplaint(property.name, property.value) {
+                let problem = KinitWords.advice(on: property.name, property.value)
+                if value != nil, let problem = problem ?? files.propertyComplaint(property.name, property.value) {
                     throw ConfigurationFault("\(inner): \(problem).")
                 }
             }
@@ -39,7 +42,8 @@ enum KafkaPropertiesFile {
     /// nil for an empty line or a comment.
     private static func property(
         _ line: Substring,
-        place: String
+        place: String,
+        doubts: inout [String]
     ) throws(ConfigurationFault)
         -> (name: String, value: String)?
     {
@@ -49,8 +53,12 @@ enum KafkaPropertiesFile {
         else { throw ConfigurationFault("\(place): must be key=value or a comment that starts with #.") }
         let key = String(trim(line[..<sign]))
         let value = String(trim(line[line.index(after: sign)...]))
-        if let advice = advice(on: key, value) ?? PropertySpelling.advice(on: value, isSecret: isSecret(key)) {
-            throw ConfigurationFault("\(place): \(key.printable): \(advice).")
+        if let advice = advice(on: key, value) { throw ConfigurationFault("\(place): \(key.printable): \(advice).") }
+        if let habit = PropertySpelling.habit(in: value, isSecret: isSecret(key)) {
+            guard isSecret(key) || key == "client.id" else {
+                throw ConfigurationFault("\(place): \(key.printable): \(habit.advice).")
+            }
+            doubts.append("\(place): \(key.printable): \(habit.doubt)")
         }
         return (key, value)
     }
@@ -74,8 +82,10 @@ enum KafkaPropertiesFile {
     /// OpenSSL's own.
     private static let providers = ["default", "base", "legacy", "fips"]
 
-    /// Whether any text may be a value.
-    private static func isSecret(_ key: String) -> Bool { key.contains("password") || key.contains("secret") }
+    /// Whether a value is somebody else's choice, of any text.
+    private static func isSecret(_ key: String) -> Bool {
+        ["password", "secret", "username"].contains { key.contains($0) }
+    }
 
     /// The properties as an object of strings.
     static var schema: JSONTree {
@@ -127,7 +137,8 @@ enum KafkaPropertiesFile {
         ),
         (
             ["sasl.kerberos.kinit.cmd"],
-            "a shell would run it with the worker's rights; remove the line (the library's own command renews the ticket)"
+            "a shell would run it with the worker's rights; remove the line: the library's own command renews the ticket, "
+                + "or another program does beside sasl.kerberos.min.time.before.relogin=0"
         ),
         (
             ["test.mock.num.brokers"],

@@ -1,17 +1,37 @@
 /// Habits of other formats: in kafka.properties a value is all that follows the sign, quotes and `#` included.
 enum PropertySpelling {
-    /// What to write instead; nil where the value means itself. A value that is filled in is never judged.
+    /// What a value seems to have by habit.
+    enum Habit {
+        case quotes
+        case comment
+
+        /// Where the value may stand.
+        var doubt: String {
+            switch self {
+            case .quotes: "the quotes are part of the value; remove them if they are not meant"
+            case .comment: "what follows # is part of the value; give it a line of its own if it is a comment"
+            }
+        }
+
+        /// Where it may not.
+        var advice: String {
+            switch self {
+            case .quotes:
+                "the quotes would be part of the value; remove them (or take a value that has them from ${file:PATH})"
+            case .comment:
+                "what follows # would be part of the value; give the comment a line of its own (or take a value that has "
+                    + "it from ${file:PATH})"
+            }
+        }
+    }
+
+    /// nil where the value means itself. A value that is filled in is never judged.
     ///
     /// - Parameter isSecret: a password may have a blank and a `#` in it.
-    static func advice(on value: String, isSecret: Bool) -> String? {
+    static func habit(in value: String, isSecret: Bool) -> Habit? {
         let comment = comment(in: value)
-        if isQuoted(value[...]) || isQuoted(comment.map { value[..<$0] } ?? "") {
-            return "the quotes would be part of the value; remove them (or take a value that has them from "
-                + "${file:PATH})"
-        }
-        guard comment != nil, !isSecret else { return nil }
-        return "what follows # would be part of the value; give the comment a line of its own (or take a value that "
-            + "has it from ${file:PATH})"
+        if isQuoted(value[...]) || isQuoted(comment.map { value[..<$0] } ?? "") { return .quotes }
+        return comment == nil || isSecret ? nil : .comment
     }
 
     /// Where a comment seems to begin, with the blanks before it.
