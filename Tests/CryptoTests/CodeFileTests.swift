@@ -33,15 +33,31 @@ struct CodeFileTests {
 
     @Test func `a file of our own in folders of our own is opened`() throws { #expect(try Place().fault() == nil) }
 
-    @Test(arguments: [0o777, 0o775, 0o757, 0o1777])
+    @Test(arguments: [0o777, 0o775, 0o2775, 0o757, 0o1777])
     func `a folder anywhere above that others may write is refused, sticky or not`(mode: Int) throws {
         let place = try Place()
         for folder in [place.inner, place.top] {
+            if geteuid() == 0 {
+                try FileManager.default.setAttributes([.groupOwnerAccountID: 65_534], ofItemAtPath: folder)
+            }
             try place.mode(mode, folder)
             #expect(place.fault() == .writableFolder(folder, mode: UInt32(mode & 0o777)))
+            #expect(place.fault()?.description.contains("chmod go-w \(folder)") == true)
             try place.mode(0o755, folder)
         }
         #expect(place.fault() == nil)
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root gives files away"))
+    func `root's group may write, as root may`() throws {
+        let place = try Place()
+        for path in [place.file, place.inner, place.top] {
+            try FileManager.default.setAttributes([.groupOwnerAccountID: 0], ofItemAtPath: path)
+            try place.mode(0o775, path)
+        }
+        #expect(place.fault() == nil)
+        try place.mode(0o777, place.inner)
+        #expect(place.fault() == .writableFolder(place.inner, mode: 0o777))
     }
 
     @Test func `the file's own rights go first`() throws {
@@ -51,13 +67,34 @@ struct CodeFileTests {
         #expect(place.fault() == .writable(mode: 0o766))
     }
 
-    @Test func `a link is refused at each place, with the file that it names`() throws {
-        let place = try Place()
+    @Test func `a link is followed, and the file and folders that it names are judged`() throws {
+        let (place, other) = (try Place(), try Place())
         let (folder, link) = (place.top + "/link", place.inner + "/y.so")
-        try FileManager.default.createSymbolicLink(atPath: folder, withDestinationPath: place.inner)
+        try FileManager.default.createSymbolicLink(atPath: folder, withDestinationPath: other.inner)
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: folder + "/x.so")
+        #expect(place.fault(folder + "/x.so") == nil && place.fault(link) == nil)
+        try other.mode(0o777, other.inner)
+        for path in [folder + "/x.so", link] {
+            #expect(place.fault(path) == .writableFolder(other.inner, mode: 0o777))
+        }
+        try other.mode(0o755, other.inner)
+        try other.mode(0o757, other.file)
+        #expect(place.fault(link) == .writable(mode: 0o757))
+        try FileManager.default.removeItem(atPath: other.file)
+        #expect(place.fault(link) == .missing)
+        try FileManager.default.createSymbolicLink(atPath: other.file, withDestinationPath: link)
+        #expect(place.fault(link) == .missing, "a ring")
+    }
+
+    @Test func `what a link named when it was judged is loaded, wherever it leads afterwards`() throws {
+        let place = try Place()
+        let link = place.top + "/y.so"
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: place.file)
-        #expect(place.fault(folder + "/x.so") == .link(folder, file: place.file))
-        #expect(place.fault(link) == .link(link, file: place.file))
+        let file = try CodeFile.open(link, below: FileManager.default.temporaryDirectory.path)
+        defer { close(file) }
+        try FileManager.default.removeItem(atPath: link)
+        _ = FileManager.default.createFile(atPath: link, contents: Data("other".utf8))
+        #expect(FileManager.default.contents(atPath: "/proc/self/fd/\(file)") == Data("code".utf8))
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root gives files away"))

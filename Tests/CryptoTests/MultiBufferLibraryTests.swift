@@ -49,7 +49,7 @@ import Testing
         #expect(throws: MultiBufferFault.notAbsolute) { try MultiBufferLibrary(path: "") }
         #expect(throws: MultiBufferFault.missing) { try MultiBufferLibrary(path: path) }
         #expect(throws: MultiBufferFault.notRegular) { try MultiBufferLibrary(path: folder) }
-        for mode in [0o666, 0o664, 0o646] {
+        for mode in [0o666, 0o646, 0o602] {
             _ = FileManager.default.createFile(atPath: path, contents: Data("text".utf8))
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
             #expect(throws: MultiBufferFault.writable(mode: UInt32(mode))) { try MultiBufferLibrary(path: path) }

@@ -5,13 +5,16 @@ internal import Glibc
 enum CodeFile {
     /// Opens the file that was judged: what is loaded by the descriptor is that one, whatever the path names then.
     ///
+    /// Links are followed once, at the beginning: Debian's libraries have them, and what they name is judged.
+    ///
     /// - Parameter trusted: a folder that is not judged, nor what is above it; nil = all are.
     static func open(_ path: String, below trusted: String?) throws(MultiBufferFault) -> Int32 {
         guard path.hasPrefix("/") else { throw .notAbsolute }
-        let folders = try judgedFolders(path, below: trusted)
+        guard let path = realPath(path) else { throw .missing }
+        let folders = try judgedFolders(path, below: trusted.flatMap(realPath))
         // The path is copied for the call. Neither a link nor a FIFO without a writer holds it up.
         let file = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard file >= 0 else { throw errno == ELOOP ? link(path, in: path) : .missing }
+        guard file >= 0 else { throw .missing }
         do throws(MultiBufferFault) {
             var status = stat()
             // The call fills the status in.
@@ -39,7 +42,7 @@ enum CodeFile {
             var status = stat()
             // As above.
             guard unsafe lstat(folder, &status) == 0 else { throw .missing }
-            if status.st_mode & S_IFMT == S_IFLNK { throw link(folder, in: path) }
+            // A link that came in the meantime can be written by all.
             do throws(MultiBufferFault) { try judge(status, folder) } catch { found = found ?? error }
         }
         return found
@@ -50,13 +53,16 @@ enum CodeFile {
             throw .foreign(folder: folder, owner: status.st_uid)
         }
         let mode = UInt32(status.st_mode) & 0o777
-        guard mode & 0o022 == 0 else { throw folder.map { .writableFolder($0, mode: mode) } ?? .writable(mode: mode) }
+        // Whoever is in root's group is trusted; in Debian's staff, which may write /usr/local/lib, nobody is.
+        let others: UInt32 = status.st_gid == 0 ? 0o002 : 0o022
+        guard mode & others == 0 else { throw folder.map { .writableFolder($0, mode: mode) } ?? .writable(mode: mode) }
     }
 
-    private static func link(_ place: String, in path: String) -> MultiBufferFault {
+    /// The path without links; nil where it names nothing.
+    private static func realPath(_ path: String) -> String? {
         // The text is copied, then freed.
         let real = unsafe realpath(path, nil)
         defer { unsafe free(real) }
-        return .link(place, file: unsafe real.map { unsafe String(cString: $0) })
+        return unsafe real.map { unsafe String(cString: $0) }
     }
 }

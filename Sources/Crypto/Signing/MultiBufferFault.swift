@@ -9,8 +9,6 @@ package enum MultiBufferFault: Error, Equatable, Sendable, CustomStringConvertib
     case writableFolder(String, mode: UInt32)
     /// Someone else owns the file, or a folder above it.
     case foreign(folder: String?, owner: UInt32)
-    /// A link, which may name another file tomorrow; `file` is what it names today.
-    case link(String, file: String?)
     /// The loader's own words.
     case notLoadable(String)
     case noSymbol(String)
@@ -28,12 +26,10 @@ package enum MultiBufferFault: Error, Equatable, Sendable, CustomStringConvertib
             "can be written by others than its owner (mode \(String(mode, radix: 8))); change it: chmod go-w"
         case .writableFolder(let folder, let mode):
             "lies in \(folder), which others than its owner can write (mode \(String(mode, radix: 8))); install it in a "
-                + "folder of root's, such as /usr/local/lib"
+                + "folder that root alone can write, such as /usr/lib, or change this one: chmod go-w \(folder)"
         case .foreign(let folder, let owner):
             "\(folder.map { "lies in \($0), which " } ?? "")belongs to user \(owner), not to root or this process's user; "
-                + "install it as root in a folder of root's, such as /usr/local/lib"
-        case .link(let place, let file):
-            "goes through the link \(place); name the file itself\(file.map { ": \($0)" } ?? "")"
+                + "install it as root in a folder of root's, such as /usr/lib"
         case .notLoadable(let reason): "cannot be loaded: \(reason)"
         case .noSymbol(let name): "is not libcrypto_mb: it lacks \(name)"
         case .otherVersion(let major, let minor):
