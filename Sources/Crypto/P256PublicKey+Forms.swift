@@ -17,8 +17,11 @@ extension P256PublicKey {
             guard let der = Self.der(bytes), let key = unsafe Self.read(der) else { return nil }
             // Ours, and freed on the way out.
             defer { unsafe EVP_PKEY_free(key) }
-            guard let point = unsafe Self.point(of: key) else { return nil }
-            self.init(x963: point)
+            // The EC form belongs to the key.
+            guard unsafe EVP_PKEY_get_base_id(key) == EVP_PKEY_EC, let ec = unsafe EVP_PKEY_get0_EC_KEY(key) else {
+                return nil
+            }
+            unsafe self.init(ec: ec)
         }
     }
 
@@ -42,23 +45,14 @@ extension P256PublicKey {
         }
     }
 
-    /// - Returns: the 65 bytes; nil for a key of another kind or curve.
-    private static func point(of key: OpaquePointer) -> [UInt8]? {
-        // Key, group and point belong to the object.
-        guard unsafe EVP_PKEY_get_base_id(key) == EVP_PKEY_EC, let ec = unsafe EVP_PKEY_get0_EC_KEY(key),
-            unsafe EC_GROUP_get_curve_name(EC_KEY_get0_group(ec)) == NID_X9_62_prime256v1
+    /// - Parameter ec: OpenSSL's key, which is only read.
+    /// - Returns: nil for a key of another curve.
+    @unsafe init?(ec: OpaquePointer?) {
+        // Group and point belong to the key.
+        guard let group = unsafe EC_KEY_get0_group(ec), unsafe EC_GROUP_get_curve_name(group) == NID_X9_62_prime256v1,
+            let point = unsafe Curve.p256.uncompressed(EC_KEY_get0_public_key(ec), in: group)
         else { return nil }
-        var point = [UInt8](repeating: 0, count: byteCount)
-        // OpenSSL writes 65 bytes at most.
-        let count = unsafe EC_POINT_point2oct(
-            EC_KEY_get0_group(ec),
-            EC_KEY_get0_public_key(ec),
-            POINT_CONVERSION_UNCOMPRESSED,
-            &point,
-            point.count,
-            nil
-        )
-        return count == point.count ? point : nil
+        self.init(x963: point)
     }
 }
 
@@ -69,11 +63,16 @@ extension Curve {
         guard compressed.first == 0x02 || compressed.first == 0x03 else { return nil }
         return unsafe withPoint { group, point in
             guard unsafe EC_POINT_oct2point(group, point, compressed, compressed.count, nil) == 1 else { return nil }
-            var bytes = [UInt8](repeating: 0, count: pointBytes)
-            // OpenSSL writes as many bytes as there are, at most.
-            let form = POINT_CONVERSION_UNCOMPRESSED
-            let count = unsafe EC_POINT_point2oct(group, point, form, &bytes, bytes.count, nil)
-            return count == bytes.count ? bytes : nil
+            return unsafe uncompressed(point, in: group)
         }
+    }
+
+    /// A point's X9.63 form; nil for the point at infinity, which has none.
+    @unsafe fileprivate func uncompressed(_ point: OpaquePointer?, in group: OpaquePointer) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: pointBytes)
+        // OpenSSL writes as many bytes as there are, at most.
+        let form = POINT_CONVERSION_UNCOMPRESSED
+        let count = unsafe EC_POINT_point2oct(group, point, form, &bytes, bytes.count, nil)
+        return count == bytes.count ? bytes : nil
     }
 }

@@ -87,17 +87,7 @@ internal import COpenSSL
             // Both numbers belong to the key and are copied.
             return unsafe .rsa(modulus: Self.bytes(RSA_get0_n(rsa)), exponent: Self.bytes(RSA_get0_e(rsa)))
         }
-        var point = [UInt8](repeating: 0, count: P256PublicKey.byteCount)
-        // Group and point belong to the key; OpenSSL writes 65 bytes at most.
-        let count = unsafe EC_POINT_point2oct(
-            EC_KEY_get0_group(ec),
-            EC_KEY_get0_public_key(ec),
-            POINT_CONVERSION_UNCOMPRESSED,
-            &point,
-            point.count,
-            nil
-        )
-        guard count == point.count, let key = P256PublicKey(x963: point) else {
+        guard let key = unsafe P256PublicKey(ec: ec) else {
             preconditionFailure("OpenSSL checks the points that it reads")
         }
         return .p256(key)
