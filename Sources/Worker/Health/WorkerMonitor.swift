@@ -142,14 +142,17 @@ extension LoopDriver.State {
         case .waiting: return (.waitingForBroker, "the group has assigned no partition yet")
         case .restoring:
             let progress = sight.restoring ?? RestoreProgress(records: 0, remaining: 0)
-            return (.restoring, "\(progress.records.counted("record")) restored, \(progress.remaining) offsets left")
+            return (
+                .restoring,
+                "\(progress.records.counted("record")) restored, \(Int(progress.remaining).counted("offset")) left"
+            )
         case .paused(let reason): return (.paused, reason)
         case .running where isBrokerAway: return (.waitingForBroker, "no broker is connected")
         case .running where isBackingOff: return (.waitingForBroker, "the last call to the broker failed")
         case .running:
             // The first request would wait for a connection, and for the library's look at the partition.
-            let unread = log?.unread.count ?? 0
-            return unread == 0 ? (.running, nil) : (.starting, "\(unread.counted("partition")) not read yet")
+            let unread = log?.unread ?? []
+            return unread.isEmpty ? (.running, nil) : (.starting, WorkerSnapshot.text(unread: unread))
         }
     }
 }

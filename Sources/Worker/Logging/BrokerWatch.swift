@@ -31,6 +31,8 @@ struct BrokerWatch {
                 let news = back(name, broker, at: now)
                 return wereAllAway ? nil : news
             }
+            // A client that replaces another one begins to count at 0.
+            attempts[name] = min(attempts[name] ?? 0, broker.attempts)
             guard broker.attempts > attempts[name] ?? 0 else { return nil }
             let absence = absences[name] ?? Absence(since: now)
             absences[name] = absence

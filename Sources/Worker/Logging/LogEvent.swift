@@ -16,6 +16,8 @@ struct LogEvent: Sendable, Equatable {
         case partitionsAssigned = "partitions.assigned"
         case partitionsRevoked = "partitions.revoked"
         case partitionsLost = "partitions.lost"
+        case partitionsUnread = "partitions.unread"
+        case partitionsRead = "partitions.read"
         case partitionHeld = "partition.held"
         case partitionNoted = "partition.noted"
         case partitionUnstable = "partition.unstable"
@@ -70,8 +72,9 @@ struct LogEvent: Sendable, Equatable {
     /// Whether it tells of a fault: `/status` shows the last one.
     var isFault: Bool {
         switch name {
-        case .brokerWaiting, .brokerLost, .brokerFault, .commitAborted, .partitionHeld, .partitionUnstable,
-            .ledgerStalled, .configurationRefused, .keyMissing, .breakerOpen, .clockDoubted, .engineDisagrees,
+        case .brokerWaiting, .brokerLost, .brokerFault, .commitAborted, .partitionsUnread, .partitionHeld,
+            .partitionUnstable, .ledgerStalled, .configurationRefused, .keyMissing, .breakerOpen, .clockDoubted,
+            .engineDisagrees,
             .recordConvicted, .laneHung:
             level > .info
         default: false

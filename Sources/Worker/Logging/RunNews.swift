@@ -15,6 +15,7 @@ struct RunNews {
     private var link = BrokerLink()
     private var each = BrokerWatch()
     private var unstable = UnstableWatch()
+    private var unread = UnreadWatch()
     private var heartbeat: Heartbeat
     private var lag: Int?
     private var looked: Int64
@@ -50,7 +51,10 @@ struct RunNews {
             ) { log.log(event) }
             for event in each.look(snapshot.brokers.brokers, why: why, at: now) { log.log(event) }
             // What is known of their ends is as old as the connections.
-            if !snapshot.brokers.isAway { for event in unstable.look(snapshot.ends, at: now) { log.log(event) } }
+            if !snapshot.brokers.isAway {
+                for event in unstable.look(snapshot.ends, positions: snapshot.positions, at: now) { log.log(event) }
+                for event in unread.look(snapshot.logs.flatMap(\.unread), at: now) { log.log(event) }
+            }
         }
         if let event = heartbeat.beat(tally, lag: lag, at: now) { log.log(event) }
         guard log.style == .terminal, now - shown >= Self.progressPause else { return }

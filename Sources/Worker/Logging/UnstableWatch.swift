@@ -17,18 +17,26 @@ struct UnstableWatch {
 
     /// - Parameters:
     ///   - ends: of the assigned partitions.
+    ///   - positions: up to where everything is answered. A worker with something left to answer may have stopped
+    ///     fetching, and then knows old ends only.
     ///   - now: milliseconds of a clock that never goes back.
     /// - Returns: the events of changes.
-    mutating func look(_ ends: [Int32: PartitionEnds], at now: Int64) -> [LogEvent] {
+    mutating func look(_ ends: [Int32: PartitionEnds], positions: [Int32: Int64], at now: Int64) -> [LogEvent] {
         // Of a partition that was given away its next owner tells.
         waits = waits.filter { ends[$0.key] != nil }
-        return ends.sorted { $0.key < $1.key }.compactMap { look($0.key, $0.value, at: now) }
+        return ends.sorted { $0.key < $1.key }.compactMap { look($0.key, $0.value, positions[$0.key], at: now) }
     }
 
-    private mutating func look(_ partition: Int32, _ ends: PartitionEnds, at now: Int64) -> LogEvent? {
+    private mutating func look(
+        _ partition: Int32,
+        _ ends: PartitionEnds,
+        _ position: Int64?,
+        at now: Int64
+    ) -> LogEvent? {
         let wait = waits[partition]
-        guard let wait, ends.unstable > 0, ends.stable == wait.stable else {
-            waits[partition] = ends.unstable > 0 ? Wait(stable: ends.stable, since: now) : nil
+        let isHeld = ends.unstable > 0 && (position ?? ends.low) >= ends.stable
+        guard let wait, ends.unstable > 0, ends.stable == wait.stable, isHeld || wait.isTold else {
+            waits[partition] = isHeld ? Wait(stable: ends.stable, since: now) : nil
             return wait.flatMap { $0.isTold ? Self.end(partition, seconds: (now - $0.since) / 1000) : nil }
         }
         guard !wait.isTold, now - wait.since >= Self.patience else { return nil }

@@ -66,4 +66,17 @@ extension WorkerSnapshot {
     func lag(_ partition: Int32) -> Int64? {
         brokers.ends[partition]?.lag(behind: logs.lazy.compactMap { $0.positions[partition] }.first)
     }
+
+    /// Up to where everything is answered.
+    var positions: [Int32: Int64] { logs.reduce(into: [:]) { $0.merge($1.positions) { first, _ in first } } }
+
+    private static let mostNames = 5
+
+    /// `12 partitions not read yet (0, 1, 2, 3, 4 and 7 more): their leaders have not answered`.
+    static func text(unread: [Int32]) -> String {
+        let names = unread.sorted().prefix(mostNames).map(String.init).joined(separator: ", ")
+        let more = unread.count > mostNames ? " and \((unread.count - mostNames).grouped) more" : ""
+        let leaders = unread.count == 1 ? "its leader has" : "their leaders have"
+        return "\(unread.count.counted("partition")) not read yet (\(names)\(more)): \(leaders) not answered"
+    }
 }

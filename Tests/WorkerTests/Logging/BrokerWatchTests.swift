@@ -57,6 +57,16 @@ struct BrokerWatchTests {
         }
     }
 
+    /// A new client counts its attempts from 0.
+    @Test func `a loss after a client was replaced is told too`() {
+        var watch = BrokerWatch()
+        _ = watch.look(Self.brokers(Broker(id: 2, isUp: true, attempts: 900)), why: nil, at: 0)
+        #expect(watch.look(Self.brokers(Broker(id: 2, isUp: false, attempts: 1)), why: nil, at: 1_000).isEmpty)
+        #expect(watch.look(Self.brokers(Broker(id: 2, isUp: false, attempts: 2)), why: nil, at: 2_000).isEmpty)
+        let lost = watch.look(Self.brokers(Broker(id: 2, isUp: false, attempts: 3)), why: nil, at: 5_000)
+        #expect(lost.map(\.name) == [.brokerLost])
+    }
+
     @Test func `while all are away another line says so; who comes back later has a line of its own`() {
         var watch = BrokerWatch()
         let first = Broker(id: 1, isUp: false, attempts: 4)

@@ -1,0 +1,34 @@
+internal import Settings
+
+/// Notices when partitions that are not read yet keep a worker from being ready, and when they are read.
+struct UnreadWatch {
+    /// How long they may be unread before a line says so, in milliseconds: a leader answers within a second.
+    static let patience: Int64 = 10_000
+
+    /// In milliseconds.
+    private var since: Int64?
+    private var isTold = false
+
+    /// - Parameters:
+    ///   - unread: partitions that were started and of which nothing has come yet.
+    ///   - now: milliseconds of a clock that never goes back.
+    /// - Returns: the events of changes.
+    mutating func look(_ unread: [Int32], at now: Int64) -> [LogEvent] {
+        let begin = since ?? now
+        let seconds = Int((now - begin) / 1000)
+        guard !unread.isEmpty else {
+            let wasTold = isTold
+            (since, isTold) = (nil, false)
+            guard wasTold else { return [] }
+            let count = LogEvent.Count("seconds", seconds)
+            return [LogEvent(.info, .partitionsRead, "all partitions are read, after \(seconds) s", counts: [count])]
+        }
+        since = begin
+        guard !isTold, now - begin >= Self.patience else { return [] }
+        isTold = true
+        let message =
+            "the worker is not ready after \(seconds) s: \(WorkerSnapshot.text(unread: unread)); kafka-topics.sh --describe names them: see "
+            + "that they run, and that this machine reaches the addresses that they advertise"
+        return [LogEvent(.warning, .partitionsUnread, message, counts: [.init("partitions", unread.count)])]
+    }
+}
