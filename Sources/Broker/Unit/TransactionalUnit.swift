@@ -68,7 +68,12 @@ final class TransactionalUnit: BrokerUnit {
     private func connect(_ fresh: TransactionalProducer) {
         guard !isConnected, !partitionCounts.isEmpty else { return }
         isConnected = true
-        fresh.connect(to: settings.topics.outputs.values.sorted(), timeoutMilliseconds: Self.sliceMilliseconds)
+        // One slice for all of them: the group is not served meanwhile.
+        var patience = Patience(milliseconds: Self.sliceMilliseconds, isStopping: settings.isStopping)
+        for topic in settings.topics.outputs.values.sorted() {
+            guard let timeout = patience.all() else { return }
+            fresh.connect(to: [topic], timeoutMilliseconds: timeout)
+        }
     }
 
     /// A request for the id that got no answer may arrive late and fence whichever process has the id then.
