@@ -48,7 +48,8 @@ struct TopicCheckTests {
         var counts = Dictionary(uniqueKeysWithValues: Self.names.all.map { ($0, 6) })
         #expect(TopicCheck.changed(counts, Self.names, from: 6) == nil)
         counts[name] = partitions
-        let start = "topic \(name) has \(partitions) partitions, but the worker was started with 6: "
+        let start =
+            "topic \(name) has \(partitions) \(partitions == 1 ? "partition" : "partitions"), but the worker was started with 6: "
         #expect(TopicCheck.changed(counts, Self.names, from: 6)?.hasPrefix(start) == true)
         counts[name] = nil
         #expect(TopicCheck.changed(counts, Self.names, from: 6) == nil, "a broker that starts may not know it yet")

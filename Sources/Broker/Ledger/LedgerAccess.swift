@@ -1,3 +1,4 @@
+internal import AppAttest
 package import Kafka
 internal import Log
 internal import Pipeline
@@ -48,7 +49,8 @@ package final class LedgerAccess {
     /// - Throws: ``CommandFault`` where a chosen partition is not one of these.
     package func require(_ chosen: Set<Int32>?, of partitions: Int32) throws(CommandFault) {
         guard let unknown = chosen?.filter({ $0 >= partitions }).min() else { return }
-        throw CommandFault("\(topics.requests) has \(partitions) partitions, numbered from 0: there is no \(unknown).")
+        let count = Counted.text(Int(partitions), "partition")
+        throw CommandFault("\(topics.requests) has \(count), numbered from 0: there is no \(unknown).")
     }
 
     /// The partition count of requests and ledger, which must agree.
@@ -57,8 +59,9 @@ package final class LedgerAccess {
         let (requests, ledger) = (try counts.count(of: topics.requests), try counts.count(of: topic))
         guard requests == ledger else {
             throw CommandFault(
-                "\(topics.requests) has \(requests) partitions and \(topic) has \(ledger): a key's record is on the "
-                    + "partition of its requests, so both need the same number; recreate the ledger with create-topics."
+                "\(topics.requests) has \(Counted.text(Int(requests), "partition")) and \(topic) has \(ledger): a key's "
+                    + "record is on the partition of its requests, so both need the same number; recreate the ledger with "
+                    + "create-topics."
             )
         }
         return ledger

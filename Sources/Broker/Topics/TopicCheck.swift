@@ -1,3 +1,4 @@
+internal import AppAttest
 package import AppCheck
 internal import Kafka
 package import Settings
@@ -110,7 +111,8 @@ package enum TopicCheck {
     /// topic gives no line: a broker that has just started may not know it yet.
     static func changed(_ counts: [String: Int], _ topics: TopicNames, from started: Int32) -> String? {
         guard let topic = topics.aligned.first(where: { counts[$0].map { $0 != started } ?? false }) else { return nil }
-        return "topic \(topic) has \(counts[topic] ?? 0) partitions, but the worker was started with \(started): keys "
+        let count = Counted.text(Int(counts[topic] ?? 0), "partition")
+        return "topic \(topic) has \(count), but the worker was started with \(started): keys "
             + "now belong to other partitions; stop all workers, give all six topics the same number, start again"
     }
 

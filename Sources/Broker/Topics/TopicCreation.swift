@@ -1,3 +1,4 @@
+internal import AppAttest
 internal import Glibc
 internal import Kafka
 internal import Pipeline
@@ -88,7 +89,7 @@ extension TopicReport {
     ) {
         switch outcome {
         case .created:
-            lines.append("created \(wanted.name), \(wanted.partitions) partitions")
+            lines.append("created \(wanted.name), \(Counted.text(Int(wanted.partitions), "partition"))")
         case .failed(let fault):
             allMatch = false
             complaints.append(fault.message)
@@ -108,7 +109,7 @@ extension TopicReport {
         guard let found else { return ["but cannot be described: the Describe right is missing"] }
         var differences: [String] = []
         if found.partitions != wanted.partitions {
-            differences.append("but with \(found.partitions) partitions, not \(wanted.partitions)")
+            differences.append("but with \(Counted.text(Int(found.partitions), "partition")), not \(wanted.partitions)")
         }
         if let replication = wanted.replication, found.replication != replication {
             differences.append("but with replication \(found.replication), not \(replication)")

@@ -150,7 +150,7 @@ package final class Producer {
         guard (0..<count).contains(partition) else {
             throw KafkaFault(
                 RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION,
-                "topic \(topic) has \(count) partitions, so there is no partition \(partition)"
+                "topic \(topic) has no partition \(partition): the last one is \(count - 1)"
             )
         }
         var waited = 0
@@ -181,7 +181,7 @@ package final class Producer {
         }
         if let fatal = fatalFault { throw fatal }
         guard code != RD_KAFKA_RESP_ERR_NO_ERROR else { return }
-        let fault = KafkaFault(code, "\(outstanding) records were not acknowledged in \(timeoutMilliseconds) ms")
+        let fault = KafkaFault(code, "records not acknowledged in \(timeoutMilliseconds) ms: \(outstanding)")
         throw handle.explained(fault).judged(isFatal: false, requiresAbort: true)
     }
 }

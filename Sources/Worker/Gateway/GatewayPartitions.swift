@@ -24,12 +24,12 @@ struct GatewayPartitions: Equatable, Sendable {
             let other = try counts.count(of: topic)
             guard other == requests else {
                 throw CommandFault(
-                    "\(topics.requests) has \(requests) partitions and \(topic) has \(other): give them the same number."
+                    "\(topics.requests) has \(Int(requests).counted("partition")) and \(topic) has \(other): give them the same number."
                 )
             }
         }
     }
 
     /// For people.
-    var text: String { "\(requests) partitions" + (replies.map { ", \($0) for replies" } ?? "") }
+    var text: String { Int(requests).counted("partition") + (replies.map { ", \($0) for replies" } ?? "") }
 }

@@ -107,7 +107,7 @@ final class GatewaySession {
             reloaded: monitor.note(reloaded:)
         )
         let place = "\(configuration.gateway.address), port \(server.port)"
-        log.log(.info, .starting, "gateway \(instance) serves \(place): \(counts.requests) partitions")
+        log.log(.info, .starting, "gateway \(instance) serves \(place): \(Int(counts.requests).counted("partition"))")
         attend(gateway, watch, counts)
         drain(gateway, server, broker)
     }

@@ -53,14 +53,14 @@ struct RestoreMeter {
     }
 
     private mutating func tell(_ progress: RestoreProgress, _ now: ContinuousClock.Instant) {
-        let left = Int(progress.remaining).grouped
+        let left = Int(progress.remaining)
         guard progress == last else {
             guard now - printed >= Self.interval else { return }
             printed = now
             log.log(
                 .info,
                 .ledgerRestoring,
-                "restoring the ledger: \(progress.records.counted("record")), \(left) left"
+                "restoring the ledger: \(progress.records.counted("record")), \(left.grouped) left"
             )
             return
         }
@@ -69,7 +69,7 @@ struct RestoreMeter {
         log.log(
             .warning,
             .ledgerStalled,
-            "the restore makes no progress with \(left) offsets left: the ledger topic's "
+            "the restore makes no progress with \(left.counted("offset")) left: the ledger topic's "
                 + "broker is away, or a transaction stays open there (kafka-transactions describe-producers shows which)"
         )
     }

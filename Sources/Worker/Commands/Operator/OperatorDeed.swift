@@ -76,7 +76,7 @@ struct OperatorDeed {
                     + "\(report.firstFailure ?? "no reason was given"). Run it again."
             )
         }
-        let places = commands.count == 1 ? "partition \(commands[0].partition)" : "\(commands.count) partitions"
+        let places = commands.count == 1 ? "partition \(commands[0].partition)" : commands.count.counted("partition")
         console.print("\(command.verb.rawValue) of \(subject) written to \(topic), \(places)")
         for (command, partition) in commands {
             console.print("partition \(partition): the result's request-id is \(Self.requestID(command))")
