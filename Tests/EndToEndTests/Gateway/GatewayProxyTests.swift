@@ -21,6 +21,7 @@ struct GatewayProxyTests {
 
     private static let nginx = program("nginx")
     private static let haproxy = program("haproxy")
+    private static let caddy = program("caddy")
 
     /// The page's blocks in a language, in their order.
     private static func blocks(_ language: String) throws -> [String] {
@@ -134,14 +135,21 @@ struct GatewayProxyTests {
         let nginx = try Self.nginx(site, servers + consuming, backend: ports[3])
         defer { nginx.signal(SIGTERM) }
         try check(site, nginx, at: "http://127.0.0.1:\(front)")
+        try checkGuard(site, guarded: guarded, once: once)
+    }
+
+    /// A backend that a proxy asks the gateway for.
+    ///
+    /// - Parameter once: where a token passes once.
+    private func checkGuard(_ site: GatewaySite, guarded: Int, once: Int) throws {
         let token = try #require(try Self.tokens(site).first)
         let page = "http://127.0.0.1:\(guarded)/anything?app=x&consume=1"
         #expect(Self.curl(page).status == 401)
         #expect(Self.curl("-H", "X-Firebase-AppCheck: \(token.dropLast(8))AAAAAAAA", page).status == 401)
         // What the client says of its app is replaced, and its own parameters are not the proxy's.
         let own = ["-H", "X-Firebase-AppCheck: \(token)", "-H", "X-App-Check-App: mine", "-X", "PUT"]
-        for _ in 0..<2 {
-            let answer = Self.curl(own + [page])
+        for body in [[], ["-d", "a body"]] {
+            let answer = Self.curl(own + body + [page])
             #expect(answer.status == 200, "\(answer.text)")
             #expect(answer.text.hasSuffix("the backend of 1:123456789012:ios:0123456789abcdef"), "\(answer.text)")
         }
@@ -151,6 +159,39 @@ struct GatewayProxyTests {
             }
             #expect(statuses == (header.hasPrefix("Idem") ? [200, 401, 401] : [401, 401, 401]), "\(header)")
         }
+    }
+
+    @Test(.enabled(if: caddy != nil, "caddy is not installed"))
+    func `Caddy with the page's block guards a backend`() throws {
+        let site = try GatewaySite("gatewaycaddy", members: Self.members)
+        let clients = try site.clients(devices: 2, records: 10)
+        #expect(clients.waitForEnd(seconds: 90) == .exit(0), "\(clients.output) \(clients.error)")
+        let block = try #require(try Self.blocks("caddyfile").first)
+        let ports = try Self.ports(3)
+        func server(_ port: Int, _ block: String) -> String {
+            block.replacing(":8446", with: "http://127.0.0.1:\(port)")
+                .replacing("127.0.0.1:8080", with: "127.0.0.1:\(site.port)")
+                .replacing("127.0.0.1:9000", with: "127.0.0.1:\(ports[0])")
+        }
+        // The page says what to add so that a token passes once.
+        let consuming = block.replacing(
+            "0123456789abcdef\n",
+            with: "0123456789abcdef&consume=1\nheader_up Authorization \"Bearer \(GatewaySite.secret)\"\n"
+        )
+        #expect(consuming != block)
+        let backend = """
+            http://127.0.0.1:\(ports[0]) {
+                respond "the backend of {header.X-App-Check-App}"
+            }
+            """
+        let own = "{\n admin off\n auto_https off\n}\n"
+        let file = site.workplace.folder + "/Caddyfile"
+        let text = [own, backend, server(ports[1], block), server(ports[2], consuming)].joined(separator: "\n")
+        try Data((text + "\n").utf8).write(to: URL(filePath: file))
+        let caddy = try ProgramProcess(["run", "--config", file], in: site.workplace.folder, program: Self.caddy)
+        defer { caddy.signal(SIGTERM) }
+        #expect(Deadline.wait(20) { Self.curl("http://127.0.0.1:\(ports[1])").status == 401 }, "\(caddy.error)")
+        try checkGuard(site, guarded: ports[1], once: ports[2])
     }
 
     @Test(.enabled(if: haproxy != nil, "haproxy is not installed"))
