@@ -24,7 +24,10 @@ final class Crowd {
     init(of count: Int, at port: Int, writing text: String, filler: Int = 0, isAnswered: Bool) throws {
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments =
-            ["python3", "-c", Self.script, "\(port)", "\(count)", text, "\(filler)", isAnswered ? "answered" : "silent"]
+            [
+                "python3", "-c", Self.script, "\(port)", "\(count)", text, "\(filler)",
+                isAnswered ? "answered" : "silent",
+            ]
         process.standardInput = orders
         process.standardOutput = answers
         try process.run()
