@@ -49,12 +49,14 @@ extension RequestHead {
         )
     }
 
-    /// Whether a method stands before a target: the library keeps both where they came, and writes a zero between them.
+    /// Whether a target stands behind this method, or one that ends so: the library keeps both where they came, and writes a
+    /// zero between them.
     static func hasMethod(_ method: String, before target: UnsafePointer<CChar>) -> Bool {
-        // What stands before on the page is the request's.
+        // Each byte but the first is read because the one behind it is the method's, and none of another page.
         let count = Int(UInt(bitPattern: target) % UInt(sysconf(Int32(_SC_PAGESIZE))))
-        let bytes = unsafe UnsafeRawBufferPointer(start: UnsafeRawPointer(target) - count, count: count)
-        return unsafe bytes.dropLast().reversed().prefix { $0 != 0 }.elementsEqual(method.utf8.reversed())
+        let before = unsafe UnsafeRawBufferPointer(start: UnsafeRawPointer(target) - count, count: count).dropLast()
+        return unsafe before.count >= method.utf8.count
+            && zip(before.reversed(), method.utf8.reversed()).allSatisfy { $0 == $1 }
     }
 
     /// The library's own entry for a header, in the same memory.
