@@ -40,7 +40,8 @@ extension Reason {
         case .rolloutNotAdmitted, .attestationRate:
             // Never 403: the SDK reacts to it with a second attestation at once.
             Status(code: 429, status: "RESOURCE_EXHAUSTED", message: "Resource has been exhausted.")
-        case .tooOld, .fromFuture, .keyMismatch, .noActiveKey, .challengeKeyUnknown, .challengeAhead, .sealingKeyUnknown:
+        case .tooOld, .fromFuture, .keyMismatch, .noActiveKey, .challengeKeyUnknown, .challengeAhead,
+            .sealingKeyUnknown:
             // Never 403: a file that has not arrived yet, or a gateway's clock, must not cost a device its key.
             Status(code: 503, status: "UNAVAILABLE", message: "The service is currently unavailable.")
         }

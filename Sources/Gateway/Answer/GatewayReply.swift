@@ -16,9 +16,12 @@ enum GatewayReply {
     /// - Parameter reason: for callers of `Method.tellsReason` alone.
     static func error(_ status: Status, id: [UInt8]? = nil, reason: String? = nil) -> HTTPReply {
         var reply = answer(status.code, ExchangeAnswer.error(status, reason: reason), id: id)
-        // Beside no other 401: a bearer secret would not help there.
-        if status == .notAuthenticated { reply.headers.append(("WWW-Authenticate", "Bearer")) }
-        if status.code == 503 { reply.headers.append(("Retry-After", "1")) }
+        switch status.code {
+        // RFC 9110, 15.5.2: each 401 names a scheme, also where a token or an API key was wrong.
+        case 401: reply.headers.append(("WWW-Authenticate", "Bearer"))
+        case 503: reply.headers.append(("Retry-After", "1"))
+        default: break
+        }
         return reply
     }
 }
