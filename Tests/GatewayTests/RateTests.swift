@@ -97,7 +97,7 @@ import Testing
 
     @Test(
         arguments: [
-            [], ["unknown"], ["198.51.100.1:80"], ["198.51.100.1, "], [""], ["10.0.0.1"], [" , ,"],
+            [], ["unknown"], ["198.51.100.1:80:1"], ["198.51.100.1, "], [""], ["10.0.0.1"], [" , ,"],
             ["198.51.100.1, unknown, 10.0.0.9"], ["::ffff:10.0.0.1"],
         ]
     )
@@ -122,6 +122,16 @@ import Testing
         // No word for a trusted proxy.
         #expect(Self.status(rig, GatewayRig.proxy, [("x-forwarded-for", "198.51.100.7, 64:ff9b::10.0.0.9")]) == 200)
         for _ in 0..<3 { #expect(Self.status(rig, GatewayRig.proxy, [("x-forwarded-for", "198.51.100.7")]) == 200) }
+    }
+
+    @Test(arguments: [
+        ("192.0.2.1:4711", "192.0.2.1"), ("[2001:db8::1]:4711", "2001:db8::9"), ("[2001:db8::1]", "2001:db8::1"),
+    ])
+    func `a client's port behind its address changes nothing`(text: String, same: String) throws {
+        let rig = try Self.rig()
+        for _ in 0..<3 { #expect(Self.status(rig, GatewayRig.proxy, [("x-forwarded-for", text)]) == 200) }
+        #expect(Self.status(rig, GatewayRig.proxy, [("x-forwarded-for", same)]) == 429)
+        #expect(Self.status(rig, GatewayRig.proxy, [("x-forwarded-for", "192.0.2.2:1")]) == 200)
     }
 
     @Test func `verifiers, proxies' questions, the key set and health have no limit`() throws {

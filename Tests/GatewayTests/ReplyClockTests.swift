@@ -75,6 +75,23 @@ import Testing
         }
     }
 
+    @Test func `of a worker whose clock is ahead only the replies to own requests count, once there was one`() {
+        var clock = ReplyClock()
+        func now(_ uptime: Int64) -> ReplyClock.Reading {
+            ReplyClock.Reading(wall: ExchangeKit.start + uptime, uptime: uptime)
+        }
+        clock.note(appended: ExchangeKit.start, producedAt: ExchangeKit.start, now(0))
+        clock.note(ExchangeKit.start + 90_000, producedAt: ExchangeKit.start, now(10))
+        for uptime in 0..<9 as Range<Int64> { clock.note(foreign: ExchangeKit.start + 90_000, now(10 + uptime)) }
+        #expect(clock.doubt(now(20)) == nil)
+        // A doubt that was forgotten does not change that.
+        clock.note(appended: ExchangeKit.start + 600_000, producedAt: ExchangeKit.start, now(30))
+        clock.look(now(40))
+        clock.look(now(40 + ReplyClock.doubtMilliseconds))
+        for _ in 0..<9 { clock.note(foreign: ExchangeKit.start + 600_000, now(41 + ReplyClock.doubtMilliseconds)) }
+        #expect(clock.doubt(now(42 + ReplyClock.doubtMilliseconds)) == nil)
+    }
+
     @Test func `three replies out of time make the clock doubtful, and one in time ends that`() throws {
         #expect(try doubt([60_001, 60_001]) == nil)
         #expect(try doubt([60_001, 60_001, 60_001]) == 60_001)

@@ -94,16 +94,29 @@ struct OneAnswerTests {
     ) throws {
         let server = try EchoServer()
         let start = "\(method) /a HTTP/1.1\r\nHost: h\r\nX: "
-        var generator = SystemRandomNumberGenerator()
         for size in stride(from: 36_560, to: 36_880, by: 8) {
             let bytes = Array((start + String(repeating: "a", count: size - start.utf8.count - 4) + "\r\n\r\n").utf8)
-            let cuts = (0..<size % 4).map { _ in Int.random(in: 1..<size, using: &generator) }.sorted() + [size]
+            // Anywhere, and the same in each run.
+            let cuts = (0..<size / 8 % 4).map { ($0 + 1) * size * 7_919 % (size - 1) + 1 }.sorted() + [size]
             let client = try #require(server.client())
             for (from, to) in zip([0] + cuts, cuts) { client.write(Array(bytes[from..<to])) }
             client.finishWriting()
             let answer = client.readAll()
             let isOne = Self.heads(answer.text) == 1 && answer.text.hasPrefix("HTTP/1.1 431 ")
             #expect(isOne, "\(size) bytes in pieces that end at \(cuts): \(answer.text)")
+        }
+        #expect(server.isAlive)
+    }
+
+    /// The room that a refusal's head needs is gone, whatever else is wrong.
+    @Test(arguments: ["A : b", "Transfer-Encoding: chunked", "Host: i", "Expect: 200-ok", "Content-Length: x"])
+    func `A request that fills its connection's memory has one head beside another fault`(line: String) throws {
+        let server = try EchoServer()
+        let start = "GET /a HTTP/1.1\r\nHost: h\r\n\(line)\r\nX: "
+        for size in stride(from: 36_300, to: 36_880, by: 20) {
+            let answer = server.ask(start + String(repeating: "a", count: size - start.utf8.count - 4) + "\r\n\r\n")
+            let isRefused = answer.hasPrefix("HTTP/1.1 431 ") || answer.hasPrefix("HTTP/1.1 400 ")
+            #expect(Self.heads(answer) == 1 && isRefused, "\(size) bytes: \(answer)")
         }
         #expect(server.isAlive)
     }

@@ -68,11 +68,12 @@ final class TransactionalUnit: BrokerUnit {
     private func connect(_ fresh: TransactionalProducer) {
         guard !isConnected, !partitionCounts.isEmpty else { return }
         isConnected = true
-        // One slice for all of them: the group is not served meanwhile.
+        // One slice for all of them, and a share for each: the group is not served meanwhile.
         var patience = Patience(milliseconds: Self.sliceMilliseconds, isStopping: settings.isStopping)
-        for topic in settings.topics.outputs.values.sorted() {
-            guard let timeout = patience.all() else { return }
-            fresh.connect(to: [topic], timeoutMilliseconds: timeout)
+        let topics = settings.topics.outputs.values.sorted()
+        for (index, topic) in topics.enumerated() {
+            guard let left = patience.all() else { return }
+            fresh.connect(to: [topic], timeoutMilliseconds: max(1, left / (topics.count - index)))
         }
     }
 

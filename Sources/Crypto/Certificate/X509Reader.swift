@@ -55,7 +55,9 @@ internal import COpenSSL
 
     /// nil where an extension is malformed or occurs twice.
     var facts: CertificateFacts? {
-        // The calls only read the certificate (OpenSSL caches the extensions under its own lock).
+        // The calls only read the certificate (OpenSSL caches the extensions under its own lock). The flags go first: in a
+        // context without digests the call that fills the cache fails, and the next ones answer.
+        defer { ERR_clear_error() }
         let flags = unsafe X509_get_extension_flags(handle)
         guard flags & UInt32(EXFLAG_INVALID) == 0 else { return nil }
         let constraints = UInt32(EXFLAG_BCONS | EXFLAG_CA)

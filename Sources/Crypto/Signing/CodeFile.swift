@@ -3,24 +3,25 @@ internal import Glibc
 /// A file of code that may run beside the signing keys: only root and this process's own user can change it, or the way
 /// to it.
 enum CodeFile {
+    private static let mostLinks = 40
+
     /// Opens the file that was judged: what is loaded by the descriptor is that one, whatever the path names then.
     ///
-    /// Links are followed once, at the beginning: Debian's libraries have them, and what they name is judged.
+    /// Links are resolved, as Debian's libraries have them: each folder on the way is judged, those that hold a link too.
     ///
     /// - Parameter trusted: a folder that is not judged, nor what is above it; nil = all are.
     static func open(_ path: String, below trusted: String?) throws(MultiBufferFault) -> Int32 {
         guard path.hasPrefix("/") else { throw .notAbsolute }
-        guard let path = realPath(path) else { throw .missing }
-        let folders = try judgedFolders(path, below: trusted.flatMap(realPath))
+        let (real, fault) = try resolve(path, below: trusted)
         // The path is copied for the call. Neither a link nor a FIFO without a writer holds it up.
-        let file = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        let file = unsafe Glibc.open(real, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else { throw .missing }
         do throws(MultiBufferFault) {
             var status = stat()
             // The call fills the status in.
             guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw .notRegular }
             try judge(status, nil)
-            if let folders { throw folders }
+            if let fault { throw fault }
         } catch {
             close(file)
             throw error
@@ -30,22 +31,46 @@ enum CodeFile {
 
     /// From the root down: once a folder is judged, nobody else can exchange what is in it.
     ///
-    /// - Returns: the first fault of a right, which the file's own go before.
-    private static func judgedFolders(
+    /// - Returns: the path without links, and the first fault of a folder's right, which the file's own go before.
+    private static func resolve(
         _ path: String,
         below trusted: String?
-    ) throws(MultiBufferFault) -> MultiBufferFault? {
-        var found: MultiBufferFault?
-        for end in path.indices where path[end] == "/" {
-            let folder = end == path.startIndex ? "/" : String(path[..<end])
-            if let trusted, trusted == folder || trusted.hasPrefix(folder == "/" ? "/" : folder + "/") { continue }
+    ) throws(MultiBufferFault) -> (path: String, fault: MultiBufferFault?) {
+        var (place, fault, links) = ("", nil as MultiBufferFault?, 0)
+        var names = Array(path.split(separator: "/").reversed())
+        while true {
             var status = stat()
-            // As above.
-            guard unsafe lstat(folder, &status) == 0 else { throw .missing }
-            // A link that came in the meantime can be written by all.
-            do throws(MultiBufferFault) { try judge(status, folder) } catch { found = found ?? error }
+            let here = place.isEmpty ? "/" : place
+            // The path is copied for the call, which fills the status in.
+            guard unsafe lstat(here, &status) == 0 else { throw .missing }
+            if status.st_mode & S_IFMT == S_IFLNK {
+                links += 1
+                guard links <= mostLinks, let target = target(of: here) else { throw .missing }
+                names += target.split(separator: "/").reversed()
+                place = target.hasPrefix("/") ? "" : parent(of: place)
+                continue
+            }
+            guard let name = names.popLast() else { return (here, fault) }
+            guard status.st_mode & S_IFMT == S_IFDIR else { throw .missing }
+            let isTrusted = trusted.map { $0 == here || $0.hasPrefix(place + "/") } ?? false
+            if !isTrusted { do throws(MultiBufferFault) { try judge(status, here) } catch { fault = fault ?? error } }
+            switch name {
+            case ".": break
+            case "..": place = parent(of: place)
+            default: place += "/" + name
+            }
         }
-        return found
+    }
+
+    private static func parent(of place: String) -> String {
+        place.lastIndex(of: "/").map { String(place[..<$0]) } ?? ""
+    }
+
+    private static func target(of link: String) -> String? {
+        var letters = [CChar](repeating: 0, count: Int(PATH_MAX))
+        // The call writes as many bytes as there are, at most.
+        let count = unsafe readlink(link, &letters, letters.count)
+        return count > 0 ? String(decoding: letters[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self) : nil
     }
 
     private static func judge(_ status: stat, _ folder: String?) throws(MultiBufferFault) {
@@ -53,16 +78,7 @@ enum CodeFile {
             throw .foreign(folder: folder, owner: status.st_uid)
         }
         let mode = UInt32(status.st_mode) & 0o777
-        // Whoever is in root's group is trusted; in Debian's staff, which may write /usr/local/lib, nobody is.
-        let others: UInt32 = status.st_gid == 0 ? 0o002 : 0o022
-        guard mode & others == 0 else { throw folder.map { .writableFolder($0, mode: mode) } ?? .writable(mode: mode) }
-    }
-
-    /// The path without links; nil where it names nothing.
-    private static func realPath(_ path: String) -> String? {
-        // The text is copied, then freed.
-        let real = unsafe realpath(path, nil)
-        defer { unsafe free(real) }
-        return unsafe real.map { unsafe String(cString: $0) }
+        // The group's bits stand for an access list too, whoever the group is.
+        guard mode & 0o022 == 0 else { throw folder.map { .writableFolder($0, mode: mode) } ?? .writable(mode: mode) }
     }
 }

@@ -12,10 +12,17 @@ enum ClientAddress {
         let named = call.values("x-forwarded-for").flatMap { $0.split(separator: UInt8(ascii: ",")) }
         for text in named.reversed() {
             let text = String(decoding: text, as: UTF8.self).filter { $0 != " " && $0 != "\t" }
-            guard let address = NetworkPrefix.address(text).map(plain) else { break }
+            guard let address = NetworkPrefix.address(withoutPort(text)).map(plain) else { break }
             if !isTrusted(address) { return network(address) }
         }
         return network(call.peer.bytes)
+    }
+
+    /// Some proxies write the client's port too: `1.2.3.4:5`, `[2001:db8::1]:5`.
+    private static func withoutPort(_ text: String) -> String {
+        if text.hasPrefix("["), let end = text.firstIndex(of: "]") { return String(text[..<end].dropFirst()) }
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        return parts.count == 2 ? String(parts[0]) : text
     }
 
     private static let mapped = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]

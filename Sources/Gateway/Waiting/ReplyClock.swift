@@ -19,6 +19,8 @@ struct ReplyClock {
     /// How far the others were ahead, and how far the wall clock was ahead of the uptime then.
     private var measured: (offset: Int64, lead: Int64)?
     private var strange = 0
+    /// Whether a request of ours was ever measured.
+    private var hasOwn = false
     /// The uptime at which the present doubt was first seen.
     private var doubtedSince: Int64?
 
@@ -52,7 +54,7 @@ struct ReplyClock {
     ///   - producedAt: the request's time by this clock.
     mutating func note(_ timestamp: Int64, producedAt: Int64, _ now: Reading) {
         guard let apart = Self.apart(timestamp, producedAt: producedAt, now) else { return }
-        measured = (apart, now.wall - now.uptime)
+        (measured, hasOwn) = ((apart, now.wall - now.uptime), true)
         strange = abs(apart) > Self.most ? strange + 1 : 0
     }
 
@@ -67,11 +69,11 @@ struct ReplyClock {
     }
 
     /// A reply to another gateway's request: near enough it shows that the clocks agree; a late one shows nothing. One
-    /// from the future counts where no request of ours was measured yet: a gateway that starts makes challenges.
+    /// from the future counts until a request of ours is measured: a gateway that starts makes challenges.
     mutating func note(foreign timestamp: Int64, _ now: Reading) {
         guard let apart = Self.apart(timestamp, producedAt: now.wall, now), apart >= -Self.most else { return }
         let isStrange = apart > Self.most
-        guard !isStrange || measured == nil || strange > 0 else { return }
+        guard !isStrange || !hasOwn else { return }
         if isStrange || strange > 0 || doubt(now) != nil { measured = (apart, now.wall - now.uptime) }
         strange = isStrange ? strange + 1 : 0
     }

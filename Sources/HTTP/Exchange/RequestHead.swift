@@ -13,9 +13,9 @@ struct RequestHead: Equatable {
 
     /// nil = it goes to the handler once its body is here.
     func refusal(_ limits: HTTPExchangeLimits) -> HTTPRefusal? {
-        if let kind = malformation ?? framing { return HTTPRefusal(kind) }
-        // Where they take more, no room may be left for the answer's head.
+        // Where they take more, no room may be left for the head of any answer.
         guard memory <= limits.headerBytes else { return HTTPRefusal(.headerSize) }
+        if let kind = malformation ?? framing { return HTTPRefusal(kind) }
         guard let kind = unserved(limits.bodyBytes) else { return nil }
         return HTTPRefusal(kind, isFramed: true)
     }
