@@ -113,6 +113,46 @@ struct OverlappingCaptureTests {
         #expect(run.error == "warning: left out 24 records that stand in the captures for a second time\n")
     }
 
+    @Test(arguments: [false, true])
+    func `Where one of two records names no topic, the fault says so and what to do`(isFirst: Bool) throws {
+        let other = Self.changed(Array(Self.records.prefix(3))) { ($0.topic, $0.value) = ("", [0x76]) }
+        let run = try Self.replay(isFirst ? [other, Self.records] : [Self.records, other])
+        #expect(run.code == 1 && run.error.split(separator: "\n").count == 1)
+        #expect(run.error.contains("stands twice in the captures, with different content. One of the two names no"))
+        #expect(run.error.contains(": replay its capture on its own, or add its topic."), "\(run.error)")
+        // Where both name none, a topic's name does not help.
+        let both = try Self.replay([other, Self.changed(other) { $0.value = [0x77] }])
+        #expect(both.code == 1 && !both.error.contains("names no topic"), "\(both.error)")
+    }
+
+    private static let unfit: [@Sendable (inout InboundRecord) -> Void] = [
+        { $0.headers.append(RecordHeader("a", String(repeating: "x", count: 8_193))) },
+        { $0.headers.append(RecordHeader("request-id", "")) },
+        { $0.headers = Array(repeating: RecordHeader("a", "b"), count: 257) },
+    ]
+
+    @Test(arguments: unfit.indices, [false, true])
+    func `A dead letter for its headers is a copy of the request without them`(_ index: Int, isFirst: Bool) throws {
+        let unfit = Self.changed(Self.records, Self.unfit[index])
+        let bare = Self.changed(Self.records) { ($0.headers, $0.timestamp) = ([], -1) }
+        let run = try Self.replay(isFirst ? [unfit, bare] : [bare, unfit])
+        let count = Self.records.count
+        #expect(run.code == 0 && run.summary?["repeatedRecords"]?.integer == Int64(count), "\(run.error)")
+        // What was judged lacks what the second copy has.
+        #expect(run.error.contains("\(count) records have a second copy with another") == !isFirst, "\(run.error)")
+    }
+
+    @Test(arguments: [false, true])
+    func `A copy that spaces take beyond the limit of a value is a copy`(isFirst: Bool) throws {
+        let wide = Self.changed(Self.records) { record in
+            record.value = (record.value ?? []) + [UInt8](repeating: 0x20, count: 65_536)
+        }
+        let run = try Self.replay(isFirst ? [wide, Self.records] : [Self.records, wide])
+        let count = Int64(Self.records.count)
+        #expect(run.code == 0 && run.summary?["repeatedRecords"]?.integer == count, "\(run.error)")
+        #expect(try Self.replay([Self.records, Self.changed(wide) { $0.value?[0] = 0x5B }]).code == 1)
+    }
+
     @Test func `What is no request is a copy too, however a tool writes it`() throws {
         let texts = [#"{"path": "x", "body": {"a": [1, null, true], "b": "\u0041"}}"#, "[]", "no JSON"]
         let others = [#"{"body":{"b":"A","a":[1,null,true]},"path":"x"}"#, "[ ]", "no JSON"]

@@ -104,13 +104,13 @@ package struct DecodeStage: Sendable {
         )
     }
 
-    /// What a record says that is refused for want of a timestamp alone: as of 1970. Any other is left as it is.
-    package func timed(_ decoded: DecodedRecord) -> DecodedRecord {
-        guard decoded.request == nil, !InboundRecord.timestamps.contains(decoded.record.timestamp) else {
-            return decoded
-        }
+    /// What key and value say alone, without headers and, where the record has no time, as of 1970. A request says that
+    /// already.
+    package func bare(_ decoded: DecodedRecord) -> DecodedRecord {
+        guard decoded.request == nil else { return decoded }
         var (record, reading) = (decoded.record, Reading())
-        record.timestamp = 0
+        (record.headers, record.hasReadableHeaders) = ([], true)
+        if !InboundRecord.timestamps.contains(record.timestamp) { record.timestamp = 0 }
         return decode(record, now: nil, Poison(), &reading)
     }
 

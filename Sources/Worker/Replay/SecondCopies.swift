@@ -1,4 +1,5 @@
 internal import AppAttest
+internal import AppCheck
 internal import Log
 internal import Pipeline
 internal import Settings
@@ -16,22 +17,28 @@ final class SecondCopies: Sendable {
     private let places = Locked(PlacesRead())
     private let differing = Locked(Differing())
 
-    init(_ settings: PipelineSettings) { stage = DecodeStage(settings: settings) }
+    init(_ settings: PipelineSettings) {
+        var settings = settings
+        // Another tool's spaces may take a copy beyond the limit.
+        settings.limits.valueBytes = .max
+        stage = DecodeStage(settings: settings)
+    }
 
     /// - Returns: false for a copy of a record that was read before.
     /// - Throws: where another request was read from the same place.
     func isNew(_ decoded: DecodedRecord) throws(CommandFault) -> Bool {
-        let (record, trace) = (decoded.record, RecordTrace(decoded, stage))
-        switch places.withLock({ $0.note(record.topic, record.partition, record.offset, digest: trace.packed) }) {
+        let (record, fingerprint) = (decoded.record, RecordFingerprint(decoded, stage))
+        switch places.withLock({ $0.note(record.topic, record.partition, record.offset, digest: fingerprint.packed) }) {
         case .new: return true
         case .read(let digest):
-            let judged = RecordTrace(digest)
-            guard judged.request == trace.request else {
+            let judged = RecordFingerprint(digest)
+            guard judged.request == fingerprint.request else {
+                let advice = judged.namesTopic == fingerprint.namesTopic ? Self.advice : Self.topicAdvice
                 throw CommandFault(
-                    "\(Self.place(decoded)) stands twice in the captures, with different content. \(Self.advice)."
+                    "\(Self.place(decoded)) stands twice in the captures, with different content. \(advice)."
                 )
             }
-            if !judged.covers(trace) { note(decoded) }
+            if !judged.covers(fingerprint) { note(decoded) }
             return false
         case .forgotten:
             throw CommandFault(
@@ -53,6 +60,10 @@ final class SecondCopies: Sendable {
 
     private static let advice =
         "Captures of two clusters, or of a topic that was created again, are not one: replay each on its own"
+
+    private static let topicAdvice =
+        "One of the two names no topic and is taken for the first named topic's: replay its capture on its own, "
+        + "or add its topic"
 
     private func note(_ decoded: DecodedRecord) {
         differing.withLock { differing in

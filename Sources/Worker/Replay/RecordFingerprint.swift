@@ -6,39 +6,49 @@ internal import Pipeline
 
 /// What is kept of a record to know its copies by, which another tool may have captured: the request's meaning, the
 /// timestamp and the headers that a worker reads. A tool writes JSON in its own way, and may leave out the latter two.
-struct RecordTrace: Equatable {
-    /// Of key and request.
+struct RecordFingerprint: Equatable {
+    /// Of key and request; without its lowest bit, which says whether the record names its topic.
     let request: UInt32
+    let namesTopic: Bool
     /// 0 = the copy has none.
     private let timestamp: UInt16
     /// The same.
     private let headers: UInt16
 
-    /// - Parameter stage: reads a record without a timestamp as if it had one.
+    /// - Parameter stage: reads what a tool may have changed so that a worker refuses it.
     init(_ decoded: DecodedRecord, _ stage: DecodeStage) {
         var hasher = Hasher()
         hasher.combine(text: decoded.record.key)
-        hasher.combine(requestOf: stage.timed(decoded))
-        request = UInt32(truncatingIfNeeded: hasher.finalize())
+        hasher.combine(requestOf: stage.bare(decoded))
+        request = UInt32(truncatingIfNeeded: hasher.finalize()) & ~1
+        namesTopic = !decoded.record.topic.isEmpty
         let hasTime = InboundRecord.timestamps.contains(decoded.record.timestamp)
         timestamp = hasTime ? Self.mark { $0.combine(decoded.record.timestamp) } : 0
         let id = Self.ownID(of: decoded)
-        let hasHeaders = id != nil || decoded.installationID != nil
+        let hasHeaders = id != nil || decoded.installationID != nil || Self.hasBadHeaders(decoded)
         headers =
             hasHeaders ? Self.mark { for text in [id, decoded.installationID] { $0.combine(text: text?.utf8) } } : 0
     }
 
     init(_ packed: UInt64) {
-        request = UInt32(truncatingIfNeeded: packed)
+        request = UInt32(truncatingIfNeeded: packed) & ~1
+        namesTopic = packed & 1 == 1
         timestamp = UInt16(truncatingIfNeeded: packed >> 32)
         headers = UInt16(truncatingIfNeeded: packed >> 48)
     }
 
-    var packed: UInt64 { UInt64(request) | UInt64(timestamp) << 32 | UInt64(headers) << 48 }
+    var packed: UInt64 {
+        UInt64(request) | (namesTopic ? 1 : 0) | UInt64(timestamp) << 32 | UInt64(headers) << 48
+    }
 
     /// Whether a copy of the same request says nothing else than this record does; it may say less.
-    func covers(_ copy: RecordTrace) -> Bool {
+    func covers(_ copy: RecordFingerprint) -> Bool {
         (copy.timestamp == 0 || copy.timestamp == timestamp) && (copy.headers == 0 || copy.headers == headers)
+    }
+
+    private static func hasBadHeaders(_ decoded: DecodedRecord) -> Bool {
+        guard decoded.request == nil, case .deadLetter(.badHeaders) = decoded.shape else { return false }
+        return true
     }
 
     /// Never 0.
