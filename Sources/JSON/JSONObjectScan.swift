@@ -23,6 +23,9 @@ package struct JSONObjectScan {
 
     package init() {}
 
+    /// Whether the innermost open container is an array.
+    package var isInArray: Bool { depth > 0 && objects & 1 == 0 }
+
     /// - Parameter line: a part of `bytes` without newlines; the first one starts with the object's bracket.
     package mutating func scan(_ bytes: Span<UInt8>, _ line: Range<Int>) -> Outcome {
         let text = bytes.extracting(..<line.upperBound)

@@ -104,6 +104,44 @@ struct ForeignCaptureTests {
         #expect(try fixture.outcomes().count == Self.records.count - 1)
     }
 
+    /// As a broken pipe leaves it, in front of a header's name or value.
+    @Test(arguments: [#""headers":["#, #""headers":["request-id","#], ["\n", "\r\n", ",\n"])
+    func `A line that is cut off within its headers takes no other record along`(end: String, newline: String) throws {
+        var lines = Self.lines()
+        for index in [2, lines.count - 2] {
+            let cut = try #require(lines[index].range(of: end))
+            lines[index] = String(lines[index][..<cut.upperBound])
+        }
+        let isArray = newline.hasPrefix(",")
+        let text = lines.enumerated().map { $1 + ($1.hasSuffix("}") ? newline : "\n") }.joined()
+        let fixture = try ReplayTests.fixture()
+        try fixture.directory.write("capture.ndjson", isArray ? "[\n\(text)]\n" : text)
+        let strict = fixture.replay()
+        let line = isArray ? 4 : 3
+        #expect(strict.code == 1 && strict.error.contains("line \(line) is not a capture"), "\(strict.error)")
+        let lenient = fixture.replay(["--skip-bad-lines"])
+        #expect(lenient.code == 0 && lenient.error.contains("2 lines are not records and"), "\(lenient.error)")
+        #expect(try fixture.outcomes().count == Self.records.count - 2)
+    }
+
+    @Test func `Headers on lines of their own belong to their record`() throws {
+        let (fixture, lines) = (try ReplayTests.fixture(), Self.lines())
+        try fixture.write(capture: Self.records)
+        #expect(fixture.replay(output: "own").code == 0)
+        let list = try lines.map { line in
+            var record = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+            let id = try #require((record["headers"] as? [String])?.last)
+            record["headers"] = nil
+            let rest = String(decoding: try JSONSerialization.data(withJSONObject: record), as: UTF8.self)
+            let header = #"{"key":"partition","value":"0"},"# + "\n" + #"{"key":"request-id","value":"\#(id)"}"#
+            return #"{"headers":["# + "\n\(header)\n]," + rest.dropFirst()
+        }
+        try fixture.directory.write("capture.ndjson", list.joined(separator: "\n"))
+        let run = fixture.replay()
+        #expect(run.code == 0 && run.error.isEmpty, "\(run.error)")
+        #expect(try fixture.outcomes() == fixture.outcomes("own"))
+    }
+
     /// At several places, within strings too; behind a line also with a newline, as some tools end a file.
     @Test func `A record that ends with the file is cut off, and those before it count`() throws {
         let (fixture, pretty) = (try ReplayTests.fixture(), try Self.pretty(Self.lines()))

@@ -1,4 +1,5 @@
 internal import JSON
+internal import Pipeline
 internal import Settings
 
 /// The records of a capture, one after the other: a line each, as kcat prints them; or an object over several lines,
@@ -106,6 +107,11 @@ final class RecordReader {
         var record = Array(chunk[start..<line.upperBound])
         isOpen = true
         while let line = try lines.nextRange() {
+            if scan.isInArray, isRecord(line) {
+                // The record before was cut off within its headers.
+                (isBroken, rest) = (true, line)
+                break
+            }
             record.append(0x0A)
             let chunk = lines.chunk
             let outcome = scan.scan(chunk.span, line)
@@ -128,6 +134,15 @@ final class RecordReader {
         }
         gathered = record
         return record.indices
+    }
+
+    /// Whether a line is a whole record, which no header is.
+    private func isRecord(_ line: Range<Int>) -> Bool {
+        guard let start = skip(line, isBlank), byte(start) == UInt8(ascii: "{"),
+            let end = line.last(where: { !isBlank(byte($0)) && byte($0) != UInt8(ascii: ",") }),
+            byte(end) == UInt8(ascii: "}")
+        else { return false }
+        return (try? CaptureCodec.decode(lines.chunk, in: start..<end + 1)) != nil
     }
 
     private func nextPart() throws(CommandFault) -> Range<Int>? {
