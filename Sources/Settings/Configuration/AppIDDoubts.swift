@@ -49,7 +49,7 @@ enum AppIDDoubts {
 }
 
 extension Configuration {
-    /// What is doubtful in apps.json: one line each, said at a start and, where new, after a reload.
+    /// What is doubtful in the configuration: one line each, said at a start and, where new, after a reload.
     package var doubts: [String] {
         kafkaPropertyDoubts + emptyLists.map(EmptyLists.warning) + AppIDDoubts.warnings(registry)
     }

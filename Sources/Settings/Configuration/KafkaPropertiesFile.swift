@@ -55,7 +55,7 @@ enum KafkaPropertiesFile {
         let value = String(trim(line[line.index(after: sign)...]))
         if let advice = advice(on: key, value) { throw ConfigurationFault("\(place): \(key.printable): \(advice).") }
         if let habit = PropertySpelling.habit(in: value, isSecret: isSecret(key)) {
-            guard isSecret(key) || key == "client.id" else {
+            guard isAnyText(key) else {
                 throw ConfigurationFault("\(place): \(key.printable): \(habit.advice).")
             }
             doubts.append("\(place): \(key.printable): \(habit.doubt)")
@@ -82,9 +82,11 @@ enum KafkaPropertiesFile {
     /// OpenSSL's own.
     private static let providers = ["default", "base", "legacy", "fips"]
 
-    /// Whether a value is somebody else's choice, of any text.
-    private static func isSecret(_ key: String) -> Bool {
-        ["password", "secret", "username"].contains { key.contains($0) }
+    private static func isSecret(_ key: String) -> Bool { ["password", "secret"].contains { key.contains($0) } }
+
+    /// Whether somebody chooses the value, of any text.
+    private static func isAnyText(_ key: String) -> Bool {
+        isSecret(key) || key.contains("username") || key == "client.id"
     }
 
     /// The properties as an object of strings.

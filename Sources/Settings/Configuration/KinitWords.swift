@@ -1,4 +1,5 @@
-/// Properties that librdkafka puts into `sasl.kerberos.kinit.cmd`, which a shell runs with the worker's rights.
+/// Properties that librdkafka puts into its default of `sasl.kerberos.kinit.cmd`, which a shell runs with the worker's
+/// rights: keytab and principal, no other.
 enum KinitWords {
     /// Why a value, filled in, may not stand there; nil where the shell takes it as part of one word.
     static func advice(on name: String, _ value: String) -> String? {
@@ -8,7 +9,7 @@ enum KinitWords {
             guard value.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F || isSpecialInQuotes($0) }) else { return nil }
             return
                 "a shell runs kinit with it, so none of \" $ ` \\ and no control character may stand in it; rename the file"
-        case "sasl.kerberos.principal", "sasl.kerberos.service.name":
+        case "sasl.kerberos.principal":
             guard value.utf8.first == UInt8(ascii: "-") || !value.utf8.allSatisfy(isPlain) else { return nil }
             return
                 "a shell runs kinit with it, so it may have letters, digits and . _ - / @ : + = , alone, and no - in front"

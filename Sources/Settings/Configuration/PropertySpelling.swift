@@ -1,11 +1,11 @@
 /// Habits of other formats: in kafka.properties a value is all that follows the sign, quotes and `#` included.
 enum PropertySpelling {
-    /// What a value seems to have by habit.
+    /// Another format's syntax in a value.
     enum Habit {
         case quotes
         case comment
 
-        /// Where the value may stand.
+        /// The warning, for a property whose value may be any text.
         var doubt: String {
             switch self {
             case .quotes: "the quotes are part of the value; remove them if they are not meant"
@@ -13,7 +13,7 @@ enum PropertySpelling {
             }
         }
 
-        /// Where it may not.
+        /// The error, for any other property.
         var advice: String {
             switch self {
             case .quotes:
@@ -27,7 +27,7 @@ enum PropertySpelling {
 
     /// nil where the value means itself. A value that is filled in is never judged.
     ///
-    /// - Parameter isSecret: a password may have a blank and a `#` in it.
+    /// - Parameter isSecret: a generated password may have a blank and a `#` in it.
     static func habit(in value: String, isSecret: Bool) -> Habit? {
         let comment = comment(in: value)
         if isQuoted(value[...]) || isQuoted(comment.map { value[..<$0] } ?? "") { return .quotes }
