@@ -74,8 +74,7 @@ struct LogEvent: Sendable, Equatable {
         switch name {
         case .brokerWaiting, .brokerLost, .brokerFault, .commitAborted, .partitionsUnread, .partitionHeld,
             .partitionUnstable, .ledgerStalled, .configurationRefused, .keyMissing, .breakerOpen, .clockDoubted,
-            .engineDisagrees,
-            .recordConvicted, .laneHung:
+            .engineDisagrees, .recordConvicted, .laneHung:
             level > .info
         default: false
         }

@@ -27,8 +27,8 @@ struct UnreadWatch {
         guard !isTold, now - begin >= Self.patience else { return [] }
         isTold = true
         let message =
-            "the worker is not ready after \(seconds) s: \(WorkerSnapshot.text(unread: unread)); kafka-topics.sh --describe names them: see "
-            + "that they run, and that this machine reaches the addresses that they advertise"
+            "the worker is not ready after \(seconds) s: \(WorkerSnapshot.text(unread: unread)); see that their leaders, "
+            + "which kafka-topics.sh --describe names, run and that this machine reaches the addresses they advertise"
         return [LogEvent(.warning, .partitionsUnread, message, counts: [.init("partitions", unread.count)])]
     }
 }

@@ -72,11 +72,12 @@ extension WorkerSnapshot {
 
     private static let mostNames = 5
 
-    /// `12 partitions not read yet (0, 1, 2, 3, 4 and 7 more): their leaders have not answered`.
+    /// `12 partitions not read yet (0, 1, 2, 3, 4 and 7 more): nothing has come from them yet`.
     static func text(unread: [Int32]) -> String {
         let names = unread.sorted().prefix(mostNames).map(String.init).joined(separator: ", ")
         let more = unread.count > mostNames ? " and \((unread.count - mostNames).grouped) more" : ""
-        let leaders = unread.count == 1 ? "its leader has" : "their leaders have"
-        return "\(unread.count.counted("partition")) not read yet (\(names)\(more)): \(leaders) not answered"
+        let source = unread.count == 1 ? "it" : "them"
+        return
+            "\(unread.count.counted("partition")) not read yet (\(names)\(more)): nothing has come from \(source) yet"
     }
 }

@@ -131,7 +131,7 @@ struct EndpointsTests {
         let loop = try Self.loop(driver, Source(hangs: false), try Self.factory())
         driver.start(loop, logSight: sight) { ended.signal() }
         let waits =
-            #"{"state":"starting","reason":"2 partitions not read yet (0, 1): their leaders have not answered"}"# + "\n"
+            #"{"state":"starting","reason":"2 partitions not read yet (0, 1): nothing has come from them yet"}"# + "\n"
         #expect(eventually({ Self.get(endpoints, "/readyz").2 }, until: { $0 == waits }))
         #expect(Self.get(endpoints, "/readyz").0 == 503)
         unread.withLock { $0 = 0 }

@@ -128,12 +128,12 @@ struct UnstableWatchTests {
 struct UnreadWatchTests {
     @Test(
         arguments: [
-            ([3], "1 partition not read yet (3): its leader has not answered"),
-            ([1, 0], "2 partitions not read yet (0, 1): their leaders have not answered"),
-            (Array(0..<5), "5 partitions not read yet (0, 1, 2, 3, 4): their leaders have not answered"),
+            ([3], "1 partition not read yet (3): nothing has come from it yet"),
+            ([1, 0], "2 partitions not read yet (0, 1): nothing has come from them yet"),
+            (Array(0..<5), "5 partitions not read yet (0, 1, 2, 3, 4): nothing has come from them yet"),
             (
                 Array(0..<1_206),
-                "1,206 partitions not read yet (0, 1, 2, 3, 4 and 1,201 more): their leaders have not answered"
+                "1,206 partitions not read yet (0, 1, 2, 3, 4 and 1,201 more): nothing has come from them yet"
             ),
         ] as [([Int32], String)]
     )
