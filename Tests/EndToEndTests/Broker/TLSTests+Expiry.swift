@@ -57,7 +57,7 @@ extension TLSTests {
         try restart(cluster)
         let renewed = try start(outdatedDirectory, outdated)
         try answer(0, seed: 4, [patient, outdated], [workers[0], renewed])
-        #expect(workers[0].says("a broker is connected again"), "\(workers[0].error)")
+        #expect(workers[0].says("is back, after "), "\(workers[0].error)")
         for worker in [workers[0], renewed] { try expectOrderlyEnd(worker) }
         #expect(workers[1].keepsSecrets && again.keepsSecrets)
         for workplace in [patient, outdated] {

@@ -31,7 +31,7 @@ struct RepeatFilterTests {
     @Test func `news of a change is never held back`() {
         var filter = RepeatFilter()
         for second in 0..<5 as Range<Int64> {
-            let event = LogEvent(.info, .brokerBack, "a broker is connected again, after 3 s")
+            let event = LogEvent(.info, .brokerBack, "broker 1 (a:9092) is back, after 3 s")
             #expect(filter.take(event, at: second) == [event])
         }
     }
