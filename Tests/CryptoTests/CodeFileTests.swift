@@ -63,7 +63,7 @@ struct CodeFileTests {
             #expect(place.fault(path) == .writableFolder(other.inner, mode: 0o777))
         }
         try other.mode(0o755, other.inner)
-        // Whoever may write the folder of a link chooses what is loaded.
+        // A user who may write the folder of a link chooses what is loaded.
         try place.mode(0o777, place.inner)
         #expect(place.fault(link) == .writableFolder(place.inner, mode: 0o777))
         try place.mode(0o755, place.inner)

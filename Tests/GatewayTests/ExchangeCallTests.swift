@@ -129,11 +129,7 @@ import Testing
         let rig = try GatewayRig()
         let responder = try rig.send(attestation())
         let sent = try #require(rig.requests.first)
-        if isOnReplies {
-            rig.gateway.note(replies: [rig.record(of: sent, Array("{}".utf8), status: code)])
-        } else {
-            rig.gateway.note(results: [rig.result(of: sent, Status(code: code, status: "NAME", message: "m"))])
-        }
+        rig.answer(sent, code, isOnReplies: isOnReplies)
         #expect(responder.reply?.status == 503)
         #expect(responder.reply?.headers.contains { $0.name == "Retry-After" } == true)
         #expect(rig.gateway.counts.workerBehind == 1)
@@ -287,14 +283,21 @@ import Testing
         let rig = try GatewayRig()
         let responder = try rig.send(attestation())
         let sent = try #require(rig.requests.first)
-        if isOnReplies {
-            rig.gateway.note(replies: [rig.record(of: sent, Array("{}".utf8), status: code)])
-        } else {
-            rig.gateway.note(results: [rig.result(of: sent, Status(code: code, status: "NAME", message: "m"))])
-        }
+        rig.answer(sent, code, isOnReplies: isOnReplies)
         // The server ends the process upon an answer of such a status.
         #expect(responder.reply == nil)
         rig.gateway.close()
         #expect(responder.reply?.status == 504)
+    }
+}
+
+extension GatewayRig {
+    /// A worker's answer of a status, on one of the two ways.
+    fileprivate func answer(_ sent: OutboundRequest, _ code: Int, isOnReplies: Bool) {
+        if isOnReplies {
+            gateway.note(replies: [record(of: sent, Array("{}".utf8), status: code)])
+        } else {
+            gateway.note(results: [result(of: sent, Status(code: code, status: "NAME", message: "m"))])
+        }
     }
 }

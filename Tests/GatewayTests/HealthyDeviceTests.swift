@@ -53,7 +53,7 @@ struct HealthyDeviceTests {
             for machine in [Machine.first, .second] { try give(files, to: machine) }
         }
 
-        /// - Parameter restarts: whether the machine starts anew instead of reloading.
+        /// - Parameter restarts: whether the machine restarts instead of reloading.
         func give(_ files: Files, to machine: Machine, restarts: Bool = false) throws {
             let rules = try GatewayRig.rules(files.registry(), challenges: files.challenges)
             switch machine {
@@ -142,7 +142,7 @@ struct HealthyDeviceTests {
     }()
 
     @Test(arguments: Array(changes.indices), orders)
-    func `in whatever order files arrive, and whoever starts anew`(change: Int, order: [Machine]) throws {
+    func `in whatever order files arrive, and whichever machine restarts`(change: Int, order: [Machine]) throws {
         let states = Self.changes[change].1
         for restarts in [false, true] {
             let site = try Site(try #require(states.first))

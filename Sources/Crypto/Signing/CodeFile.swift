@@ -78,7 +78,7 @@ enum CodeFile {
             throw .foreign(folder: folder, owner: status.st_uid)
         }
         let mode = UInt32(status.st_mode) & 0o777
-        // The group's bits stand for an access list too, whoever the group is.
+        // No group may write, not even root's: the bits of a file with an access list show the list's mask.
         guard mode & 0o022 == 0 else { throw folder.map { .writableFolder($0, mode: mode) } ?? .writable(mode: mode) }
     }
 }

@@ -2,7 +2,7 @@ internal import AppAttest
 internal import AppCheck
 
 /// Apps and OAuth clients that were served and are so no longer. A reload that drops an app without this word is refused:
-/// a stock client that is told 404 asks no more for 24 hours.
+/// a stock client that gets 404 makes no call for 24 hours.
 enum RetiredNames {
     static let kind = SettingKind<Set<ExactText>>(
         type: "list of strings",

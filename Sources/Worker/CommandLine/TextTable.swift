@@ -11,7 +11,7 @@ package struct TextTable {
     package init(_ alignments: [Alignment] = []) { self.alignments = alignments }
 
     package mutating func add(_ cells: String...) { add(cells) }
-    /// A cell is one line, whoever wrote it.
+    /// A cell is one line, also where its text is foreign.
     package mutating func add(_ cells: [String]) { rows.append(cells.map(\.printable)) }
 
     /// The rows without a final newline.

@@ -4,8 +4,8 @@ internal import AppAttest
 ///
 /// Captures overlap at their ends, as hourly ones do, so most copies follow soon. Of the latest places, 16 million where
 /// offsets are dense, a digest of the record is kept (140 MB), and of all before them only that they were read: as
-/// ranges, one a partition where nothing is missing. A copy from there is a fault: without its bytes nobody knows
-/// whether it is one.
+/// ranges, one a partition where nothing is missing. A copy from there is a fault: without the record's bytes
+/// it cannot be compared.
 package struct PlacesRead {
     package enum Finding: Equatable, Sendable {
         /// Nothing was read there.

@@ -92,7 +92,7 @@ struct GatewayProxyTests {
         "trustedProxies": ["127.0.0.1"], "verifierHeader": "X-Verifier-Name", "verifierNames": ["billing"],
         """ + " "
 
-    /// nginx with server blocks of the page, and the backend behind them, which says which app it was told.
+    /// nginx with server blocks of the page, and the backend behind them, which answers with the app's name that it got.
     private static func nginx(_ site: GatewaySite, _ servers: String, backend: Int) throws -> ProgramProcess {
         let folder = site.workplace.folder
         let places = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map { "\($0)_temp_path \(folder)/\($0);" }
