@@ -53,7 +53,9 @@ let modules: [Target] = [
         dependencies: ["Log", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON"],
         swiftSettings: core
     ),
-    .target(name: "Kafka", dependencies: ["CRdkafka"], swiftSettings: whole),
+    // What a group's member says to a client library, and its values: no C.
+    .target(name: "KafkaPorts", swiftSettings: strict),
+    .target(name: "Kafka", dependencies: ["KafkaPorts", "CRdkafka"], swiftSettings: whole),
     .target(name: "DeviceLab", dependencies: ["AppAttest", "Crypto", "CBOR", "JSON"], swiftSettings: whole),
     .target(name: "Compression", dependencies: ["CZlib", "CZstd"], swiftSettings: whole),
     // Configuration and key files.
@@ -65,7 +67,7 @@ let modules: [Target] = [
     // Kafka's side of the log, transactions, restores, topics, the ledger's commands.
     .target(
         name: "Broker",
-        dependencies: ["Kafka", "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto"],
+        dependencies: ["Kafka", "KafkaPorts", "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto"],
         swiftSettings: strict
     ),
     // What fake devices and stock clients send; it knows no broker.
@@ -81,14 +83,15 @@ let modules: [Target] = [
     .target(
         name: "Gateway",
         dependencies: [
-            "HTTP", "Kafka", "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON",
+            "HTTP", "Kafka", "KafkaPorts", "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON",
         ],
         swiftSettings: core
     ),
     .target(
         name: "Worker",
         dependencies: [
-            "Gateway", "Broker", "Traffic", "Settings", "HTTP", "HTTPClient", "Compression", "Kafka", "Pipeline", "Log",
+            "Gateway", "Broker", "Traffic", "Settings", "HTTP", "HTTPClient", "Compression", "Kafka", "KafkaPorts",
+            "Pipeline", "Log",
             "DeviceLab", "AppCheck", "AppAttest", "Crypto", "JSON", "CCrashMark",
         ],
         swiftSettings: whole
@@ -114,12 +117,18 @@ let tests: [Target] = [
         swiftSettings: whole
     ),
     // Clients on librdkafka's mock cluster.
-    .target(name: "KafkaKit", dependencies: ["TestKit", "Kafka"], path: "Tests/KafkaKit", swiftSettings: whole),
+    .target(
+        name: "KafkaKit",
+        dependencies: ["TestKit", "Kafka", "KafkaPorts"],
+        path: "Tests/KafkaKit",
+        swiftSettings: whole
+    ),
     // Logs on mock and real clusters, real brokers, the program as a process.
     .target(
         name: "BrokerKit",
         dependencies: [
-            "KafkaKit", "TestKit", "SimulationKit", "Broker", "Settings", "Kafka", "Pipeline", "Log", "AppCheck",
+            "KafkaKit", "TestKit", "SimulationKit", "Broker", "Settings", "Kafka", "KafkaPorts", "Pipeline", "Log",
+            "AppCheck",
             "AppAttest", "Crypto", "JSON", "DeviceLab",
         ],
         path: "Tests/BrokerKit",
@@ -169,20 +178,22 @@ let tests: [Target] = [
     .testTarget(
         name: "GatewayTests",
         dependencies: [
-            "Gateway", "HTTP", "Kafka", "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON",
+            "Gateway", "HTTP", "Kafka", "KafkaPorts", "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto",
+            "JSON",
             "DeviceLab", "TestKit", "SimulationKit",
         ],
         swiftSettings: whole
     ),
     .testTarget(
         name: "KafkaTests",
-        dependencies: ["Kafka", "Gateway", "Pipeline", "TestKit", "KafkaKit"],
+        dependencies: ["Kafka", "KafkaPorts", "Gateway", "Pipeline", "TestKit", "KafkaKit"],
         swiftSettings: whole
     ),
     .testTarget(
         name: "BrokerTests",
         dependencies: [
-            "Broker", "Worker", "Settings", "Kafka", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "DeviceLab",
+            "Broker", "Worker", "Settings", "Kafka", "KafkaPorts", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto",
+            "DeviceLab",
             "TestKit", "KafkaKit", "BrokerKit",
         ],
         swiftSettings: whole
@@ -199,7 +210,7 @@ let tests: [Target] = [
     .testTarget(
         name: "WorkerTests",
         dependencies: [
-            "Worker", "Broker", "Traffic", "Settings", "HTTP", "HTTPClient", "Compression", "Kafka",
+            "Worker", "Broker", "Traffic", "Settings", "HTTP", "HTTPClient", "Compression", "Kafka", "KafkaPorts",
             "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit", "SimulationKit",
             "BrokerKit",
         ],
@@ -210,7 +221,7 @@ let tests: [Target] = [
     .testTarget(
         name: "SmokeTests",
         dependencies: [
-            "Broker", "Settings", "Kafka", "Pipeline", "Log", "JSON", "TestKit", "KafkaKit", "BrokerKit",
+            "Broker", "Settings", "Kafka", "KafkaPorts", "Pipeline", "Log", "JSON", "TestKit", "KafkaKit", "BrokerKit",
         ],
         swiftSettings: whole
     ),
@@ -222,7 +233,8 @@ let soakTargets: [Target] = [
     .target(
         name: "ChaosKit",
         dependencies: [
-            "TestKit", "BrokerKit", "Worker", "Broker", "Traffic", "Settings", "Kafka", "Pipeline", "Log", "AppCheck",
+            "TestKit", "BrokerKit", "Worker", "Broker", "Traffic", "Settings", "Kafka", "KafkaPorts", "Pipeline", "Log",
+            "AppCheck",
             "AppAttest", "Crypto", "JSON", "DeviceLab",
         ],
         path: "Tests/ChaosKit",
@@ -231,7 +243,8 @@ let soakTargets: [Target] = [
     .testTarget(
         name: "EndToEndTests",
         dependencies: [
-            "Worker", "Broker", "Traffic", "Settings", "HTTP", "HTTPClient", "Kafka", "Pipeline", "Log", "AppCheck",
+            "Worker", "Broker", "Traffic", "Settings", "HTTP", "HTTPClient", "Kafka", "KafkaPorts", "Pipeline", "Log",
+            "AppCheck",
             "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit", "SimulationKit", "KafkaKit", "BrokerKit", "ChaosKit",
         ],
         swiftSettings: whole
@@ -252,7 +265,8 @@ let soakTargets: [Target] = [
     .executableTarget(
         name: "FuzzLab",
         dependencies: [
-            "Gateway", "HTTP", "Kafka", "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON",
+            "Gateway", "HTTP", "Kafka", "KafkaPorts", "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto",
+            "JSON",
             "DeviceLab",
         ],
         path: "Benchmarks/FuzzLab",
@@ -267,13 +281,15 @@ let soakTargets: [Target] = [
     ),
     .executableTarget(
         name: "RestoreBench",
-        dependencies: ["Settings", "Kafka", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "DeviceLab"],
+        dependencies: [
+            "Settings", "Kafka", "KafkaPorts", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "DeviceLab",
+        ],
         path: "Benchmarks/RestoreBench",
         swiftSettings: strict
     ),
     .executableTarget(
         name: "KafkaCopy",
-        dependencies: ["Settings", "Broker", "Log", "Kafka", "Pipeline", "AppAttest", "Crypto"],
+        dependencies: ["Settings", "Broker", "Log", "Kafka", "KafkaPorts", "Pipeline", "AppAttest", "Crypto"],
         path: "Benchmarks/KafkaCopy",
         swiftSettings: strict
     ),
@@ -304,7 +320,7 @@ let fuzzTargets: [Target] = [
     fuzzTarget("FuzzReceipt"),
     fuzzTarget("FuzzRequest"),
     fuzzTarget("FuzzSignature"),
-    fuzzTarget("FuzzGateway", ["Gateway", "HTTP", "Kafka", "Settings"]),
+    fuzzTarget("FuzzGateway", ["Gateway", "HTTP", "Kafka", "KafkaPorts", "Settings"]),
 ]
 
 /// Names of targets and of all that they need.

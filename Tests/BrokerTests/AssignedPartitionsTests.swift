@@ -1,4 +1,5 @@
 import Kafka
+import KafkaPorts
 import Log
 import Pipeline
 import Testing

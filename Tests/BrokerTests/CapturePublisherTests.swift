@@ -1,6 +1,7 @@
 import Broker
 import Kafka
 import KafkaKit
+import KafkaPorts
 import Pipeline
 import TestKit
 import Testing

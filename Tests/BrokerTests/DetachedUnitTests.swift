@@ -2,6 +2,7 @@ import Broker
 import BrokerKit
 import Kafka
 import KafkaKit
+import KafkaPorts
 import Log
 import Pipeline
 import Settings

@@ -1,5 +1,6 @@
 import AppAttest
 import Kafka
+import KafkaPorts
 import Log
 import Pipeline
 import Settings

@@ -1,5 +1,6 @@
 import BrokerKit
 import Kafka
+import KafkaPorts
 import Log
 import Pipeline
 import Settings

@@ -1,6 +1,7 @@
 import Broker
 import BrokerKit
 import Kafka
+import KafkaPorts
 import Log
 import Pipeline
 import Settings

@@ -1,5 +1,6 @@
 internal import Foundation
 package import Kafka
+internal import KafkaPorts
 internal import Synchronization
 
 /// A mock cluster with one topic, and clients set up for it.

@@ -1,4 +1,5 @@
 package import Kafka
+package import KafkaPorts
 internal import TestKit
 internal import Testing
 

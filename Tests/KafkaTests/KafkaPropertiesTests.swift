@@ -1,3 +1,4 @@
+import KafkaPorts
 import Testing
 
 @testable import Kafka

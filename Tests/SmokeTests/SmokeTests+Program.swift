@@ -1,6 +1,7 @@
 import BrokerKit
 import Foundation
 import Kafka
+import KafkaPorts
 import Log
 import TestKit
 import Testing

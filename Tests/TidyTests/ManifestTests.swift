@@ -6,11 +6,14 @@ struct ManifestTests {
     private static let house: [String: Set<String>] = [
         "attest-worker": ["Worker"],
         "Worker": [
-            "Gateway", "Broker", "Traffic", "Settings", "HTTP", "HTTPClient", "Kafka", "Pipeline", "Log", "DeviceLab",
+            "Gateway", "Broker", "Traffic", "Settings", "HTTP", "HTTPClient", "Kafka", "KafkaPorts", "Pipeline", "Log",
+            "DeviceLab",
             "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON", "Compression", "CCrashMark",
         ],
-        "Broker": ["Kafka", "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto"],
-        "Gateway": ["HTTP", "Kafka", "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON"],
+        "Broker": ["Kafka", "KafkaPorts", "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto"],
+        "Gateway": [
+            "HTTP", "Kafka", "KafkaPorts", "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON",
+        ],
         "HTTP": ["CMicrohttpd"],
         "HTTPClient": ["CCurl"],
         "Traffic": ["DeviceLab", "Log", "AppCheck", "AppAttest", "Crypto", "JSON"],
@@ -20,7 +23,8 @@ struct ManifestTests {
         "AppCheck": ["AppAttest", "Crypto", "JSON"],
         "AppAttest": ["Crypto", "CBOR"],
         "DeviceLab": ["AppAttest", "Crypto", "CBOR", "JSON"],
-        "Kafka": ["CRdkafka", "Log"],
+        "Kafka": ["KafkaPorts", "CRdkafka"],
+        "KafkaPorts": [],
         "Log": [],
         "Crypto": ["COpenSSL", "CBatchVerify"],
         "CBOR": ["CLibCBOR"],

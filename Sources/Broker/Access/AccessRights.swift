@@ -1,4 +1,5 @@
 internal import Kafka
+internal import KafkaPorts
 internal import Pipeline
 internal import Settings
 

@@ -1,5 +1,6 @@
 internal import Glibc
-package import Kafka
+internal import Kafka
+package import KafkaPorts
 
 /// Asks a broker again during a change: a moving leader or coordinator, a topic that was just created.
 package enum BrokerRetry {

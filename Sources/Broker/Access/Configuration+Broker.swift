@@ -1,4 +1,5 @@
 internal import Kafka
+internal import KafkaPorts
 package import Settings
 
 extension Configuration {

@@ -1,4 +1,5 @@
-package import Kafka
+internal import Kafka
+package import KafkaPorts
 package import Settings
 
 extension CommandFault {

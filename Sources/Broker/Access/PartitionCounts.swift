@@ -1,4 +1,5 @@
 package import Kafka
+package import KafkaPorts
 package import Settings
 
 /// How many partitions the broker's topics have, asked once.

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Kafka
+internal import KafkaPorts
 internal import Pipeline
 
 /// Questions to the broker, one after the other on a thread of their own, so that the thread that waits for an answer

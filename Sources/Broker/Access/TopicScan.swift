@@ -1,4 +1,5 @@
 package import Kafka
+package import KafkaPorts
 
 /// Reads partitions of one topic from their beginnings to their ends: committed records only, without a group.
 package final class TopicScan {

@@ -1,5 +1,6 @@
 internal import AppAttest
 package import Kafka
+package import KafkaPorts
 internal import Log
 internal import Pipeline
 package import Settings

@@ -1,4 +1,5 @@
 package import Kafka
+internal import KafkaPorts
 internal import Settings
 
 /// Reads the ledger topic from its start to its end: committed records only, without a group.

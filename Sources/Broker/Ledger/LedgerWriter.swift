@@ -1,4 +1,5 @@
 internal import Kafka
+internal import KafkaPorts
 internal import Settings
 
 /// A record for the ledger topic; a nil value is a tombstone.

@@ -1,4 +1,5 @@
 internal import Kafka
+internal import KafkaPorts
 
 /// Keeps the group's events while nothing can be handed out, until the next poll: news first, then records in order.
 struct EventShelf {

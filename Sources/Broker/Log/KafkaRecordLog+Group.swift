@@ -1,4 +1,5 @@
 internal import Kafka
+internal import KafkaPorts
 internal import Log
 
 /// The consumer is polled at least twice a second, whatever the log or the loop waits for: the group drops a member

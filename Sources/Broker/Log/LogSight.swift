@@ -1,4 +1,5 @@
-package import Kafka
+internal import Kafka
+package import KafkaPorts
 
 /// A log on Kafka as others see it, at one moment: what this process knows without asking the broker.
 package struct LogSight: Sendable {

@@ -1,5 +1,6 @@
 package import AppCheck
 internal import Kafka
+internal import KafkaPorts
 internal import Log
 internal import Pipeline
 package import Settings

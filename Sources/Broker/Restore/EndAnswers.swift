@@ -1,4 +1,5 @@
 internal import Kafka
+internal import KafkaPorts
 
 /// Where partitions of the ledger and of the requests begin and end, as far as their leaders have said.
 struct EndAnswers: Sendable {

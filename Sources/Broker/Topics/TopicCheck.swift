@@ -1,6 +1,7 @@
 internal import AppAttest
 package import AppCheck
 internal import Kafka
+internal import KafkaPorts
 package import Settings
 
 /// The facts about a topic that the check uses. `settings` is nil where they could not be read.

@@ -1,6 +1,7 @@
 internal import AppAttest
 internal import Glibc
 internal import Kafka
+internal import KafkaPorts
 internal import Pipeline
 package import Settings
 

@@ -1,4 +1,5 @@
 internal import Kafka
+internal import KafkaPorts
 internal import Log
 
 /// What the log on Kafka asks of its unit besides what the loop does. One implementation per delivery guarantee; the log

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Kafka
+internal import KafkaPorts
 internal import Log
 internal import Pipeline
 

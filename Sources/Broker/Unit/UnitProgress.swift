@@ -1,4 +1,5 @@
 internal import Kafka
+internal import KafkaPorts
 
 /// The time of one unit, and how many of its records were acknowledged in it.
 struct UnitProgress {

@@ -1,5 +1,6 @@
 internal import Dispatch
 package import Kafka
+package import KafkaPorts
 internal import Pipeline
 internal import Synchronization
 

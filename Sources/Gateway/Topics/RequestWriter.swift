@@ -1,5 +1,6 @@
 internal import Dispatch
 package import Kafka
+package import KafkaPorts
 internal import Pipeline
 
 /// Produces requests and events on a thread of its own: no call waits for the broker.

@@ -1,4 +1,5 @@
 internal import CRdkafka
+package import KafkaPorts
 
 /// The outcome for one topic.
 package enum TopicCreation: Sendable, Equatable {

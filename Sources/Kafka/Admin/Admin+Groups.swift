@@ -1,4 +1,5 @@
 internal import CRdkafka
+package import KafkaPorts
 
 /// A consumer group as its coordinator describes it.
 package struct GroupDescription: Sendable, Equatable {

@@ -1,4 +1,5 @@
 internal import CRdkafka
+package import KafkaPorts
 
 extension Admin {
     /// A group's committed offsets of one topic, with their metadata. Needs no membership in the group.

@@ -1,4 +1,5 @@
 internal import CRdkafka
+package import KafkaPorts
 
 extension Admin {
     /// The settings in force of each topic, defaults included (`cleanup.policy`, `message.timestamp.type` and so on).

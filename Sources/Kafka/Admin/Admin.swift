@@ -1,4 +1,5 @@
 internal import CRdkafka
+package import KafkaPorts
 
 /// Looks at topics and groups, creates topics, and sets the offsets of a group without members. For one thread at a
 /// time; every call waits for its answer.

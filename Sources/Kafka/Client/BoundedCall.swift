@@ -1,5 +1,6 @@
 internal import CRdkafka
 internal import Glibc
+internal import KafkaPorts
 
 /// One call of the library on a thread of its own, so that waiting for it ends.
 ///

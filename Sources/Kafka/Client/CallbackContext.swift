@@ -1,5 +1,6 @@
 internal import CRdkafka
 internal import Glibc
+internal import KafkaPorts
 internal import Synchronization
 
 /// Notes of the library's callbacks for the thread that polls.

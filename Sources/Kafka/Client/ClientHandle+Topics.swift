@@ -1,4 +1,5 @@
 internal import CRdkafka
+internal import KafkaPorts
 
 extension ClientHandle {
     /// Every topic that this client may see.

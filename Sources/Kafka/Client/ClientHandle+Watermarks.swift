@@ -1,4 +1,5 @@
 internal import CRdkafka
+internal import KafkaPorts
 
 extension ClientHandle {
     /// Asks the partitions' leaders, all of them together. Any client without `isolation.level=read_uncommitted`,

@@ -1,4 +1,5 @@
 internal import CRdkafka
+internal import KafkaPorts
 
 /// The one owner of a librdkafka client: destroyed with this object, after which no callback can come.
 ///

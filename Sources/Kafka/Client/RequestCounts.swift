@@ -1,4 +1,5 @@
 internal import CRdkafka
+internal import KafkaPorts
 internal import Synchronization
 
 /// The requests that a client wrote to its sockets in full, and how many of them were answered, by kind.

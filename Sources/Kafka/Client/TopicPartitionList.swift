@@ -1,5 +1,6 @@
 internal import CRdkafka
 internal import Glibc
+internal import KafkaPorts
 
 /// Owns a C list of partitions of one topic.
 @safe

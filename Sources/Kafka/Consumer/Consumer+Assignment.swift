@@ -1,4 +1,5 @@
 internal import CRdkafka
+package import KafkaPorts
 
 extension Consumer {
     /// Takes partitions over and reads on from the given offsets (``PartitionOffset/beginning`` for the oldest record).

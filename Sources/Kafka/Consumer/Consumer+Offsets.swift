@@ -1,4 +1,5 @@
 internal import CRdkafka
+package import KafkaPorts
 
 extension Consumer {
     /// A fault of ``topics(timeoutMilliseconds:)`` or ``committed(_:timeoutMilliseconds:)`` with its cause. Call it on

@@ -1,4 +1,5 @@
 internal import CRdkafka
+package import KafkaPorts
 
 /// One member of a consumer group, reading one topic. For one thread at a time.
 ///

@@ -1,3 +1,5 @@
+package import KafkaPorts
+
 /// The outcome of one call of ``Consumer/poll(timeoutMilliseconds:)``.
 package enum ConsumerEvent: Sendable {
     case message(ConsumedMessage)

@@ -1,5 +1,6 @@
 internal import CRdkafka
 internal import Glibc
+package import KafkaPorts
 
 /// librdkafka's broker for tests and demonstrations, inside this process, on loopback ports.
 ///

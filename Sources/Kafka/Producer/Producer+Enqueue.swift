@@ -1,4 +1,5 @@
 internal import CRdkafka
+internal import KafkaPorts
 
 extension Producer {
     /// Hands one record to the library, which copies everything. Returns the error if it refuses the record.

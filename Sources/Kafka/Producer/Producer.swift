@@ -1,4 +1,5 @@
 internal import CRdkafka
+package import KafkaPorts
 
 /// An idempotent producer (`acks=all`). For one thread at a time.
 ///

@@ -1,4 +1,5 @@
 internal import CRdkafka
+package import KafkaPorts
 
 /// Asks for the first and last offsets of partitions, open transactions included, with a client of its own that has
 /// `isolation.level=read_uncommitted`: any other client gets an end before the open transactions.

@@ -1,4 +1,5 @@
 internal import CRdkafka
+package import KafkaPorts
 
 /// Reads chosen partitions of one topic, committed records only, without a group: it can neither join nor commit.
 /// For one thread at a time.

@@ -1,4 +1,5 @@
 internal import CRdkafka
+package import KafkaPorts
 
 /// A member's identity in the group at one moment: group, generation, member id and static instance id.
 ///

@@ -1,4 +1,5 @@
 internal import CRdkafka
+package import KafkaPorts
 
 extension TransactionalProducer {
     /// Takes over the transactional id: aborts what a predecessor left open and fences it. Once, before any other call.

@@ -1,4 +1,5 @@
 internal import CRdkafka
+package import KafkaPorts
 
 /// A producer whose records become visible together with the offsets of their sources, or not at all.
 ///

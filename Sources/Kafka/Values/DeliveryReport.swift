@@ -1,3 +1,5 @@
+package import KafkaPorts
+
 /// What became of one record that was produced with a ticket.
 package struct DeliveryReport: Sendable {
     package enum Outcome: Sendable {

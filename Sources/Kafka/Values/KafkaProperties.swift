@@ -1,4 +1,5 @@
 internal import CRdkafka
+package import KafkaPorts
 
 /// librdkafka's settings as ordered pairs; of two with one name the later one counts.
 package struct KafkaProperties: Sendable, Equatable {

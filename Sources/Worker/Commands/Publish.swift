@@ -1,5 +1,6 @@
 internal import Broker
 internal import Kafka
+internal import KafkaPorts
 internal import Log
 internal import Pipeline
 internal import Settings

@@ -5,6 +5,7 @@ internal import DeviceLab
 internal import Gateway
 internal import HTTP
 internal import Kafka
+internal import KafkaPorts
 internal import Settings
 internal import Traffic
 

@@ -1,6 +1,7 @@
 internal import Broker
 internal import Gateway
 internal import Kafka
+internal import KafkaPorts
 internal import Log
 internal import Settings
 

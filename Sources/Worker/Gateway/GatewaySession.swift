@@ -6,6 +6,7 @@ internal import Gateway
 internal import Glibc
 internal import HTTP
 internal import Kafka
+internal import KafkaPorts
 internal import Log
 internal import Settings
 

@@ -1,4 +1,5 @@
 internal import Kafka
+internal import KafkaPorts
 internal import Settings
 
 /// Notices when the connection to all brokers is gone, why it does not come back, and when it is back.

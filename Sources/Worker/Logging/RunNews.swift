@@ -1,5 +1,6 @@
 internal import Broker
 internal import Kafka
+internal import KafkaPorts
 internal import Pipeline
 internal import Settings
 

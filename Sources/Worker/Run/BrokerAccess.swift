@@ -1,6 +1,7 @@
 internal import AppCheck
 internal import Broker
 internal import Kafka
+internal import KafkaPorts
 internal import Settings
 
 /// The broker that a configuration names, or the one inside this process.

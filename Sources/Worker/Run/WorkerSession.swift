@@ -4,6 +4,7 @@ internal import Broker
 internal import Crypto
 internal import Glibc
 internal import Kafka
+internal import KafkaPorts
 internal import Log
 internal import Pipeline
 internal import Settings

@@ -1,6 +1,7 @@
 package import Broker
-package import Kafka
+internal import Kafka
 internal import KafkaKit
+package import KafkaPorts
 package import Log
 internal import Pipeline
 internal import Settings

@@ -2,6 +2,7 @@ package import Broker
 internal import Foundation
 internal import Kafka
 internal import KafkaKit
+internal import KafkaPorts
 package import Log
 package import Settings
 internal import TestKit

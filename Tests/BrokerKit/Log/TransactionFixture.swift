@@ -1,5 +1,6 @@
 package import Kafka
 internal import KafkaKit
+internal import KafkaPorts
 internal import TestKit
 internal import Testing
 

@@ -1,4 +1,5 @@
 internal import Kafka
+internal import KafkaPorts
 internal import TestKit
 
 /// Asks how much of the requests topic is committed, through faults of its brokers.

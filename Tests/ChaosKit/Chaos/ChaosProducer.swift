@@ -1,5 +1,6 @@
 internal import Foundation
 package import Kafka
+internal import KafkaPorts
 internal import Log
 internal import Pipeline
 

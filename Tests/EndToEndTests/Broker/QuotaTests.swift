@@ -3,6 +3,7 @@ import BrokerKit
 import ChaosKit
 import Foundation
 import Kafka
+import KafkaPorts
 import Log
 import Settings
 import Testing

@@ -4,6 +4,7 @@ import ChaosKit
 import Foundation
 import Kafka
 import KafkaKit
+import KafkaPorts
 import Log
 import Settings
 import Testing

@@ -2,6 +2,7 @@ import Broker
 import BrokerKit
 import ChaosKit
 import Kafka
+import KafkaPorts
 import Log
 import Pipeline
 import Settings

@@ -1,6 +1,7 @@
 import BrokerKit
 import Kafka
 import KafkaKit
+import KafkaPorts
 import Testing
 
 extension RealTransactionTests {

@@ -2,6 +2,7 @@ import BrokerKit
 import Foundation
 import Kafka
 import KafkaKit
+import KafkaPorts
 import Testing
 
 @Suite(

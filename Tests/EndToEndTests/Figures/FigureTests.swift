@@ -5,6 +5,7 @@ import HTTP
 import HTTPClient
 import Kafka
 import KafkaKit
+import KafkaPorts
 import Log
 import Pipeline
 import Settings

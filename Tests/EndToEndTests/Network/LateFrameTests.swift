@@ -3,6 +3,7 @@ import BrokerKit
 import ChaosKit
 import Kafka
 import KafkaKit
+import KafkaPorts
 import Log
 import Pipeline
 import Settings

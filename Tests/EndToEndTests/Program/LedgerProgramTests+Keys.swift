@@ -6,6 +6,7 @@ import Foundation
 import JSON
 import Kafka
 import KafkaKit
+import KafkaPorts
 import Pipeline
 import Settings
 import TestKit

@@ -4,6 +4,7 @@ import BrokerKit
 import Crypto
 import Foundation
 import Kafka
+import KafkaPorts
 import Pipeline
 import Settings
 import TestKit

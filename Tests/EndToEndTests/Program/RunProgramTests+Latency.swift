@@ -2,6 +2,7 @@ import BrokerKit
 import ChaosKit
 import Foundation
 import Kafka
+import KafkaPorts
 import Log
 import Testing
 

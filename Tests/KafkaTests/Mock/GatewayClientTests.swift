@@ -1,5 +1,6 @@
 import Gateway
 import Kafka
+import KafkaPorts
 import Pipeline
 import TestKit
 import Testing

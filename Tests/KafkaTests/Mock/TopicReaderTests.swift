@@ -1,5 +1,6 @@
 import Kafka
 import KafkaKit
+import KafkaPorts
 import TestKit
 import Testing
 

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import JSON
 internal import Kafka
+internal import KafkaPorts
 internal import Pipeline
 internal import Settings
 internal import TestKit

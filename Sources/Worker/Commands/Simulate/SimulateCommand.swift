@@ -3,6 +3,7 @@ internal import AppCheck
 internal import Broker
 internal import DeviceLab
 internal import Kafka
+internal import KafkaPorts
 internal import Log
 internal import Pipeline
 internal import Settings

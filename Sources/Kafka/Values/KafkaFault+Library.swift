@@ -1,0 +1,68 @@
+internal import CRdkafka
+internal import KafkaPorts
+
+extension KafkaFault {
+    /// A fault from a bare code.
+    init(_ code: rd_kafka_resp_err_t, _ message: String) {
+        self.init(code: code.rawValue, name: Self.name(of: code), message: message)
+    }
+
+    /// A fault from a code, naming the action.
+    init(_ code: rd_kafka_resp_err_t, doing action: String) {
+        self.init(code, "\(action): \(Self.text(of: code))")
+    }
+
+    /// Takes over an error object of the library and frees it.
+    init(takingOwnershipOf error: OpaquePointer, doing action: String) {
+        // The library made the object for us: it is valid until the destroy below, and so are its strings.
+        let code = unsafe rd_kafka_error_code(error)
+        let text = unsafe String(cString: rd_kafka_error_string(error))
+        let bare = KafkaFault(code, "\(action): \(text)")
+        self.init(
+            code: bare.code,
+            name: bare.name,
+            message: bare.message,
+            isFatal: unsafe rd_kafka_error_is_fatal(error) != 0 || bare.isFatal,
+            isRetriable: unsafe rd_kafka_error_is_retriable(error) != 0 || bare.isRetriable,
+            requiresAbort: unsafe rd_kafka_error_txn_requires_abort(error) != 0 || bare.requiresAbort
+        )
+        unsafe rd_kafka_error_destroy(error)
+    }
+
+    /// Takes over an error object of a transactional call and frees it. Its own three flags count, and no table: the
+    /// library knows whether the transaction can go on.
+    init(takingOwnershipOfTransactional error: OpaquePointer, doing action: String) {
+        // As above: valid until the destroy below.
+        let code = unsafe rd_kafka_error_code(error)
+        let text = unsafe String(cString: rd_kafka_error_string(error))
+        self.init(
+            code: code.rawValue,
+            name: Self.name(of: code),
+            message: "\(action): \(text)",
+            isFatal: unsafe rd_kafka_error_is_fatal(error) != 0,
+            isRetriable: unsafe rd_kafka_error_is_retriable(error) != 0,
+            requiresAbort: unsafe rd_kafka_error_txn_requires_abort(error) != 0
+        )
+        unsafe rd_kafka_error_destroy(error)
+    }
+
+    /// Throws unless the library reports success.
+    static func check(_ code: rd_kafka_resp_err_t, _ action: @autoclosure () -> String) throws(KafkaFault) {
+        guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaFault(code, doing: action()) }
+    }
+
+    static func name(of code: rd_kafka_resp_err_t) -> String {
+        // The library returns static strings.
+        unsafe String(cString: rd_kafka_err2name(code))
+    }
+
+    static func text(of code: rd_kafka_resp_err_t) -> String {
+        // The library returns static strings.
+        unsafe String(cString: rd_kafka_err2str(code))
+    }
+}
+
+extension KafkaErrorCode {
+    /// As the library names it.
+    var libraryName: String { KafkaFault.name(of: rd_kafka_resp_err_t(rawValue)) }
+}

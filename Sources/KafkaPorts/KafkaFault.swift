@@ -1,0 +1,212 @@
+/// A fault of the broker, the group or a setting: of the world, never a record's verdict.
+///
+/// librdkafka asks for this order of tests: fatal, then ``requiresAbort``, then ``isRetriable``; any other fault cannot
+/// be ridden out either.
+package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
+    /// librdkafka's number: negative for its own, positive for the broker's.
+    package let code: Int32
+    /// librdkafka's name of the code, such as `_TIMED_OUT` or `UNKNOWN_MEMBER_ID`.
+    package let name: String
+    /// One line: the action and its outcome.
+    package private(set) var message: String
+    /// The client (or its purpose) is of no further use.
+    package private(set) var isFatal: Bool
+    /// The same call with the same arguments may succeed later.
+    package let isRetriable: Bool
+    /// Records written since the last commit must not be committed: abort, then rewind.
+    package private(set) var requiresAbort: Bool
+    /// A client that is made now reads passwords and certificates that may be newer, and may be let in.
+    package private(set) var mayNeedNewClient = false
+    /// The topic that the broker refused, if the library named it separately from the action.
+    package private(set) var refusedTopic: String?
+    /// The partition that was read, if the fault is one partition's.
+    package private(set) var partition: Int32?
+    /// If a unit of work ran out of time: the share of its records that the broker had acknowledged, 0 to 1.
+    package private(set) var acknowledgedShare: Double?
+
+    package init(
+        code: Int32,
+        name: String,
+        message: String,
+        isFatal: Bool = false,
+        isRetriable: Bool = false,
+        requiresAbort: Bool = false
+    ) {
+        self.code = code
+        self.name = name
+        self.message = message
+        self.isFatal = isFatal
+        self.isRetriable = isRetriable
+        self.requiresAbort = requiresAbort
+    }
+
+    /// The code by name; nil for those that this program has no use for.
+    private var known: KafkaErrorCode? { KafkaErrorCode(rawValue: code) }
+
+    private func isOne(of codes: [KafkaErrorCode]) -> Bool { known.map { codes.contains($0) } ?? false }
+
+    package var description: String { "\(message) (\(name))" }
+
+    /// The call ran out of time; its effect may have happened all the same.
+    package var isTimeout: Bool {
+        isOne(of: [.timedOut, .requestTimedOut])
+    }
+
+    /// A record waited for its acknowledgement longer than its transaction may last.
+    package var isExpiry: Bool { known == .msgTimedOut }
+
+    /// The broker knows this client and refuses it: trying again changes nothing.
+    package var isRefusal: Bool { known?.isRefusal ?? false }
+
+    /// Bytes did not arrive as they were written; the library skips what it cannot read.
+    package var isDamage: Bool { known?.isDamage ?? false || isUnknownFormat }
+
+    /// Behind a batch with a wrong checksum librdkafka goes on at a wrong byte, and takes it for a format's version.
+    private var isUnknownFormat: Bool {
+        known == .notImplemented && partition != nil
+    }
+
+    /// The next offset to read is no offset of the partition: retention deleted it, or the topic was cut.
+    package var isOffsetGone: Bool {
+        isOne(of: [.autoOffsetReset, .offsetOutOfRange])
+    }
+
+    /// A coordinator is being chosen or still reads its topic, as at a first start or after a change of leaders.
+    package var isCoordinatorMove: Bool {
+        isOne(of: [.notCoordinator, .coordinatorNotAvailable, .coordinatorLoadInProgress])
+    }
+
+    /// A topic or partition that a broker does not know, as happens for a while after the broker has started.
+    package var isMissingTopic: Bool { known?.isMissingTopic ?? false }
+
+    /// No poll for `max.poll.interval.ms`: the assignment is lost, as the next change says.
+    package var isPollGap: Bool { known == .maxPollExceeded }
+
+    /// The broker (or the library before it) refuses the record itself; nothing else is wrong.
+    ///
+    /// The broker judges batches: if a topic's `max.message.bytes` is below this client's `batch.size`, small records
+    /// may be refused together.
+    package var isRecordFault: Bool { known?.isOfRecord ?? false }
+
+    /// The producer's queue had no room, and the record stays with the caller.
+    package var isQueueFull: Bool { known == .queueFull }
+
+    /// Another member of the group has this member's static name, or seems to.
+    package var isFencedMember: Bool { known == .fencedInstanceId }
+
+    /// Another producer with the same transactional id took over, or the broker gave up waiting for this one.
+    package var isFenced: Bool {
+        isOne(of: [.fenced, .producerFenced, .invalidProducerEpoch])
+    }
+
+    /// The broker does not allow transactions as long as this client's setting.
+    package var isTransactionTimeout: Bool { known == .invalidTransactionTimeout }
+
+    /// The same fault with consequences set by a caller that knows what a new client would fix.
+    package func judged(isFatal: Bool, requiresAbort: Bool) -> KafkaFault {
+        var fault = self
+        (fault.isFatal, fault.requiresAbort) = (isFatal, requiresAbort)
+        return fault
+    }
+
+    /// The same fault with another message.
+    package func saying(_ message: String) -> KafkaFault {
+        var fault = self
+        fault.message = message
+        return fault
+    }
+
+    /// The same fault of a connection, which a client may have that was made too long ago.
+    package func suspecting(oldClient: Bool) -> KafkaFault {
+        var fault = self
+        fault.mayNeedNewClient = oldClient
+        return fault
+    }
+
+    /// The same fault of a unit of work that ran out of time.
+    package func afterAcknowledging(_ share: Double) -> KafkaFault {
+        var fault = self
+        fault.acknowledgedShare = share
+        return fault
+    }
+
+    /// A record was dropped unsent because its transaction had failed.
+    package var isPurge: Bool {
+        isOne(of: [.purgeQueue, .purgeInflight])
+    }
+
+    /// The same fault with the refused topic.
+    package func refusing(topic: String) -> KafkaFault {
+        var fault = saying("\(message); refused: topic \(topic)")
+        fault.refusedTopic = topic
+        return fault
+    }
+
+    /// The kind of resource that was refused; nil if none was, or if the client's identity was.
+    package var refusedResource: RefusedResource? {
+        switch known {
+        case .topicAuthorizationFailed: .topic
+        case .groupAuthorizationFailed: .group
+        case .transactionalIdAuthorizationFailed: .transactionalID
+        case .clusterAuthorizationFailed: .cluster
+        default: nil
+        }
+    }
+
+    /// The same fault with the partition where it occurred.
+    package func reading(_ partition: Int32) -> KafkaFault {
+        var fault = self
+        fault.partition = partition
+        if fault.isUnknownFormat { fault.requiresAbort = true }
+        return fault
+    }
+
+    /// A wrong setting or argument.
+    package static func invalid(_ message: String) -> KafkaFault {
+        KafkaFault(.invalidArg, message)
+    }
+
+    /// A call that ran out of time.
+    package static func timedOut(_ message: String, requiresAbort: Bool = false) -> KafkaFault {
+        KafkaFault(.timedOut, message).judged(isFatal: false, requiresAbort: requiresAbort)
+    }
+
+    /// A unit of work that the partitions' assignment, or the state of the log, no longer covers.
+    package static func stale(_ message: String) -> KafkaFault {
+        KafkaFault(.state, message).judged(isFatal: false, requiresAbort: true)
+    }
+
+    /// See ``isOffsetGone``; records polled before must not be committed.
+    package static func offsetGone(_ message: String) -> KafkaFault {
+        KafkaFault(.autoOffsetReset, message).judged(isFatal: false, requiresAbort: true)
+    }
+
+    /// A fault that a retry cannot fix: an operator has to look.
+    package static func fatal(_ message: String) -> KafkaFault {
+        KafkaFault(.fatal, message)
+    }
+}
+
+/// A resource that a broker controls access to.
+package enum RefusedResource: Sendable {
+    case topic, group, transactionalID, cluster
+}
+
+extension KafkaFault {
+    /// A fault from a bare code and its name: the code alone says what follows from it.
+    package init(code: Int32, name: String, message: String) {
+        let known = KafkaErrorCode(rawValue: code)
+        self.init(
+            code: code,
+            name: name,
+            message: message,
+            isFatal: known?.isFatal ?? false,
+            isRetriable: known?.isRetriable ?? false,
+            requiresAbort: known?.requiresAbort ?? false
+        )
+    }
+
+    private init(_ code: KafkaErrorCode, _ message: String) {
+        self.init(code: code.rawValue, name: code.name, message: message)
+    }
+}
