@@ -54,8 +54,10 @@ let modules: [Target] = [
         swiftSettings: core
     ),
     // What a group's member says to a client library, and its values: no C.
-    .target(name: "KafkaPorts", swiftSettings: strict),
-    .target(name: "Kafka", dependencies: ["KafkaPorts", "CRdkafka"], swiftSettings: whole),
+    .target(name: "KafkaPorts", dependencies: ["Log"], swiftSettings: strict),
+    .target(name: "Kafka", dependencies: ["KafkaPorts", "Log", "CRdkafka"], swiftSettings: whole),
+    // A group's member: assignment, restore, positions, transactions. No clock, no queue, no thread.
+    .target(name: "Member", dependencies: ["KafkaPorts", "Log", "Pipeline"], swiftSettings: strict),
     .target(name: "DeviceLab", dependencies: ["AppAttest", "Crypto", "CBOR", "JSON"], swiftSettings: whole),
     .target(name: "Compression", dependencies: ["CZlib", "CZstd"], swiftSettings: whole),
     // Configuration and key files.
@@ -67,7 +69,9 @@ let modules: [Target] = [
     // Kafka's side of the log, transactions, restores, topics, the ledger's commands.
     .target(
         name: "Broker",
-        dependencies: ["Kafka", "KafkaPorts", "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto"],
+        dependencies: [
+            "Kafka", "KafkaPorts", "Member", "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto",
+        ],
         swiftSettings: strict
     ),
     // What fake devices and stock clients send; it knows no broker.
@@ -112,7 +116,10 @@ let tests: [Target] = [
     // The loop on logs and lanes in memory, under seeds.
     .target(
         name: "SimulationKit",
-        dependencies: ["TestKit", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab"],
+        dependencies: [
+            "TestKit", "Member", "KafkaPorts", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON",
+            "DeviceLab",
+        ],
         path: "Tests/SimulationKit",
         swiftSettings: whole
     ),
@@ -152,6 +159,11 @@ let tests: [Target] = [
         dependencies: [
             "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit", "SimulationKit",
         ],
+        swiftSettings: whole
+    ),
+    .testTarget(
+        name: "MemberTests",
+        dependencies: ["Member", "KafkaPorts", "Log", "Pipeline", "DeviceLab", "TestKit", "SimulationKit"],
         swiftSettings: whole
     ),
     .testTarget(
@@ -201,7 +213,8 @@ let tests: [Target] = [
     .testTarget(
         name: "SimulationTests",
         dependencies: [
-            "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit", "SimulationKit",
+            "Member", "KafkaPorts", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
+            "TestKit", "SimulationKit",
         ],
         // Data, read by path.
         exclude: ["Seeds.txt"],

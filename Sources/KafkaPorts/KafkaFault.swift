@@ -206,7 +206,8 @@ extension KafkaFault {
         )
     }
 
-    private init(_ code: KafkaErrorCode, _ message: String) {
+    /// A fault of a code that this program knows.
+    package init(_ code: KafkaErrorCode, _ message: String) {
         self.init(code: code.rawValue, name: code.name, message: message)
     }
 }

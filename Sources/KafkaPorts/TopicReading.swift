@@ -1,0 +1,27 @@
+package import Log
+
+/// Records of a compacted topic as they were read.
+package struct LedgerChunk: Sendable {
+    /// In each partition's order.
+    package var records = StoredRecords()
+    /// The records' offsets, as many as there are records.
+    package var offsets: [Int64] = []
+
+    package init() {}
+}
+
+/// Reads partitions of one topic without a group, committed records only. On the loop's queue; no call waits for a broker.
+package protocol TopicReading: AnyObject {
+    /// Begins to read partitions (``PartitionOffset/beginning`` = at the oldest record).
+    func start(_ starts: [PartitionOffset]) throws(KafkaFault)
+    /// Nothing more of these partitions comes.
+    func stop(_ partitions: [Int32]) throws(KafkaFault)
+    /// What is ready; waits at most so many milliseconds for the first record.
+    ///
+    /// - Throws: a fault of a partition, after the records before it. The library skips what it could not read.
+    func poll(most records: Int, waiting milliseconds: Int) throws(KafkaFault) -> LedgerChunk
+    /// The offset before which everything readable was given: moves over markers and compacted records. nil = unknown yet.
+    func position(of partition: Int32) -> Int64?
+    /// Gives the client up: it ends in the background.
+    func discard()
+}

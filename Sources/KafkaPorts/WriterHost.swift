@@ -1,0 +1,72 @@
+package import Log
+
+/// One unit of output: its records become durable together with the offsets.
+package struct OutputBatch: Sendable {
+    /// In the order in which they are to be written.
+    package var records: [OutboundRecord]
+    package var offsets: [PartitionOffset]
+    /// The membership under which the offsets' records were polled.
+    package var token: any MemberToken
+    package var budget: CallBudget
+    /// Up to which offset each ledger is known: a record of ours before it shows that the topic was cut.
+    package var knownLedgerEnds: [Int32: Int64]
+
+    package init(
+        records: [OutboundRecord],
+        offsets: [PartitionOffset],
+        token: any MemberToken,
+        budget: CallBudget,
+        knownLedgerEnds: [Int32: Int64] = [:]
+    ) {
+        (self.records, self.offsets, self.token) = (records, offsets, token)
+        (self.budget, self.knownLedgerEnds) = (budget, knownLedgerEnds)
+    }
+}
+
+package enum WriterJob: Sendable {
+    /// Ends what a predecessor left open, with the partition counts of the topics.
+    case takeOver([String: Int32])
+    case write(OutputBatch)
+    /// Ends a unit that has failed.
+    case abort
+    case close
+}
+
+package enum WriterOutcome: Sendable {
+    case tookOver
+    /// Taking over needs more time. A report: the job goes on.
+    case stillTakingOver(KafkaFault)
+    /// Everything is durable but the offsets, where these are due: the member commits them by its consumer.
+    case written(ledgerEnds: [Int32: Int64], timeShare: Double, offsetsAreDue: Bool)
+    /// Of a take-over or a unit. `cutLedgers` have lost records that were known.
+    case failed(KafkaFault, cutLedgers: Set<Int32>)
+    /// `isUnknown` = only the broker knows whether the unit was committed.
+    case aborted(isUnknown: Bool)
+    case closed
+}
+
+/// Where a member's units are written. On the loop's queue; no call waits.
+package protocol WriterHost: AnyObject {
+    /// One job at a time: the next one after the last one's final outcome.
+    func submit(_ job: WriterJob)
+    /// nil = none has come.
+    func nextOutcome() -> WriterOutcome?
+}
+
+/// Everything outside of a member: production makes it of librdkafka's clients and threads, a simulation of its own.
+package struct MemberPorts {
+    package var makeConsumer: () throws(KafkaFault) -> any GroupConsumer
+    package var makeReader: () throws(KafkaFault) -> any TopicReading
+    package var queries: any BrokerQueries
+    package var writer: any WriterHost
+
+    package init(
+        makeConsumer: @escaping () throws(KafkaFault) -> any GroupConsumer,
+        makeReader: @escaping () throws(KafkaFault) -> any TopicReading,
+        queries: any BrokerQueries,
+        writer: any WriterHost
+    ) {
+        (self.makeConsumer, self.makeReader) = (makeConsumer, makeReader)
+        (self.queries, self.writer) = (queries, writer)
+    }
+}
