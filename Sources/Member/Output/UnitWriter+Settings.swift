@@ -1,0 +1,33 @@
+package import KafkaPorts
+
+extension UnitWriter {
+    package struct Settings: Sendable {
+        package enum Delivery: Sendable { case transaction, atLeastOnce }
+
+        package var delivery: Delivery
+        /// For sentences.
+        package var transactionalID: String
+        package var isStaticMember: Bool
+        /// How long taking the id over may take in a unit, and before it is reported.
+        package var takeOverMilliseconds: Int64 = 5_000
+        /// How long an abort waits for outputs in flight before it gives its producer up.
+        package var abortMilliseconds: Int64 = 2_000
+        /// For the embedded broker, which drops the offsets of a transaction.
+        package var commitsOffsetsAside = false
+        /// Adds the missing right to a refusal.
+        package var explain: @Sendable (KafkaFault) -> KafkaFault
+        #if DEBUG
+            package var sabotage: MemberSabotage?
+        #endif
+
+        package init(
+            delivery: Delivery,
+            transactionalID: String,
+            isStaticMember: Bool,
+            explain: @escaping @Sendable (KafkaFault) -> KafkaFault = { $0 }
+        ) {
+            (self.delivery, self.transactionalID) = (delivery, transactionalID)
+            (self.isStaticMember, self.explain) = (isStaticMember, explain)
+        }
+    }
+}
