@@ -5,7 +5,7 @@ extension Rules {
     static let landingFolders: Set<String> = [
         "AppAttestTests", "AppCheckTests", "BrokerKit", "BrokerTests", "CBORTests", "CompressionTests", "CryptoTests",
         "DeviceLabTests", "GatewayTests", "HTTPClientTests", "HTTPTests", "JSONTests", "KafkaKit", "KafkaTests",
-        "PipelineTests", "SettingsTests", "SimulationKit", "SimulationTests", "SmokeTests", "TestKit", "TidyTests",
+        "MemberTests", "PipelineTests", "SettingsTests", "SimulationKit", "SimulationTests", "SmokeTests", "TestKit", "TidyTests",
         "TrafficTests", "WorkerTests",
     ]
 

@@ -1,5 +1,3 @@
-internal import Kafka
-package import KafkaPorts
 internal import Log
 
 extension KafkaFault: LogFault {

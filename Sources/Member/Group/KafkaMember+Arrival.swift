@@ -1,0 +1,154 @@
+internal import KafkaPorts
+internal import Log
+
+extension KafkaMember {
+    // MARK: The group's answer
+
+    /// The partitions are assigned at their beginnings and paused, and assigned again once their starts are known.
+    ///
+    /// Not at their ends: the library may look that offset up late and go on from it, silently skipping the requests
+    /// before it. Records read again from the beginning are noticed.
+    func answer(at now: Moment) {
+        do throws(KafkaFault) {
+            #if DEBUG
+                if settings.has(.assignmentNotAnswered) {
+                    membership.take(.answered)
+                    return
+                }
+            #endif
+            try assignPaused(
+                partitions.numbers.map { PartitionOffset(partition: $0, offset: PartitionOffset.beginning) }
+            )
+            membership.take(.answered)
+        } catch { retryLater(error, at: now) }
+    }
+
+    /// Takes partitions over without reading them yet: no record of theirs comes before they are resumed.
+    ///
+    /// The library drops a step of a partition if a later one is processed first, and reports nothing. A pause or resume
+    /// while its thread stops and starts partitions can therefore lose a start. So partitions that it has are paused
+    /// before they are assigned again; the pause survives. The starts of new ones are queued when `assign` returns,
+    /// unless an offset commit is open.
+    func assignPaused(_ starts: [PartitionOffset]) throws(KafkaFault) {
+        let numbers = starts.map(\.partition)
+        let before = try consumer.assignment()
+        #if DEBUG
+            if settings.has(.pauseAfterSecondAssign) {
+                try consumer.assign(starts)
+                _ = consumer.pause(numbers)
+                return
+            }
+        #endif
+        // If the pause fails, as it does for a partition that the topic lost, records arrive before the resume.
+        _ = consumer.pause(numbers.filter(before.contains))
+        try consumer.assign(starts)
+        // Records fetched between the two calls are out of date from here on, and dropped.
+        let faults = consumer.pause(numbers.filter { !before.contains($0) })
+        if let fault = faults.sorted(by: { $0.key < $1.key }).first?.value { throw fault }
+    }
+
+    private func retryLater(_ fault: KafkaFault, at now: Moment) {
+        #if DEBUG
+            if settings.has(.retryWithoutPause) { return note(fault) }
+            if settings.has(.clientPerRetry) { _ = try? ports.makeConsumer() }
+        #endif
+        membership.pause.fail(at: now)
+        note(fault)
+    }
+
+    // MARK: Questions
+
+    /// Asks for what is missing: the topics, the transactional id, the group's offsets.
+    func advanceArrival(at now: Moment) throws {
+        guard membership.isArriving, membership.pause.isOver(at: now), membership.query == nil else { return }
+        if membership.state == .answering { answer(at: now) }
+        // The answers may depend on the unit that is still being written.
+        guard !output.isBusy else { return }
+        switch membership.state {
+        case .askingTopics where settings.partitions == nil: try noteTopics([], at: now)
+        case .askingTopics: membership.query = ports.queries.ask(.topics)
+        case .takingOver: takeOverID([:])
+        case .askingOffsets: membership.query = ports.queries.ask(.offsets(partitions.numbers))
+        default: break
+        }
+    }
+
+    func takeAnswers(at now: Moment) throws {
+        while let (id, answer) = ports.queries.nextAnswer() {
+            if id == reader?.query {
+                try takeEnds(answer, at: now)
+            } else if id == membership.query {
+                membership.query = nil
+                do throws(KafkaFault) { try take(answer.get(), at: now) } catch { try noteUnanswered(error, at: now) }
+            }
+        }
+    }
+
+    private func take(_ answer: BrokerAnswer, at now: Moment) throws(KafkaFault) {
+        switch (answer, membership.state) {
+        case (.topics(let topics), .askingTopics): try noteTopics(topics, at: now)
+        case (.offsets(let offsets, let hasAny), .askingOffsets): try own(offsets, hasAny)
+        default: break
+        }
+    }
+
+    /// A question that failed is asked again after a pause.
+    private func noteUnanswered(_ fault: KafkaFault, at now: Moment) throws {
+        let fault = consumer.explained(fault)
+        guard fault.isRecoverable else { return try rideOut(fault) }
+        retryLater(fault, at: now)
+    }
+
+    /// The old count would refuse keys that have moved, and write to output partitions that do not exist.
+    private func noteTopics(_ topics: [TopicDescription], at now: Moment) throws(KafkaFault) {
+        var counts: [String: Int] = [:]
+        for topic in topics { counts[topic.name] = topic.partitions }
+        if let started = settings.partitions {
+            let topic = settings.requests
+            // The group's leader may have asked a broker that knew of more partitions.
+            if let last = partitions.numbers.last, last >= started {
+                counts[topic] = max(counts[topic] ?? 0, Int(last) + 1)
+            }
+            if let change = settings.countsChanged(counts, started) { throw .fatal(change) }
+        }
+        membership.take(.topicsKnown)
+        takeOverID(counts.filter { $0.value > 0 }.mapValues { Int32(clamping: $0) })
+    }
+
+    /// First ends what a predecessor left open under our name: it would hold back the offsets and the ledger's end.
+    private func takeOverID(_ counts: [String: Int32]) {
+        output.isTakingOver = true
+        ports.writer.submit(.takeOver(counts))
+    }
+
+    /// The loop hears of the partitions once the group's offsets are known, and every commit is fenced by this moment.
+    private func own(_ offsets: [CommittedOffset], _ hasAny: Bool) throws(KafkaFault) {
+        for offset in offsets { partitions.with(offset.partition) { $0.found(offset) } }
+        groupHasOffsets = hasAny
+        let token = try consumer.token()
+        try assignPaused(partitions.starts)
+        membership.take(.offsetsKnown)
+        membership.token = token
+        partitions.takeAll(.offsetsKnown)
+        changes.append(.assigned(partitions.numbers))
+    }
+
+    // MARK: Once more
+
+    /// Takes the same partitions over again, with all questions of an assignment. Those that are being revoked are left to
+    /// their next owner.
+    func takeOverAgain() {
+        #if DEBUG
+            if settings.has(.revokedTakenOverAgain), membership.state == .leaving {
+                membership.take(.assigned)
+                membership.take(.answered)
+            }
+        #endif
+        guard Membership.cell(membership.state, .takenOverAgain) != .ignored, !partitions.isEmpty else { return }
+        forgetQuestions()
+        pending.drop()
+        changes.removeAll { if case .assigned = $0 { true } else { false } }
+        partitions.takeAll(.takenOverAgain)
+        membership.take(.takenOverAgain)
+    }
+}

@@ -1,0 +1,154 @@
+internal import KafkaPorts
+internal import Log
+
+extension KafkaMember {
+    /// Takes an event of the group's consumer. Records are kept for the next poll, where there is room.
+    func take(_ event: GroupEvent, at now: Moment) throws {
+        switch event {
+        case .record(let record, let bytes): keep(.record(record, bytes: bytes))
+        case .end(let end): keep(.end(end))
+        case .assigned(let assigned): noteAssigned(assigned, at: now)
+        case .revoked: noteGone(isLost: false, at: now)
+        case .lost: noteGone(isLost: true, at: now)
+        case .fault(let fault):
+            if fault.isFencedMember, renewConsumer(after: fault, at: now) { return }
+            try rideOut(fault)
+        case .committed(let id, let fault): noteCommit(id, fault)
+        }
+    }
+
+    private func keep(_ event: PendingEvents.Event) {
+        guard isWanted(event.partition), !pending.keep(event) else { return }
+        // No room: the records are dropped and read again.
+        #if DEBUG
+            if settings.has(.droppedRecordCountsAsRead) { return }
+        #endif
+        rewindReading()
+    }
+
+    /// What was handed out since the last commit stays with the loop; what is pending, and what comes, is read again.
+    func rewindReading() {
+        pending.drop()
+        partitions.takeAll(.rewind)
+    }
+
+    /// Answers the group before asking the brokers anything: a member that polls without answering holds up its group.
+    private func noteAssigned(_ assigned: [Int32], at now: Moment) {
+        guard membership.take(.assigned) else {
+            // Given back with the rest.
+            try? assignPaused(assigned.map { PartitionOffset(partition: $0, offset: PartitionOffset.beginning) })
+            return
+        }
+        forgetQuestions()
+        pending.drop()
+        partitions.replace(assigned)
+        answer(at: now)
+    }
+
+    /// The next owner takes the partitions over, even where they were to be taken over again here.
+    private func noteGone(isLost: Bool, at now: Moment) {
+        forgetQuestions()
+        membership.take(.gone)
+        pending.drop()
+        partitions.takeAll(.gone)
+        output.hurry(at: now)
+        if isLost {
+            membership.noteLost()
+            output.noteLost()
+        }
+        // The same partitions are told of once: revoked ones may become lost.
+        changes.removeAll()
+        changes.append(isLost ? .lost(partitions.numbers) : .revoked(partitions.numbers))
+    }
+
+    /// Late answers to these belong to an assignment that is over.
+    func forgetQuestions() {
+        if let query = membership.query { ports.queries.forget(query) }
+        if let query = reader?.query { ports.queries.forget(query) }
+        reader?.close()
+        (membership.query, reader) = (nil, nil)
+    }
+
+    /// After a join request that was answered too late, the broker takes this member for another process with its name,
+    /// and the consumer is useless. A new one replaces it, and joins once the loop has released the old one's
+    /// partitions: an assignment that came before that would be dropped with them.
+    private func renewConsumer(after fault: KafkaFault, at now: Moment) -> Bool {
+        guard fences.note(at: now), let fresh = try? ports.makeConsumer() else { return false }
+        settings.trouble(fault)
+        pastErrors.merge(consumer.observations.errors, uniquingKeysWith: +)
+        consumer.discard()
+        consumer = fresh
+        noteGone(isLost: true, at: now)
+        membership.take(.expelled)
+        #if DEBUG
+            if settings.has(.expelledSubscribesEarly) { try? fresh.subscribe() }
+        #endif
+        return true
+    }
+
+    /// Answers a revoked or lost assignment: gives the partitions back. After a fault it is called again.
+    package func release() throws {
+        // The answer may fail and be given again: from here on nothing is committed.
+        membership.token = nil
+        if membership.state == .expelled { try consumer.subscribe() } else { try consumer.unassign() }
+        membership.take(.released)
+        changes.removeAll()
+        pending.drop()
+        partitions.replace([])
+    }
+
+    // MARK: Faults
+
+    func note(_ fault: KafkaFault) {
+        lastTrouble = fault
+        settings.trouble(fault)
+    }
+
+    /// - Throws: a fault that needs an operator.
+    func rideOut(_ fault: KafkaFault) throws {
+        if fault.isFencedMember { throw fault.saying(namesake(fault)) }
+        guard fault.isRecoverable || fault.isPollGap || fault.isOffsetGone else {
+            throw settings.explain(fault, settings.requests)
+        }
+        note(fault)
+        if fault.isOffsetGone { noteOffsetGone(of: fault.partition) }
+        if fault.isDamage { noteDamage(fault) }
+    }
+
+    private func namesake(_ fault: KafkaFault) -> String {
+        "another process is the member \(settings.stableID) of the group (\(fault.message)): give every instance of "
+            + "the group a name of its own with --instance"
+    }
+
+    /// Retention deleted the next record to read, or the topic was cut: the partitions are taken over again, which
+    /// shows what the positions say. Those that have not started are asked for their ends, and sought, anyway.
+    private func noteOffsetGone(of number: Int32?) {
+        let gone = number.map { [$0] } ?? partitions.numbers
+        let isRead = gone.contains { number in
+            guard let state = partitions[number]?.state else { return false }
+            return Partition.cell(state, .offsetGone) != .ignored
+        }
+        if isRead { takeOverAgain() }
+    }
+
+    /// The library skips bytes that did not arrive as they were written: they are read again, and after the third time at
+    /// one place the partition is held.
+    private func noteDamage(_ fault: KafkaFault) {
+        guard let number = fault.partition, let partition = partitions[number] else { return rewindReading() }
+        pending.drop([number])
+        // One damaged batch may be told of by several faults until it is read again.
+        guard partition.state == .reading else { return }
+        var isBeyondDoubt = false
+        partitions.with(number) { isBeyondDoubt = $0.damage.note(at: $0.next ?? 0) }
+        partitions.take(isBeyondDoubt ? .damaged : .rewind, number)
+        guard isBeyondDoubt else { return }
+        _ = consumer.pause([number])
+        damaged.append(PartitionDamage(partition: number, cause: fault.message, isLedger: false))
+    }
+
+    func offsetWentBack(_ place: RecordPlace, at now: Moment) {
+        let next = partitions[place.partition]?.next ?? 0
+        note(.offsetGone("offsets of partition \(place.partition) went back from \(next) to \(place.offset)"))
+        takeOverAgain()
+    }
+}

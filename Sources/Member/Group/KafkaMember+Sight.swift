@@ -1,0 +1,69 @@
+package import KafkaPorts
+
+/// A member as others see it, at one moment: what this process knows without asking the brokers.
+package struct LogSight: Sendable {
+    /// The committed offsets, by partition; nothing of those that never had one.
+    package var committed: [Int32: Int64] = [:]
+    /// Up to where nothing is left to answer, by partition: the committed offset, or behind the markers that follow it.
+    package var positions: [Int32: Int64] = [:]
+    /// Offsets of the ledger topic that a restore has left to read, by partition.
+    package var restoring: [Int32: Int64] = [:]
+    /// Partitions that were started and of which nothing has come yet: the connection to their leader may be missing.
+    package var unread: [Int32] = []
+    /// Errors that the consumer has reported so far, by librdkafka's names.
+    package var errors: [String: Int] = [:]
+    /// The consumer's last connection error; the connection may be back.
+    package var connectionFault: KafkaFault?
+    /// Connections of the consumer so far that were refused for what only a new client would change.
+    package var refusals = 0
+    /// librdkafka's statistics of the consumer, JSON; empty = none came yet.
+    package var statistics: [UInt8] = []
+
+    package init() {}
+}
+
+extension KafkaMember {
+    package func sight() -> LogSight {
+        let observations = consumer.observations
+        var sight = LogSight()
+        sight.committed = partitions.committed
+        sight.positions = partitions.positions
+        sight.restoring = remaining
+        sight.unread = partitions.unread
+        sight.errors = pastErrors.merging(observations.errors, uniquingKeysWith: +)
+        sight.connectionFault = observations.connectionFault
+        sight.refusals = observations.refusals
+        sight.statistics = observations.statistics
+        return sight
+    }
+
+    /// Whether the group has our answer to an assignment, and the loop still waits for the brokers' answers.
+    package var isAsking: Bool { membership.isArriving && membership.state != .answering }
+
+    /// The partitions that are read or held; nil = some are not yet, or none are ours.
+    package var settled: [Int32]? {
+        guard membership.state == .owning, changes.isEmpty else { return nil }
+        let isSettled = partitions.all.allSatisfy {
+            switch $0.state {
+            case .starting, .reading, .rewinding, .held: true
+            default: false
+            }
+        }
+        return isSettled ? partitions.numbers : nil
+    }
+
+    /// A stop was asked for: the unit that is being written gives up soon.
+    package func hurry(at now: Moment) { output.hurry(at: now) }
+
+    /// Leaves the group. The writer ends once its unit has.
+    package func close(at now: Moment) {
+        output.hurry(at: now)
+        forgetQuestions()
+        ports.queries.close()
+        if !output.isAwaited { ports.writer.submit(.close) }
+        // Everything is committed by now; a member that cannot leave in order times out in the group.
+        do throws(KafkaFault) { try consumer.close(limit: Self.closeMilliseconds) } catch { settings.trouble(error) }
+    }
+
+    private static let closeMilliseconds = 10_000
+}

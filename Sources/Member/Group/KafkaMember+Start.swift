@@ -1,0 +1,167 @@
+package import KafkaPorts
+package import Log
+internal import Pipeline
+
+extension KafkaMember {
+    package var group: [UInt8] { Array(settings.group.utf8) }
+
+    /// Decides by the positions where a partition starts, once its ledger is whole; see ``PartitionPositions``.
+    ///
+    /// - Throws: a ``KafkaFault`` that asks for an abort where the partition is being taken over again.
+    package func start(
+        _ number: Int32,
+        mark: PositionMark?,
+        ledgerIsEmpty: Bool,
+        at now: Moment
+    ) throws(KafkaFault) -> PartitionStart {
+        guard let partition = partitions[number], case .restoring = partition.state else {
+            throw .stale("partition \(number) is being taken over again")
+        }
+        var report = PartitionStart.Report()
+        report.hasCommitted = partition.committed != nil && partition.isOwn
+        switch decision(partition, mark, ledgerIsEmpty) {
+        case nil: partitions.take(.start, number)
+        case .hold(let sentence)?:
+            try hold(number)
+            return .held(sentence)
+        case .start(let offset, let judged)?:
+            partitions.with(number) { $0.begin(at: offset) }
+            report = judged
+            if judged.isUncommitted, let offset {
+                try commitStart(number, offset, at: now)
+                report.hasCommitted = true
+            } else {
+                partitions.take(.start, number)
+            }
+        }
+        // The next step seeks it.
+        sought = Moment(milliseconds: .min / 2)
+        return .started(report)
+    }
+
+    /// nil = the group's offset is believed.
+    private func decision(
+        _ partition: Partition,
+        _ mark: PositionMark?,
+        _ ledgerIsEmpty: Bool
+    ) -> PartitionPositions.Decision? {
+        #if DEBUG
+            if settings.has(.rowsLeftOut) { return nil }
+        #endif
+        guard settings.guardsPositions else { return nil }
+        var positions = PartitionPositions(
+            partition.number,
+            committed: partition.committed,
+            isOwn: partition.isOwn,
+            group: group
+        )
+        (positions.mark, positions.ledgerIsEmpty) = (mark, ledgerIsEmpty)
+        positions.ends = partition.requestEnds.map { ($0.low, $0.high) }
+        positions.groupHasOffsets = groupHasOffsets
+        return positions.decision
+    }
+
+    /// Commits what at-least-once delivery answered and a crash left uncommitted; reading starts after the answer.
+    private func commitStart(_ number: Int32, _ offset: Int64, at now: Moment) throws(KafkaFault) {
+        let id = try consumer.commit(PartitionOffset.own([PartitionPosition(partition: number, offset: offset)]))
+        partitions.take(.commitFirst(id, until: now + Self.startMilliseconds), number)
+    }
+
+    private static let startMilliseconds: Int64 = 2_000
+
+    /// Keeps a partition without handing out its records, until it is revoked or taken over again.
+    package func hold(_ number: Int32) throws(KafkaFault) {
+        guard let partition = partitions[number], case .restoring = partition.state else { return }
+        #if DEBUG
+            if settings.has(.holdOnlyAfterPause), !consumer.pause([number]).isEmpty {
+                return partitions.take(.start, number)
+            }
+        #endif
+        // First: its records stay back even if the pause fails, as it does for a partition that the library misses.
+        partitions.take(.hold, number)
+        _ = consumer.pause([number])
+    }
+
+    // MARK: Seeks
+
+    /// Seeks what starts and what goes back. A seek fails until the library has started the partition.
+    func seek(at now: Moment) throws {
+        guard membership.state == .owning, isSeeking, now - sought >= Self.seekMilliseconds else { return }
+        sought = now
+        let starting = partitions.those { if case .starting = $0 { true } else { false } }
+        let rewinding = partitions.those { if case .rewinding = $0 { true } else { false } }
+        var faults = rewinding.isEmpty ? [:] : consumer.seek(rewinding.map(\.start), limit: Self.limitMilliseconds)
+        if !starting.isEmpty { faults.merge(start(starting.map(\.start))) { $1 } }
+        for number in (starting + rewinding).map(\.number).sorted() {
+            partitions.take(faults[number] == nil ? .sought : .notSought(now), number)
+        }
+        if faults.isEmpty { seeks = SeekBackoff() } else { try rideOut(faults) }
+        if isStuck(at: now) { takeOverAgain() }
+    }
+
+    /// Reads partitions that were assigned paused. A seek fails until the library's thread has started the partition: only
+    /// then nothing can drop the resume. A resume does not wake the broker's thread, which may sleep for a second; a second
+    /// seek does. The lookup of a first offset wakes it too, and must not run twice: the late answer would set the
+    /// position back.
+    private func start(_ starts: [PartitionOffset]) -> [Int32: SeekFault] {
+        #if DEBUG
+            if settings.has(.resumeBeforeSeek) { _ = consumer.resume(starts.map(\.partition)) }
+        #endif
+        var faults = consumer.seek(starts, limit: Self.limitMilliseconds)
+        let ready = starts.filter { faults[$0.partition] == nil }
+        guard !ready.isEmpty else { return faults }
+        #if DEBUG
+            if settings.has(.resumeBeforeSeek) { return faults }
+        #endif
+        for (number, fault) in consumer.resume(ready.map(\.partition)) { faults[number] = .unknown(fault) }
+        #if DEBUG
+            if settings.has(.noSecondSeek) { return faults }
+        #endif
+        let again = ready.filter { $0.offset >= 0 }
+        if !again.isEmpty { faults.merge(consumer.seek(again, limit: Self.limitMilliseconds)) { $1 } }
+        let asleep = again.filter { $0.offset > 0 && faults[$0.partition] == nil }.map(\.partition)
+        if !asleep.isEmpty { consumer.wake(asleep, limit: Self.seekMilliseconds) }
+        return faults
+    }
+
+    private static let limitMilliseconds = 400
+
+    /// What the library has not done yet is asked for again; what it cannot do may need an operator.
+    private func rideOut(_ faults: [Int32: SeekFault]) throws {
+        for (_, fault) in faults.sorted(by: { $0.key < $1.key }) {
+            switch fault {
+            case .notStarted, .timedOut: break
+            case .overtaken:
+                #if DEBUG
+                    if settings.has(.overtakenSeekEndsWorker) { throw KafkaFault.fatal("a seek was overtaken") }
+                #endif
+            case .unknown(let fault): try rideOut(fault)
+            }
+        }
+    }
+
+    /// Whether the library has stopped reading a partition for good.
+    private func isStuck(at now: Moment) -> Bool {
+        #if DEBUG
+            if settings.has(.seekNeverTakenOverAgain) { return false }
+        #endif
+        let since = partitions.all.compactMap { partition -> Moment? in
+            switch partition.state {
+            case .starting(let since), .rewinding(let since): since
+            default: nil
+            }
+        }
+        .min()
+        guard let since else { return false }
+        return seeks.isOver(after: now - since)
+    }
+}
+
+extension PartitionOffset {
+    /// The offsets as a worker commits them.
+    static func own(_ positions: [PartitionPosition]) -> [PartitionOffset] {
+        positions.map {
+            PartitionOffset(partition: $0.partition, offset: $0.offset, metadata: PartitionPositions.metadata)
+        }
+    }
+}

@@ -1,0 +1,193 @@
+package import KafkaPorts
+package import Log
+internal import Pipeline
+
+/// One member of the group: the requests of its partitions, their ledgers, and the units that its outputs go out in.
+///
+/// It has no clock, queue or thread: every call gets its moment, nothing waits but ``poll(_:waiting:at:)`` and
+/// ``readLedgers(most:waiting:at:)``, and completions are events that ports keep until they are asked. One step goes: the
+/// group's events, the writer's outcome, answers, the next question or job, seeks. The group comes first, so no answer is
+/// applied to partitions that were taken away.
+///
+/// A fault is ridden out where the library rides it out (absent brokers, moving coordinators); those that need an operator
+/// are thrown.
+package final class KafkaMember {
+    let settings: MemberSettings
+    let ports: MemberPorts
+    var consumer: any GroupConsumer
+    var membership = Membership()
+    var partitions = PartitionTable()
+    var output = Output()
+    var pending = PendingEvents()
+    var ledgers = KnownLedgers()
+    var reader: LedgerReader?
+    var fences = FenceCounter.ofMember
+    var seeks = SeekBackoff()
+    /// When the group was last served, and when partitions were last sought.
+    var served: Moment
+    var sought: Moment
+    /// Changes of the assignment that the loop has not heard of, oldest first.
+    var changes: [AssignmentChange] = []
+    /// Partitions of which the requests turned out to be damaged: the loop has not heard of them.
+    var damaged: [PartitionDamage] = []
+    /// Whether the group had committed an offset of any partition when ours were taken over.
+    var groupHasOffsets = true
+    /// Of consumers that were replaced.
+    var pastErrors: [String: Int] = [:]
+    /// The last fault that was ridden out: explains why no records arrive.
+    package internal(set) var lastTrouble: KafkaFault?
+
+    /// Joins the group. Connects in the background; nothing is waited for.
+    package init(_ settings: MemberSettings, _ ports: MemberPorts, at now: Moment) throws(KafkaFault) {
+        (self.settings, self.ports) = (settings, ports)
+        (served, sought) = (now, now)
+        consumer = try ports.makeConsumer()
+        try consumer.subscribe()
+    }
+
+    /// Records of one round and what has happened; waits at most so many milliseconds where nothing is awaited.
+    package func poll(_ limits: BatchLimits, waiting milliseconds: Int, at now: Moment) throws -> PollRound {
+        try step(at: now, servesGroup: !handsOut)
+        var round = PollRound()
+        round.change = nextChange()
+        guard round.change == nil, damaged.isEmpty else { return withDamage(round) }
+        let wait = isAwaiting ? 0 : milliseconds
+        guard handsOut else {
+            // Nothing but the group's events is waited for.
+            if wait > 0, let event = consumer.poll(waiting: isSeeking ? min(wait, Self.seekMilliseconds) : wait) {
+                try take(event, at: now)
+                round.change = nextChange()
+            }
+            served = now
+            return withDamage(round)
+        }
+        round.generation = Generation(membership.generation)
+        try collect(limits, waiting: wait, into: &round, at: now)
+        served = now
+        if round.records.isEmpty { round.change = nextChange() }
+        return withDamage(round)
+    }
+
+    /// Keeps the membership alive where nothing is polled.
+    package func serve(at now: Moment) throws -> AssignmentChange? {
+        try step(at: now, servesGroup: now - served >= Self.servingMilliseconds)
+        return nextChange()
+    }
+
+    private static let servingMilliseconds: Int64 = 250
+    static let seekMilliseconds = 20
+
+    private func nextChange() -> AssignmentChange? { changes.isEmpty ? nil : changes.removeFirst() }
+
+    /// Records handed out before the damage are sound; a change comes first.
+    private func withDamage(_ round: PollRound) -> PollRound {
+        var round = round
+        if round.change == nil, !damaged.isEmpty { round.damaged = damaged.removeFirst() }
+        return round
+    }
+
+    /// Whether an answer or an outcome is awaited: the driver then sleeps on its queue instead of waiting in a poll.
+    package var isAwaiting: Bool {
+        output.isAwaited || membership.query != nil || membership.isArriving || reader?.query != nil
+            || partitions.all.contains { if case .committing = $0.state { true } else { false } }
+    }
+
+    /// Whether records may be handed out now.
+    private var handsOut: Bool { membership.state == .owning && partitions.all.contains { $0.state == .reading } }
+
+    /// Whether partitions wait for a seek.
+    var isSeeking: Bool {
+        partitions.all.contains {
+            switch $0.state {
+            case .starting, .rewinding: true
+            default: false
+            }
+        }
+    }
+
+    /// One step: see above. Anything may have happened since the last one.
+    func step(at now: Moment, servesGroup: Bool) throws {
+        if servesGroup, isServing { try serveGroup(at: now) }
+        try takeOutcomes(at: now)
+        try takeAnswers(at: now)
+        try advanceArrival(at: now)
+        try checkDeadlines(at: now)
+        try advanceRestore(at: now)
+        try seek(at: now)
+    }
+
+    private var isServing: Bool {
+        #if DEBUG
+            if settings.has(.retryWithoutServing), membership.query != nil { return false }
+        #endif
+        return true
+    }
+
+    /// Polls the consumer once; records are kept for the next poll.
+    private func serveGroup(at now: Moment) throws {
+        served = now
+        if let event = consumer.poll(waiting: 0) { try take(event, at: now) }
+    }
+
+    private func collect(_ limits: BatchLimits, waiting: Int, into round: inout PollRound, at now: Moment) throws {
+        var (bytes, wait) = (0, 0)
+        while round.records.count < max(1, limits.records), bytes < max(1, limits.bytes) {
+            let event = pending.next()
+            if let event {
+                bytes += handOut(event, into: &round, at: now)
+            } else if let event = consumer.poll(waiting: wait) {
+                bytes += try collect(event, into: &round, at: now)
+            } else {
+                // What is there comes without a wait, and one wait is for what comes first.
+                guard wait == 0, waiting > 0, round.records.isEmpty else { break }
+                wait = waiting
+                continue
+            }
+            wait = 0
+            // The group, or a fault, has ended the round.
+            guard handsOut, changes.isEmpty, damaged.isEmpty else { break }
+        }
+    }
+
+    /// - Returns: the bytes of a record that was added.
+    private func collect(_ event: GroupEvent, into round: inout PollRound, at now: Moment) throws -> Int {
+        switch event {
+        case .record(let record, let bytes): return handOut(.record(record, bytes: bytes), into: &round, at: now)
+        case .end(let end): return handOut(.end(end), into: &round, at: now)
+        default:
+            try take(event, at: now)
+            return 0
+        }
+    }
+
+    private func handOut(_ event: PendingEvents.Event, into round: inout PollRound, at now: Moment) -> Int {
+        guard isWanted(event.partition) else { return 0 }
+        switch event {
+        case .end(let end):
+            partitions.with(end.partition) { $0.noteEnd(end.offset) }
+            return 0
+        case .record(let record, let bytes):
+            let place = record.stamp.place
+            var rises = false
+            partitions.with(place.partition) { rises = $0.noteHandedOut(place.offset) }
+            guard rises else {
+                offsetWentBack(place, at: now)
+                return 0
+            }
+            round.records.append(.uncopied(record))
+            return bytes
+        }
+    }
+
+    /// Whether records of a partition may be handed out; a held one is paused once more.
+    func isWanted(_ partition: Int32) -> Bool {
+        switch partitions[partition]?.state {
+        case .reading: return true
+        case .held:
+            // Its pause had failed, or was dropped.
+            _ = consumer.pause([partition])
+            return false
+        default: return false
+        }
+    }
+}

@@ -1,0 +1,49 @@
+package import KafkaPorts
+
+/// What a member needs to know of its world besides its ports.
+package struct MemberSettings: Sendable {
+    package var delivery: UnitWriter.Settings.Delivery
+    /// `group.id`.
+    package var group: String
+    /// The name by which the group knows this instance over restarts.
+    package var stableID: String
+    /// The topic of the requests, and that of the ledgers.
+    package var requests: String
+    package var ledger: String
+    /// Partitions of each topic at the worker's start: if a count changes, the member ends. nil = any.
+    package var partitions: Int32?
+    /// The sentence about topics whose partition counts are others than at the start; nil = they are the same.
+    package var countsChanged: @Sendable (_ counts: [String: Int], _ started: Int32) -> String? = { _, _ in nil }
+    /// The longest that a unit of output may take.
+    package var unitMilliseconds: Int64 = 60_000
+    /// Whether contradicting positions hold their partition; false for the embedded broker, which forgets.
+    package var guardsPositions = true
+    /// For the embedded broker, which drops the offsets of a transaction: they are committed a second time, outside it.
+    package var commitsOffsetsAside = false
+    /// Adds the missing right to a refusal. `reading` = the topic that was being read; nil = outputs were being written.
+    package var explain: @Sendable (_ fault: KafkaFault, _ reading: String?) -> KafkaFault = { fault, _ in fault }
+    /// Called with every fault that is ridden out.
+    package var trouble: @Sendable (KafkaFault) -> Void = { _ in }
+    /// Called at the end of each restore with its number of records.
+    package var restored: @Sendable (Int) -> Void = { _ in }
+    #if DEBUG
+        package var sabotage: MemberSabotage?
+    #endif
+
+    package init(
+        delivery: UnitWriter.Settings.Delivery,
+        group: String,
+        stableID: String,
+        requests: String,
+        ledger: String
+    ) {
+        (self.delivery, self.group, self.stableID) = (delivery, group, stableID)
+        (self.requests, self.ledger) = (requests, ledger)
+    }
+
+    #if DEBUG
+        func has(_ sabotage: MemberSabotage) -> Bool { self.sabotage == sabotage }
+    #else
+        // Nothing is planted in a release.
+    #endif
+}

@@ -1,0 +1,49 @@
+internal import KafkaPorts
+internal import Log
+
+/// Keeps the records that come while none can be handed out, in their order: at most four a second, when only the group
+/// is served.
+struct PendingEvents {
+    enum Event {
+        case record(UncopiedRecord, bytes: Int)
+        case end(PartitionOffset)
+
+        var partition: Int32 {
+            switch self {
+            case .record(let record, _): record.stamp.place.partition
+            case .end(let end): end.partition
+            }
+        }
+    }
+
+    /// Two minutes' worth, more than a unit's default time.
+    static let most = 512
+
+    private var events: [Event] = []
+    private var index = 0
+
+    var isEmpty: Bool { index == events.count }
+
+    /// - Returns: false where there is no room.
+    mutating func keep(_ event: Event) -> Bool {
+        guard events.count < Self.most else { return false }
+        events.append(event)
+        return true
+    }
+
+    mutating func next() -> Event? {
+        guard index < events.count else { return nil }
+        defer {
+            index += 1
+            if index == events.count { drop() }
+        }
+        return events[index]
+    }
+
+    mutating func drop() { (events, index) = ([], 0) }
+
+    /// Drops what has come of some partitions.
+    mutating func drop(_ partitions: Set<Int32>) {
+        (events, index) = (events[index...].filter { !partitions.contains($0.partition) }, 0)
+    }
+}

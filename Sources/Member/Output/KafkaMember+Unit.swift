@@ -1,0 +1,195 @@
+package import KafkaPorts
+package import Log
+
+/// Outputs: what the loop hands over, what the writer says of it, and where reading goes on.
+extension KafkaMember {
+    /// Whether outputs, ledger and positions become durable together.
+    package var isAtomic: Bool { settings.delivery == .transaction }
+
+    /// The share of its time that the last unit took: 1 is all that a unit may take.
+    package var timeShare: Double { output.timeShare }
+
+    /// Whether the outcome of the unit is there to be taken.
+    package var hasOutcome: Bool {
+        switch output.state {
+        case .ended, .failed: true
+        case .idle, .writing, .committing, .aborting, .aborted: false
+        }
+    }
+
+    /// Hands a unit to the writer, and returns.
+    ///
+    /// - Parameter generation: the one under which the positions' records were polled.
+    /// - Throws: a ``KafkaFault`` that asks for an abort where the positions do not belong to this assignment.
+    package func write(
+        _ records: [[OutboundRecord]],
+        _ positions: [PartitionPosition],
+        of generation: Generation,
+        at now: Moment
+    ) throws(KafkaFault) {
+        let token = try checked(positions, of: generation)
+        let budget = CallBudget(until: now + settings.unitMilliseconds)
+        output.begin(positions, budget)
+        if membership.isLeaving { output.hurry(at: now) }
+        ports.writer.submit(
+            .write(
+                OutputBatch(
+                    records: Array(records.joined()),
+                    offsets: PartitionOffset.own(positions),
+                    token: token,
+                    budget: budget,
+                    knownLedgerEnds: ledgers.ends
+                )
+            )
+        )
+    }
+
+    /// - Returns: the membership to commit under.
+    private func checked(
+        _ positions: [PartitionPosition],
+        of generation: Generation
+    ) throws(KafkaFault) -> any MemberToken {
+        #if DEBUG
+            if settings.has(.freshToken) { return try consumer.token() }
+        #endif
+        // The library knows of a lost assignment before the event comes.
+        guard !isLost else { throw .stale("the assignment was lost") }
+        guard generation == Generation(membership.generation), !membership.isArriving, !output.isTakingOver,
+            let token = membership.token
+        else { throw .stale("the batch belongs to an assignment before this one") }
+        try partitions.check(positions)
+        return token
+    }
+
+    private var isLost: Bool {
+        #if DEBUG
+            if settings.has(.lossIgnored) { return false }
+        #endif
+        return membership.isLost || consumer.isAssignmentLost
+    }
+
+    /// Takes the outcome of the unit.
+    ///
+    /// - Throws: what it failed with: it is then to be aborted.
+    package func takeOutcome() throws(KafkaFault) {
+        if let fault = output.fault { throw fault }
+        partitions.noteCommitted(output.positions)
+        ledgers.advance(output.ledgerEnds)
+        output.take(.taken)
+    }
+
+    /// Ends the unit without committing it, as far as that is known, and goes back to the committed positions.
+    ///
+    /// - Returns: false while the writer is at it: call it again.
+    package func abort(at now: Moment) throws -> Bool {
+        // With the id still to be taken over, nothing is open.
+        if output.state == .idle, output.isTakingOver {
+            rewind(isUnknown: false)
+            return true
+        }
+        if Output.cell(output.state, .abort) != .ignored {
+            output.take(.abort)
+            ports.writer.submit(.abort)
+        }
+        try takeOutcomes(at: now)
+        guard output.state == .aborted else { return false }
+        output.take(.taken)
+        return true
+    }
+
+    // MARK: Outcomes
+
+    func takeOutcomes(at now: Moment) throws {
+        while let outcome = ports.writer.nextOutcome() { try take(outcome, at: now) }
+    }
+
+    private func take(_ outcome: WriterOutcome, at now: Moment) throws {
+        switch outcome {
+        case .closed: break
+        case .stillTakingOver(let fault): note(fault)
+        case .tookOver:
+            output.isTakingOver = false
+            if membership.state == .takingOver { membership.take(.tookOver) }
+        case .failed(let fault, _) where output.isTakingOver:
+            output.isTakingOver = false
+            guard membership.state == .takingOver else { return }
+            membership.pause.fail(at: now)
+            try rideOut(fault)
+        case .failed(let fault, let cut):
+            ledgers.distrust(cut)
+            output.fault = fault
+            output.take(.failed(isInDoubt: false))
+        case .written(let ends, let share, let offsetsAreDue):
+            output.note(ledgerEnds: ends, timeShare: share)
+            offsetsAreDue ? commit(at: now) : output.take(.written)
+        case .aborted(let isUnknown):
+            let isInDoubt = output.state == .aborting(isInDoubt: true)
+            output.take(.aborted)
+            rewind(isUnknown: isUnknown || isInDoubt)
+        }
+    }
+
+    /// Offsets that are committed beside the outputs, once these are durable.
+    private func commit(at now: Moment) {
+        do throws(KafkaFault) {
+            let id = try consumer.commit(PartitionOffset.own(output.positions))
+            output.take(.offsetsAreDue(id, until: now + max(1, output.budget?.left(at: now) ?? 0)))
+        } catch { failCommit(error) }
+    }
+
+    private func failCommit(_ fault: KafkaFault) {
+        output.fault = settings.explain(fault, nil)
+        #if DEBUG
+            if settings.has(.asideFaultTakenForAbort) { return output.take(.failed(isInDoubt: false)) }
+        #endif
+        output.take(.failed(isInDoubt: true))
+    }
+
+    /// The answer to a commit of offsets: of a unit, or of the offset where a partition starts.
+    func noteCommit(_ id: CommitID, _ fault: KafkaFault?) {
+        if case .committing(id, _) = output.state {
+            if let fault { failCommit(fault) } else { output.take(.committed) }
+            return
+        }
+        for partition in partitions.all {
+            guard case .committing(id, _) = partition.state else { continue }
+            guard let fault else { return partitions.take(.startCommitted, partition.number) }
+            note(fault)
+            return takeOverAgain()
+        }
+    }
+
+    /// An answer to a commit may never come.
+    func checkDeadlines(at now: Moment) throws {
+        if case .committing(_, let end) = output.state,
+            now >= end || output.budget.map({ $0.left(at: now) == 0 }) ?? false
+        {
+            failCommit(.timedOut("committing offsets of \(settings.requests): no answer in time", requiresAbort: true))
+        }
+        for partition in partitions.all {
+            guard case .committing(_, let end) = partition.state, now >= end else { continue }
+            note(.timedOut("committing the start of partition \(partition.number): no answer in time"))
+            return takeOverAgain()
+        }
+    }
+
+    /// Back to the committed positions. Where these are not certain, and where ledgers are half read, which the loop has
+    /// forgotten, everything is asked for again.
+    private func rewind(isUnknown: Bool) {
+        #if DEBUG
+            let isUnknown = isUnknown && !settings.has(.unknownTakenForAborted)
+        #endif
+        pending.drop()
+        let isSettled = partitions.all.allSatisfy {
+            switch $0.state {
+            case .starting, .reading, .rewinding, .held: true
+            default: false
+            }
+        }
+        partitions.forEach { partition in
+            partition.take(.rewind)
+            if partition.state != .revoked { partition.forgetHandedOut() }
+        }
+        if isUnknown || !isSettled { takeOverAgain() }
+    }
+}

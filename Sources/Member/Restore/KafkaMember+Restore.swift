@@ -1,0 +1,256 @@
+package import KafkaPorts
+package import Log
+
+extension KafkaMember {
+    /// The loop is ready for the ledgers of the partitions that it was told of.
+    ///
+    /// - Parameter kept: those whose ledger it still has as of its last commit, or restore, here.
+    /// - Throws: a ``KafkaFault`` that asks for an abort where they are being taken over again.
+    package func restore(kept: Set<Int32>, at now: Moment) throws(KafkaFault) {
+        guard membership.state == .owning, partitions.all.allSatisfy({ $0.state == .asked }) else {
+            throw .stale("the partitions are being taken over again")
+        }
+        reader?.close()
+        reader = LedgerReader(known: ledgers.ends.filter { kept.contains($0.key) }, at: now)
+        partitions.takeAll(.restore)
+        try? advanceRestore(at: now)
+    }
+
+    /// Reads on, at most so many records; waits at most so many milliseconds for the first one.
+    package func readLedgers(most records: Int, waiting milliseconds: Int, at now: Moment) throws -> RestoreRound {
+        try step(at: now, servesGroup: true)
+        var round = RestoreRound()
+        if !changes.isEmpty {
+            round.change = changes.removeFirst()
+            return round
+        }
+        guard var reader else {
+            if membership.isArriving || membership.isLeaving { return round }
+            throw KafkaFault.stale("no restore is under way")
+        }
+        round = reader.takeNews()
+        self.reader = reader
+        let isReading = partitions.all.contains { if case .restoring(.reading) = $0.state { true } else { false } }
+        if isReading { try readOn(records, isAwaiting ? 0 : milliseconds, &round, at: now) }
+        guard self.reader != nil else { return RestoreRound() }
+        round.remaining = remaining.values.reduce(Int64(unasked.count), +)
+        if isRestored {
+            round.isComplete = true
+            settings.restored(self.reader?.records ?? 0)
+            closeReader()
+        }
+        return round
+    }
+
+    private func closeReader() {
+        #if DEBUG
+            if settings.has(.ledgerReadOn) { return }
+        #endif
+        reader?.close()
+        reader = nil
+    }
+
+    private var unasked: [Int32] {
+        partitions.those { $0 == .restoring(.endsUnknown) }.map(\.number)
+    }
+
+    private var isRestored: Bool {
+        partitions.all.allSatisfy {
+            switch $0.state {
+            case .restoring(.endsUnknown), .restoring(.reading): false
+            default: true
+            }
+        }
+    }
+
+    /// Offsets left to read of each partition whose end is known.
+    var remaining: [Int32: Int64] {
+        partitions.all.reduce(into: [:]) { remaining, partition in
+            guard case .restoring(.reading(let next, let target)) = partition.state else { return }
+            remaining[partition.number] = max(0, target - next)
+        }
+    }
+
+    private var reading: [Int32] {
+        partitions.those { if case .restoring(.reading) = $0 { true } else { false } }.map(\.number)
+    }
+
+    // MARK: Ends
+
+    /// Asks for the ends that are missing, and once more where nothing comes any more.
+    func advanceRestore(at now: Moment) throws {
+        guard var reader, reader.query == nil, reader.pause.isOver(at: now) else { return }
+        let (unasked, reading) = (unasked, reading)
+        reader.asksAgain = !reading.isEmpty && reader.isStill(at: now) && mayAskAgain
+        guard !unasked.isEmpty || reader.asksAgain else { return }
+        reader.query = ports.queries.ask(.ends(unasked, again: reader.asksAgain ? reader.inTurn(reading) : []))
+        self.reader = reader
+    }
+
+    private var mayAskAgain: Bool {
+        #if DEBUG
+            !settings.has(.ledgerEndAskedOnce)
+        #else
+            true
+        #endif
+    }
+
+    func takeEnds(_ answer: Result<BrokerAnswer, KafkaFault>, at now: Moment) throws {
+        reader?.query = nil
+        if reader?.asksAgain == true { reader?.moved = now }
+        let fault: KafkaFault?
+        switch answer {
+        case .success(.ends(let ledger, let requests, let partial)):
+            fault = partial
+            try begin(ledger, requests, at: now)
+        case .success: fault = nil
+        case .failure(let failure): fault = failure
+        }
+        guard let fault else {
+            reader?.pause.succeed()
+            return
+        }
+        reader?.pause.fail(at: now)
+        guard fault.isRecoverable else { throw settings.explain(fault, settings.ledger) }
+        note(fault)
+    }
+
+    private func begin(_ ends: [Int32: Watermarks], _ requests: [Int32: Watermarks], at now: Moment) throws {
+        for (number, ends) in requests.sorted(by: { $0.key < $1.key }) {
+            partitions.with(number) { $0.requestEnds = ends }
+        }
+        var starts: [PartitionOffset] = []
+        for (number, ends) in ends.sorted(by: { $0.key < $1.key }) {
+            switch partitions[number]?.state {
+            case .restoring(.endsUnknown): begin(number, ends, &starts)
+            case .restoring(.reading(_, let target)) where ends.high < target:
+                return cut(number, target, ends.high)
+            default: break
+            }
+        }
+        guard !starts.isEmpty else { return }
+        reader?.moved = now
+        try start(starts)
+    }
+
+    private func begin(_ number: Int32, _ ends: Watermarks, _ starts: inout [PartitionOffset]) {
+        var start = max(reader?.known[number] ?? ends.low, ends.low)
+        // The topic ends before the known offset, as after an unclean election: other records may have been written
+        // at the same offsets since. It is read from the beginning.
+        if start > ends.high {
+            reader?.news.dropped.insert(number)
+            start = ends.low
+        }
+        guard start < ends.high else { return finish(number, at: ends.high) }
+        partitions.take(.ledgerProgress(.reading(next: start, target: ends.high)), number)
+        starts.append(PartitionOffset(partition: number, offset: start))
+    }
+
+    private func finish(_ number: Int32, at target: Int64) {
+        partitions.take(.ledgerProgress(.given(target: target)), number)
+        ledgers.note(target, of: number)
+        reader?.news.completed.append(number)
+    }
+
+    /// What was read of a partition that was cut does not count.
+    private func cut(_ number: Int32, _ target: Int64, _ end: Int64) {
+        note(
+            .stale(
+                "the ledger topic's partition \(number) ended at \(target) when its restore began and ends at \(end) now: "
+                    + "truncated or recreated; it is read again"
+            )
+        )
+        takeOverAgain()
+    }
+
+    // MARK: Records
+
+    private func start(_ starts: [PartitionOffset]) throws {
+        do throws(KafkaFault) {
+            let port = if let port = reader?.port { port } else { try ports.makeReader() }
+            reader?.port = port
+            try port.start(starts)
+        } catch { try readAgain(error) }
+    }
+
+    private func readOn(_ records: Int, _ wait: Int, _ round: inout RestoreRound, at now: Moment) throws {
+        guard let port = reader?.port else { return }
+        do throws(KafkaFault) {
+            let chunk = try port.poll(most: records, waiting: wait)
+            round.records = wanted(chunk)
+            reader?.records += round.records.count
+            try advance(port, &round, at: now)
+        } catch {
+            guard error.isDamage, let number = error.partition,
+                case .restoring(.reading(let next, _)) = partitions[number]?.state
+            else { return try readAgain(error) }
+            try readAgain(number, error, at: next, &round)
+        }
+    }
+
+    /// Moves the positions; partitions that have reached their targets are given.
+    private func advance(_ port: any TopicReading, _ round: inout RestoreRound, at now: Moment) throws(KafkaFault) {
+        var given: [Int32] = []
+        for number in reading {
+            guard let position = port.position(of: number),
+                case .restoring(.reading(let next, let target)) = partitions[number]?.state
+            else { continue }
+            if position != next { reader?.moved = now }
+            partitions.take(.ledgerProgress(.reading(next: position, target: target)), number)
+            guard position >= target else { continue }
+            finish(number, at: target)
+            given.append(number)
+        }
+        round.completed += reader?.news.completed ?? []
+        reader?.news.completed = []
+        #if DEBUG
+            if settings.has(.ledgerReadOn) { return }
+        #endif
+        if !given.isEmpty { try port.stop(given) }
+    }
+
+    /// Records up to the ends that were asked for: this process may have written what lies behind them.
+    private func wanted(_ chunk: LedgerChunk) -> StoredRecords {
+        #if DEBUG
+            if settings.has(.ledgerReadOn) { return chunk.records }
+        #endif
+        var places: [StoredRecords.Place] = []
+        places.reserveCapacity(chunk.offsets.count)
+        var last: (partition: Int32, target: Int64) = (-1, 0)
+        for (place, offset) in zip(chunk.records.places, chunk.offsets) {
+            // Records come in runs of one partition.
+            if place.partition != last.partition { last = (place.partition, target(of: place.partition)) }
+            if offset < last.target { places.append(place) }
+        }
+        return StoredRecords(bytes: chunk.records.bytes, places: places)
+    }
+
+    private func target(of number: Int32) -> Int64 {
+        if case .restoring(.reading(_, let target)) = partitions[number]?.state { target } else { 0 }
+    }
+
+    /// The library has skipped what it could not read: records after the gap must not be taken for the next ones.
+    private func readAgain(_ number: Int32, _ fault: KafkaFault, at next: Int64, _ round: inout RestoreRound) throws {
+        var isBeyondDoubt = false
+        partitions.with(number) { isBeyondDoubt = $0.ledgerDamage.note(at: next) }
+        if isBeyondDoubt {
+            partitions.take(.hold, number)
+            _ = consumer.pause([number])
+            round.damaged.append(PartitionDamage(partition: number, cause: fault.message, isLedger: true))
+        }
+        reader?.close()
+        reader?.port = nil
+        let starts = partitions.all.compactMap { partition -> PartitionOffset? in
+            guard case .restoring(.reading(let next, _)) = partition.state else { return nil }
+            return PartitionOffset(partition: partition.number, offset: next)
+        }
+        if !starts.isEmpty { try start(starts) }
+    }
+
+    /// An offset that is gone, for example: everything is read again.
+    private func readAgain(_ fault: KafkaFault) throws {
+        guard !fault.isRefusal else { throw settings.explain(fault, settings.ledger) }
+        note(fault)
+        takeOverAgain()
+    }
+}

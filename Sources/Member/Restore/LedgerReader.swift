@@ -1,0 +1,60 @@
+internal import KafkaPorts
+internal import Log
+
+/// Up to which offsets the ledgers are known that the loop has or keeps. Outlives an assignment, as kept ledgers do.
+struct KnownLedgers {
+    private(set) var ends: [Int32: Int64] = [:]
+
+    mutating func note(_ end: Int64, of partition: Int32) { ends[partition] = end }
+
+    /// Our own records lie up to there.
+    mutating func advance(_ ends: [Int32: Int64]) { self.ends.merge(ends, uniquingKeysWith: max) }
+
+    /// The topic has lost what was known: whatever the loop keeps, the partition is read from its beginning.
+    mutating func distrust(_ partitions: Set<Int32>) { for partition in partitions { ends[partition] = .max } }
+}
+
+/// Reads the ledgers of newly assigned partitions, from where a kept one ends to the end offset at the time of asking.
+///
+/// The end is the high watermark, records of open transactions included: the last stable offset could miss the last
+/// commit of the previous owner, whose marker may still be on its way. Partitions with known ends are read while the ends
+/// of others are still being asked for.
+struct LedgerReader {
+    /// Where the ledgers are known that the loop still has.
+    let known: [Int32: Int64]
+    /// nil = no partition is being read yet.
+    var port: (any TopicReading)?
+    var query: QueryID?
+    /// Whether the question is about partitions that are being read, too.
+    var asksAgain = false
+    var pause = RetryPause()
+    /// When a position last moved, or the ends of partitions that are being read were last asked for.
+    var moved: Moment
+    var records = 0
+    /// What the loop has not heard of yet.
+    var news = RestoreRound()
+    /// Which partition is asked for first when the ends are asked for again.
+    private var turn = 0
+
+    init(known: [Int32: Int64], at now: Moment) { (self.known, moved) = (known, now) }
+
+    func close() { port?.discard() }
+
+    /// Partitions from another one each time: only the first is asked for alone where one leader is absent.
+    mutating func inTurn(_ partitions: [Int32]) -> [Int32] {
+        guard !partitions.isEmpty else { return [] }
+        defer { turn += 1 }
+        let first = turn % partitions.count
+        return Array(partitions[first...] + partitions[..<first])
+    }
+
+    /// An open transaction holds the restore up, or the topic was cut and never reaches the end that was asked for.
+    func isStill(at now: Moment) -> Bool { now - moved > Self.standstill }
+
+    private static let standstill: Int64 = 10_000
+
+    mutating func takeNews() -> RestoreRound {
+        defer { news = RestoreRound() }
+        return news
+    }
+}
