@@ -38,8 +38,14 @@ package protocol RecordProducer: AnyObject {
     var outstanding: Int { get }
     /// The fault after which only a new producer helps.
     var fatalFault: KafkaFault? { get }
+    /// A fault of time with the cause that this client knows of.
+    func explained(_ fault: KafkaFault) -> KafkaFault
     /// Drops what is queued or in flight; the client ends in the background, and nobody waits for that.
     func discard()
+}
+
+extension RecordProducer {
+    package func explained(_ fault: KafkaFault) -> KafkaFault { fault }
 }
 
 /// Requests that were written to a socket and have no answer, by what their late copies could do.

@@ -1,7 +1,12 @@
 package import KafkaPorts
+internal import Pipeline
 
 /// Writes units, one step at a time; each step makes one call of the port, so that anything may happen between two.
 /// Confined to the writer's queue; time is handed in.
+///
+/// A transactional producer is discarded after everything that leaves its state in doubt, a fatal abort among it, and
+/// after a commit or an abort with a request unanswered on the wire: a late copy from a discarded producer has an old
+/// epoch, which the broker refuses. Discarding is an ordinary way out; only two live processes with one name are an error.
 package final class UnitWriter {
     package enum Producer {
         case transactional(any TransactionProducer)
@@ -16,16 +21,109 @@ package final class UnitWriter {
         case done(WriterOutcome)
     }
 
-    private let settings: Settings
-    private let makeProducer: () throws(KafkaFault) -> Producer
+    let settings: Settings
+    let makeProducer: () throws(KafkaFault) -> Producer
+    var state = State.none { willSet { state.check(newValue) } }
+    /// nil in the states none and closed.
+    var producer: Producer?
+    private var job: WriterJob?
+    /// When the job came; of a take-over, when it was last reported.
+    var startedAt = Moment(milliseconds: 0)
+    /// From its begin to its outcome.
+    var unit: Unit?
+    var transaction = TransactionGuard()
+    var fences: FenceCounter
+    /// The topics' known partition counts; unknown ones are asked for with the first record.
+    var partitionCounts: [String: Int32] = [:]
+    var wasConnected = false
+    /// At least once: the ends of our own ledger records. Records of others may lie between them, so a restore does not
+    /// start there.
+    var ownLedgerEnds: [Int32: Int64] = [:]
+    /// A call that may be repeated has failed: so that one that fails at once is not repeated at once.
+    var needsPause = false
 
     package init(_ settings: Settings, makeProducer: @escaping () throws(KafkaFault) -> Producer) {
         (self.settings, self.makeProducer) = (settings, makeProducer)
+        fences = .ofWriter(isStaticMember: settings.isStaticMember)
     }
 
-    /// One job at a time.
-    package func accept(_ job: WriterJob, at now: Moment) {}
+    /// One job at a time: the next one after the last one's final outcome.
+    package func accept(_ job: WriterJob, at now: Moment) {
+        precondition(self.job == nil && state != .closed, "one job at a time, and none after the last")
+        self.job = job
+        startedAt = now
+        if case .takeOver(let counts) = job, !counts.isEmpty { partitionCounts = counts }
+    }
 
     /// Called again while it answers ``Step/again`` or ``Step/report(_:)``.
-    package func step(at now: Moment) -> Step { .done(.closed) }
+    package func step(at now: Moment) -> Step {
+        guard let job else { preconditionFailure("a step belongs to a job") }
+        if needsPause, let producer {
+            needsPause = false
+            // Returns as soon as something happens.
+            producer.records.serve(limit: Self.pauseMilliseconds)
+            return .again
+        }
+        let step =
+            switch job {
+            case .takeOver: takeOver(at: now)
+            case .write(let batch): write(batch, at: now)
+            case .abort: abort(at: now)
+            case .close: close(at: now)
+            }
+        if case .done = step { (self.job, unit, needsPause) = (nil, nil, false) }
+        return step
+    }
+
+    private static let pauseMilliseconds = 20
+
+    /// The id is taken over again when it is needed: nobody waits for that.
+    func discard() {
+        releaseProducer()
+        state = .none
+    }
+
+    func releaseProducer() {
+        // The records that it still holds were committed or are to be dropped.
+        producer?.records.discard()
+        producer = nil
+    }
+
+    /// Whether a copy of a request may still change a later transaction of this producer.
+    var hasRepeats: Bool {
+        #if DEBUG
+            if settings.sabotage == .producerKeptAfterRepeat { return false }
+        #endif
+        return producer?.transactions?.unanswered.mayHaveRepeats ?? false
+    }
+
+    /// What became of the present unit's records.
+    var deliveries: DeliverySummary {
+        var deliveries = producer?.records.deliveries ?? DeliverySummary()
+        #if DEBUG
+            if settings.sabotage == .acknowledgedWithoutOffset {
+                deliveries.acknowledged += deliveries.withoutOffset
+                deliveries.withoutOffset = 0
+            }
+        #endif
+        return deliveries
+    }
+}
+
+extension UnitWriter.Producer {
+    var records: any RecordProducer {
+        switch self {
+        case .transactional(let producer): producer
+        case .idempotent(let producer): producer
+        }
+    }
+
+    var transactions: (any TransactionProducer)? {
+        if case .transactional(let producer) = self { producer } else { nil }
+    }
+}
+
+extension KafkaFault {
+    /// The same call with the same arguments is the next thing to do.
+    var mayBeRepeated: Bool { isRetriable && !isFatal && !requiresAbort }
 }
