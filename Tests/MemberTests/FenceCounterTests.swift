@@ -7,28 +7,28 @@ import Testing
 struct FenceCounterTests {
     private func at(_ milliseconds: Int64) -> Moment { Moment(milliseconds: milliseconds) }
 
-    @Test func `the fourth fencing within a minute is one too many`() {
-        var counter = FenceCounter.ofMember
-        for time in [0, 10, 20] as [Int64] { #expect(counter.note(at: at(time))) }
-        var later = counter
-        #expect(!counter.note(at: at(59_999)))
-        #expect(later.note(at: at(60_000)))
+    /// Whether it is worth going on after each fencing at these times.
+    private func verdicts(_ counter: FenceCounter, _ times: [Int64]) -> [Bool] {
+        var counter = counter
+        return times.map { counter.note(at: at($0)) }
     }
 
-    @Test func `a static member leaves the verdict to its member's name`() {
-        var counter = FenceCounter.ofWriter(isStaticMember: true)
-        for time in 1...12 as ClosedRange<Int64> { #expect(counter.note(at: at(time))) }
-        #expect(!counter.note(at: at(13)))
-        counter = .ofWriter(isStaticMember: false)
-        for time in 1...3 as ClosedRange<Int64> { #expect(counter.note(at: at(time))) }
-        #expect(!counter.note(at: at(4)))
+    @Test func `the fourth fencing within a minute is one too many`() {
+        #expect(verdicts(.ofMember, [0, 10, 20, 59_999]) == [true, true, true, false])
+        #expect(verdicts(.ofMember, [0, 10, 20, 60_000]) == [true, true, true, true])
+    }
+
+    @Test(arguments: [(true, 12), (false, 3)])
+    func `a static member leaves the verdict on its transactional id to its member's name`(isStatic: Bool, most: Int) {
+        let times = Array(1...Int64(most) + 1)
+        let expected = Array(repeating: true, count: most) + [false]
+        #expect(verdicts(.ofWriter(isStaticMember: isStatic), times) == expected)
     }
 
     @Test func `an own request without an answer excuses one fencing`() {
         var counter = FenceCounter.ofMember
         counter.excuse(2)
-        for time in 1...5 as ClosedRange<Int64> { #expect(counter.note(at: at(time))) }
-        #expect(!counter.note(at: at(6)))
+        #expect(verdicts(counter, Array(1...6)) == [true, true, true, true, true, false])
     }
 
     @Test func `a pause grows from 0.2 to 5 s, and a success ends it`() {
@@ -46,16 +46,19 @@ struct FenceCounterTests {
 
     @Test func `the same place unreadable three times in a row is damaged on disk`() {
         var damage = DamageTracker()
-        #expect(!damage.note(at: 7) && !damage.note(at: 7) && damage.note(at: 7))
-        #expect(!damage.note(at: 7) && !damage.note(at: 8) && !damage.note(at: 7) && !damage.note(at: 7))
-        #expect(damage.note(at: 7))
+        let places: [(Int64, Bool)] = [
+            (7, false), (7, false), (7, true), (7, false), (8, false), (7, false), (7, false), (7, true),
+        ]
+        let verdicts = places.map { damage.note(at: $0.0) }
+        #expect(verdicts == places.map(\.1))
     }
 
     @Test func `each new assignment after failed seeks waits twice as long, a minute at most`() {
         var backoff = SeekBackoff()
         for patience in [2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000] as [Int64] {
-            #expect(!backoff.isOver(after: patience - 1))
-            #expect(backoff.isOver(after: patience))
+            let before = backoff.isOver(after: patience - 1)
+            let after = backoff.isOver(after: patience)
+            #expect(!before && after)
         }
     }
 

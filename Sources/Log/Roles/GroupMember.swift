@@ -20,6 +20,12 @@ package protocol GroupMember: AnyObject {
     ///
     /// - Throws: a fault of the world; the records stay back all the same.
     func hold(_ partition: Int32) throws
+    /// Whether an answer is awaited that wakes the loop's driver: polls do not wait then.
+    var isAwaiting: Bool { get }
     /// Answers a ``AssignmentChange/revoked(_:)`` or ``AssignmentChange/lost(_:)``: gives the partitions back.
     func releaseRevoked() throws
+}
+
+extension GroupMember {
+    package var isAwaiting: Bool { false }
 }

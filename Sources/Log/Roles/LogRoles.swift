@@ -4,6 +4,7 @@ package struct LogRoles {
     package enum Output {
         case records(any RecordUnit)
         case packed(any PackedUnit)
+        case detached(any DetachedUnit)
     }
 
     package let source: any RequestSource
@@ -19,17 +20,27 @@ package struct LogRoles {
         (self.source, output, self.ledgers) = (source, .packed(unit), ledgers)
     }
 
+    package init(source: any RequestSource, detached unit: any DetachedUnit, ledgers: (any LedgerSource)? = nil) {
+        (self.source, output, self.ledgers) = (source, .detached(unit), ledgers)
+    }
+
     package var unit: any OutputUnit {
         switch output {
         case .records(let unit): unit
         case .packed(let unit): unit
+        case .detached(let unit): unit
         }
     }
 
     /// The unit, where it is written away from the loop's thread.
     package var detached: (any DetachedUnit)? {
-        guard case .records(let unit) = output, let detached = unit as? any DetachedUnit else { return nil }
-        return detached.isDetached ? detached : nil
+        switch output {
+        case .detached(let unit): return unit
+        case .packed: return nil
+        case .records(let unit):
+            guard let detached = unit as? any DetachedUnit else { return nil }
+            return detached.isDetached ? detached : nil
+        }
     }
 
     /// nil = the unit takes records.

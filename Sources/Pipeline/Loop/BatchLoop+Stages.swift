@@ -91,12 +91,7 @@ extension BatchLoop {
                 try start(batch, unit)
                 return false
             }
-            try log.unit.begin()
-            switch log.output {
-            case .records(let unit): try unit.append(batch.outputs.flatMap(\.records))
-            case .packed(let unit): try unit.append(batch.outputs.flatMap(\.packed))
-            }
-            try log.unit.commit(batch.positions, of: batch.generation)
+            try write(batch)
         case .underWay: return false
         case .ended:
             writing = .none
@@ -104,6 +99,20 @@ extension BatchLoop {
         }
         noteCommitted(batch)
         return true
+    }
+
+    private func write(_ batch: Batch) throws {
+        switch log.output {
+        case .detached: return
+        case .records(let unit):
+            try unit.begin()
+            try unit.append(batch.outputs.flatMap(\.records))
+            try unit.commit(batch.positions, of: batch.generation)
+        case .packed(let unit):
+            try unit.begin()
+            try unit.append(batch.outputs.flatMap(\.packed))
+            try unit.commit(batch.positions, of: batch.generation)
+        }
     }
 
     private func start(_ batch: Batch, _ unit: any DetachedUnit) throws {

@@ -144,7 +144,14 @@ package final class BatchLoop: @unchecked Sendable {
     }
 
     /// Whether the next tick waits in a poll.
-    package var isIdle: Bool { inFlight.isEmpty && !awaitsOthers && assignment.restoration?.mayRead ?? true }
+    package var isIdle: Bool {
+        inFlight.isEmpty && !awaitsOthers && !isAwaiting && assignment.restoration?.mayRead ?? true
+    }
+
+    /// Whether only an answer to the log is waited for, which wakes the driver.
+    package var isAwaiting: Bool {
+        inFlight.isEmpty && (phase == .aborting || log.source.member?.isAwaiting ?? false)
+    }
 
     /// Whether the outcome of a commit waits for the next tick.
     package var hasOutcome: Bool { if case .ended = writing { true } else { false } }
@@ -186,7 +193,7 @@ package final class BatchLoop: @unchecked Sendable {
             }
             // The batches in flight were dropped uncommitted: the next owner repeats them.
             if phase == .abandoned { return .finished }
-            if phase == .aborting { try abort() }
+            if phase == .aborting, try !abort() { return try serve() ? .worked : .waiting }
             return try move(waitMilliseconds: waitMilliseconds)
         } catch let fault as any LogFault where !fault.endsLoop {
             notice(fault)
@@ -339,9 +346,15 @@ extension BatchLoop {
         tally.abortCauses[cause, default: 0] += 1
     }
 
-    private func abort() throws {
+    /// - Returns: false while the log is at it.
+    private func abort() throws -> Bool {
         precondition(inFlight.isEmpty, "an abort leaves nothing in flight")
-        try log.unit.abort()
+        switch log.output {
+        case .records(let unit): try unit.abort()
+        case .packed(let unit): try unit.abort()
+        case .detached(let unit): guard try unit.stepAbort() else { return false }
+        }
         phase = .reading
+        return true
     }
 }

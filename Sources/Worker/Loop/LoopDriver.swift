@@ -9,6 +9,9 @@ final class LoopDriver: @unchecked Sendable {
     /// How often a pause is interrupted to serve the group.
     private static let servingMilliseconds = 250
 
+    /// How often the loop looks while an answer is waited for, which wakes it.
+    private static let answerPoll = DispatchTimeInterval.milliseconds(25)
+
     private let queue = DispatchQueue(label: "loop", qos: .userInitiated)
     private let idleWaitMilliseconds: Int
     private let eagerPoll: DispatchTimeInterval
@@ -138,7 +141,9 @@ final class LoopDriver: @unchecked Sendable {
             publish(loop, isBackingOff: progress == .backOff)
             switch progress {
             case .worked: queue.async { self.step() }
-            case .waiting: loop.isIdle ? queue.async { self.step() } : wake(after: eagerPoll)
+            case .waiting:
+                loop.isIdle
+                    ? queue.async { self.step() } : wake(after: loop.isAwaiting ? Self.answerPoll : eagerPoll)
             case .backOff: backOff(loop)
             case .finished: finish(.success(()))
             }
