@@ -4,8 +4,7 @@ internal import KafkaPorts
 
 /// One call of the library on a thread of its own, so that waiting for it ends.
 ///
-/// Sending offsets in 2.0.2 waits until the group's coordinator comes back, however long that takes, and destroying a
-/// client may never end. A call that was given up goes on, and the objects it uses stay alive until it returns.
+/// Sending offsets in 2.0.2 waits until the group's coordinator comes back, however long that takes. A call that was given up goes on, and the objects it uses stay alive until it returns.
 @safe
 final class BoundedCall {
     private let body: () -> OpaquePointer?
@@ -43,7 +42,9 @@ final class BoundedCall {
         _ body: @escaping () -> OpaquePointer?
     ) throws(KafkaFault) -> OpaquePointer? {
         let call = unsafe BoundedCall(body)
-        guard call.bell.0 >= 0, call.start() else { throw .fatal("\(action): no thread could be started") }
+        guard call.bell.0 >= 0, DetachedThread.run(call.perform) else {
+            throw .fatal("\(action): no thread could be started")
+        }
         guard call.wait(timeoutMilliseconds, goesOn) else {
             throw .timedOut("\(action): no answer in time").judged(
                 isFatal: true,
@@ -52,26 +53,6 @@ final class BoundedCall {
         }
         defer { unsafe call.error = nil }
         return unsafe call.error
-    }
-
-    private func start() -> Bool {
-        var thread = pthread_t()
-        // The thread's own reference; it is released when the call has returned.
-        let reference = unsafe Unmanaged.passRetained(self)
-        let code = unsafe pthread_create(
-            &thread,
-            nil,
-            { argument in
-                // The reference made above.
-                if let argument = unsafe argument {
-                    unsafe Unmanaged<BoundedCall>.fromOpaque(argument).takeRetainedValue().perform()
-                }
-                return nil
-            },
-            reference.toOpaque()
-        )
-        if code != 0 { unsafe reference.release() } else { pthread_detach(thread) }
-        return code == 0
     }
 
     private func perform() {

@@ -1,16 +1,18 @@
 internal import CRdkafka
 internal import KafkaPorts
 
-/// The one owner of a librdkafka client: destroyed with this object, after which no callback can come.
+/// The one owner of a librdkafka client, which begins to end with this object: see ``ClientCloser``.
 ///
-/// `context` is handed to the library unretained as the callbacks' opaque pointer. It stays valid for as long as
-/// callbacks can come, since a class's stored properties are released only after its `deinit` has run.
+/// `context` is handed to the library unretained as the callbacks' opaque pointer. It is kept for as long as callbacks can
+/// come.
 @safe
 final class ClientHandle {
     let pointer: OpaquePointer
     let context: CallbackContext
     /// Set once callbacks come with the messages: serving the queue separately would then take messages away.
     private var servesWithMessages = false
+    /// Gives back, on the thread that destroys the client, what was made from it.
+    var lastCall: (() -> Void)?
 
     init(_ kind: ClientKind, _ properties: KafkaProperties, context: CallbackContext) throws(KafkaFault) {
         // The configuration is ours until rd_kafka_new succeeds; from then on it belongs to the client.
@@ -36,26 +38,19 @@ final class ClientHandle {
 
     deinit {
         context.leave()
-        // The library's own text, copied while the client is there.
-        let name = unsafe rd_kafka_name(pointer).map { unsafe String(cString: $0) } ?? ""
-        // The only owner; topic handles and queues made from it are gone by now.
-        do throws(KafkaFault) {
-            _ = try unsafe BoundedCall.run("destroy", timeoutMilliseconds: Self.destroyMilliseconds) {
-                [pointer, context] in
-                // Callbacks may come until it returns.
-                withExtendedLifetime(context) { unsafe rd_kafka_destroy(pointer) }
-                return nil
-            }
-        } catch {
-            // If no thread can start, destroy here and wait. After the time-out, leave the client behind.
-            guard error.isTimeout else { return unsafe rd_kafka_destroy(pointer) }
-            ClientLog.warn(client: name, facility: "DESTROY", "rd_kafka_destroy hangs: the client keeps its threads")
+        // The only owner; topic handles and queues made from it are gone once `lastCall` has returned.
+        unsafe ClientCloser.shared.end(name) { [pointer, context, lastCall] in
+            lastCall?()
+            // Callbacks may come until it returns.
+            withExtendedLifetime(context) { unsafe rd_kafka_destroy(pointer) }
         }
     }
 
-    /// In 2.0.2 destroying never ends if, at that moment, a fetch finds its offset gone: the broker's thread waits for a
-    /// lock that it holds itself.
-    private static let destroyMilliseconds = 5_000
+    /// As the library names it in its log.
+    var name: String {
+        // The library's own text, copied while the client is there.
+        unsafe rd_kafka_name(pointer).map { unsafe String(cString: $0) } ?? ""
+    }
 
     /// The fault that made this client useless, if there is one.
     var fatalFault: KafkaFault? {

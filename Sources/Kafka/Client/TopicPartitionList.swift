@@ -68,6 +68,15 @@ struct TopicPartitionList: ~Copyable {
         }
     }
 
+    /// The faults of the partitions that a call has marked as failed.
+    borrowing func faults(_ action: String) -> [Int32: KafkaFault] {
+        let failed = unsafe Self.elements(of: pointer).filter { unsafe $0.err != RD_KAFKA_RESP_ERR_NO_ERROR }
+        let faults = unsafe failed.map { entry in
+            unsafe (entry.partition, KafkaFault(entry.err, doing: "\(action), partition \(entry.partition)"))
+        }
+        return Dictionary(faults, uniquingKeysWith: { first, _ in first })
+    }
+
     /// The fault of the first partition that a call has marked as failed.
     borrowing func firstFault(_ action: String) -> KafkaFault? {
         unsafe Self.firstFault(in: pointer, action)

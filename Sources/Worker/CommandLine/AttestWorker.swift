@@ -1,3 +1,4 @@
+internal import Kafka
 internal import Settings
 
 /// The program: a table of commands and the frame around each of them.
@@ -15,7 +16,9 @@ package enum AttestWorker {
 
     /// Runs a command and returns its exit code: 0 done, 1 the work or the world failed, 2 usage or configuration.
     package static func main(_ arguments: [String]) -> Int32 {
-        main(arguments, commands: commands, console: .standard)
+        // Clients that end in the background leave their groups.
+        defer { ClientCloser.shared.finish() }
+        return main(arguments, commands: commands, console: .standard)
     }
 
     /// - Parameters:

@@ -24,6 +24,7 @@ enum GatewayMetricsPage {
         text.write(.processorSeconds, [MetricSample(real: snapshot.process.processorSeconds)])
         text.write(.startTime, [MetricSample(real: snapshot.process.startTime)])
         text.write(.openFiles, [MetricSample(whole: snapshot.process.openFiles)])
+        text.write(.abandonedClients, [MetricSample(whole: snapshot.process.abandonedClients)])
     }
 
     private static func writeCalls(_ counts: GatewayCounts, _ text: inout Exposition) {

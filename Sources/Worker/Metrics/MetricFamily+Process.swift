@@ -30,9 +30,15 @@ extension MetricFamily {
     static let startTime = gauge("process_start_time_seconds", [], "When the process started.")
     static let openFiles = gauge("process_open_fds", [], "Open file descriptors.")
 
+    static let abandonedClients = gauge(
+        "attest_kafka_abandoned_clients",
+        [],
+        "Clients of the brokers that did not end within 5 s: each keeps its threads and memory."
+    )
+
     static let ofProcess = [
         buildInfo, reloadSuccessful, reloadTime, signingKeyPublished, anchorExpiry, residentMemory, processorSeconds,
-        startTime, openFiles,
+        startTime, openFiles, abandonedClients,
     ]
 
     /// All families, in the order of a scrape.

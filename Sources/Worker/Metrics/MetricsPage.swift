@@ -44,6 +44,7 @@ struct MetricsPage {
         text.write(.processorSeconds, [MetricSample(real: process.processorSeconds)])
         text.write(.startTime, [MetricSample(real: process.startTime)])
         text.write(.openFiles, [MetricSample(whole: process.openFiles)])
+        text.write(.abandonedClients, [MetricSample(whole: process.abandonedClients)])
     }
 
     private mutating func writeRequests() {

@@ -1,13 +1,16 @@
 internal import Glibc
+internal import Kafka
 internal import Settings
 
-/// This process, as the kernel sees it.
+/// This process, as the kernel sees it, and what it could not end.
 struct ProcessFigures: Sendable {
     var residentBytes: Int64 = 0
     var processorSeconds = 0.0
     /// Seconds since 1970.
     var startTime = 0.0
     var openFiles = 0
+    /// Clients of the broker that could not be ended.
+    var abandonedClients = 0
 
     /// - Parameter start: ``startTimeOfProcess()``, asked once.
     static func now(start: Double) -> ProcessFigures {
@@ -15,7 +18,8 @@ struct ProcessFigures: Sendable {
             residentBytes: (words("/proc/self/statm").dropFirst().first ?? 0) * Int64(sysconf(Int32(_SC_PAGESIZE))),
             processorSeconds: Double(ProcessorTime.ofProcess()) / 1e9,
             startTime: start,
-            openFiles: Folder.names(in: "/proc/self/fd").count
+            openFiles: Folder.names(in: "/proc/self/fd").count,
+            abandonedClients: ClientCloser.shared.abandoned
         )
     }
 
