@@ -198,7 +198,7 @@ let tests: [Target] = [
     ),
     .testTarget(
         name: "KafkaTests",
-        dependencies: ["Kafka", "KafkaPorts", "Gateway", "Pipeline", "TestKit", "KafkaKit"],
+        dependencies: ["Kafka", "KafkaPorts", "Gateway", "Pipeline", "Log", "TestKit", "KafkaKit"],
         swiftSettings: whole
     ),
     .testTarget(

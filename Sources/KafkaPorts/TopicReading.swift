@@ -7,7 +7,9 @@ package struct LedgerChunk: Sendable {
     /// The records' offsets, as many as there are records.
     package var offsets: [Int64] = []
 
-    package init() {}
+    package init(_ records: StoredRecords = StoredRecords(), offsets: [Int64] = []) {
+        (self.records, self.offsets) = (records, offsets)
+    }
 }
 
 /// Reads partitions of one topic without a group, committed records only. On the loop's queue; no call waits for a broker.

@@ -104,24 +104,16 @@ final class LedgerRestore {
     }
 
     /// Records up to the ends that were asked for: this process may have written what lies behind them.
-    private func wanted(_ read: PackedRecords) -> StoredRecords {
+    private func wanted(_ read: LedgerChunk) -> StoredRecords {
         var places: [StoredRecords.Place] = []
-        places.reserveCapacity(read.places.count)
+        places.reserveCapacity(read.offsets.count)
         var last: (partition: Int32, target: Int64) = (-1, 0)
-        for place in read.places {
+        for (place, offset) in zip(read.records.places, read.offsets) {
             // Records come in runs of one partition.
             if place.partition != last.partition { last = (place.partition, targets[place.partition] ?? 0) }
-            guard place.offset < last.target else { continue }
-            places.append(
-                StoredRecords.Place(
-                    partition: place.partition,
-                    start: place.start,
-                    keyBytes: place.keyBytes,
-                    valueBytes: place.valueBytes
-                )
-            )
+            if offset < last.target { places.append(place) }
         }
-        return StoredRecords(bytes: read.bytes, places: places)
+        return StoredRecords(bytes: read.records.bytes, places: places)
     }
 
     /// The library has skipped what it could not read: records after the gap must not be taken for the next ones.

@@ -15,7 +15,7 @@ package struct ConsumedMessage: Sendable {
 
     /// At least the bytes of the headers of the message before this one, which decodes them only where it must.
     ///
-    /// - Parameter last: polled before this one, and not handed to another thread yet.
+    /// - Parameter last: polled before this one; another thread may be taking it.
     package func headerBytes(of last: ConsumedMessage) -> Int {
         // In one answer of a broker a value is followed by its headers, and those by the next record: nothing that lies
         // less far from the value is shorter than they are.

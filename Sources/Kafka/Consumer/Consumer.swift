@@ -1,4 +1,5 @@
 internal import CRdkafka
+internal import Dispatch
 package import KafkaPorts
 
 /// One member of a consumer group, reading one topic. For one thread at a time.
@@ -118,6 +119,26 @@ package final class Consumer {
         try KafkaFault.check(code, "leaving the group")
     }
 
+    /// As ``close()``, on a thread of its own: after the limit the client goes on leaving its group, and nobody waits. No
+    /// other call follows.
+    func close(limitMilliseconds: Int) throws(KafkaFault) {
+        let outcome = CloseOutcome()
+        closeAside(outcome)
+        let limit = DispatchTime.now() + .milliseconds(max(0, limitMilliseconds))
+        guard outcome.hasCome.wait(timeout: limit) == .success else {
+            throw .timedOut("leaving the group: no answer in \(limitMilliseconds) ms")
+        }
+        if let fault = outcome.fault { throw fault }
+    }
+
+    /// As ``close()``, on a thread of its own, and nobody waits. No other call follows.
+    func closeAside(_ outcome: CloseOutcome? = nil) {
+        ClientCloser.shared.end(handle.name) { [self] in
+            do throws(KafkaFault) { try close() } catch { outcome?.fault = error }
+            outcome?.hasCome.signal()
+        }
+    }
+
     func answeredChange() {
         hasUnansweredChange = false
     }
@@ -134,4 +155,10 @@ package final class Consumer {
             }
         }
     }
+}
+
+/// Written by the thread that closes a consumer, and read once it has signalled.
+final class CloseOutcome {
+    let hasCome = DispatchSemaphore(value: 0)
+    var fault: KafkaFault?
 }

@@ -1,4 +1,5 @@
 internal import CRdkafka
+internal import Glibc
 internal import Synchronization
 
 /// Consumed messages in the library's memory: each is freed when it is taken, the others with this object.
@@ -57,10 +58,10 @@ package final class MessageBlock: @unchecked Sendable {
         unsafe message.key.map { unsafe UInt(bitPattern: $0 + message.key_len) } ?? 0
     }
 
-    /// Decodes a message's headers and measures them. No other thread may have the message yet.
+    /// Decodes a message's headers and measures them; 0 where it was taken already.
     func headerBytes(_ index: Int) -> Int {
-        // As long as it is measured, it is not there to be taken.
-        guard let message = unsafe messages[index].exchange(nil, ordering: .acquiringAndReleasing) else { return 0 }
+        // The library keeps what it decodes in the message: meanwhile nobody takes it.
+        guard let message = unsafe claim(index, as: Self.measured) else { return 0 }
         defer { unsafe messages[index].store(message, ordering: .releasing) }
         return unsafe KafkaRecord.headerBytes(of: message)
     }
@@ -69,11 +70,32 @@ package final class MessageBlock: @unchecked Sendable {
     package func take(_ index: Int) -> KafkaRecord {
         precondition((0..<Self.capacity).contains(index), "a message has a place in its block")
         // The index came with a message, so its place was filled.
-        guard let message = unsafe messages[index].exchange(nil, ordering: .acquiringAndReleasing) else {
-            preconditionFailure("a message is taken once")
-        }
+        guard let message = unsafe claim(index, as: nil) else { preconditionFailure("a message is taken once") }
         // Not on the consumer's thread: what messages share has atomic counts, and the client that owns it is alive.
         defer { unsafe rd_kafka_message_destroy(message) }
         return unsafe KafkaRecord(copying: message)
+    }
+
+    /// In the place of a message whose headers are being measured; never followed.
+    private static var measured: UnsafeMutablePointer<rd_kafka_message_t>? { unsafe .init(bitPattern: 1) }
+
+    /// Takes a message out of its place; nil where it was taken already.
+    private func claim(
+        _ index: Int,
+        as next: UnsafeMutablePointer<rd_kafka_message_t>?
+    ) -> UnsafeMutablePointer<rd_kafka_message_t>? {
+        while let message = unsafe messages[index].load(ordering: .acquiring) {
+            if unsafe message == Self.measured {
+                // For as long as the consumer's thread takes to decode one record's headers.
+                sched_yield()
+            } else if unsafe messages[index].compareExchange(
+                expected: message,
+                desired: next,
+                ordering: .acquiringAndReleasing
+            ).exchanged {
+                return unsafe message
+            }
+        }
+        return nil
     }
 }

@@ -47,9 +47,12 @@ package final class TopicReader {
     }
 
     deinit {
-        for partition in reading { _ = unsafe rd_kafka_consume_stop(topicPointer, partition) }
-        unsafe rd_kafka_queue_destroy(queue)
-        unsafe rd_kafka_topic_destroy(topicPointer)
+        // Stopping waits for the library's own thread.
+        unsafe handle.lastCall = { [reading, topicPointer, queue] in
+            for partition in reading { _ = unsafe rd_kafka_consume_stop(topicPointer, partition) }
+            unsafe rd_kafka_queue_destroy(queue)
+            unsafe rd_kafka_topic_destroy(topicPointer)
+        }
     }
 
     private static let defaults = [
@@ -140,12 +143,12 @@ package final class TopicReader {
     }
 
     /// As above, in one piece of memory.
-    package func pollPacked(maxRecords: Int, timeoutMilliseconds: Int) throws(KafkaFault) -> PackedRecords {
+    package func pollPacked(maxRecords: Int, timeoutMilliseconds: Int) throws(KafkaFault) -> LedgerChunk {
         var records = PackedRecords(like: lastPacked)
         // Everything in the message is copied.
         unsafe try poll(maxRecords, timeoutMilliseconds) { unsafe records.append($0) }
         lastPacked = (records.places.count, records.bytes.count)
-        return records
+        return records.chunk()
     }
 
     private func poll(

@@ -1,6 +1,7 @@
 import Kafka
 import KafkaKit
 import KafkaPorts
+import Log
 import TestKit
 import Testing
 
@@ -54,14 +55,13 @@ struct TopicReaderTests {
             var watch = StandstillWatch<[Int32: Int]>()
             while next != [0: 10_000, 1: 10_000], !watch.isStill(next) {
                 let read = try reader.pollPacked(maxRecords: 3_000, timeoutMilliseconds: 100)
-                #expect(read.places.count <= 3_000)
-                for place in read.places {
-                    let number = next[place.partition, default: 0]
-                    next[place.partition] = number + 1
-                    let value = place.start + place.keyBytes
-                    #expect(place.offset == Int64(number))
-                    #expect(Array(read.bytes[place.start..<value]) == bytes("\(place.partition)"))
-                    #expect(Array(read.bytes[value..<value + (place.valueBytes ?? 0)]) == bytes("\(number)"))
+                #expect(read.records.count <= 3_000 && read.offsets.count == read.records.count)
+                for (record, offset) in zip(read.records.records, read.offsets) {
+                    let number = next[record.partition, default: 0]
+                    next[record.partition] = number + 1
+                    #expect(offset == Int64(number))
+                    #expect(record.key == bytes("\(record.partition)"))
+                    #expect(record.value == bytes("\(number)"))
                 }
             }
             #expect(next == [0: 10_000, 1: 10_000])

@@ -1,4 +1,3 @@
-package import Kafka
 package import Log
 
 extension MessageBlock: RecordMemory {
@@ -6,7 +5,7 @@ extension MessageBlock: RecordMemory {
 }
 
 extension UncopiedRecord {
-    init(_ message: ConsumedMessage) {
+    package init(_ message: ConsumedMessage) {
         let stamp = RecordStamp(
             RecordPlace(partition: message.partition, offset: message.offset),
             timestamp: message.timestamp,
