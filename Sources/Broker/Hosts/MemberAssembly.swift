@@ -1,0 +1,65 @@
+package import Dispatch
+internal import Kafka
+package import KafkaPorts
+internal import Log
+package import Member
+internal import Settings
+
+/// Makes a member of a worker's settings: librdkafka's clients, and threads beside the loop's.
+package struct MemberAssembly {
+    private let settings: BrokerSettings
+    private let ledger: String
+    private let loop: DispatchQueue?
+    private let wake: @Sendable () -> Void
+
+    /// - Parameters:
+    ///   - loop: the queue that the member is called on; nil = not checked.
+    ///   - wake: called where a completion has come, on any thread: the member takes it in its next step.
+    /// - Throws: a ``KafkaFault`` about the settings; nothing is connected here.
+    package init(
+        _ settings: BrokerSettings,
+        loop: DispatchQueue?,
+        wake: @escaping @Sendable () -> Void
+    ) throws(KafkaFault) {
+        try settings.validate()
+        guard let ledger = settings.topics.outputs[.ledger] else { throw .fatal("no topic is set for the ledger") }
+        (self.settings, self.ledger, self.loop, self.wake) = (settings, ledger, loop, wake)
+    }
+
+    package func memberSettings(_ delivery: UnitWriter.Settings.Delivery) throws(KafkaFault) -> MemberSettings {
+        let (rights, topics) = (try AccessRights(settings), settings.topics)
+        var member = MemberSettings(
+            delivery: delivery,
+            group: settings.group ?? "",
+            stableID: try settings.stableID(),
+            requests: topics.requests,
+            ledger: ledger
+        )
+        member.partitions = settings.partitions
+        member.countsChanged = { TopicCheck.changed($0, topics, from: $1) }
+        member.unitMilliseconds = Int64(try settings.unitMilliseconds())
+        member.guardsPositions = settings.guardsPositions
+        member.commitsOffsetsAside = settings.commitsOffsetsAside
+        member.explain = { rights.explained($0, reading: $1) }
+        return member
+    }
+
+    /// Each consumer that is made is the one that queries ask from then on.
+    package func ports(writer: any WriterHost) throws(KafkaFault) -> MemberPorts {
+        let asker = BrokerAsker((ledger, settings.topics.requests), try settings.readerProperties())
+        let queries = QueryThread(wake: wake) { query throws(KafkaFault) in try asker.answer(query) }
+        return MemberPorts(
+            makeConsumer: { () throws(KafkaFault) in
+                let properties = try settings.consumerProperties()
+                let consumer = try LibraryConsumer(properties, topic: settings.topics.requests, on: loop)
+                asker.use(consumer.inquiry)
+                return consumer
+            },
+            makeReader: { () throws(KafkaFault) in
+                try LibraryTopicReader(settings.readerProperties(), topic: ledger, on: loop)
+            },
+            queries: queries,
+            writer: writer
+        )
+    }
+}
