@@ -6,6 +6,8 @@ extension SimulatedBroker {
         enum Content {
             case end(commit: Bool)
             case offsets([PartitionPosition], SimulatedGroup.Stamp)
+            /// AddPartitionsToTxn or AddOffsetsToTxn: of an open transaction they change nothing.
+            case addition
 
             var isEnd: Bool { if case .end = self { true } else { false } }
         }
@@ -15,6 +17,22 @@ extension SimulatedBroker {
         let content: Content
         /// The transactions that there were; any above is a later one.
         let transaction: Int
+    }
+
+    /// A request that arrives after its client has given up waiting for it.
+    struct Arrival {
+        let due: Int64
+        let effect: () -> Void
+    }
+
+    func arriveLater(after milliseconds: Int64, _ effect: @escaping () -> Void) {
+        arrivals.append(Arrival(due: now + milliseconds, effect: effect))
+    }
+
+    func arrive() {
+        let due = arrivals.filter { $0.due <= now }
+        arrivals.removeAll { $0.due <= now }
+        for arrival in due { arrival.effect() }
     }
 
     var transactionCount: Int { transactions.count }
@@ -32,6 +50,8 @@ extension SimulatedBroker {
                 case .end(let commit): try endTransaction(name, epoch: request.epoch, commit: commit)
                 case .offsets(let positions, let stamp):
                     try addOffsets(name, epoch: request.epoch, positions, stamp)
+                case .addition:
+                    guard producers[name]?.epoch == request.epoch else { throw .fencedProducer }
                 }
             } catch {
                 counts.add(.lateRefused)

@@ -50,6 +50,10 @@ package final class SimulatedBroker: @unchecked Sendable {
     var delayed: [DelayedEnd] = []
     /// Copies of requests that were answered already, still on their way.
     var late: [LateRequest] = []
+    /// Requests of given-up calls, and when they arrive.
+    var arrivals: [Arrival] = []
+    /// Requests whose bytes are damaged on the broker's disk.
+    package var damagedRequests: Set<RecordPlace> = []
 
     /// - Parameter records: per partition in offset order.
     package init(
@@ -80,6 +84,7 @@ package final class SimulatedBroker: @unchecked Sendable {
         counts.add(.sessionExpired, group.expired - expired)
         timeOutTransactions()
         endDelayed()
+        arrive()
         writeMarkers()
     }
 
@@ -105,6 +110,14 @@ package final class SimulatedBroker: @unchecked Sendable {
         let all = (input[partition] ?? [])[0..<available[partition, default: 0]]
         guard let start = all.firstIndex(where: { $0.offset >= offset }) else { return [] }
         return all[start...]
+    }
+
+    /// From the oldest request to the end of those that can be read.
+    func readableOffsets(_ partition: Int32) -> ClosedRange<Int64> {
+        let all = input[partition] ?? []
+        let low = all.first?.offset ?? committed[partition, default: 0]
+        let count = available[partition, default: 0]
+        return low...(count > 0 ? max(low, all[min(count, all.count) - 1].offset + 1) : low)
     }
 
     /// The offset after the last request of a partition.

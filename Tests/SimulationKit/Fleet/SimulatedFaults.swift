@@ -13,6 +13,24 @@ package enum FaultKind: String, CaseIterable, Sendable {
     /// While a unit was written away from the loop's thread.
     case polledInCommit, revokedInCommit, lostInCommit, faultInCommit
     case slowMarkers, concurrentTransactions, compaction, redelivered, appliedSkipped, halfFlushed
+    /// Of the client library: its steps of a partition,
+    case stepOvertaken, startDelayed, seekTimedOut, pauseIgnored, fetchAsleep, revokeHidden
+    /// what it reads,
+    case offsetGone, damagedOnce, damagedOnDisk
+    /// its membership,
+    case lostBeforeEvent, pollGap, fencedMember, clientNeverEnds, offsetCommitUnanswered
+    /// its producers,
+    case ackWithoutOffset, queueFull, offsetsUnanswered, initUnanswered, initArrivedLate, throttled
+    /// and its queries.
+    case queryUnanswered, staleLeader
+
+    /// Those that only a client library meets.
+    package static let ofClients: Set<FaultKind> = [
+        .stepOvertaken, .startDelayed, .seekTimedOut, .pauseIgnored, .fetchAsleep, .revokeHidden, .offsetGone,
+        .damagedOnce, .damagedOnDisk, .lostBeforeEvent, .pollGap, .fencedMember, .clientNeverEnds,
+        .offsetCommitUnanswered, .ackWithoutOffset, .queueFull, .offsetsUnanswered, .initUnanswered, .initArrivedLate,
+        .throttled, .queryUnanswered, .staleLeader,
+    ]
 }
 
 /// How often each of them happened.
@@ -68,7 +86,57 @@ package struct FaultChances: Sendable {
     package var indefinite = 0.0
     /// Of EndTxn and TxnOffsetCommit: the library asked twice, and the first copy is still on its way.
     package var hiddenRepeat = 0.0
+    /// Of the client library.
+    package var client = ClientChances()
 
     package static let none = FaultChances()
     package init() {}
+}
+
+/// How rough the client library is; shares of one call or one step.
+package struct ClientChances: Sendable {
+    /// A thread loses its core between taking a step's version and queueing the step.
+    package var preempted = 0.0
+    package var seekTimedOut = 0.0
+    package var pauseIgnored = 0.0
+    package var damagedOnce = 0.0
+    /// Of losses: known some time before their event.
+    package var lostBeforeEvent = 0.0
+    package var fencedMember = 0.0
+    /// Of discarded clients.
+    package var neverEnds = 0.0
+    package var offsetCommitUnanswered = 0.0
+    package var ackWithoutOffset = 0.0
+    package var queueFull = 0.0
+    package var offsetsUnanswered = 0.0
+    package var initUnanswered = 0.0
+    /// For as long as a query waits.
+    package var queryUnanswered = 0.0
+    /// Until the world is calm.
+    package var brokerSilent = 0.0
+    package var staleLeader = 0.0
+    /// How many bytes of outputs arrive in a second; 0 = all of them at once.
+    package var bytesPerSecond: Int64 = 0
+
+    package init() {}
+
+    /// - Parameter roughness: multiplies every share.
+    package static func rough(_ roughness: Double) -> Self {
+        var chances = ClientChances()
+        chances.preempted = 0.02 * roughness
+        chances.seekTimedOut = 0.01 * roughness
+        chances.pauseIgnored = 0.02 * roughness
+        chances.damagedOnce = 0.002 * roughness
+        chances.lostBeforeEvent = 0.5
+        chances.fencedMember = 0.01 * roughness
+        chances.neverEnds = 0.1
+        chances.offsetCommitUnanswered = 0.05 * roughness
+        chances.ackWithoutOffset = 0.005 * roughness
+        chances.queueFull = 0.05 * roughness
+        chances.offsetsUnanswered = 0.01 * roughness
+        chances.initUnanswered = 0.05 * roughness
+        chances.queryUnanswered = 0.02 * roughness
+        chances.brokerSilent = 0.002 * roughness
+        return chances
+    }
 }

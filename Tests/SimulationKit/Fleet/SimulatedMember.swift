@@ -6,8 +6,7 @@ internal import TestKit
 package final class SimulatedMember: RequestSource, GroupMember, RecordUnit, LedgerSource {
     package enum Delivery: Sendable { case exactlyOnce, atLeastOnce }
 
-    /// The process's fault in the middle of a call.
-    package enum Interlude: Sendable { case slow, paused }
+    package typealias Interlude = SimulationKit.Interlude
 
     /// The transactional id, and the assignor's sort key.
     package let name: String

@@ -1,0 +1,77 @@
+/// What the model sees of a member's promises: a partition that the member reads is not silent (I8), and a member that
+/// joins gets its share (I7). Time counts where the member polls; a sleeping process breaks no promise.
+struct ConsumerWatch {
+    private enum Intent { case paused, resumed, reading }
+
+    /// Beyond a second without a record a leader's thread is not what sleeps.
+    private static let mostSilence: Int64 = 5_000
+    private static let mostFirstSilence: Int64 = 300
+    private static let mostWait: Int64 = 15_000
+    private var intents: [Int32: Intent] = [:]
+    private var silence: [Int32: Int64] = [:]
+    private var first: Set<Int32> = []
+    private var isWaiting = false
+    private var waited: Int64 = 0
+    private var last: Int64 = 0
+    private var lastNothing: Int64 = 0
+
+    mutating func assigned(_ partitions: [Int32]) {
+        // An application's pause survives.
+        intents = intents.filter { partitions.contains($0.key) && $0.value == .paused }
+        (silence, first) = ([:], [])
+    }
+
+    mutating func paused(_ partitions: [Int32]) {
+        for partition in partitions {
+            intents[partition] = .paused
+            silence[partition] = nil
+        }
+    }
+
+    mutating func resumed(_ partitions: [Int32]) {
+        for partition in partitions {
+            intents[partition] = .resumed
+            silence[partition] = 0
+            first.insert(partition)
+        }
+    }
+
+    mutating func sought(_ partition: Int32) {
+        silence[partition] = 0
+        if intents[partition] == .resumed { intents[partition] = .reading }
+    }
+
+    mutating func noteDelivery(_ partition: Int32) {
+        silence[partition] = 0
+        first.remove(partition)
+    }
+
+    /// A poll gave nothing although some partition should.
+    mutating func noteNothing(_ consumer: SimulatedConsumer) {
+        let broker = consumer.broker
+        let passed = min(broker.now - lastNothing, 50)
+        lastNothing = broker.now
+        guard consumer.due == nil, consumer.unanswered == nil, !consumer.steps.areStartsPending else { return }
+        for (partition, intent) in intents.sorted(by: { $0.key < $1.key }) where intent != .paused {
+            guard consumer.mayDeliver(partition) else { continue }
+            silence[partition, default: 0] += passed
+            let most = first.contains(partition) ? Self.mostFirstSilence : Self.mostSilence
+            guard silence[partition, default: 0] > most else { continue }
+            silence[partition] = 0
+            broker.violations.append("\(consumer.process.name): partition \(partition) is silent for \(most) ms")
+        }
+    }
+
+    mutating func joined(at now: Int64) { (isWaiting, waited, last) = (true, 0, now) }
+
+    mutating func gotShare() { isWaiting = false }
+
+    /// Whether the group has kept this member waiting.
+    mutating func noteChange(_ unanswered: SimulatedConsumer.Change?, at now: Int64) {
+        let passed = min(now - last, 1_000)
+        last = now
+        if isWaiting, unanswered == nil { waited += passed }
+    }
+
+    var hasWaitedTooLong: Bool { isWaiting && waited > Self.mostWait }
+}

@@ -1,0 +1,307 @@
+internal import DeviceLab
+internal import Log
+
+/// Partitions inside librdkafka 2.0.2 under a seed, as read in `rdkafka_partition.c` and `rdkafka_assignment.c`.
+///
+/// Two threads, the application's and the library's main one, take steps of a partition: each step takes a version and is
+/// then queued, and the main thread drops it if a later one was served first. A third thread fetches.
+final class PartitionSteps {
+    enum Act {
+        /// An offset below 0 is looked up first.
+        case start(Int64), stop, seek(Int64)
+        case pause(Bool, byLibrary: Bool)
+    }
+
+    enum Reply { case done, notStarted, overtaken }
+
+    enum Delivery {
+        case record(InboundRecord)
+        case end(Int64)
+        /// The partition has stopped: its offset is no offset of the topic any more.
+        case offsetGone
+        /// What lay before this offset was skipped.
+        case damaged(before: Int64)
+    }
+
+    enum Fetched {
+        case record(InboundRecord), damaged(before: Int64), nothing, offsetGone
+    }
+
+    struct Step {
+        let partition: Partition
+        let version: Int
+        let act: Act
+        /// The call that waits for the answer; nil = a step of the library's own.
+        let ticket: Int?
+    }
+
+    enum Work {
+        case step(Step)
+        case stopped
+        case firstOffset(Partition, version: Int, due: Int64)
+
+        var isStep: Bool { if case .firstOffset = self { false } else { true } }
+    }
+
+    final class Partition {
+        enum State { case stopped, lookup, active }
+
+        let number: Int32
+        /// Of the last step that was issued, and of the last one that was served.
+        var version = 1, served = 1
+        var state = State.stopped
+        var isPausedByApplication = false, isPausedByLibrary = false
+        var next: Int64 = -1
+        /// The library fails an assertion where it starts a partition that was not stopped.
+        var isInGroup = false
+        /// Until then the leader's thread does not look at the partition.
+        var sleepsUntil: Int64 = 0
+        var endTold: Int64 = -1
+        var queued = 0
+        /// It stopped because its offset is gone.
+        var isGone = false
+
+        init(_ number: Int32) { self.number = number }
+
+        var mayBeFetched: Bool { state == .active && !isPausedByApplication && !isPausedByLibrary }
+    }
+
+    /// What the leader has at an offset.
+    var fetch: (Int32, Int64) -> Fetched = { _, _ in .nothing }
+    /// The oldest offset, or the end.
+    var firstOffset: (Int32, Int64) -> Int64 = { _, _ in 0 }
+    var note: (FaultKind) -> Void = { _ in }
+    /// How often a thread loses its core between taking a version and queueing the step.
+    var preempted = 0.0
+    /// An open commit of offsets: no partition starts.
+    var isCommitOpen = false { didSet { if oldValue, !isCommitOpen, stopping == 0 { issueStarts() } } }
+    private(set) var assigned: [Int32] = []
+    /// A call that ended the process.
+    private(set) var assertion: String?
+    private(set) var now: Int64 = 0
+    private var partitions: [Partition] = []
+    private var random: SeededRandom
+    private var main: [Work] = []
+    /// The main thread lost its core after it took this step's version: it stands still until it is run again.
+    private var held: Step?
+    /// Steps that the main thread is about to issue, one after the other.
+    private var unissued: [(Partition, Act)] = []
+    private var stopping = 0
+    private var starts: [(Partition, Int64)] = []
+    private var replies: [Int: Reply] = [:]
+    private var tickets = 0
+    private var queue: [(partition: Partition, version: Int, delivery: Delivery)] = []
+
+    init(seed: UInt64) { random = SeededRandom(seed: seed) }
+
+    func partition(_ number: Int32) -> Partition {
+        if let known = partitions.first(where: { $0.number == number }) { return known }
+        let fresh = Partition(number)
+        partitions.append(fresh)
+        partitions.sort { $0.number < $1.number }
+        return fresh
+    }
+
+    /// Whether starts wait for stops, or for a commit of offsets.
+    var areStartsPending: Bool { !starts.isEmpty }
+
+    // MARK: the library's main thread
+
+    private func issueOwn(_ partition: Partition, _ act: Act, whileCallerWaits: Bool) {
+        partition.version += 1
+        let step = Step(partition: partition, version: partition.version, act: act, ticket: nil)
+        if !whileCallerWaits, held == nil, random.chance(preempted) { held = step } else { main.append(.step(step)) }
+    }
+
+    /// One after the other, up to where the thread loses its core.
+    private func issueRest() {
+        while held == nil, !unissued.isEmpty {
+            let (partition, act) = unissued.removeFirst()
+            issueOwn(partition, act, whileCallerWaits: false)
+        }
+    }
+
+    private func issueStarts(whileCallerWaits: Bool = false) {
+        for (partition, offset) in starts {
+            unissued += [(partition, .pause(false, byLibrary: true)), (partition, .start(offset))]
+        }
+        starts = []
+        guard whileCallerWaits else { return }
+        for (partition, act) in unissued { issueOwn(partition, act, whileCallerWaits: true) }
+        unissued = []
+    }
+
+    private func runMain(_ steps: Int) {
+        if let step = held {
+            held = nil
+            main.append(.step(step))
+        }
+        issueRest()
+        for _ in 0..<steps {
+            guard held == nil, !main.isEmpty else { return }
+            serve(main.removeFirst())
+            issueRest()
+        }
+    }
+
+    private func serve(_ work: Work) {
+        switch work {
+        case .step(let step):
+            let reply = serve(step)
+            if let ticket = step.ticket { replies[ticket] = reply }
+        case .stopped:
+            stopping -= 1
+            if stopping == 0, !isCommitOpen { issueStarts() }
+        case .firstOffset(let partition, let version, let due):
+            guard now >= due else { return main.append(work) }
+            if version < partition.served {
+                // A later step overtook the lookup: it is repeated.
+                main.append(.firstOffset(partition, version: partition.served, due: now + 500))
+            } else if partition.state == .lookup {
+                begin(partition, at: firstOffset(partition.number, partition.next))
+            }
+        }
+    }
+
+    private func serve(_ step: Step) -> Reply {
+        let partition = step.partition
+        guard step.version >= partition.served else {
+            note(.stepOvertaken)
+            if case .stop = step.act { main.append(.stopped) }
+            return .overtaken
+        }
+        if case .seek = step.act, partition.state == .stopped { return .notStarted }
+        partition.served = step.version
+        switch step.act {
+        case .start(let offset):
+            if partition.isInGroup { assertion = "a start of a partition whose stop was dropped" }
+            (partition.isInGroup, partition.isGone) = (true, false)
+            begin(partition, at: offset)
+        case .stop:
+            (partition.state, partition.isInGroup) = (.stopped, false)
+            main.append(.stopped)
+        case .seek(let offset): begin(partition, at: offset)
+        case .pause(let isPaused, byLibrary: true): partition.isPausedByLibrary = isPaused
+        case .pause(let isPaused, byLibrary: false): partition.isPausedByApplication = isPaused
+        }
+        return .done
+    }
+
+    /// Wakes the leader's thread.
+    private func begin(_ partition: Partition, at offset: Int64) {
+        partition.next = offset
+        partition.endTold = -1
+        if offset < 0 {
+            partition.state = .lookup
+            main.append(.firstOffset(partition, version: partition.served, due: now + 2))
+        } else {
+            partition.state = .active
+            partition.sleepsUntil = 0
+        }
+    }
+
+    // MARK: the leaders' threads
+
+    /// The thread sleeps up to a second where a partition may not be fetched.
+    private func fetch(_ partition: Partition) {
+        guard now >= partition.sleepsUntil else {
+            if partition.mayBeFetched, partition.queued == 0 { note(.fetchAsleep) }
+            return
+        }
+        guard partition.mayBeFetched else {
+            partition.sleepsUntil = now + 1_000
+            return
+        }
+        for _ in 0..<(1 + random.below(4)) where partition.queued < 8 && partition.state == .active {
+            switch fetch(partition.number, partition.next) {
+            case .record(let record):
+                deliver(.record(record), of: partition)
+                partition.next = record.offset + 1
+            case .damaged(let next):
+                deliver(.damaged(before: next), of: partition)
+                partition.next = next
+            case .offsetGone:
+                deliver(.offsetGone, of: partition)
+                (partition.state, partition.isGone) = (.stopped, true)
+            case .nothing:
+                guard partition.endTold != partition.next else { return }
+                partition.endTold = partition.next
+                deliver(.end(partition.next), of: partition)
+            }
+        }
+    }
+
+    private func deliver(_ delivery: Delivery, of partition: Partition) {
+        queue.append((partition, partition.served, delivery))
+        partition.queued += 1
+    }
+
+    /// Lets all threads run up to a moment.
+    func advance(to moment: Int64) {
+        let passed = max(0, moment - now)
+        now = max(now, moment)
+        runMain(1 + random.below(6) + Int(min(passed, 200) / 4))
+        for partition in partitions { fetch(partition) }
+    }
+
+    // MARK: the application
+
+    /// The next record or fault; what was fetched before a later step is dropped.
+    func poll() -> (partition: Int32, delivery: Delivery)? {
+        while !queue.isEmpty {
+            let (partition, version, delivery) = queue.removeFirst()
+            partition.queued -= 1
+            if version >= partition.served { return (partition.number, delivery) }
+        }
+        return nil
+    }
+
+    /// Takes a version for each step, may lose its core before it queues one, and waits for the answers.
+    ///
+    /// - Parameter waits: false = the answers come too late.
+    func call(_ acts: [(Int32, Act)], waits: Bool = true) -> [Int32: Reply] {
+        var asked: [(partition: Int32, ticket: Int)] = []
+        for (number, act) in acts {
+            // Both threads run.
+            if random.chance(0.3) { runMain(1 + random.below(16)) }
+            let partition = partition(number)
+            partition.version += 1
+            tickets += 1
+            let step = Step(partition: partition, version: partition.version, act: act, ticket: tickets)
+            if random.chance(preempted) { runMain(1 + random.below(16)) }
+            main.append(.step(step))
+            asked.append((number, tickets))
+        }
+        guard waits else { return [:] }
+        while asked.contains(where: { replies[$0.ticket] == nil }) { runMain(64) }
+        // The leaders' threads run, too.
+        if random.chance(0.9) { for partition in partitions { fetch(partition) } }
+        defer { replies = [:] }
+        return Dictionary(uniqueKeysWithValues: asked.map { ($0.partition, replies[$0.ticket] ?? .done) })
+    }
+
+    /// Stops what was assigned and starts these. Waits for this part only: where partitions have to stop first, or a
+    /// commit is open, the main thread starts them later.
+    func assign(_ offsets: [(partition: Int32, offset: Int64)]) {
+        // First comes what is queued before it.
+        while held != nil || !unissued.isEmpty || main.contains(where: \.isStep) { runMain(1) }
+        for number in assigned {
+            stopping += 1
+            issueOwn(partition(number), .stop, whileCallerWaits: true)
+            issueOwn(partition(number), .pause(false, byLibrary: true), whileCallerWaits: true)
+        }
+        assigned = offsets.map(\.partition).sorted()
+        starts = offsets.sorted { $0.partition < $1.partition }.map { (partition($0.partition), $0.offset) }
+        if stopping == 0, !isCommitOpen { issueStarts(whileCallerWaits: true) }
+        if areStartsPending { note(.startDelayed) }
+    }
+
+    /// A rebalance is pending: the library pauses what is assigned.
+    func pauseForRebalance() {
+        for number in assigned { unissued.append((partition(number), .pause(true, byLibrary: true))) }
+        issueRest()
+    }
+
+    /// Wakes leaders' threads.
+    func wake(_ numbers: [Int32]) { for number in numbers { partition(number).sleepsUntil = 0 } }
+}

@@ -1,0 +1,190 @@
+internal import DeviceLab
+internal import KafkaPorts
+internal import Log
+
+extension SimulatedConsumer {
+    /// What the library's own thread learns of the group. While a change is unanswered it goes no further, and the group
+    /// waits for this member.
+    func observe() {
+        guard isSubscribed, !isClosed, !isFenced else { return }
+        guard let id = memberID else { return joinIfFree() }
+        // Heartbeats are seconds apart.
+        guard !process.chance(process.chances.retriable > 0 ? 0.3 : 0) else { return }
+        switch broker.group.status(id) {
+        case .fenced:
+            broker.counts.add(.fencedInstance)
+            isFenced = true
+            faults.append(KafkaFault(.fencedInstanceId, "another member has joined with this name"))
+            guard let assigned, !assigned.isEmpty else { return }
+            isLossKnown = true
+            if unanswered == nil { reportLoss(of: assigned) }
+        case .unknown: lose()
+        case .rebalancing: rebalance(id)
+        case .stable(let generation, let partitions):
+            // Generation −1: joined, and waiting for the others.
+            guard generation >= 0, assigned == nil, due == nil, unanswered == nil else { return }
+            (assigned, self.generation) = (partitions, generation)
+            due = (.assigned(partitions), broker.now)
+        }
+    }
+
+    /// After the application has let everything go.
+    private func joinIfFree() {
+        guard assigned == nil, due == nil, unanswered == nil else { return }
+        isLossKnown = false
+        let id = broker.join(name: process.name, instance: process.instance)
+        memberID = id
+        // The answer comes too late: the library joins once more, and the coordinator takes that for another process.
+        guard process.instance != nil, process.strikes(.fencedMember, process.chances.client.fencedMember) else {
+            return
+        }
+        _ = broker.join(name: process.name, instance: process.instance)
+    }
+
+    private func rebalance(_ id: Int) {
+        if let unanswered {
+            if unanswered.isAssigned { broker.counts.add(.revokeHidden) }
+            return
+        }
+        // An assignment that the application has not heard of is given back without it.
+        if let due, !due.change.isAssigned { return }
+        let wasHeard = due == nil
+        due = nil
+        guard let assigned, !assigned.isEmpty, wasHeard else {
+            self.assigned = nil
+            return broker.group.rejoin(id, at: broker.now)
+        }
+        steps.pauseForRebalance()
+        due = (.revoked(assigned), broker.now)
+    }
+
+    /// The group does not know this member any more.
+    func lose() {
+        memberID = nil
+        guard let assigned, !assigned.isEmpty else {
+            if let unanswered, unanswered.isAssigned { return isLossKnown = true }
+            if due?.change.isAssigned == true { due = nil }
+            return self.assigned = nil
+        }
+        isLossKnown = true
+        if let due, due.change.isAssigned {
+            (self.due, self.assigned, isLossKnown) = (nil, nil, false)
+            return
+        }
+        // Reported once the change before it is answered.
+        if unanswered == nil { reportLoss(of: assigned) }
+    }
+
+    private func reportLoss(of partitions: [Int32]) {
+        if due != nil { broker.counts.note("\(process.name): revoked has become lost") }
+        steps.pauseForRebalance()
+        let isEarly = process.strikes(.lostBeforeEvent, process.chances.client.lostBeforeEvent)
+        due = (.lost(partitions), broker.now + (isEarly ? 1 + Int64(process.random.below(500)) : 0))
+    }
+
+    /// The application has answered.
+    func answer(with partitions: [Int32]) {
+        answers += 1
+        guard let change = unanswered else {
+            if answers > 2 { broker.counts.add(.announcedAnew) }
+            return
+        }
+        switch change {
+        case .assigned:
+            unanswered = nil
+            guard isLossKnown else { return }
+            if let assigned, !assigned.isEmpty { reportLoss(of: assigned) } else { assigned = nil }
+        // The library waits for the partitions to be given back.
+        case .revoked, .lost:
+            guard partitions.isEmpty else { return }
+            (unanswered, assigned) = (nil, nil)
+            watch.joined(at: broker.now)
+            if isLossKnown { memberID = nil }
+            isLossKnown = false
+            if let memberID { broker.group.rejoin(memberID, at: broker.now) }
+        }
+    }
+}
+
+extension SimulatedConsumer {
+    func assign(_ starts: [PartitionOffset]) throws(KafkaFault) {
+        guard process.enter() else { throw .ofDeadProcess }
+        observe()
+        steps.assign(starts.map { ($0.partition, $0.offset) })
+        watch.assigned(starts.map(\.partition))
+        answer(with: starts.map(\.partition))
+    }
+
+    func unassign() throws(KafkaFault) {
+        guard process.enter() else { throw .ofDeadProcess }
+        steps.assign([])
+        watch.assigned([])
+        answer(with: [])
+        observe()
+    }
+
+    func assignment() throws(KafkaFault) -> Set<Int32> { Set(steps.assigned) }
+
+    func pause(_ partitions: [Int32]) -> [Int32: KafkaFault] {
+        guard process.enter() else { return [:] }
+        watch.paused(partitions)
+        let (known, faults) = known(partitions)
+        let heard = known.filter { _ in !process.strikes(.pauseIgnored, process.chances.client.pauseIgnored) }
+        _ = steps.call(heard.map { ($0, .pause(true, byLibrary: false)) })
+        return faults
+    }
+
+    func resume(_ partitions: [Int32]) -> [Int32: KafkaFault] {
+        guard process.enter() else { return [:] }
+        if process.reader?.isReading == true { broker.counts.add(.startedWhileRestoring) }
+        let (known, faults) = known(partitions)
+        watch.resumed(known)
+        _ = steps.call(known.map { ($0, .pause(false, byLibrary: false)) })
+        return faults
+    }
+
+    func seek(_ starts: [PartitionOffset], limit milliseconds: Int) -> [Int32: SeekFault] {
+        guard process.enter() else { return [:] }
+        let (known, faults) = known(starts.map(\.partition))
+        let sought = starts.filter { known.contains($0.partition) }
+        let isLate = process.strikes(.seekTimedOut, process.chances.client.seekTimedOut)
+        let replies = steps.call(sought.map { ($0.partition, .seek($0.offset)) }, waits: !isLate)
+        var outcome = faults.mapValues { SeekFault.unknown($0) }
+        for start in sought {
+            switch replies[start.partition] {
+            case .done?: watch.sought(start.partition)
+            case .notStarted?: outcome[start.partition] = .notStarted
+            case .overtaken?: outcome[start.partition] = .overtaken
+            case nil: outcome[start.partition] = .timedOut
+            }
+            if start.offset > broker.committed[start.partition, default: 0] { broker.counts.add(.appliedSkipped) }
+        }
+        return outcome
+    }
+
+    func wake(_ partitions: [Int32], limit milliseconds: Int) {
+        guard process.enter() else { return }
+        steps.wake(partitions)
+    }
+
+    /// Partitions that the client has heard of, and the faults of the others.
+    private func known(_ partitions: [Int32]) -> (known: [Int32], faults: [Int32: KafkaFault]) {
+        let known = partitions.filter { broker.partitions.contains($0) }
+        var faults: [Int32: KafkaFault] = [:]
+        for partition in partitions where !known.contains(partition) {
+            faults[partition] = KafkaFault(.unknownPartition, "partition \(partition) is unknown")
+        }
+        return (known, faults)
+    }
+}
+
+extension SimulatedConsumer {
+    /// Whether a partition that the application has resumed has a record to give, and nothing of the world keeps it.
+    func mayDeliver(_ partition: Int32) -> Bool {
+        guard steps.assigned.contains(partition), !isFenced, commits.isEmpty else { return false }
+        let state = steps.partition(partition)
+        // A partition whose offset is gone has stopped, as a fault has said; a first offset is being looked up.
+        guard !state.isGone, state.state != .lookup else { return false }
+        return !broker.requests(partition, from: max(0, state.next)).isEmpty
+    }
+}

@@ -1,0 +1,173 @@
+internal import DeviceLab
+package import KafkaPorts
+internal import Log
+package import Member
+
+/// The process's fault in the middle of a call.
+package enum Interlude: Sendable { case slow, paused }
+
+/// One process of a fleet as its client library sees it: its faults, its clients, its death.
+///
+/// Nothing of a member's rules is here or in the clients: they do what librdkafka does, its traps included.
+package final class SimulatedProcess {
+    /// The transactional id's owner, and the assignor's sort key.
+    package let name: String
+    /// nil = dynamic membership.
+    let instance: String?
+    let broker: SimulatedBroker
+    var random: SeededRandom
+    package var chances: FaultChances
+    /// Runs the other processes while a call waits.
+    package var interlude: ((Interlude) -> Void)?
+    /// Runs a job when the seed says so, as another thread would; ``runJob()`` unless it is set.
+    package var later: ((@escaping () -> Void) -> Void) = { _ in }
+    package private(set) var isDead = false
+    /// Whether a job of the writer is under way.
+    package internal(set) var isWriting = false
+    /// The brokers answer no query of this process until the world is calm.
+    var isBrokerSilent = false
+    weak var consumer: SimulatedConsumer?
+    weak var reader: SimulatedReader?
+    /// Which membership polled which requests: by partition, in the order of offsets.
+    private var polled: [Int32: [PolledSpan]] = [:]
+    private var handedOut: [Int32: Int64] = [:]
+    private var clients = 0
+    private var made: [Int64] = []
+    private var jobs: [() -> Void] = []
+
+    package init(name: String, isStatic: Bool, broker: SimulatedBroker, seed: UInt64, chances: FaultChances) {
+        self.name = name
+        instance = isStatic ? name : nil
+        self.broker = broker
+        self.chances = chances
+        random = SeededRandom(seed: seed)
+        later = { [unowned self] in jobs.append($0) }
+    }
+
+    package var now: Moment { Moment(milliseconds: broker.now) }
+
+    /// Of the present consumer, for its heartbeats.
+    package var groupID: Int? { isDead ? nil : consumer?.heartbeatID }
+
+    package func kill() { isDead = true }
+
+    /// Runs one of the jobs that nobody else runs. - Returns: false where there is none.
+    package func runJob() -> Bool {
+        guard !jobs.isEmpty else { return false }
+        jobs.remove(at: random.below(jobs.count))()
+        return true
+    }
+
+    /// All that a member needs.
+    package func ports(_ settings: UnitWriter.Settings) -> MemberPorts {
+        MemberPorts(
+            makeConsumer: { [unowned self] () throws(KafkaFault) in
+                try noteClient()
+                return SimulatedConsumer(self)
+            },
+            makeReader: { [unowned self] () throws(KafkaFault) in
+                try noteClient()
+                return SimulatedReader(self)
+            },
+            queries: SimulatedQueries(self),
+            writer: SimulatedWriterHost(self, settings)
+        )
+    }
+
+    /// A producer for the writer.
+    func makeProducer(_ settings: UnitWriter.Settings) throws(KafkaFault) -> UnitWriter.Producer {
+        try noteClient()
+        switch settings.delivery {
+        case .transaction: return .transactional(SimulatedTransactionProducer(self, settings.transactionalID))
+        case .atLeastOnce: return .idempotent(SimulatedProducer(self, settings.transactionalID))
+        }
+    }
+
+    // MARK: clients
+
+    private static let mostClients = 6
+    private static let mostPerMinute = 60
+
+    private func noteClient() throws(KafkaFault) {
+        guard !isDead else { throw .ofDeadProcess }
+        clients += 1
+        made = made.filter { broker.now - $0 < 60_000 } + [broker.now]
+        if clients > Self.mostClients { broker.violations.append("\(name) has \(clients) clients") }
+        if made.count > Self.mostPerMinute + Self.mostClients {
+            broker.violations.append("\(name) has made \(made.count) clients in a minute")
+        }
+    }
+
+    /// A client is discarded or closed. - Returns: whether it ends; else it stays, and what it has sent arrives late.
+    func forgetClient() -> Bool {
+        clients -= 1
+        guard chance(chances.client.neverEnds) else { return true }
+        broker.counts.add(.clientNeverEnds)
+        return false
+    }
+
+    // MARK: calls
+
+    /// The beginning of a call. - Returns: false where the process is dead, or dies here.
+    func enter(mayWait: Bool = false) -> Bool {
+        guard !isDead else { return false }
+        if chance(chances.crash) {
+            broker.counts.add(.crashInCall)
+            broker.counts.note("\(name) dies in a call")
+            isDead = true
+            return false
+        }
+        guard mayWait else { return true }
+        if chance(chances.slow) { interlude?(.slow) }
+        if chance(chances.pause) { interlude?(.paused) }
+        return !isDead
+    }
+
+    func chance(_ share: Double) -> Bool { random.chance(share) }
+
+    func strikes(_ kind: FaultKind, _ share: Double) -> Bool {
+        guard chance(share) else { return false }
+        broker.counts.add(kind)
+        return true
+    }
+
+    // MARK: what was polled
+
+    private struct PolledSpan {
+        let start: Int64
+        var end: Int64
+        let stamp: SimulatedGroup.Stamp
+    }
+
+    func notePolled(_ partition: Int32, _ offsets: Range<Int64>, _ stamp: SimulatedGroup.Stamp) {
+        var spans = (polled[partition] ?? []).filter { $0.start < offsets.lowerBound }
+        if let last = spans.last, last.end > offsets.lowerBound { spans[spans.count - 1].end = offsets.lowerBound }
+        if let last = spans.last, last.stamp == stamp {
+            spans[spans.count - 1].end = offsets.upperBound
+        } else {
+            spans.append(PolledSpan(start: offsets.lowerBound, end: offsets.upperBound, stamp: stamp))
+        }
+        polled[partition] = spans
+        if offsets.lowerBound <= handedOut[partition, default: -1] { broker.counts.add(.redelivered) }
+        handedOut[partition] = max(handedOut[partition, default: -1], offsets.lowerBound)
+    }
+
+    /// Under which membership the last request before an offset was polled; nil = none was.
+    func polledStamp(_ partition: Int32, before offset: Int64) -> SimulatedGroup.Stamp? {
+        (polled[partition] ?? []).last { $0.start < offset }?.stamp
+    }
+}
+
+extension KafkaFault {
+    static let ofDeadProcess = KafkaFault.fatal("the process is dead")
+}
+
+/// A member's identity at one moment.
+final class SimulatedToken: MemberToken, @unchecked Sendable {
+    // Confined to the test's thread, as all of a fleet.
+    let stamp: SimulatedGroup.Stamp
+    /// Whether the member has heard that this membership is over.
+    var isKnownLost = false
+
+    init(_ stamp: SimulatedGroup.Stamp) { self.stamp = stamp }
+}

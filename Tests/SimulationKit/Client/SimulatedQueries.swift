@@ -1,0 +1,151 @@
+internal import DeviceLab
+internal import KafkaPorts
+internal import Log
+internal import Pipeline
+
+/// One query after the other, answered by jobs whenever the seed picks them.
+final class SimulatedQueries: BrokerQueries {
+    private struct Asked {
+        let id: QueryID
+        let query: BrokerQuery
+        /// When it begins to wait for the brokers; nil = it waits for the queries before it.
+        var since: Int64?
+        var isUnanswered = false
+        /// The ledger's ends are known before the requests' are asked for.
+        var ledger: [Int32: Watermarks]?
+    }
+
+    private static let waits: Int64 = 5_000
+
+    private unowned let process: SimulatedProcess
+    private var asked: [Asked] = []
+    private var forgotten: [QueryID] = []
+    private var answers: [(id: QueryID, answer: Result<BrokerAnswer, KafkaFault>)] = []
+    private var last = 0
+    private var isClosed = false
+
+    init(_ process: SimulatedProcess) { self.process = process }
+
+    private var broker: SimulatedBroker { process.broker }
+
+    func ask(_ query: BrokerQuery) -> QueryID {
+        last += 1
+        let id = QueryID(last)
+        let live = asked.filter { !forgotten.contains($0.id) }.count
+        if live > 0 { broker.violations.append("\(process.name) asks while a query is under way") }
+        asked.append(Asked(id: id, query: query))
+        if asked.count == 1 { work() }
+        return id
+    }
+
+    func forget(_ query: QueryID) {
+        answers.removeAll { $0.id == query }
+        if asked.contains(where: { $0.id == query }) { forgotten.append(query) }
+    }
+
+    func nextAnswer() -> (id: QueryID, answer: Result<BrokerAnswer, KafkaFault>)? {
+        answers.isEmpty ? nil : answers.removeFirst()
+    }
+
+    func close() { isClosed = true }
+
+    private func work() {
+        process.later { [self] in
+            guard !process.isDead, !isClosed, var first = asked.first else { return }
+            if first.since == nil {
+                first.since = broker.now
+                first.isUnanswered = isUnanswered()
+            }
+            let answer = tried(&first)
+            guard let answer else {
+                asked[0] = first
+                return work()
+            }
+            asked.removeFirst()
+            if forgotten.contains(first.id) {
+                forgotten.removeAll { $0 == first.id }
+            } else {
+                answers.append((first.id, answer))
+            }
+            if !asked.isEmpty { work() }
+        }
+    }
+
+    private func isUnanswered() -> Bool {
+        if process.strikes(.queryUnanswered, process.chances.client.brokerSilent) { process.isBrokerSilent = true }
+        // A calm world answers.
+        if process.chances.client.queryUnanswered == 0 { process.isBrokerSilent = false }
+        if process.isBrokerSilent { broker.counts.add(.queryUnanswered) }
+        return process.isBrokerSilent || process.strikes(.queryUnanswered, process.chances.client.queryUnanswered)
+    }
+
+    /// nil = not yet.
+    private func tried(_ asked: inout Asked) -> Result<BrokerAnswer, KafkaFault>? {
+        let isOver = broker.now - (asked.since ?? broker.now) >= Self.waits
+        let timeout = KafkaFault.timedOut("no broker has answered in \(Self.waits) ms")
+        if asked.isUnanswered { return isOver ? .failure(timeout) : nil }
+        if process.strikes(.retriable, process.chances.retriable) {
+            return .failure(KafkaFault(.transport, "the connection broke"))
+        }
+        switch asked.query {
+        case .topics: return .success(.topics(broker.topicDescriptions))
+        case .offsets(let partitions):
+            guard let offsets = offsets(partitions) else { return isOver ? .failure(timeout) : nil }
+            return .success(offsets)
+        case .ends(let partitions, let again):
+            let all = (partitions + again).sorted()
+            guard let ledger = asked.ledger else {
+                asked.ledger = ledgerEnds(all)
+                return nil
+            }
+            return .success(ends(all, ledger))
+        }
+    }
+
+    /// Stable ones. - Returns: nil while a transaction holds one back.
+    private func offsets(_ partitions: [Int32]) -> BrokerAnswer? {
+        guard broker.stableOffsets(partitions) != nil else {
+            broker.counts.add(.unstableOffsets)
+            return nil
+        }
+        let own = partitions.map { partition in
+            CommittedOffset(
+                partition: partition,
+                offset: broker.committed[partition],
+                metadata: broker.ownOffsets.contains(partition) ? PartitionPositions.metadata : []
+            )
+        }
+        return .offsets(own, hasAny: !broker.committed.isEmpty)
+    }
+
+    private func ledgerEnds(_ partitions: [Int32]) -> [Int32: Watermarks] {
+        partitions.reduce(into: [:]) { ends, partition in
+            var high = Int64(broker.log(.ledger, partition).highWatermark)
+            // A former leader does not know of the last records.
+            if high > 0, process.strikes(.staleLeader, process.chances.client.staleLeader) {
+                high -= 1 + Int64(process.random.below(Int(high)))
+            }
+            ends[partition] = Watermarks(low: 0, high: high)
+        }
+    }
+
+    private func ends(_ partitions: [Int32], _ ledger: [Int32: Watermarks]) -> BrokerAnswer {
+        var requests: [Int32: Watermarks] = [:]
+        for partition in partitions {
+            let ends = broker.requestEnds(partition)
+            requests[partition] = Watermarks(low: ends.low, high: ends.high)
+        }
+        return .ends(ledger: ledger, requests: requests, nil)
+    }
+}
+
+extension SimulatedBroker {
+    /// The requests, named `requests`, and the outputs by their streams' names.
+    package static let requestsTopic = "requests"
+
+    var topicDescriptions: [TopicDescription] {
+        ([Self.requestsTopic] + OutputTopic.allCases.map(\.rawValue)).map {
+            TopicDescription(name: $0, partitions: partitions.count, replication: 3)
+        }
+    }
+}

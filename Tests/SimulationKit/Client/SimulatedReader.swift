@@ -1,0 +1,108 @@
+internal import KafkaPorts
+internal import Log
+
+/// Reads the ledger topic without a group: committed records, up to the last stable offset.
+final class SimulatedReader: TopicReading {
+    private struct Partition {
+        var next: Int64
+        /// The high watermark at the start: what comes from behind it was written since.
+        let known: Int64
+        /// Of a leader that answers rarely.
+        let isSlow: Bool
+        /// nil = nothing is known yet.
+        var position: Int64?
+        /// The library reads nothing of it any more.
+        var hasFailed = false
+    }
+
+    private unowned let process: SimulatedProcess
+    private var partitions: [Int32: Partition] = [:]
+    private var pending: KafkaFault?
+    private var isDiscarded = false
+
+    init(_ process: SimulatedProcess) {
+        self.process = process
+        process.reader = self
+    }
+
+    private var broker: SimulatedBroker { process.broker }
+
+    var isReading: Bool { !partitions.isEmpty && !isDiscarded }
+
+    func start(_ starts: [PartitionOffset]) throws(KafkaFault) {
+        guard process.enter() else { throw .ofDeadProcess }
+        for start in starts {
+            if partitions[start.partition] != nil { broker.violations.append("a partition that is read is started") }
+            if start.offset > 0 { broker.counts.add(.restoredTail) }
+            let isSlow = process.strikes(.slowLedger, 0.25)
+            let next = start.offset == PartitionOffset.beginning ? 0 : start.offset
+            let known = Int64(broker.log(.ledger, start.partition).highWatermark)
+            partitions[start.partition] = Partition(
+                next: next,
+                known: known,
+                isSlow: isSlow,
+                position: start.offset >= 0 ? start.offset : nil
+            )
+        }
+    }
+
+    func stop(_ numbers: [Int32]) throws(KafkaFault) {
+        guard process.enter() else { throw .ofDeadProcess }
+        if let partition = pending?.partition, numbers.contains(partition) { pending = nil }
+        for number in numbers { partitions[number] = nil }
+    }
+
+    func poll(most records: Int, waiting milliseconds: Int) throws(KafkaFault) -> LedgerChunk {
+        guard process.enter(mayWait: true), !isDiscarded else { return LedgerChunk() }
+        if let fault = pending {
+            pending = nil
+            throw fault
+        }
+        var chunk = LedgerChunk()
+        var left = min(records, 1 + process.random.below(12))
+        for number in partitions.keys.sorted() {
+            guard partitions[number]?.isSlow == false || process.random.below(12) == 0 else { continue }
+            read(number, &left, into: &chunk)
+            if pending != nil { break }
+        }
+        guard let fault = pending, chunk.offsets.isEmpty else { return chunk }
+        pending = nil
+        throw fault
+    }
+
+    private func read(_ number: Int32, _ left: inout Int, into chunk: inout LedgerChunk) {
+        guard var partition = partitions[number], !partition.hasFailed else { return }
+        defer { partitions[number] = partition }
+        let log = broker.log(.ledger, number)
+        guard partition.next <= Int64(log.highWatermark) else {
+            partition.hasFailed = true
+            pending = KafkaFault(.autoOffsetReset, "offset \(partition.next) is gone").reading(number)
+            return broker.counts.add(.offsetGone)
+        }
+        while partition.next < Int64(log.lastStable), left > 0 {
+            let offset = Int(partition.next)
+            partition.next += 1
+            guard let record = log.visible(at: offset) else { continue }
+            if process.strikes(.damagedOnce, process.chances.client.damagedOnce) {
+                // The library skips what it could not read.
+                pending = KafkaFault(.badMsg, "a record of the ledger is damaged").reading(number)
+                break
+            }
+            if partition.next > partition.known { broker.counts.add(.restoredFurther) }
+            chunk.records.append(StoredRecord(partition: number, key: record.key ?? [], value: record.value))
+            chunk.offsets.append(Int64(offset))
+            left -= 1
+        }
+        partition.position = partition.next
+        if partition.next < partition.known, left > 0 { broker.counts.add(.restoreWaited) }
+    }
+
+    func position(of partition: Int32) -> Int64? { partitions[partition]?.position }
+
+    func discard() {
+        guard !isDiscarded else { return }
+        isDiscarded = true
+        _ = process.forgetClient()
+        if process.reader === self { process.reader = nil }
+    }
+}

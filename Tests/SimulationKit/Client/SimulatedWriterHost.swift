@@ -1,0 +1,41 @@
+internal import KafkaPorts
+internal import Member
+
+/// Runs a real writer on simulated producers: one step a job, and between two of them anything may happen.
+final class SimulatedWriterHost: WriterHost {
+    private unowned let process: SimulatedProcess
+    private let writer: UnitWriter
+    private var outcomes: [WriterOutcome] = []
+
+    init(_ process: SimulatedProcess, _ settings: UnitWriter.Settings) {
+        self.process = process
+        writer = UnitWriter(settings) { [unowned process] () throws(KafkaFault) in try process.makeProducer(settings) }
+    }
+
+    func submit(_ job: WriterJob) {
+        guard !process.isDead else { return }
+        if process.isWriting {
+            process.broker.violations.append("\(process.name): a job before the last one's outcome")
+        }
+        process.isWriting = true
+        writer.accept(job, at: process.now)
+        step()
+    }
+
+    private func step() {
+        process.later { [self] in
+            guard !process.isDead else { return }
+            switch writer.step(at: process.now) {
+            case .again: step()
+            case .report(let outcome):
+                outcomes.append(outcome)
+                step()
+            case .done(let outcome):
+                outcomes.append(outcome)
+                process.isWriting = false
+            }
+        }
+    }
+
+    func nextOutcome() -> WriterOutcome? { outcomes.isEmpty ? nil : outcomes.removeFirst() }
+}
