@@ -75,7 +75,7 @@ package final class SimulatedProcess {
     }
 
     /// A producer for the writer.
-    func makeProducer(_ settings: UnitWriter.Settings) throws(KafkaFault) -> UnitWriter.Producer {
+    package func makeProducer(_ settings: UnitWriter.Settings) throws(KafkaFault) -> UnitWriter.Producer {
         try noteClient()
         switch settings.delivery {
         case .transaction: return .transactional(SimulatedTransactionProducer(self, settings.transactionalID))
