@@ -17,7 +17,7 @@ struct PartitionTests {
 
     private static let events: [Partition.Event] = [
         .offsetsKnown, .restore, .ledgerProgress(.given(target: 5)), .start, .commitFirst(id, until: at), .hold,
-        .startCommitted, .startNotCommitted, .sought, .notSought(at), .stuck, .rewind, .offsetGone, .damaged,
+        .startCommitted, .sought, .notSought(at), .rewind, .offsetGone, .damaged,
         .takenOverAgain, .gone,
     ]
 
@@ -31,10 +31,8 @@ struct PartitionTests {
         commitFirst       | ✗        | ✗         | committing | ✗          | ✗        | ✗         | ✗         | ✗        | ·
         hold              | ✗        | ✗         | held       | ✗          | ✗        | ✗         | ✗         | ✗        | ·
         startCommitted    | ✗        | ✗         | ✗          | starting   | ✗        | ✗         | ✗         | ✗        | ·
-        startNotCommitted | ✗        | ✗         | ✗          | assigned   | ✗        | ✗         | ✗         | ✗        | ·
         sought            | ✗        | ✗         | ✗          | ✗          | reading  | ✗         | reading   | ✗        | ·
         notSought         | ✗        | ✗         | ✗          | ✗          | starting | ✗         | rewinding | ✗        | ·
-        stuck             | ✗        | ✗         | ✗          | ✗          | assigned | ✗         | assigned  | ✗        | ·
         rewind            | ·        | ·         | ·          | ·          | ·        | rewinding | ·         | ·        | ·
         offsetGone        | ·        | ·         | ·          | ·          | ·        | assigned  | assigned  | ·        | ·
         damaged           | ·        | ·         | ·          | ·          | ·        | held      | ·         | ·        | ·

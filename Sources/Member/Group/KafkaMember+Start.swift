@@ -25,14 +25,15 @@ extension KafkaMember {
             try hold(number)
             return .held(sentence)
         case .start(let offset, let judged)?:
-            partitions.with(number) { $0.begin(at: offset) }
             report = judged
             if judged.isUncommitted, let offset {
-                try commitStart(number, offset, at: now)
+                let id = try consumer.commit(.own([PartitionPosition(partition: number, offset: offset)]))
+                partitions.take(.commitFirst(id, until: now + Self.startMilliseconds), number)
                 report.hasCommitted = true
             } else {
                 partitions.take(.start, number)
             }
+            partitions.with(number) { $0.begin(at: offset) }
         }
         // The next step seeks it.
         sought = Moment(milliseconds: .min / 2)
@@ -61,12 +62,8 @@ extension KafkaMember {
         return positions.decision
     }
 
-    /// Commits what at-least-once delivery answered and a crash left uncommitted; reading starts after the answer.
-    private func commitStart(_ number: Int32, _ offset: Int64, at now: Moment) throws(KafkaFault) {
-        let id = try consumer.commit(PartitionOffset.own([PartitionPosition(partition: number, offset: offset)]))
-        partitions.take(.commitFirst(id, until: now + Self.startMilliseconds), number)
-    }
-
+    /// How long the answer may take to the commit of what at-least-once delivery answered and a crash left uncommitted:
+    /// reading starts after it.
     private static let startMilliseconds: Int64 = 2_000
 
     /// Keeps a partition without handing out its records, until it is revoked or taken over again.
@@ -157,9 +154,9 @@ extension KafkaMember {
     }
 }
 
-extension PartitionOffset {
+extension [PartitionOffset] {
     /// The offsets as a worker commits them.
-    static func own(_ positions: [PartitionPosition]) -> [PartitionOffset] {
+    static func own(_ positions: [PartitionPosition]) -> Self {
         positions.map {
             PartitionOffset(partition: $0.partition, offset: $0.offset, metadata: PartitionPositions.metadata)
         }

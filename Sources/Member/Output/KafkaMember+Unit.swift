@@ -35,7 +35,7 @@ extension KafkaMember {
             .write(
                 OutputBatch(
                     records: Array(records.joined()),
-                    offsets: PartitionOffset.own(positions),
+                    offsets: .own(positions),
                     token: token,
                     budget: budget,
                     knownLedgerEnds: ledgers.ends
@@ -132,7 +132,7 @@ extension KafkaMember {
     /// Offsets that are committed beside the outputs, once these are durable.
     private func commit(at now: Moment) {
         do throws(KafkaFault) {
-            let id = try consumer.commit(PartitionOffset.own(output.positions))
+            let id = try consumer.commit(.own(output.positions))
             output.take(.offsetsAreDue(id, until: now + max(1, output.budget?.left(at: now) ?? 0)))
         } catch { failCommit(error) }
     }

@@ -54,11 +54,8 @@ struct Partition: Equatable {
         case commitFirst(CommitID, until: Moment)
         case hold
         case startCommitted
-        case startNotCommitted
         case sought
         case notSought(Moment)
-        /// It could not be sought for too long.
-        case stuck
         /// An abort, dropped records, or damage: everything after the committed offset is read again.
         case rewind
         case offsetGone
@@ -100,12 +97,10 @@ struct Partition: Equatable {
         case (.commitFirst(let id, let end), .restoring): .becomes(.committing(id, until: end))
         case (.hold, .restoring): .becomes(.held)
         case (.startCommitted, .committing): .becomes(.starting(since: nil))
-        case (.startNotCommitted, .committing): .becomes(.assigned)
         case (.sought, .starting), (.sought, .rewinding): .becomes(.reading)
         case (.notSought(let now), .starting(since: nil)): .becomes(.starting(since: now))
         case (.notSought(let now), .rewinding(since: nil)): .becomes(.rewinding(since: now))
         case (.notSought, .starting), (.notSought, .rewinding): .ignored
-        case (.stuck, .starting), (.stuck, .rewinding): .becomes(.assigned)
         case (.rewind, .reading): .becomes(.rewinding(since: nil))
         case (.damaged, .reading): .becomes(.held)
         case (.offsetGone, .reading), (.offsetGone, .rewinding): .becomes(.assigned)

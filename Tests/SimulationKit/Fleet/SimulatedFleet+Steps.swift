@@ -28,17 +28,18 @@ extension SimulatedFleet {
     private func move(_ worker: SimulatedWorker) {
         worker.isBusy = true
         defer { worker.isBusy = false }
-        if worker.lanes.hasJobs, random.below(2) == 0 {
-            _ = worker.lanes.finishOne()
-            return
-        }
         do {
+            defer { if worker.member.isDead, workers.contains(where: { $0 === worker }) { restart(remove(worker)) } }
+            if worker.lanes.hasJobs, random.below(2) == 0 {
+                _ = worker.lanes.finishOne()
+                return
+            }
             switch try worker.loop.tick(waitMilliseconds: 0) {
             case .worked, .backOff: return
             case .waiting: _ = worker.lanes.finishOne()
             case .finished:
-                remove(worker)
                 try worker.member.close()
+                remove(worker)
                 if worker.loop.isInDoubt { doubtfulStops += 1 }
                 counts.note("\(broker.now) \(worker.name) has left")
             }
@@ -57,6 +58,7 @@ extension SimulatedFleet {
     private func remove(_ worker: SimulatedWorker) -> SimulatedWorker {
         if workers.contains(where: { $0 === worker }) { noteEnd(of: worker) }
         workers.removeAll { $0 === worker }
+        worker.member.kill()
         return worker
     }
 
@@ -76,7 +78,7 @@ extension SimulatedFleet {
     }
 
     /// A process pauses in the middle of a call, and the others continue.
-    func hold(_ worker: SimulatedWorker, _ kind: SimulatedMember.Interlude) {
+    func hold(_ worker: SimulatedWorker, _ kind: Interlude) {
         guard depth < 2, isChaotic else { return }
         depth += 1
         defer { depth -= 1 }

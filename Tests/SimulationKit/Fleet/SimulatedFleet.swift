@@ -2,6 +2,7 @@ internal import AppAttest
 internal import AppCheck
 internal import DeviceLab
 package import Log
+package import Member
 package import Pipeline
 internal import TestKit
 
@@ -21,12 +22,22 @@ package struct SimulationPlan: Sendable {
     package var restoreStopsAtLastStable = false
     package var keepsRepeatedProducer = false
     package var leavesRowsOut = false
+    package var member = Member.imitated
     /// Whether units are written away from the loops' threads.
     package var isDetached = false
     package var logSabotage: LogSabotage?
     #if DEBUG
         package var sabotage: Sabotage?
+        package var memberSabotage: MemberSabotage?
     #endif
+
+    /// Which member a fleet's processes have.
+    package enum Member: Sendable {
+        /// An imitation of the contract, on the broker itself.
+        case imitated
+        /// Production's, on a simulated client library.
+        case real
+    }
 
     /// One worker, one record at a time, no trouble: what everything else is compared with.
     package static func calm(delivery: SimulatedMember.Delivery = .exactlyOnce) -> SimulationPlan {
@@ -150,7 +161,7 @@ package final class SimulatedFleet {
         broker.offerAll()
         for worker in workers {
             worker.pausedUntil = 0
-            worker.member.chances = .none
+            worker.member.calm()
         }
         for restart in restarts { start(restart.name) }
         restarts = []
@@ -189,6 +200,42 @@ package final class SimulatedFleet {
     }
 
     func start(_ name: String) {
+        let lanes = SimulatedLanes(scratch: scratch, seed: random.next())
+        let interlude = Weak<SimulatedWorker>()
+        guard let member = member(name, lanes, interlude) else { return }
+        let loop = loop(member, lanes)
+        let worker = SimulatedWorker(name: name, loop: loop, lanes: lanes, member: member)
+        interlude.object = worker
+        workers.append(worker)
+        counts.note("\(broker.now) \(name) starts")
+    }
+
+    /// A reference that keeps nothing alive.
+    private final class Weak<Object: AnyObject> { weak var object: Object? }
+
+    private func member(_ name: String, _ lanes: SimulatedLanes, _ worker: Weak<SimulatedWorker>) -> (any FleetMember)? {
+        switch plan.member {
+        case .imitated: return imitation(name, lanes, worker)
+        case .real:
+            let process = SimulatedProcess(
+                name: name,
+                isStatic: plan.isStatic,
+                broker: broker,
+                seed: random.next(),
+                chances: isChaotic ? plan.call : .none
+            )
+            process.later = { [unowned lanes] in lanes.later($0) }
+            process.interlude = { [unowned self] kind in
+                if let worker = worker.object { hold(worker, kind) }
+            }
+            do { return try RealMember(process, plan, partitions: broker.partitions.count) } catch {
+                breakdowns.append("\(name) does not start: \(error)")
+                return nil
+            }
+        }
+    }
+
+    private func imitation(_ name: String, _ lanes: SimulatedLanes, _ worker: Weak<SimulatedWorker>) -> SimulatedMember {
         let member = SimulatedMember(
             name: name,
             isStatic: plan.isStatic,
@@ -200,8 +247,14 @@ package final class SimulatedFleet {
         member.restoreStopsAtLastStable = plan.restoreStopsAtLastStable
         member.keepsRepeatedProducer = plan.keepsRepeatedProducer
         member.leavesRowsOut = plan.leavesRowsOut
-        let lanes = SimulatedLanes(scratch: scratch, seed: random.next())
         if plan.isDetached { member.later = { [unowned lanes] in lanes.later($0) } }
+        member.interlude = { [unowned self] kind in
+            if let worker = worker.object { hold(worker, kind) }
+        }
+        return member
+    }
+
+    private func loop(_ member: any FleetMember, _ lanes: SimulatedLanes) -> BatchLoop {
         var options = BatchLoop.Options()
         options.batch.records = plan.batchRecords
         // Workers of one fleet differ; most begin batches behind any other.
@@ -209,19 +262,18 @@ package final class SimulatedFleet {
         #if DEBUG
             options.sabotage = plan.sabotage
         #endif
-        let unit: any RecordUnit = plan.logSabotage.map { SabotagedUnit(member, $0) } ?? member
-        let loop = BatchLoop(
-            log: LogRoles(source: member, unit: unit, ledgers: member),
+        var roles = member.roles
+        if let sabotage = plan.logSabotage, case .records(let unit) = roles.output {
+            roles = LogRoles(source: roles.source, unit: SabotagedUnit(unit, sabotage), ledgers: roles.ledgers)
+        }
+        return BatchLoop(
+            log: roles,
             settings: settings,
             lanes: lanes,
             options: options,
             post: lanes.post,
             wallClock: { [broker] in EvaluationTime(milliseconds: RequestRecords.time + broker.now) }
         )
-        let worker = SimulatedWorker(name: name, loop: loop, lanes: lanes, member: member)
-        member.interlude = { [unowned self, unowned worker] kind in hold(worker, kind) }
-        workers.append(worker)
-        counts.note("\(broker.now) \(name) starts")
     }
 }
 
@@ -230,7 +282,7 @@ package final class SimulatedWorker {
     package let name: String
     package let loop: BatchLoop
     let lanes: SimulatedLanes
-    package let member: SimulatedMember
+    package let member: any FleetMember
     var pausedUntil: Int64 = 0
     /// In the middle of a call while others continue.
     var isBusy = false
@@ -238,7 +290,7 @@ package final class SimulatedWorker {
     /// Another process was started in its place.
     var isReplaced = false
 
-    init(name: String, loop: BatchLoop, lanes: SimulatedLanes, member: SimulatedMember) {
+    init(name: String, loop: BatchLoop, lanes: SimulatedLanes, member: any FleetMember) {
         self.name = name
         self.loop = loop
         self.lanes = lanes
