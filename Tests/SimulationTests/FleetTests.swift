@@ -22,6 +22,11 @@ struct FleetTests {
 
     static var oneSeed: UInt64? { number("SIM_SEED") }
 
+    /// `SIM_MEMBER=real`: production's member on a simulated client library.
+    private static var member: SimulationPlan.Member {
+        ProcessInfo.processInfo.environment["SIM_MEMBER"] == "real" ? .real : .imitated
+    }
+
     private static func number(_ variable: String) -> UInt64? {
         ProcessInfo.processInfo.environment[variable].flatMap { UInt64($0) }
     }
@@ -95,7 +100,7 @@ struct FleetTests {
                 group.addTask {
                     let campaign = try FleetCampaign(traffic, delivery: delivery, commands: commands)
                     for seed in stride(from: first + shard, to: first + seeds, by: Int(Self.shards)) {
-                        let complaints = try campaign.run(seed).complaints
+                        let complaints = try campaign.run(seed) { $0.member = Self.member }.complaints
                         guard !complaints.isEmpty else { continue }
                         let again = "SIM_SEED=\(seed) swift test --filter SimulationTests.FleetTests"
                         Issue.record("seed \(seed): \(complaints.prefix(5).joined(separator: "; ")); again: \(again)")
@@ -124,7 +129,7 @@ struct FleetTests {
     ) throws {
         let campaign = try FleetCampaign(traffic, delivery: delivery, commands: commands)
         campaign.counts.trace = []
-        let report = try campaign.run(seed)
+        let report = try campaign.run(seed) { $0.member = Self.member }
         print((campaign.counts.trace ?? []).joined(separator: "\n"))
         #expect(report.complaints.isEmpty, "\(report.complaints.joined(separator: "\n"))")
     }
