@@ -34,12 +34,13 @@ extension KafkaMember {
 
     /// Answers the group before asking the brokers anything: a member that polls without answering holds up its group.
     private func noteAssigned(_ assigned: [Int32], at now: Moment) {
-        guard membership.take(.assigned) else {
+        guard !membership.isLeaving else {
             // Given back with the rest.
             try? assignPaused(assigned.map { PartitionOffset(partition: $0, offset: PartitionOffset.beginning) })
             return
         }
         forgetQuestions()
+        membership.take(.assigned)
         pending.drop()
         partitions.replace(assigned)
         answer(at: now)
@@ -64,9 +65,8 @@ extension KafkaMember {
     /// Late answers to these belong to an assignment that is over.
     func forgetQuestions() {
         if let query = membership.query { ports.queries.forget(query) }
-        if let query = reader?.query { ports.queries.forget(query) }
-        reader?.close()
-        (membership.query, reader) = (nil, nil)
+        membership.query = nil
+        closeReader()
     }
 
     /// After a join request that was answered too late, the broker takes this member for another process with its name,

@@ -63,20 +63,18 @@ struct Membership {
         }
     }
 
-    /// - Returns: whether the state is another one, or entered again.
-    @discardableResult
-    mutating func take(_ event: Event) -> Bool {
+    mutating func take(_ event: Event) {
         switch Self.cell(state, event) {
-        case .ignored: return false
+        case .ignored: break
         case .impossible: preconditionFailure("the membership is \(state): \(event) comes only in other states")
         case .becomes(let next): enter(next)
         }
-        return true
     }
 
     private mutating func enter(_ next: State) {
+        precondition(query == nil, "a question is answered or forgotten first")
         state = next
-        (query, pause) = (nil, RetryPause())
+        pause = RetryPause()
         switch next {
         case .owning: generation += 1
         case .joining: (token, isLost) = (nil, false)

@@ -10,7 +10,7 @@ extension KafkaMember {
         guard membership.state == .owning, partitions.all.allSatisfy({ $0.state == .asked }) else {
             throw .stale("the partitions are being taken over again")
         }
-        reader?.close()
+        closeReader()
         reader = LedgerReader(known: ledgers.ends.filter { kept.contains($0.key) }, at: now)
         partitions.takeAll(.restore)
         try? advanceRestore(at: now)
@@ -37,15 +37,17 @@ extension KafkaMember {
         if isRestored {
             round.isComplete = true
             settings.restored(self.reader?.records ?? 0)
+            #if DEBUG
+                if settings.has(.ledgerReadOn) { return round }
+            #endif
             closeReader()
         }
         return round
     }
 
-    private func closeReader() {
-        #if DEBUG
-            if settings.has(.ledgerReadOn) { return }
-        #endif
+    /// A late answer to its question belongs to a restore that is over.
+    func closeReader() {
+        if let query = reader?.query { ports.queries.forget(query) }
         reader?.close()
         reader = nil
     }

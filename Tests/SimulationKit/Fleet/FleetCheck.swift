@@ -89,7 +89,9 @@ package struct FleetCheck {
         for (partition, sentence) in fleet.holds.sorted(by: { $0.key < $1.key }) {
             complaints.append("partition \(partition) is held: \(sentence)")
         }
-        if fleet.plan.delivery == .atLeastOnce { early = try keysAcceptedEarly().union(Self.forgotten(in: calm)) }
+        if fleet.plan.delivery == .atLeastOnce {
+            early = try keysAcceptedEarly().union(Self.forgotten(in: calm)).union(keysOfRefused())
+        }
         checkOutputs()
         try checkCounters()
         checkLedgers()
@@ -125,6 +127,16 @@ package struct FleetCheck {
                 try ReadResult(refusal).reason == Reason.unknownKey.code
             else { continue }
             keys.insert(Self.key(output))
+        }
+        return keys
+    }
+
+    /// What the broker refuses shows after the outputs behind it are visible, which were judged with it.
+    private func keysOfRefused() -> Set<String> {
+        var keys: Set<String> = []
+        for place in fleet.plan.refused {
+            let record = fleet.broker.requests(place.partition, from: place.offset).first
+            if let key = record?.key { keys.insert(String(decoding: key, as: UTF8.self)) }
         }
         return keys
     }

@@ -50,7 +50,9 @@ final class RealMember: FleetMember {
         settings.countsChanged = { counts, started in
             counts.values.contains { $0 != Int(started) } ? "the topics have other partitions" : nil
         }
-        settings.trouble = { [counts = process.broker.counts] fault in counts.note("\(process.name) rides out \(fault)") }
+        settings.trouble = { [counts = process.broker.counts, name = process.name] fault in
+            counts.note("\(name) rides out \(fault)")
+        }
         #if DEBUG
             (writer.sabotage, settings.sabotage) = (plan.memberSabotage, plan.memberSabotage)
         #endif

@@ -229,7 +229,12 @@ package final class SimulatedFleet {
                 if let worker = worker.object { hold(worker, kind) }
             }
             do { return try RealMember(process, plan, partitions: broker.partitions.count) } catch {
-                breakdowns.append("\(name) does not start: \(error)")
+                guard process.isDead else {
+                    breakdowns.append("\(name) does not start: \(error)")
+                    return nil
+                }
+                deaths += 1
+                restarts.append((name, broker.now + 1_000))
                 return nil
             }
         }
