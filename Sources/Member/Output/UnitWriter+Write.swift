@@ -56,7 +56,10 @@ extension UnitWriter {
         let limit = Int(min(left, Self.sliceMilliseconds))
         switch call {
         case .produce: try produce(then: .flush, isLast: left <= 0)
-        case .ledger: try produce(then: .flushLedger, isLast: left <= 0)
+        case .ledger:
+            // A new owner's ledger records must not be followed by ours.
+            try requireAssignment(batch)
+            try produce(then: .flushLedger, isLast: left <= 0)
         case .marks: try produce(then: .flushMarks, isLast: left <= 0)
         case .flush: if try flush(limit) { try outputsArrived(batch) }
         case .flushLedger: if try flush(limit) { try ledgerArrived(batch) }
@@ -107,7 +110,6 @@ extension UnitWriter {
             try requireAssignment(batch)
             state = .open(.offsets)
         case .atLeastOnce:
-            // A new owner's ledger records must not be followed by ours.
             try requireAssignment(batch)
             unit?.rest = batch.records.filter { $0.stream == .ledger }[...]
             state = unit?.rest.isEmpty == true ? .written : .open(.ledger)
