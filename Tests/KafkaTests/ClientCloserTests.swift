@@ -1,4 +1,5 @@
 import Dispatch
+import Pipeline
 import Synchronization
 import TestKit
 import Testing
@@ -34,7 +35,7 @@ struct ClientCloserTests {
         #expect(isAbandoned(1, closer))
         #expect(hanging.hasBegun)
         // Others end beside it.
-        let others = Mutex(0)
+        let others = Locked(0)
         for number in 0..<8 { closer.end("\(number)") { others.withLock { $0 += 1 } } }
         // Waits for those, and not for the one that is given up.
         closer.finish()

@@ -9,7 +9,7 @@ internal import Settings
 package struct MemberAssembly {
     private let settings: BrokerSettings
     private let ledger: String
-    private let loop: DispatchQueue?
+    private let checkQueue: () -> Void
     private let wake: @Sendable () -> Void
 
     /// - Parameters:
@@ -23,7 +23,8 @@ package struct MemberAssembly {
     ) throws(KafkaFault) {
         try settings.validate()
         guard let ledger = settings.topics.outputs[.ledger] else { throw .fatal("no topic is set for the ledger") }
-        (self.settings, self.ledger, self.loop, self.wake) = (settings, ledger, loop, wake)
+        (self.settings, self.ledger, self.wake) = (settings, ledger, wake)
+        checkQueue = { if let loop { dispatchPrecondition(condition: .onQueue(loop)) } }
     }
 
     package func memberSettings(_ delivery: UnitWriter.Settings.Delivery) throws(KafkaFault) -> MemberSettings {
@@ -51,12 +52,13 @@ package struct MemberAssembly {
         return MemberPorts(
             makeConsumer: { () throws(KafkaFault) in
                 let properties = try settings.consumerProperties()
-                let consumer = try LibraryConsumer(properties, topic: settings.topics.requests, on: loop)
+                let topic = settings.topics.requests
+                let consumer = try LibraryConsumer(properties, topic: topic, checkQueue: checkQueue)
                 asker.use(consumer.inquiry)
                 return consumer
             },
             makeReader: { () throws(KafkaFault) in
-                try LibraryTopicReader(settings.readerProperties(), topic: ledger, on: loop)
+                try LibraryTopicReader(settings.readerProperties(), topic: ledger, checkQueue: checkQueue)
             },
             queries: queries,
             writer: writer

@@ -1,4 +1,3 @@
-package import Dispatch
 package import KafkaPorts
 internal import Log
 
@@ -8,7 +7,8 @@ internal import Log
 /// process: every call is checked to come on one queue.
 package final class LibraryConsumer: GroupConsumer {
     package let topic: String
-    private let queue: DispatchQueue?
+    /// Traps on another queue than the one that calls belong on.
+    private let checkQueue: () -> Void
     /// nil once it was closed or given up.
     private var consumer: Consumer?
     private var commits: OffsetCommits?
@@ -19,11 +19,15 @@ package final class LibraryConsumer: GroupConsumer {
 
     /// - Parameters:
     ///   - topic: one topic's name, no pattern.
-    ///   - queue: the one that calls come on; nil = not checked.
+    ///   - checkQueue: traps on another queue than the one that calls belong on.
     /// - Throws: a ``KafkaFault`` that names the fault. Nothing is connected yet.
-    package init(_ properties: KafkaProperties, topic: String, on queue: DispatchQueue? = nil) throws(KafkaFault) {
+    package init(
+        _ properties: KafkaProperties,
+        topic: String,
+        checkQueue: @escaping () -> Void = {}
+    ) throws(KafkaFault) {
         let consumer = try Consumer(properties, topic: topic)
-        (self.consumer, self.topic, self.queue) = (consumer, topic, queue)
+        (self.consumer, self.topic, self.checkQueue) = (consumer, topic, checkQueue)
         commits = OffsetCommits(consumer)
     }
 
@@ -34,7 +38,7 @@ package final class LibraryConsumer: GroupConsumer {
     }
 
     private var current: Consumer? {
-        if let queue { dispatchPrecondition(condition: .onQueue(queue)) }
+        checkQueue()
         return consumer
     }
 

@@ -1,21 +1,25 @@
-package import Dispatch
 package import KafkaPorts
 
 /// A topic's reader on librdkafka.
 package final class LibraryTopicReader: TopicReading {
-    private let queue: DispatchQueue?
+    /// Traps on another queue than the one that calls belong on.
+    private let checkQueue: () -> Void
     /// nil once it was given up.
     private var reader: TopicReader?
 
-    /// - Parameter queue: the one that calls come on; nil = not checked.
+    /// - Parameter checkQueue: traps on another queue than the one that calls belong on.
     /// - Throws: a ``KafkaFault`` that names the fault. Nothing is connected yet.
-    package init(_ properties: KafkaProperties, topic: String, on queue: DispatchQueue? = nil) throws(KafkaFault) {
-        self.queue = queue
+    package init(
+        _ properties: KafkaProperties,
+        topic: String,
+        checkQueue: @escaping () -> Void = {}
+    ) throws(KafkaFault) {
+        self.checkQueue = checkQueue
         reader = try TopicReader(properties, topic: topic)
     }
 
     private var current: TopicReader? {
-        if let queue { dispatchPrecondition(condition: .onQueue(queue)) }
+        checkQueue()
         return reader
     }
 

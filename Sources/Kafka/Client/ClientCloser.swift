@@ -1,8 +1,8 @@
-internal import Dispatch
 internal import Glibc
+internal import KafkaPorts
 internal import Synchronization
 
-/// Ends clients, each on a thread of its own, and nobody waits: leaving a group takes as long as its coordinator does, and
+/// Ends clients on threads of their own, and nobody waits: leaving a group takes as long as its coordinator does, and
 /// destroying a client may never end.
 ///
 /// In 2.0.2 it never ends if, at that moment, a fetch finds its offset gone: the broker's thread waits for a lock that it
@@ -11,63 +11,71 @@ package final class ClientCloser: Sendable {
     /// This process's.
     package static let shared = ClientCloser()
 
-    private struct State {
-        var next = 0
-        /// Calls that have not returned.
-        var open: Set<Int> = []
-        /// Those of them that have taken too long.
-        var abandoned: Set<Int> = []
+    /// A client's last call: under way, then late or over.
+    private final class LastCall: Sendable {
+        private static let (underWay, late, over) = (0, 1, 2)
+        private let phase = Atomic(underWay)
+
+        /// - Returns: false where it is over.
+        func noteLate() -> Bool {
+            phase.compareExchange(expected: Self.underWay, desired: Self.late, ordering: .acquiringAndReleasing)
+                .exchanged
+        }
+
+        /// - Returns: whether it was late.
+        func noteEnd() -> Bool { phase.exchange(Self.over, ordering: .acquiringAndReleasing) == Self.late }
     }
 
-    private let state = Mutex(State())
+    private let pending = Atomic(0)
+    private let late = Atomic(0)
     private let graceMilliseconds: Int
 
     /// - Parameter graceMilliseconds: after this time a client counts as abandoned.
     init(graceMilliseconds: Int = 5_000) { self.graceMilliseconds = graceMilliseconds }
 
     /// Clients that could not be ended in time, and keep their threads and memory.
-    package var abandoned: Int { state.withLock { $0.abandoned.count } }
+    package var abandoned: Int { late.load(ordering: .relaxed) }
 
-    /// Calls that have neither returned nor taken too long.
-    private var pending: Int { state.withLock { $0.open.count - $0.abandoned.count } }
-
-    /// Runs the last call of a client.
+    /// Runs the last call of a client, and returns at once.
     func end(_ client: String, _ body: @escaping () -> Void) {
-        let number = state.withLock { state in
-            state.next += 1
-            state.open.insert(state.next)
-            return state.next
+        pending.wrappingAdd(1, ordering: .relaxed)
+        let work = { [self] in
+            do throws(KafkaFault) { try run(client, limitMilliseconds: graceMilliseconds, body) } catch {
+                ClientLog.warn(
+                    client: client,
+                    facility: "DESTROY",
+                    "rd_kafka_destroy hangs: the client keeps its threads"
+                )
+            }
+            pending.wrappingSubtract(1, ordering: .releasing)
         }
-        let isStarted = DetachedThread.run { [self] in
-            body()
-            noteEnd(number)
-        }
-        guard isStarted else {
-            // Here, then, and everybody waits: a client that stays behind costs more.
-            body()
-            return noteEnd(number)
-        }
-        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .milliseconds(graceMilliseconds)) { [self] in
-            noteTime(number, client)
-        }
+        // If no thread can start, here, and everybody waits.
+        if !DetachedThread.run(work) { work() }
     }
 
-    private func noteEnd(_ number: Int) {
-        state.withLock { state in
-            state.open.remove(number)
-            state.abandoned.remove(number)
+    /// Runs the last call of a client and waits for it.
+    ///
+    /// - Throws: a time-out. The call goes on, and the client counts as abandoned until it has returned.
+    func run(_ action: String, limitMilliseconds: Int, _ body: @escaping () -> Void) throws(KafkaFault) {
+        let call = LastCall()
+        do throws(KafkaFault) {
+            _ = try unsafe BoundedCall.run(action, timeoutMilliseconds: limitMilliseconds) { [self] in
+                body()
+                if call.noteEnd() { late.wrappingSubtract(1, ordering: .relaxed) }
+                return nil
+            }
+        } catch {
+            // If no thread can start, here.
+            guard error.isTimeout else { return body() }
+            guard call.noteLate() else { return }
+            late.wrappingAdd(1, ordering: .relaxed)
+            throw error
         }
-    }
-
-    private func noteTime(_ number: Int, _ client: String) {
-        let isLate = state.withLock { $0.open.contains(number) && $0.abandoned.insert(number).inserted }
-        guard isLate else { return }
-        ClientLog.warn(client: client, facility: "DESTROY", "rd_kafka_destroy hangs: the client keeps its threads")
     }
 
     /// Waits until each client has ended or is abandoned: a process that exits sooner leaves members in their groups.
     package func finish() {
-        while pending > 0 { usleep(Self.lookMicroseconds) }
+        while pending.load(ordering: .acquiring) > 0 { usleep(Self.lookMicroseconds) }
     }
 
     private static let lookMicroseconds: UInt32 = 2_000

@@ -1,5 +1,4 @@
 internal import CRdkafka
-internal import Dispatch
 package import KafkaPorts
 
 /// One member of a consumer group, reading one topic. For one thread at a time.
@@ -123,21 +122,14 @@ package final class Consumer {
     /// other call follows.
     func close(limitMilliseconds: Int) throws(KafkaFault) {
         let outcome = CloseOutcome()
-        closeAside(outcome)
-        let limit = DispatchTime.now() + .milliseconds(max(0, limitMilliseconds))
-        guard outcome.hasCome.wait(timeout: limit) == .success else {
-            throw .timedOut("leaving the group: no answer in \(limitMilliseconds) ms")
+        try ClientCloser.shared.run("leaving the group", limitMilliseconds: limitMilliseconds) { [self] in
+            do throws(KafkaFault) { try close() } catch { outcome.fault = error }
         }
         if let fault = outcome.fault { throw fault }
     }
 
     /// As ``close()``, on a thread of its own, and nobody waits. No other call follows.
-    func closeAside(_ outcome: CloseOutcome? = nil) {
-        ClientCloser.shared.end(handle.name) { [self] in
-            do throws(KafkaFault) { try close() } catch { outcome?.fault = error }
-            outcome?.hasCome.signal()
-        }
-    }
+    func closeAside() { ClientCloser.shared.end(handle.name) { [self] in try? close() } }
 
     func answeredChange() {
         hasUnansweredChange = false
@@ -157,8 +149,7 @@ package final class Consumer {
     }
 }
 
-/// Written by the thread that closes a consumer, and read once it has signalled.
-final class CloseOutcome {
-    let hasCome = DispatchSemaphore(value: 0)
+/// Written by the thread that closes a consumer, and read once that has returned.
+private final class CloseOutcome {
     var fault: KafkaFault?
 }

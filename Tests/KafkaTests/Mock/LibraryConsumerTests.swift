@@ -72,7 +72,10 @@ struct LibraryConsumerTests {
     @Test func `calls on another queue than the given one end the process`() async {
         await #expect(processExitsWith: .failure) {
             let properties = KafkaProperties([("bootstrap.servers", "127.0.0.1:1"), ("group.id", "g")])
-            let consumer = try LibraryConsumer(properties, topic: "t", on: DispatchQueue(label: "loop"))
+            let loop = DispatchQueue(label: "loop")
+            let consumer = try LibraryConsumer(properties, topic: "t") {
+                dispatchPrecondition(condition: .onQueue(loop))
+            }
             _ = consumer.poll(waiting: 0)
         }
     }
