@@ -141,6 +141,13 @@ let tests: [Target] = [
         path: "Tests/BrokerKit",
         swiftSettings: whole
     ),
+    // Scripts of what client library and brokers do, played by several worlds.
+    .target(
+        name: "ContractKit",
+        dependencies: ["TestKit", "KafkaKit", "Broker", "Settings", "Member", "Kafka", "KafkaPorts", "Log"],
+        path: "Tests/ContractKit",
+        swiftSettings: whole
+    ),
     .testTarget(name: "CryptoTests", dependencies: ["Crypto", "CBatchVerify", "TestKit"], swiftSettings: whole),
     .testTarget(name: "CBORTests", dependencies: ["CBOR", "CLibCBOR", "TestKit"], swiftSettings: whole),
     .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: whole),
@@ -226,6 +233,13 @@ let tests: [Target] = [
             "Worker", "Broker", "Traffic", "Settings", "HTTP", "HTTPClient", "Compression", "Kafka", "KafkaPorts",
             "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit", "SimulationKit",
             "BrokerKit",
+        ],
+        swiftSettings: whole
+    ),
+    .testTarget(
+        name: "ContractTests",
+        dependencies: [
+            "ContractKit", "BrokerKit", "TestKit", "Broker", "Settings", "Kafka", "KafkaPorts", "Log",
         ],
         swiftSettings: whole
     ),

@@ -1,0 +1,90 @@
+internal import KafkaPorts
+internal import Log
+
+/// Reads a topic of ledgers, and notes what it sees.
+private final class ScriptedReader {
+    let reader: any TopicReading
+    private(set) var offsets: [Int32: [Int64]] = [:]
+    private(set) var faults: [(fault: KafkaFault, after: Int)] = []
+
+    init(_ reader: any TopicReading) { self.reader = reader }
+
+    var count: Int { offsets.values.reduce(0) { $0 + $1.count } }
+
+    func poll(most: Int = 100) {
+        do throws(KafkaFault) {
+            let chunk = try reader.poll(most: most, waiting: 20)
+            for (place, offset) in zip(chunk.records.places, chunk.offsets) {
+                offsets[place.partition, default: []].append(offset)
+            }
+        } catch { faults.append((error, count)) }
+    }
+}
+
+extension ContractWorld {
+    private func poll(_ reader: ScriptedReader, until what: String, _ condition: () -> Bool) throws {
+        try until(what, progress: { reader.count + reader.faults.count }) {
+            reader.poll()
+            return condition()
+        }
+    }
+
+    fileprivate func read(_ reader: ScriptedReader, until what: String, _ condition: () -> Bool) throws {
+        try poll(reader, until: what, condition)
+    }
+
+    fileprivate func newReader() throws -> ScriptedReader {
+        ScriptedReader(try process("one", isStatic: false).makeReader())
+    }
+}
+
+package enum StoppedPartition: ContractScript {
+    package enum Outcome: Hashable, Sendable { case silentThenAll, notSilent, wrong }
+
+    package static let number = "R3"
+    package static let title = "a stopped partition is silent, and starts again"
+    package static let worlds: Set<WorldKind> = [.model, .mock]
+    package static let allowed: Set<Outcome> = [.silentThenAll]
+
+    package static func run(in world: any ContractWorld) throws -> Outcome {
+        for partition in 0..<2 as Range<Int32> { try world.publish(200, to: partition, of: .ledger) }
+        let reader = try world.newReader()
+        try reader.reader.start(Array(world.starts.prefix(2)))
+        try world.until("records come", progress: { reader.count }) {
+            reader.poll(most: 1)
+            return reader.count > 0
+        }
+        try reader.reader.stop([1])
+        let before = reader.offsets[1]?.count ?? 0
+        try world.read(reader, until: "the other partition is read") { reader.reader.position(of: 0) == 200 }
+        try world.during(milliseconds: 300) { reader.poll() }
+        guard reader.offsets[1]?.count ?? 0 == before else { return .notSilent }
+        try reader.reader.start([PartitionOffset(partition: 1, offset: PartitionOffset.beginning)])
+        try world.read(reader, until: "it is read again") { reader.reader.position(of: 1) == 200 }
+        let again = Array((reader.offsets[1] ?? []).dropFirst(before))
+        reader.reader.discard()
+        return again == Array(0..<200) && reader.offsets[0] == Array(0..<200) ? .silentThenAll : .wrong
+    }
+}
+
+package enum MissingOffset: ContractScript {
+    package enum Outcome: Hashable, Sendable { case faultOfPartition, otherFault }
+
+    package static let number = "R4"
+    package static let title = "a missing offset shows after the records before it"
+    package static let worlds: Set<WorldKind> = [.model, .mock]
+    package static let allowed: Set<Outcome> = [.faultOfPartition]
+
+    package static func run(in world: any ContractWorld) throws -> Outcome {
+        for partition in 0..<2 as Range<Int32> { try world.publish(10, to: partition, of: .ledger) }
+        let reader = try world.newReader()
+        try reader.reader.start([
+            PartitionOffset(partition: 0, offset: 0), PartitionOffset(partition: 1, offset: 5_000),
+        ])
+        // Records that were read before the fault have come by then, the others come behind it.
+        try world.read(reader, until: "fault and records come") { !reader.faults.isEmpty && reader.count == 10 }
+        reader.reader.discard()
+        let isRight = reader.faults.allSatisfy { $0.fault.partition == 1 && $0.fault.isOffsetGone }
+        return isRight && reader.offsets[0] == Array(0..<10) ? .faultOfPartition : .otherFault
+    }
+}

@@ -1,0 +1,110 @@
+package import KafkaPorts
+
+/// Where a script runs: the model under a seed, librdkafka on its mock cluster, librdkafka on a real cluster.
+///
+/// It has a topic of requests and one of ledgers, each with ``partitions``, and one group.
+package protocol ContractWorld: AnyObject {
+    var abilities: Set<Ability> { get }
+    var partitions: Int32 { get }
+    /// What a process of that name has: each consumer that it makes is the one that its queries ask.
+    func process(_ name: String, isStatic: Bool) throws -> MemberPorts
+    /// Of a process of that name; not initialised yet.
+    func producer(_ name: String) throws -> any TransactionProducer
+    /// Writes records, and waits until they are there.
+    func publish(_ count: Int, to partition: Int32, of topic: ContractTopic) throws
+    func cause(_ fault: WorldFault) throws
+    /// Lets time pass in small steps until the condition holds.
+    ///
+    /// - Throws: a ``Standstill`` after 30 s (in the model simulated ones) in which `progress` did not change.
+    func until(_ what: String, progress: () -> Int, _ condition: () throws -> Bool) throws
+    var now: Moment { get }
+}
+
+package enum ContractTopic: Sendable { case requests, ledger }
+
+/// What not every world can do.
+package enum Ability: Sendable {
+    /// Aborted records are hidden, open ones hold readers back, offsets of transactions are kept.
+    case transactions
+    /// A newer owner of a name is told from an older one.
+    case fencing
+    /// Offsets can be deleted, topics made anew.
+    case retention, recreation
+    /// Single requests can be held, swallowed or repeated.
+    case frames
+    /// Any answer can be replaced by an error.
+    case refusals
+}
+
+package enum WorldFault: Sendable {
+    /// Another broker leads the partition of both topics.
+    case leaderMoves(Int32)
+    /// Each answer comes later by so much; 0 = no more.
+    case slow(milliseconds: Int)
+    /// No broker can be reached, until they are back.
+    case away, back
+    /// So many requests of a kind end with their connection instead of an answer.
+    case unanswered(api: APIKey, times: Int)
+    /// So many requests of a kind are refused with a code.
+    case refused(api: APIKey, code: KafkaErrorCode, times: Int)
+    case topicMade(String, partitions: Int)
+}
+
+/// Kinds of requests by their number in Kafka's protocol.
+package enum APIKey: Int16, Sendable {
+    case produce = 0
+    case fetch = 1
+    case listOffsets = 2
+    case offsetCommit = 8
+    case offsetFetch = 9
+    case initProducerID = 22
+    case addPartitionsToTransaction = 24
+    case addOffsetsToTransaction = 25
+    case endTransaction = 26
+    case transactionalOffsetCommit = 28
+}
+
+/// Nothing moved any more before a condition held.
+package struct Standstill: Error, CustomStringConvertible {
+    package let description: String
+
+    package init(_ what: String) { description = "stands still: \(what)" }
+}
+
+extension ContractWorld {
+    /// All partitions at their beginning.
+    package var starts: [PartitionOffset] {
+        (0..<partitions).map { PartitionOffset(partition: $0, offset: PartitionOffset.beginning) }
+    }
+
+    /// Repeats something for a while: for what must not happen meanwhile.
+    package func during(milliseconds: Int64, _ body: () throws -> Void) throws {
+        let end = now + milliseconds
+        try until("time passes", progress: { Int(now.milliseconds / 100) }) {
+            try body()
+            return now >= end
+        }
+    }
+
+    /// The answer to a query.
+    package func answer(
+        _ queries: any BrokerQueries,
+        _ query: BrokerQuery
+    ) throws -> Result<BrokerAnswer, KafkaFault> {
+        let id = queries.ask(query)
+        var found: Result<BrokerAnswer, KafkaFault>?
+        // Its own time-outs end it.
+        try until("a query is answered", progress: { 0 }) {
+            if let next = queries.nextAnswer(), next.id == id { found = next.answer }
+            return found != nil
+        }
+        return try found.orThrow("no answer")
+    }
+}
+
+extension Optional {
+    package func orThrow(_ what: String) throws -> Wrapped {
+        guard let self else { throw Standstill(what) }
+        return self
+    }
+}

@@ -1,0 +1,72 @@
+package import Broker
+internal import Kafka
+internal import KafkaKit
+package import KafkaPorts
+internal import Log
+internal import Settings
+internal import TestKit
+
+/// Brokers that a script's world has and harms.
+package protocol ContractBrokers: AnyObject {
+    var abilities: Set<Ability> { get }
+    func cause(_ fault: WorldFault) throws
+}
+
+/// librdkafka on brokers.
+package final class LibraryWorld: ContractWorld {
+    private let brokers: any ContractBrokers
+    package let settings: BrokerSettings
+    package let partitions: Int32
+    private let stopwatch = Stopwatch()
+    private var publisher: Producer?
+
+    package init(_ brokers: any ContractBrokers, _ settings: BrokerSettings, partitions: Int32) {
+        (self.brokers, self.settings, self.partitions) = (brokers, settings, partitions)
+    }
+
+    package var abilities: Set<Ability> { brokers.abilities }
+
+    package func cause(_ fault: WorldFault) throws { try brokers.cause(fault) }
+
+    package func process(_ name: String, isStatic: Bool) throws -> MemberPorts {
+        var settings = settings
+        settings.instanceName = name
+        settings.membership = isStatic ? .static : .dynamic
+        return try MemberAssembly(settings, loop: nil, wake: {}).ports(writer: NoWriter())
+    }
+
+    package func producer(_ name: String) throws -> any TransactionProducer {
+        throw Standstill("this world has no producers yet")
+    }
+
+    package func publish(_ count: Int, to partition: Int32, of topic: ContractTopic) throws {
+        let publisher = try publisher ?? Producer(KafkaProperties(settings.properties))
+        self.publisher = publisher
+        let name = topic == .requests ? settings.topics.requests : settings.topics.outputs[.ledger]
+        for number in 0..<count {
+            try publisher.produce(
+                topic: name.orThrow("no ledger"),
+                partition: partition,
+                key: bytes("\(number)"),
+                value: bytes("\(number)")
+            )
+        }
+        try publisher.flush(timeoutMilliseconds: .noLimit)
+    }
+
+    package func until(_ what: String, progress: () -> Int, _ condition: () throws -> Bool) throws {
+        var watch = StandstillWatch<Int>()
+        while try !condition() {
+            if watch.isStill(progress()) { throw Standstill(what) }
+            pause(milliseconds: 1)
+        }
+    }
+
+    package var now: Moment { Moment(milliseconds: Int64(stopwatch.elapsed / .milliseconds(1))) }
+}
+
+/// Scripts call their producers themselves.
+private final class NoWriter: WriterHost {
+    func submit(_ job: WriterJob) {}
+    func nextOutcome() -> WriterOutcome? { nil }
+}

@@ -1,0 +1,62 @@
+import Broker
+import BrokerKit
+import ContractKit
+import Kafka
+import KafkaPorts
+import Log
+import Settings
+
+/// librdkafka's mock cluster, of two brokers.
+final class MockBrokers: ContractBrokers {
+    private static let numbers = 1...2 as ClosedRange<Int32>
+    private static let partitions = 4
+    private let topics = TopicNames.ofTests
+    private let cluster: MockCluster
+
+    private init() throws {
+        cluster = try MockCluster(brokers: Self.numbers.count)
+        for name in topics.all { try cluster.createTopic(name, partitions: Self.partitions) }
+    }
+
+    static func world() throws -> LibraryWorld {
+        let brokers = try MockBrokers()
+        let properties = [
+            ("bootstrap.servers", brokers.cluster.bootstrapServers), ("group.id", "group"),
+            ("fetch.wait.max.ms", "10"),
+            // The mock waits for later joins as long as a session less a second, and drops who has not come by then.
+            ("session.timeout.ms", "6000"), ("heartbeat.interval.ms", "200"), ("log_level", "0"),
+            ("socket.nagle.disable", "true"),
+        ]
+        let settings = BrokerSettings(
+            properties: properties,
+            topics: brokers.topics,
+            instanceName: "one",
+            membership: .dynamic
+        )
+        return LibraryWorld(brokers, settings, partitions: Int32(partitions))
+    }
+
+    var abilities: Set<Ability> { [.refusals] }
+
+    func cause(_ fault: WorldFault) throws {
+        switch fault {
+        case .leaderMoves(let partition):
+            // Partitions lie on the brokers in turn.
+            let next = (partition + 1) % Int32(Self.numbers.count) + 1
+            for topic in [topics.requests, topics.outputs[.ledger] ?? ""] {
+                try cluster.setLeader(next, of: topic, partition)
+            }
+        case .slow(let milliseconds):
+            for id in Self.numbers { try cluster.setRoundTrip(id, milliseconds: Int32(milliseconds)) }
+        case .away: for id in Self.numbers { try cluster.setBroker(id, isUp: false) }
+        case .back: for id in Self.numbers { try cluster.setBroker(id, isUp: true) }
+        case .unanswered(let api, let times): fail(api, .transport, times)
+        case .refused(let api, let code, let times): fail(api, code, times)
+        case .topicMade(let name, let partitions): try cluster.createTopic(name, partitions: partitions)
+        }
+    }
+
+    private func fail(_ api: APIKey, _ code: KafkaErrorCode, _ times: Int) {
+        cluster.failRequests(api.rawValue, with: [Int32](repeating: code.rawValue, count: times))
+    }
+}
