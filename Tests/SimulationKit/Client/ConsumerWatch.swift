@@ -1,18 +1,14 @@
-/// What the model sees of a member's promises: a partition that the member reads is not silent (I8), and a member that
-/// joins gets its share (I7). Time counts where the member polls; a sleeping process breaks no promise.
+/// What the model sees of a member's promises: a partition that the member reads is not silent. Time counts where the
+/// member polls; a sleeping process breaks no promise.
 struct ConsumerWatch {
     private enum Intent { case paused, resumed, reading }
 
     /// Beyond a second without a record a leader's thread is not what sleeps.
     private static let mostSilence: Int64 = 5_000
     private static let mostFirstSilence: Int64 = 300
-    private static let mostWait: Int64 = 15_000
     private var intents: [Int32: Intent] = [:]
     private var silence: [Int32: Int64] = [:]
     private var first: Set<Int32> = []
-    private var isWaiting = false
-    private var waited: Int64 = 0
-    private var last: Int64 = 0
     private var lastNothing: Int64 = 0
 
     mutating func assigned(_ partitions: [Int32]) {
@@ -61,17 +57,4 @@ struct ConsumerWatch {
             broker.violations.append("\(consumer.process.name): partition \(partition) is silent for \(most) ms")
         }
     }
-
-    mutating func joined(at now: Int64) { (isWaiting, waited, last) = (true, 0, now) }
-
-    mutating func gotShare() { isWaiting = false }
-
-    /// Whether the group has kept this member waiting.
-    mutating func noteChange(_ unanswered: SimulatedConsumer.Change?, at now: Int64) {
-        let passed = min(now - last, 1_000)
-        last = now
-        if isWaiting, unanswered == nil { waited += passed }
-    }
-
-    var hasWaitedTooLong: Bool { isWaiting && waited > Self.mostWait }
 }

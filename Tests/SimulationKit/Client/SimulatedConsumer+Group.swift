@@ -98,7 +98,6 @@ extension SimulatedConsumer {
         case .revoked, .lost:
             guard partitions.isEmpty else { return }
             (unanswered, assigned) = (nil, nil)
-            watch.joined(at: broker.now)
             if isLossKnown { memberID = nil }
             isLossKnown = false
             if let memberID { broker.group.rejoin(memberID, at: broker.now) }

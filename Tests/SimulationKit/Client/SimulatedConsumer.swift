@@ -88,7 +88,6 @@ final class SimulatedConsumer: GroupConsumer {
     func subscribe() throws(KafkaFault) {
         guard process.enter() else { throw .ofDeadProcess }
         isSubscribed = true
-        watch.joined(at: broker.now)
         observe()
     }
 
@@ -129,11 +128,6 @@ final class SimulatedConsumer: GroupConsumer {
         steps.advance(to: broker.now)
         if let assertion = steps.assertion { broker.violations.append("\(process.name): \(assertion)") }
         let event = nextEvent()
-        watch.noteChange(unanswered, at: broker.now)
-        if watch.hasWaitedTooLong {
-            broker.violations.append("\(process.name) waits for its share of the partitions")
-            watch.gotShare()
-        }
         return event
     }
 
@@ -152,7 +146,6 @@ final class SimulatedConsumer: GroupConsumer {
         (unanswered, self.due, answers) = (due.change, nil, 0)
         switch due.change {
         case .assigned(let partitions):
-            watch.gotShare()
             return .assigned(partitions)
         case .revoked(let partitions):
             noteGone(.revoked)

@@ -25,9 +25,21 @@ extension SimulatedFleet {
         broker.advance(by: milliseconds)
     }
 
+    /// A joining member gets its share, whatever another member waits for: one that moves answers its group. Its moves count,
+    /// and not the time: many milliseconds pass between two.
+    private func noteWait(for worker: SimulatedWorker) {
+        guard let id = worker.member.groupID, broker.group.waits(for: id) else { return worker.heldUp = 0 }
+        worker.heldUp += 1
+        guard worker.heldUp == Self.mostMoves else { return }
+        broker.violations.append("\(worker.name) keeps its group waiting")
+    }
+
+    private static let mostMoves = 100
+
     private func move(_ worker: SimulatedWorker) {
         worker.isBusy = true
         defer { worker.isBusy = false }
+        noteWait(for: worker)
         do {
             defer { if worker.member.isDead, workers.contains(where: { $0 === worker }) { restart(remove(worker)) } }
             if worker.lanes.hasJobs, random.below(2) == 0 {

@@ -291,6 +291,8 @@ package final class SimulatedWorker {
     var pausedUntil: Int64 = 0
     /// In the middle of a call while others continue.
     var isBusy = false
+    /// Its moves since the group waits for its answer.
+    var heldUp = 0
     var isStopping = false
     /// Another process was started in its place.
     var isReplaced = false

@@ -97,6 +97,9 @@ package struct SimulatedGroup: Sendable {
         return .stable(generation: generation, partitions: assignment[id] ?? [])
     }
 
+    /// Whether a rebalance waits for a member, which knows of it.
+    package func waits(for id: Int) -> Bool { deadline != nil && members[id]?.hasJoined == false }
+
     /// Whether a rebalance is under way.
     package var isRebalancing: Bool { deadline != nil }
 
