@@ -63,6 +63,7 @@ package struct SimulationPlan: Sendable {
         plan.call.produceFault = 0.05 * roughness
         plan.call.indefinite = 0.1 * roughness
         plan.call.hiddenRepeat = delivery == .exactlyOnce ? 0.1 * roughness : 0
+        plan.call.client = .rough(roughness)
         plan.mischief = 0.012 * roughness
         // As production does it, but for some.
         plan.isDetached = delivery == .exactlyOnce && !Int.random(in: 0..<8, using: &random).isMultiple(of: 8)
@@ -72,6 +73,7 @@ package struct SimulationPlan: Sendable {
             plan.call.slow = 0.02 * roughness
             plan.call.pause = 0.004 * roughness
         }
+        if random.chance(0.05) { plan.call.client.bytesPerSecond = Int64.random(in: 500...5_000, using: &random) }
         return plan
     }
 }
