@@ -76,7 +76,10 @@ class SimulatedProducer: RecordProducer {
     /// counts them: only the ledger's records come late.
     func arriveLate(_ records: [OutboundRecord]) {
         broker.arriveLater(after: 1 + Int64(process.random.below(3_000))) { [broker, name] in
-            for record in records where record.stream == .ledger { try? broker.produce(name, epoch: nil, record) }
+            for record in records where record.stream == .ledger {
+                broker.lateLedgerKeys.insert(record.key ?? [])
+                try? broker.produce(name, epoch: nil, record)
+            }
         }
     }
 
@@ -105,7 +108,8 @@ class SimulatedProducer: RecordProducer {
     }
 
     private func deliver(_ record: OutboundRecord) {
-        if process.strikes(.ackWithoutOffset, process.chances.client.ackWithoutOffset) {
+        // Without transactions one batch at a time is on its way, so that none overtakes another.
+        if epoch != nil, process.strikes(.ackWithoutOffset, process.chances.client.ackWithoutOffset) {
             deliveries.withoutOffset += 1
             return
         }

@@ -91,6 +91,7 @@ package struct FleetCheck {
         }
         if fleet.plan.delivery == .atLeastOnce {
             early = try keysAcceptedEarly().union(Self.forgotten(in: calm)).union(keysOfRefused())
+                .union(keysThatCameLate())
         }
         checkOutputs()
         try checkCounters()
@@ -139,6 +140,14 @@ package struct FleetCheck {
             if let key = record?.key { keys.insert(String(decoding: key, as: UTF8.self)) }
         }
         return keys
+    }
+
+    /// A restore keeps the higher counter of two records of a key, until compaction has removed it.
+    private func keysThatCameLate() -> Set<String> {
+        let ids = fleet.broker.lateLedgerKeys.compactMap { key in
+            key.first == 1 ? Digest(Array(key.dropFirst())).map { KeyID($0) } : nil
+        }
+        return Set(ids.map { String(decoding: $0.recordKey, as: UTF8.self) })
     }
 
     private static func forgotten(in calm: FleetReading) throws -> Set<String> {

@@ -9,6 +9,8 @@ package protocol FleetMember: AnyObject {
     var groupID: Int? { get }
     /// The restored partitions of this member; nil = none (yet).
     var settled: [Int32]? { get }
+    /// A unit is being written.
+    var isWriting: Bool { get }
     /// The process has crashed in a call.
     var isDead: Bool { get }
     /// The fleet has no use for the process any more.
@@ -63,6 +65,7 @@ final class RealMember: FleetMember {
     var roles: LogRoles { log.roles }
     var groupID: Int? { process.groupID }
     var settled: [Int32]? { log.core.settled }
+    var isWriting: Bool { process.isWriting }
     var isDead: Bool { process.isDead }
     func kill() { process.kill() }
     func calm() { process.chances = .none }

@@ -127,7 +127,8 @@ extension SimulatedFleet {
             guard let victim else { return }
             counts.add(.crash)
             restart(remove(victim))
-        case 3, 4: if let victim { suspend(victim) }
+        // Without transactions nothing fences a process that sleeps in the middle of a write.
+        case 3, 4: if let victim, plan.delivery == .exactlyOnce || !victim.member.isWriting { suspend(victim) }
         case 5:
             guard let victim, !victim.isStopping, workers.count > 1 else { return }
             counts.add(.gracefulStop)

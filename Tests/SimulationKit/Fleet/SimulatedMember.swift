@@ -73,7 +73,7 @@ package final class SimulatedMember: RequestSource, GroupMember, RecordUnit, Led
     /// The unit that is written away from the loop's thread.
     var detached: DetachedCommit?
     /// A call of that unit runs now.
-    var isWriting = false
+    package internal(set) var isWriting = false
     private var isOpen = true
 
     package init(
