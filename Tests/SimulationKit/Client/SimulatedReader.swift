@@ -84,9 +84,9 @@ final class SimulatedReader: TopicReading {
             partition.next += 1
             guard let record = log.visible(at: offset) else { continue }
             if process.strikes(.damagedOnce, process.chances.client.damagedOnce) {
-                // The library skips what it could not read.
+                // The library skips what it could not read; the position stays before it.
                 pending = KafkaFault(.badMsg, "a record of the ledger is damaged").reading(number)
-                break
+                return partition.position = Int64(offset)
             }
             if partition.next > partition.known { broker.counts.add(.restoredFurther) }
             chunk.records.append(StoredRecord(partition: number, key: record.key ?? [], value: record.value))
