@@ -62,7 +62,7 @@ final class RealMember: FleetMember {
         log = MemberLog(core) { process.now }
     }
 
-    var roles: LogRoles { log.roles }
+    var roles: LogRoles { LogRoles(source: log, detached: OrderedUnit(log), ledgers: log) }
     var groupID: Int? { process.groupID }
     var settled: [Int32]? { log.core.settled }
     var isWriting: Bool { process.isWriting }

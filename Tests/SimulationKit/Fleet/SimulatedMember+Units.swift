@@ -20,7 +20,7 @@ extension SimulatedMember {
         try strike()
         // The first record that is not appended; a loop that ignores the fault commits without it and the rest.
         let stopsAt = chance(chances.produceFault) ? Int.random(in: 0...records.count, using: &random) : nil
-        for (index, record) in inOrder(records).enumerated() {
+        for (index, record) in records.inOrder.enumerated() {
             if index == stopsAt { try fail(.produceFault) }
             if isAtomic {
                 try refusing { try broker.produce(name, epoch: epoch, record) }
@@ -29,32 +29,6 @@ extension SimulatedMember {
             }
         }
         try strike()
-    }
-
-    /// Overlays have no order of their own, and a seed must replay exactly. What the loop writes before a partition's mark
-    /// (04) stays before it, and what it writes after the mark stays after it; tombstones too.
-    private func inOrder(_ records: [OutboundRecord]) -> [OutboundRecord] {
-        let isMark = { (record: OutboundRecord) in record.key == [4] }
-        let ledger = Dictionary(grouping: records.filter { $0.stream == .ledger }, by: \.partition)
-        var ordered = records.filter { $0.stream != .ledger }
-        for (_, changes) in ledger.sorted(by: { $0.key < $1.key }) {
-            var rest = changes[...]
-            while let mark = rest.firstIndex(where: isMark) {
-                ordered += inOrderOfKeys(rest[..<mark]) + [rest[mark]]
-                rest = rest[(mark + 1)...]
-            }
-            ordered += inOrderOfKeys(rest)
-        }
-        return ordered
-    }
-
-    /// Records of one key stay in their order.
-    private func inOrderOfKeys(_ records: ArraySlice<OutboundRecord>) -> [OutboundRecord] {
-        let sorted = records.enumerated().sorted { one, other in
-            let (key, otherKey) = (one.element.key ?? [], other.element.key ?? [])
-            return key == otherKey ? one.offset < other.offset : key.lexicographicallyPrecedes(otherKey)
-        }
-        return sorted.map(\.element)
     }
 
     package func commit(_ positions: [PartitionPosition], of generation: Generation) throws {

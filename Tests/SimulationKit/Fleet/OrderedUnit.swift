@@ -1,0 +1,54 @@
+internal import Log
+
+/// A unit that gets the records of a ledger in one order, so that a seed replays exactly.
+final class OrderedUnit: DetachedUnit {
+    private let unit: any DetachedUnit
+
+    init(_ unit: any DetachedUnit) { self.unit = unit }
+
+    var isDetached: Bool { unit.isDetached }
+    var isAtomic: Bool { unit.isAtomic }
+    var timeShare: Double { unit.timeShare }
+
+    func start(
+        _ records: [[OutboundRecord]],
+        _ positions: [PartitionPosition],
+        of generation: Generation,
+        done: @escaping @Sendable () -> Void
+    ) throws {
+        try unit.start([Array(records.joined()).inOrder], positions, of: generation, done: done)
+    }
+
+    func finish() throws { try unit.finish() }
+    func stepAbort() throws -> Bool { try unit.stepAbort() }
+}
+
+extension [OutboundRecord] {
+    /// Overlays have no order of their own. What the loop writes before a partition's mark (04) stays before it, and what it
+    /// writes after the mark stays after it; tombstones too.
+    var inOrder: [OutboundRecord] {
+        let isMark = { (record: OutboundRecord) in record.key == [4] }
+        let ledger = Dictionary(grouping: filter { $0.stream == .ledger }, by: \.partition)
+        var ordered = filter { $0.stream != .ledger }
+        for (_, changes) in ledger.sorted(by: { $0.key < $1.key }) {
+            var rest = changes[...]
+            while let mark = rest.firstIndex(where: isMark) {
+                ordered += rest[..<mark].inOrderOfKeys + [rest[mark]]
+                rest = rest[(mark + 1)...]
+            }
+            ordered += rest.inOrderOfKeys
+        }
+        return ordered
+    }
+}
+
+extension ArraySlice<OutboundRecord> {
+    /// Records of one key stay in their order.
+    fileprivate var inOrderOfKeys: [OutboundRecord] {
+        let sorted = enumerated().sorted { one, other in
+            let (key, otherKey) = (one.element.key ?? [], other.element.key ?? [])
+            return key == otherKey ? one.offset < other.offset : key.lexicographicallyPrecedes(otherKey)
+        }
+        return sorted.map(\.element)
+    }
+}
