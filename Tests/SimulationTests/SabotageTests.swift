@@ -1,3 +1,4 @@
+import Member
 import Pipeline
 import SimulationKit
 import Testing
@@ -15,7 +16,7 @@ import Testing
             for seed in 1...most {
                 let complaints = try campaign.run(seed, change: change).complaints
                 guard complaints.isEmpty else {
-                    print("caught at seed \(seed): \(complaints.prefix(3).joined(separator: "; "))")
+                    print("caught at seed \(seed): \(complaints.prefix(3).joined(separator: "; ").prefix(200))")
                     return seed
                 }
             }
@@ -31,6 +32,14 @@ import Testing
         @Test(arguments: LogSabotage.allCases)
         func `the simulation catches a bug of the loop's units`(sabotage: LogSabotage) throws {
             let seed = try Self.firstCatch { $0.logSabotage = sabotage }
+            #expect(seed != nil, "\(sabotage) went by for \(Self.most) seeds")
+        }
+
+        @Test(arguments: MemberSabotage.allCases)
+        func `the simulation catches a bug of the member`(sabotage: MemberSabotage) throws {
+            let seed = try Self.firstCatch {
+                ($0.member, $0.memberSabotage) = (.real, sabotage)
+            }
             #expect(seed != nil, "\(sabotage) went by for \(Self.most) seeds")
         }
 

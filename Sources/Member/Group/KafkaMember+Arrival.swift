@@ -139,10 +139,7 @@ extension KafkaMember {
     /// their next owner.
     func takeOverAgain() {
         #if DEBUG
-            if settings.has(.revokedTakenOverAgain), membership.state == .leaving {
-                membership.take(.assigned)
-                membership.take(.answered)
-            }
+            if settings.has(.revokedTakenOverAgain) { membership.forgetLeaving() }
         #endif
         guard Membership.cell(membership.state, .takenOverAgain) != .ignored, !partitions.isEmpty else { return }
         forgetQuestions()

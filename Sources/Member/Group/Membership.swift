@@ -83,6 +83,11 @@ struct Membership {
         }
     }
 
+    #if DEBUG
+        /// A planted bug.
+        mutating func forgetLeaving() { if state == .leaving { state = .askingTopics } }
+    #endif
+
     mutating func noteLost() { isLost = true }
 
     /// Whether the group has an assignment of ours that the loop does not know yet.
