@@ -54,7 +54,7 @@ struct ConsumerWatch {
             let most = first.contains(partition) ? Self.mostFirstSilence : Self.mostSilence
             guard silence[partition, default: 0] > most else { continue }
             silence[partition] = 0
-            broker.violations.append("\(consumer.process.name): partition \(partition) is silent for \(most) ms")
+            consumer.process.violate("has a partition \(partition) that is silent for \(most) ms")
         }
     }
 }

@@ -8,9 +8,9 @@ extension SimulatedConsumer {
     func observe() {
         guard isSubscribed, !isClosed, !isFenced else { return }
         guard let id = memberID else { return joinIfFree() }
-        // Heartbeats are seconds apart.
-        guard !process.chance(process.chances.retriable > 0 ? 0.3 : 0) else { return }
-        switch broker.group.status(id) {
+        let status = broker.group.status(id)
+        guard hasLearned(of: status) else { return }
+        switch status {
         case .fenced:
             broker.counts.add(.fencedInstance)
             isFenced = true
@@ -28,12 +28,27 @@ extension SimulatedConsumer {
         }
     }
 
+    /// Heartbeats are some time apart; the answer to a join comes at once.
+    private func hasLearned(of status: SimulatedGroup.Status) -> Bool {
+        if case .stable = status {
+            learns = nil
+            return true
+        }
+        if learns == nil {
+            let isRough = process.chances.retriable > 0 && process.chance(0.7)
+            learns = broker.now + (isRough ? Int64(process.random.below(1_000)) : 0)
+        }
+        guard let learns, broker.now >= learns else { return false }
+        return true
+    }
+
     /// After the application has let everything go.
     private func joinIfFree() {
         guard assigned == nil, due == nil, unanswered == nil else { return }
         isLossKnown = false
         let id = broker.join(name: process.name, instance: process.instance)
         memberID = id
+        broker.counts.note("\(broker.now) \(process.name) joins as \(id)")
         // The answer comes too late: the library joins once more, and the coordinator takes that for another process.
         guard process.instance != nil, process.strikes(.fencedMember, process.chances.client.fencedMember) else {
             return

@@ -38,6 +38,8 @@ final class SimulatedConsumer: GroupConsumer {
     /// The client knows that the group has moved on.
     var isLossKnown = false
     var isFenced = false
+    /// When the next heartbeat's answer tells what has become of the group; nil = nothing has.
+    var learns: Int64?
     /// Faults that the next polls report.
     var faults: [KafkaFault] = []
     var commits: [OpenCommit] = []
@@ -86,7 +88,7 @@ final class SimulatedConsumer: GroupConsumer {
     // MARK: membership
 
     func subscribe() throws(KafkaFault) {
-        guard process.enter() else { throw .ofDeadProcess }
+        guard !process.isDead else { throw .ofDeadProcess }
         isSubscribed = true
         observe()
     }
@@ -126,7 +128,7 @@ final class SimulatedConsumer: GroupConsumer {
         observe()
         steps.preempted = process.chances.client.preempted
         steps.advance(to: broker.now)
-        if let assertion = steps.assertion { broker.violations.append("\(process.name): \(assertion)") }
+        if let assertion = steps.assertion { process.violate("fails an assertion: \(assertion)") }
         let event = nextEvent()
         return event
     }
@@ -144,6 +146,7 @@ final class SimulatedConsumer: GroupConsumer {
     private func dueChange() -> GroupEvent? {
         guard let due, due.at <= broker.now else { return nil }
         (unanswered, self.due, answers) = (due.change, nil, 0)
+        broker.counts.note("\(broker.now) \(process.name) hears: \(due.change)")
         switch due.change {
         case .assigned(let partitions):
             return .assigned(partitions)
@@ -165,7 +168,9 @@ final class SimulatedConsumer: GroupConsumer {
 
     private func newFault() -> KafkaFault? {
         guard !isFenced else { return nil }
-        if process.strikes(.fatal, process.chances.fatal) { return .fatal("the client has failed") }
+        if process.strikes(.fatal, process.chances.fatal * SimulatedProcess.share) {
+            return .fatal("the client has failed")
+        }
         guard process.strikes(.retriable, process.chances.retriable) else { return nil }
         if process.isWriting { broker.counts.add(.faultInCommit) }
         observations.errors["_TRANSPORT", default: 0] += 1

@@ -92,9 +92,9 @@ package final class SimulatedProcess {
         guard !isDead else { throw .ofDeadProcess }
         clients += 1
         made = made.filter { broker.now - $0 < 60_000 } + [broker.now]
-        if clients > Self.mostClients { broker.violations.append("\(name) has \(clients) clients") }
+        if clients > Self.mostClients { violate("has \(clients) clients") }
         if made.count > Self.mostPerMinute + Self.mostClients {
-            broker.violations.append("\(name) has made \(made.count) clients in a minute")
+            violate("has made \(made.count) clients in a minute")
         }
     }
 
@@ -111,16 +111,25 @@ package final class SimulatedProcess {
     /// The beginning of a call. - Returns: false where the process is dead, or dies here.
     func enter(mayWait: Bool = false) -> Bool {
         guard !isDead else { return false }
-        if chance(chances.crash) {
+        // Members make more calls than an imitation of one.
+        if chance(chances.crash * Self.share) {
             broker.counts.add(.crashInCall)
             broker.counts.note("\(name) dies in a call")
             isDead = true
             return false
         }
         guard mayWait else { return true }
-        if chance(chances.slow) { interlude?(.slow) }
-        if chance(chances.pause) { interlude?(.paused) }
+        if chance(chances.slow * Self.share) { interlude?(.slow) }
+        if chance(chances.pause * Self.share) { interlude?(.paused) }
         return !isDead
+    }
+
+    static let share = 0.4
+
+    /// Something has happened that must never happen.
+    func violate(_ text: String) {
+        broker.violations.append("\(name) \(text)")
+        broker.counts.note("\(broker.now) \(name) \(text)")
     }
 
     func chance(_ share: Double) -> Bool { random.chance(share) }

@@ -27,7 +27,7 @@ class SimulatedProducer: RecordProducer {
     /// Whether a call takes place at all.
     func enters() throws(KafkaFault) {
         guard process.enter(mayWait: true) else { throw .ofDeadProcess }
-        if isDiscarded { broker.violations.append("\(process.name) uses a producer that it has discarded") }
+        if isDiscarded { process.violate("uses a producer that it has discarded") }
         if let fatalFault { throw fatalFault }
     }
 

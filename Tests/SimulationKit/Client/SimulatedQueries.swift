@@ -32,7 +32,7 @@ final class SimulatedQueries: BrokerQueries {
         last += 1
         let id = QueryID(last)
         let live = asked.filter { !forgotten.contains($0.id) }.count
-        if live > 0 { broker.violations.append("\(process.name) asks while a query is under way") }
+        if live > 0 { process.violate("asks while a query is under way") }
         asked.append(Asked(id: id, query: query))
         if asked.count == 1 { work() }
         return id

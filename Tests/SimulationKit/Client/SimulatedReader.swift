@@ -32,7 +32,7 @@ final class SimulatedReader: TopicReading {
     func start(_ starts: [PartitionOffset]) throws(KafkaFault) {
         guard process.enter() else { throw .ofDeadProcess }
         for start in starts {
-            if partitions[start.partition] != nil { broker.violations.append("a partition that is read is started") }
+            if partitions[start.partition] != nil { process.violate("starts a partition that is read") }
             if start.offset > 0 { broker.counts.add(.restoredTail) }
             let isSlow = process.strikes(.slowLedger, 0.25)
             let next = start.offset == PartitionOffset.beginning ? 0 : start.offset

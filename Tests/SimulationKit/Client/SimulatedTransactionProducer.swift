@@ -76,7 +76,7 @@ final class SimulatedTransactionProducer: SimulatedProducer, TransactionProducer
     }
 
     func begin() throws(KafkaFault) {
-        if fatalFault != nil { broker.violations.append("\(process.name) begins after a fatal fault: the call hangs") }
+        if fatalFault != nil { process.violate("begins after a fatal fault: the call hangs") }
         try enters()
         guard state == .ready else { throw KafkaFault(.state, "no transaction can begin") }
         (state, abortable, hasAdded, isAdding, openOffsets) = (.open, nil, false, false, false)
@@ -196,12 +196,12 @@ final class SimulatedTransactionProducer: SimulatedProducer, TransactionProducer
 
     /// No batch is committed under another membership than the one that polled it, or after its loss was known.
     private func check(_ offsets: [PartitionOffset], _ token: SimulatedToken) {
-        if token.isKnownLost { broker.violations.append("\(process.name) sends offsets of an assignment that is lost") }
+        if token.isKnownLost { process.violate("sends offsets of an assignment that is lost") }
         for offset in offsets {
             guard let stamp = process.polledStamp(offset.partition, before: offset.offset), stamp != token.stamp else {
                 continue
             }
-            broker.violations.append("\(process.name) sends offsets under another membership than polled them")
+            process.violate("sends offsets under another membership than polled them")
         }
     }
 
@@ -268,7 +268,7 @@ final class SimulatedTransactionProducer: SimulatedProducer, TransactionProducer
 
     func abort(limit milliseconds: Int) throws(KafkaFault) {
         if !queue.isEmpty || isAdding || openOffsets || hasUnsent {
-            broker.violations.append("\(process.name) aborts before it is settled: assertion txn_req_cnt > 0")
+            process.violate("aborts before it is settled: assertion txn_req_cnt > 0")
         }
         try enters()
         guard state == .open else { throw KafkaFault(.state, "no transaction is open") }

@@ -15,7 +15,7 @@ final class SimulatedWriterHost: WriterHost {
     func submit(_ job: WriterJob) {
         guard !process.isDead else { return }
         if process.isWriting {
-            process.broker.violations.append("\(process.name): a job before the last one's outcome")
+            process.violate("a job before the last one's outcome")
         }
         process.isWriting = true
         writer.accept(job, at: process.now)

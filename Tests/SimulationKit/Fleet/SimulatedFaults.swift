@@ -123,7 +123,7 @@ package struct ClientChances: Sendable {
     /// - Parameter roughness: multiplies every share.
     package static func rough(_ roughness: Double) -> Self {
         var chances = ClientChances()
-        chances.preempted = 0.02 * roughness
+        chances.preempted = 0.1 * roughness
         chances.seekTimedOut = 0.01 * roughness
         chances.pauseIgnored = 0.02 * roughness
         chances.damagedOnce = 0.002 * roughness

@@ -64,6 +64,8 @@ package struct SimulationPlan: Sendable {
         plan.call.indefinite = 0.1 * roughness
         plan.call.hiddenRepeat = delivery == .exactlyOnce ? 0.1 * roughness : 0
         plan.call.client = .rough(roughness)
+        // Some live behind a narrow line.
+        if seed % 20 == 7 { plan.call.client.bytesPerSecond = 6_000 }
         plan.mischief = 0.012 * roughness
         // As production does it, but for some.
         plan.isDetached = delivery == .exactlyOnce && !Int.random(in: 0..<8, using: &random).isMultiple(of: 8)
@@ -215,7 +217,8 @@ package final class SimulatedFleet {
     /// A reference that keeps nothing alive.
     private final class Weak<Object: AnyObject> { weak var object: Object? }
 
-    private func member(_ name: String, _ lanes: SimulatedLanes, _ worker: Weak<SimulatedWorker>) -> (any FleetMember)? {
+    private func member(_ name: String, _ lanes: SimulatedLanes, _ worker: Weak<SimulatedWorker>) -> (any FleetMember)?
+    {
         switch plan.member {
         case .imitated: return imitation(name, lanes, worker)
         case .real:
@@ -242,7 +245,8 @@ package final class SimulatedFleet {
         }
     }
 
-    private func imitation(_ name: String, _ lanes: SimulatedLanes, _ worker: Weak<SimulatedWorker>) -> SimulatedMember {
+    private func imitation(_ name: String, _ lanes: SimulatedLanes, _ worker: Weak<SimulatedWorker>) -> SimulatedMember
+    {
         let member = SimulatedMember(
             name: name,
             isStatic: plan.isStatic,
