@@ -28,14 +28,15 @@ extension SimulatedConsumer {
         }
     }
 
-    /// Heartbeats are some time apart; the answer to a join comes at once.
+    /// Heartbeats are some time apart; the answer to a join comes at once. Without transactions nothing fences a member that
+    /// has not heard yet.
     private func hasLearned(of status: SimulatedGroup.Status) -> Bool {
         if case .stable = status {
             learns = nil
             return true
         }
         if learns == nil {
-            let isRough = process.chances.retriable > 0 && process.chance(0.7)
+            let isRough = process.isAtomic && process.chances.retriable > 0 && process.chance(0.7)
             learns = broker.now + (isRough ? Int64(process.random.below(1_000)) : 0)
         }
         guard let learns, broker.now >= learns else { return false }

@@ -24,6 +24,8 @@ package final class SimulatedProcess {
     package private(set) var isDead = false
     /// Whether a job of the writer is under way.
     package internal(set) var isWriting = false
+    /// Whether units are transactions.
+    private(set) var isAtomic = true
     /// The brokers answer no query of this process until the world is calm.
     var isBrokerSilent = false
     weak var consumer: SimulatedConsumer?
@@ -60,7 +62,8 @@ package final class SimulatedProcess {
 
     /// All that a member needs.
     package func ports(_ settings: UnitWriter.Settings) -> MemberPorts {
-        MemberPorts(
+        isAtomic = settings.delivery == .transaction
+        return MemberPorts(
             makeConsumer: { [unowned self] () throws(KafkaFault) in
                 try noteClient()
                 return SimulatedConsumer(self)

@@ -64,8 +64,6 @@ package struct SimulationPlan: Sendable {
         plan.call.indefinite = 0.1 * roughness
         plan.call.hiddenRepeat = delivery == .exactlyOnce ? 0.1 * roughness : 0
         plan.call.client = .rough(roughness)
-        // Some live behind a narrow line.
-        if seed % 20 == 7 { plan.call.client.bytesPerSecond = 6_000 }
         plan.mischief = 0.012 * roughness
         // As production does it, but for some.
         plan.isDetached = delivery == .exactlyOnce && !Int.random(in: 0..<8, using: &random).isMultiple(of: 8)
