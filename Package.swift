@@ -211,7 +211,8 @@ let tests: [Target] = [
     .testTarget(
         name: "BrokerTests",
         dependencies: [
-            "Broker", "Worker", "Settings", "Kafka", "KafkaPorts", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto",
+            "Broker", "Member", "Worker", "Settings", "Kafka", "KafkaPorts", "Pipeline", "Log", "AppCheck", "AppAttest",
+            "Crypto",
             "DeviceLab",
             "TestKit", "KafkaKit", "BrokerKit",
         ],

@@ -7,10 +7,10 @@ internal import Settings
 
 /// Makes a member of a worker's settings: librdkafka's clients, and threads beside the loop's.
 package struct MemberAssembly {
-    private let settings: BrokerSettings
+    let settings: BrokerSettings
     private let ledger: String
     private let checkQueue: () -> Void
-    private let wake: @Sendable () -> Void
+    let wake: @Sendable () -> Void
 
     /// - Parameters:
     ///   - loop: the queue that the member is called on; nil = not checked.

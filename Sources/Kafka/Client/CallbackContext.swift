@@ -18,6 +18,8 @@ final class CallbackContext {
     var acknowledged = 0
     /// The others.
     var failed = 0
+    /// Those of them that the library reports as delivered.
+    private(set) var withoutOffset = 0
     /// The first failed delivery since the last flush.
     var firstFailure: KafkaFault?
     /// Failed records that the library gave up by itself: they may never have been sent.
@@ -186,6 +188,7 @@ final class CallbackContext {
             return
         }
         failed += 1
+        if isDelivered { withoutOffset += 1 }
         if unsafe Self.givenUp.contains(message.err) { unsent += 1 }
         guard firstFailure == nil else { return }
         let topic = unsafe String(cString: rd_kafka_topic_name(message.rkt))

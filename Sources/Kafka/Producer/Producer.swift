@@ -56,6 +56,17 @@ package final class Producer {
     /// The highest one, likewise.
     package var deliveredOffsets: [Int32: Int64] { handle.context.deliveredOffsets?.byPartition ?? [:] }
 
+    /// As ``deliveries``, with what became of the records that were not delivered.
+    var summary: DeliverySummary {
+        let context = handle.context
+        var summary = DeliverySummary()
+        (summary.acknowledged, summary.withoutOffset) = (context.acknowledged, context.withoutOffset)
+        (summary.failed, summary.unsent) = (context.failed - context.withoutOffset, context.unsent)
+        summary.firstFault = context.firstFailure
+        (summary.firstLedgerOffsets, summary.lastLedgerOffsets) = (firstDeliveredOffsets, deliveredOffsets)
+        return summary
+    }
+
     /// What became of records with tickets since the last call, in the order of their reports. Updated by every produce,
     /// poll and flush.
     package func takeReports() -> [DeliveryReport] {
@@ -65,6 +76,12 @@ package final class Producer {
     }
 
     package func forgetDelivered() { handle.context.deliveredOffsets?.reset() }
+
+    /// As ``forgetDelivered()``, and the faults of records too.
+    func forgetTransaction() {
+        (handle.context.firstFailure, handle.context.refusedTopic) = (nil, nil)
+        forgetDelivered()
+    }
 
     /// The fault after which only a new producer helps, if there is one.
     package var fatalFault: KafkaFault? { handle.fatalFault }
@@ -174,15 +191,30 @@ package final class Producer {
     /// - Throws: a ``KafkaFault`` naming the first record that failed since the last flush, or a timeout with some
     ///   still in flight. Either way their unit must not be committed.
     package func flush(timeoutMilliseconds: Int) throws(KafkaFault) {
-        // Delivery callbacks run inside this call, on this thread.
-        let code = unsafe rd_kafka_flush(handle.pointer, clampedMilliseconds(timeoutMilliseconds))
+        let hasEnded = flushQueue(limit: timeoutMilliseconds)
         if let failure = handle.context.firstFailure {
             handle.context.firstFailure = nil
             throw handle.explained(failure).judged(isFatal: failure.isFatal, requiresAbort: true)
         }
         if let fatal = fatalFault { throw fatal }
-        guard code != RD_KAFKA_RESP_ERR_NO_ERROR else { return }
-        let fault = KafkaFault(code, "records not acknowledged in \(timeoutMilliseconds) ms: \(outstanding)")
+        guard !hasEnded else { return }
+        let fault = KafkaFault.timedOut("records not acknowledged in \(timeoutMilliseconds) ms: \(outstanding)")
         throw handle.explained(fault).judged(isFatal: false, requiresAbort: true)
+    }
+
+    /// Returns whether every queued record has an outcome, whatever that is.
+    func flushQueue(limit milliseconds: Int) -> Bool {
+        // Delivery callbacks run inside this call, on this thread.
+        unsafe rd_kafka_flush(handle.pointer, clampedMilliseconds(milliseconds)) == RD_KAFKA_RESP_ERR_NO_ERROR
+    }
+
+    /// Drops all records queued or in flight, whose fate is unknown from then on, so that destroying the client waits for
+    /// nothing.
+    func purge() {
+        handle.context.leave()
+        let flags = RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT | RD_KAFKA_PURGE_F_NON_BLOCKING
+        // No pointers but the client's own.
+        _ = unsafe rd_kafka_purge(handle.pointer, flags)
+        handle.serve()
     }
 }

@@ -1,4 +1,3 @@
-internal import CRdkafka
 package import KafkaPorts
 
 extension TransactionalProducer {
@@ -6,19 +5,14 @@ extension TransactionalProducer {
     ///
     /// - Throws: a ``KafkaFault``; while it is retriable the call goes on where it stopped.
     package func initTransactions(timeoutMilliseconds: Int) throws(KafkaFault) {
-        let timeout = patience(timeoutMilliseconds)
-        // The library waits on this thread, and no longer than `timeout`.
-        let error = unsafe rd_kafka_init_transactions(handle.pointer, timeout)
-        try unsafe check(error, "taking over transactional id \(transactionalID)")
+        try spoiling { () throws(KafkaFault) in try client.initTransactions(limit: timeoutMilliseconds) }
     }
 
     /// Opens a transaction. Never waits.
     package func begin() throws(KafkaFault) {
-        // The library may hang when a transaction is begun after a fatal error (#4420).
+        // See TransactionClient.begin().
         if let fatal = fatalFault { throw fatal }
-        let error = unsafe rd_kafka_begin_transaction(handle.pointer)
-        try unsafe check(error, "beginning a transaction")
-        handle.serve()
+        try spoiling { () throws(KafkaFault) in try client.begin() }
         forgetTransaction()
     }
 
@@ -40,29 +34,15 @@ extension TransactionalProducer {
     ) throws(KafkaFault) {
         guard !offsets.isEmpty else { return }
         if let fatal = fatalFault { throw fatal }
-        let sent = TransactionOffsets(topic: topic, offsets: offsets)
-        noteOffsets(sent, wereSent: false)
-        let (handle, timeout) = (handle, patience(timeoutMilliseconds))
-        let action = "sending offsets of \(topic)"
-        hasOpenOffsets = true
-        let error = unsafe try call(action, timeoutMilliseconds: timeoutMilliseconds, goesOn: goesOn) {
-            let list = TopicPartitionList(topic: topic, offsets: offsets)
-            // The library copies the list and the metadata. The client lives until the call has returned.
-            return unsafe list.withPointer { list in
-                unsafe metadata.withPointer {
-                    unsafe rd_kafka_send_offsets_to_transaction(handle.pointer, list, $0, timeout)
-                }
-            }
-        }
+        let sent = TransactionGuard.Offsets(topic: topic, offsets: offsets)
+        transaction.willSend(sent)
         do throws(KafkaFault) {
-            try unsafe check(error, action)
-            hasOpenOffsets = false
+            try client.sendOffsets(sent, metadata, limit: timeoutMilliseconds, goesOn: goesOn)
         } catch {
-            // A refusal is final; what may be tried again, the library may be trying still.
-            hasOpenOffsets = error.isRetriable
-            throw error
+            transaction.didSend(sent, error)
+            throw error.requiresAbort ? spoiled(error) : error
         }
-        noteOffsets(sent, wereSent: true)
+        transaction.didSend(sent, nil)
     }
 
     /// Waits for every record and makes all of the transaction visible.
@@ -71,18 +51,13 @@ extension TransactionalProducer {
     ///   ``KafkaFault/requiresAbort``, whatever the library reports, if a record or the offsets are not in it.
     package func commit(timeoutMilliseconds: Int) throws(KafkaFault) {
         if let obstacle = commitObstacle { throw obstacle }
-        let timeout = patience(timeoutMilliseconds)
-        // Delivery callbacks run inside this call, on this thread.
-        let error = unsafe rd_kafka_commit_transaction(handle.pointer, timeout)
-        try unsafe check(error, "committing a transaction")
+        try spoiling { () throws(KafkaFault) in try client.commit(limit: timeoutMilliseconds) }
     }
 
-    /// Drops the whole transaction, after letting its records and requests arrive: an abort that overtakes them is fatal to the
-    /// producer (the broker does not know yet that a transaction has begun).
+    /// Drops the whole transaction, after letting its records and requests arrive: see ``TransactionGuard/settlement(_:outstanding:_:)``.
     ///
     /// A transaction that is not settled then is not aborted but given up: its producer must be discarded, and the next
-    /// owner of the id aborts it. If a request that adds to the transaction ends after the abort, even because the
-    /// client is closed, the library (to 2.15.0) fails an assertion and kills the process (`rk->rk_eos.txn_req_cnt > 0`).
+    /// owner of the id aborts it.
     ///
     /// - Throws: a ``KafkaFault``; while it is retriable the same call goes on. A fatal one is an ordinary way out.
     ///
@@ -90,17 +65,16 @@ extension TransactionalProducer {
     package func abort(timeoutMilliseconds: Int, serve: () -> Void = {}) throws(KafkaFault) {
         if let fatal = fatalFault { throw fatal }
         var left = max(1, timeoutMilliseconds - settle(timeoutMilliseconds / 2, serve))
-        guard isSettled else {
+        guard settlement == .settled else {
             let fault = KafkaFault.stale("a request of the transaction is unanswered, or still to be sent")
-            throw abandoned(fault.judged(isFatal: true, requiresAbort: false))
+            client.abandon(fault.judged(isFatal: true, requiresAbort: false))
+            throw fatalFault ?? fault
         }
         while left > 0 {
             let slice = min(left, Self.serveMilliseconds)
             left -= slice
-            // Delivery callbacks run inside this call, on this thread.
-            let error = unsafe rd_kafka_abort_transaction(handle.pointer, patience(slice))
             do throws(KafkaFault) {
-                try unsafe check(error, "aborting a transaction")
+                try spoiling { () throws(KafkaFault) in try client.abort(limit: slice) }
                 return forgetTransaction()
             } catch {
                 guard error.isRetriable, !error.isFatal, !error.requiresAbort, left > 0 else { throw error }
@@ -109,16 +83,20 @@ extension TransactionalProducer {
         }
     }
 
+    private var settlement: TransactionGuard.Settlement {
+        transaction.settlement(producer.summary, outstanding: outstanding, client.unanswered)
+    }
+
     /// Waits for records and requests in flight, as long as any of them arrive. Returns the most milliseconds that it has
     /// taken.
     private func settle(_ timeoutMilliseconds: Int, _ serve: () -> Void) -> Int {
         var waited = 0
         var idle = 0
-        while outstanding > 0 || hasUnansweredRequest, idle < Self.idleSlices, waited < timeoutMilliseconds {
+        while settlement == .underWay, idle < Self.idleSlices, waited < timeoutMilliseconds {
             let before = outstanding
+            // Failed records do not matter here.
             if before > 0 {
-                // Failed records do not matter here; callbacks run inside this call.
-                _ = unsafe rd_kafka_flush(handle.pointer, clampedMilliseconds(Self.sliceMilliseconds))
+                _ = producer.flushQueue(limit: Self.sliceMilliseconds)
             } else {
                 poll(timeoutMilliseconds: Self.sliceMilliseconds)
             }
@@ -129,37 +107,11 @@ extension TransactionalProducer {
         return waited
     }
 
-    /// Bounds a call that may never return: the producer is then given up, and never touched again.
-    private func call(
-        _ action: String,
-        timeoutMilliseconds: Int,
-        goesOn: () -> Bool,
-        _ body: @escaping () -> OpaquePointer?
-    ) throws(KafkaFault) -> OpaquePointer? {
-        do throws(KafkaFault) {
-            let bound = max(0, timeoutMilliseconds) + Self.graceMilliseconds
-            return try unsafe BoundedCall.run(action, timeoutMilliseconds: bound, goesOn: goesOn, body)
-        } catch {
-            throw abandoned(error)
-        }
-    }
-
-    /// The library looks for expired requests once a second.
-    private static let graceMilliseconds = 2_000
-
     private static let sliceMilliseconds = 50
     private static let serveMilliseconds = 250
     private static let idleSlices = 20
 
-    /// The library takes -1 as "for as long as the transaction may last"; zero would not even start.
-    private func patience(_ milliseconds: Int) -> Int32 { max(1, clampedMilliseconds(milliseconds)) }
-
-    private func check(_ error: OpaquePointer?, _ action: String) throws(KafkaFault) {
-        guard let error = unsafe error else { return }
-        // So that the last connection error is known.
-        handle.serve()
-        let fault = handle.explained(unsafe KafkaFault(takingOwnershipOfTransactional: error, doing: action))
-        if let fatal = fatalFault { throw fatal }
-        throw fault.requiresAbort ? spoiled(fault) : fault
+    private func spoiling(_ call: () throws(KafkaFault) -> Void) throws(KafkaFault) {
+        do throws(KafkaFault) { try call() } catch { throw error.requiresAbort ? spoiled(error) : error }
     }
 }

@@ -1,4 +1,3 @@
-internal import CRdkafka
 package import KafkaPorts
 
 /// A producer whose records become visible together with the offsets of their sources, or not at all.
@@ -10,19 +9,8 @@ package import KafkaPorts
 /// is an ordinary way out), then ``KafkaFault/requiresAbort``, then ``KafkaFault/isRetriable`` (the same call, the same
 /// arguments); treat any other fault as fatal.
 package final class TransactionalProducer {
-    package let transactionalID: String
-    let producer: Producer
-    private let requests = RequestCounts()
-    /// Why the open transaction must not be committed; nil while it may be.
-    private var spoilage: KafkaFault?
-    /// Offsets that could not be sent, but may be tried again.
-    private var unsentOffsets: [TransactionOffsets] = []
-    /// Set while a call is in progress that was given up.
-    private var abandonment: KafkaFault?
-    /// Failed deliveries before the open transaction, and those that may not have been sent.
-    private var (failedBefore, unsentBefore) = (0, 0)
-    /// A call for offsets ended without a final answer.
-    var hasOpenOffsets = false
+    let client: TransactionClient
+    var transaction = TransactionGuard()
 
     /// - Parameters:
     ///   - properties: librdkafka's settings; those of consumers are left out.
@@ -34,73 +22,28 @@ package final class TransactionalProducer {
         transactionalID: String,
         trackedTopic: String? = nil
     ) throws(KafkaFault) {
-        guard !transactionalID.isEmpty else { throw .invalid("transactional.id is empty") }
-        let context = CallbackContext()
-        context.requests = requests
-        context.deliveredOffsets = trackedTopic.map { DeliveredOffsets(topic: $0) }
-        self.transactionalID = transactionalID
-        producer = try Producer(
-            properties,
-            defaults: Self.defaults,
-            forced: [("transactional.id", transactionalID)],
-            context: context
-        )
-        try requests.requireCounting()
+        client = try TransactionClient(properties, transactionalID: transactionalID, trackedTopic: trackedTopic)
     }
 
     /// The transaction's life if no property sets it: long enough for a partition's leader to change. The successor of
     /// a stable id aborts an orphaned transaction anyway.
     package static let defaultTimeoutMilliseconds = 30_000
 
-    private static let defaults = [
-        ("transaction.timeout.ms", String(defaultTimeoutMilliseconds)),
-        // A call that waits for a broker checks its time only when a connection has failed, so that must come soon.
-        ("reconnect.backoff.max.ms", "1000"),
-    ]
+    package var transactionalID: String { client.transactionalID }
 
-    var handle: ClientHandle { producer.handle }
+    var producer: Producer { client.producer }
 
     /// The fault after which only a new producer helps, if there is one.
-    package var fatalFault: KafkaFault? { abandonment ?? producer.fatalFault }
+    package var fatalFault: KafkaFault? { client.fatalFault }
 
     /// Why ``commit(timeoutMilliseconds:)`` would refuse the open transaction, as far as this object knows.
-    package var commitObstacle: KafkaFault? {
-        if let fatal = fatalFault { return fatal }
-        if let spoilage { return spoilage }
-        if hasLostRecord {
-            let failure = handle.context.firstFailure ?? .stale("a record was not delivered")
-            return failure.judged(isFatal: false, requiresAbort: true)
-        }
-        return unsentOffsets.first.map { .stale("the offsets of \($0.topic) are not in the transaction") }
-    }
+    package var commitObstacle: KafkaFault? { transaction.commitObstacle(producer.summary, fatal: fatalFault) }
 
-    /// Whether a copy of a transaction request may still be on its way to a broker, although commit or abort succeeded.
-    /// It could end a later transaction of this producer, or move its offsets: discard the producer before the next
-    /// ``begin()``. For the next producer such a copy has an older epoch, which the broker refuses.
-    ///
-    /// Counted since the producer was made, so that a late answer to an earlier request cannot hide a copy.
-    package var mayHaveRepeats: Bool {
-        hasUnansweredRequest || requests.unanswered(.endTransaction) > 0
-    }
-
-    /// Whether a request that adds to the transaction may still be on its way.
-    package var hasUnansweredRequest: Bool {
-        let additions: [RequestCounts.Kind] = [
-            .addPartitionsToTransaction, .addOffsetsToTransaction, .transactionalOffsetCommit,
-        ]
-        return additions.contains { requests.unanswered($0) > 0 }
-    }
-
-    /// Whether the library has no request left that adds to the transaction, neither on its way nor to be sent or
-    /// repeated: partitions are registered before their first record is sent, and offsets within their call.
-    var isSettled: Bool {
-        outstanding == 0 && handle.context.unsent == unsentBefore && !hasOpenOffsets && !hasUnansweredRequest
-    }
+    /// See ``UnansweredRequests/mayHaveRepeats``.
+    package var mayHaveRepeats: Bool { client.unanswered.mayHaveRepeats }
 
     /// Requests for the transactional id that may still be on their way: each may fence the id's owner at that time.
-    package var unansweredInits: Int { requests.unanswered(.initProducerID) }
-
-    private var hasLostRecord: Bool { deliveries.failed > failedBefore }
+    package var unansweredInits: Int { client.unanswered.inits }
 
     /// The counts of delivered and failed records so far. Updated by every produce, poll, flush, commit and abort.
     package var deliveries: DeliveryCounts { producer.deliveries }
@@ -111,10 +54,10 @@ package final class TransactionalProducer {
     /// The highest acknowledged offset by partition of the tracked topic, among the records since the last ``begin()``.
     ///
     /// Complete after a commit, except for a record that was sent twice and whose offset the broker did not repeat.
-    package var deliveredOffsets: [Int32: Int64] { handle.context.deliveredOffsets?.byPartition ?? [:] }
+    package var deliveredOffsets: [Int32: Int64] { producer.deliveredOffsets }
 
     /// The lowest one, likewise: if a record lies before the known end of its partition, the partition was cut.
-    package var firstDeliveredOffsets: [Int32: Int64] { handle.context.deliveredOffsets?.firstByPartition ?? [:] }
+    package var firstDeliveredOffsets: [Int32: Int64] { producer.firstDeliveredOffsets }
 
     /// Counts deliveries that ended meanwhile, waiting at most this long for the first one.
     package func poll(timeoutMilliseconds: Int) { producer.poll(timeoutMilliseconds: timeoutMilliseconds) }
@@ -132,6 +75,8 @@ package final class TransactionalProducer {
         producer.connect(to: topics, timeoutMilliseconds: timeoutMilliseconds)
     }
 
+    // MARK: - Records
+
     /// Queues one record; see ``Producer/produce(topic:partition:key:value:headers:patienceMilliseconds:)``.
     ///
     /// - Throws: a ``KafkaFault``. Unless it ``KafkaFault/isQueueFull`` (the record may be tried again) the transaction
@@ -144,7 +89,7 @@ package final class TransactionalProducer {
         headers: [KafkaHeader] = [],
         patienceMilliseconds: Int = 60_000
     ) throws(KafkaFault) {
-        if let abandonment { throw abandonment }
+        if let abandonment = client.abandonment { throw abandonment }
         do throws(KafkaFault) {
             try producer.produce(
                 topic: topic,
@@ -155,7 +100,7 @@ package final class TransactionalProducer {
                 patienceMilliseconds: patienceMilliseconds
             )
         } catch {
-            throw error.isQueueFull ? error : spoiled(error)
+            throw error.isQueueFull ? error : spoiled(client.named(error))
         }
     }
 
@@ -163,9 +108,11 @@ package final class TransactionalProducer {
     ///
     /// - Throws: a ``KafkaFault``, retriable where records are still in flight.
     package func flush(timeoutMilliseconds: Int) throws(KafkaFault) {
-        if let abandonment { throw abandonment }
+        if let abandonment = client.abandonment { throw abandonment }
         do throws(KafkaFault) { try producer.flush(timeoutMilliseconds: timeoutMilliseconds) } catch {
-            guard error.isTimeout, !hasLostRecord else { throw spoiled(error) }
+            guard error.isTimeout, transaction.lostRecord(producer.summary) == nil else {
+                throw spoiled(client.named(error))
+            }
             // Records still in flight do no harm: the commit waits for them.
             throw error.judged(isFatal: false, requiresAbort: false)
         }
@@ -174,57 +121,16 @@ package final class TransactionalProducer {
     /// Drops all records queued or in flight, so that destroying this producer waits for nothing. Not for any other
     /// use: the fate of the records is unknown from then on.
     package func purge() {
-        handle.context.leave()
-        let flags = RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT | RD_KAFKA_PURGE_F_NON_BLOCKING
-        // No pointers but the client's own.
-        _ = unsafe rd_kafka_purge(handle.pointer, flags)
-        handle.serve()
+        producer.purge()
         _ = spoiled(.stale("the transaction's records were dropped"))
     }
 
     /// Marks the transaction as one that cannot be committed, and returns the fault that says so.
-    func spoiled(_ fault: KafkaFault) -> KafkaFault {
-        if let fatal = fatalFault { return fatal }
-        let judged = named(fault).judged(isFatal: fault.isFatal, requiresAbort: true)
-        spoilage = spoilage ?? judged
-        return judged
-    }
-
-    /// The fault does not name a refused topic, only the log does.
-    private func named(_ fault: KafkaFault) -> KafkaFault {
-        guard let topic = handle.context.refusedTopic else { return fault }
-        // The library drops all records of a transaction whose partitions were refused: a flush sees that first.
-        if fault.isPurge {
-            return KafkaFault(RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, fault.message).refusing(topic: topic)
-        }
-        return fault.refusedResource == .topic ? fault.refusing(topic: topic) : fault
-    }
-
-    func abandoned(_ fault: KafkaFault) -> KafkaFault {
-        abandonment = fault
-        return fault
-    }
-
-    func noteOffsets(_ offsets: TransactionOffsets, wereSent: Bool) {
-        unsentOffsets.removeAll { $0 == offsets }
-        if !wereSent { unsentOffsets.append(offsets) }
-    }
+    func spoiled(_ fault: KafkaFault) -> KafkaFault { fatalFault ?? transaction.spoil(fault) }
 
     /// Forgets the previous transaction, for a new one or none.
     func forgetTransaction() {
-        spoilage = nil
-        unsentOffsets = []
-        failedBefore = deliveries.failed
-        unsentBefore = handle.context.unsent
-        hasOpenOffsets = false
-        handle.context.firstFailure = nil
-        handle.context.refusedTopic = nil
-        handle.context.deliveredOffsets?.reset()
+        transaction.begin(producer.summary)
+        producer.forgetTransaction()
     }
-}
-
-/// The offsets of one call; a retry must pass the same ones.
-struct TransactionOffsets: Equatable {
-    var topic: String
-    var offsets: [PartitionOffset]
 }

@@ -1,0 +1,84 @@
+internal import Dispatch
+internal import Kafka
+package import KafkaPorts
+package import Member
+internal import Settings
+
+extension MemberAssembly {
+    /// - Parameter clock: see ``Moment``.
+    package func writer(
+        _ delivery: UnitWriter.Settings.Delivery,
+        clock: @escaping @Sendable () -> Moment
+    ) throws(KafkaFault) -> WriterThread {
+        let queue = DispatchQueue(label: "writer", qos: .userInitiated)
+        let producers = try OutputProducers(settings, clock) { dispatchPrecondition(condition: .onQueue(queue)) }
+        let settings = try writerSettings(delivery)
+        return WriterThread(settings, on: queue, clock: clock, wake: wake) { () throws(KafkaFault) in
+            switch delivery {
+            case .transaction: .transactional(try producers.transactional())
+            case .atLeastOnce: .idempotent(try producers.idempotent())
+            }
+        }
+    }
+
+    func writerSettings(_ delivery: UnitWriter.Settings.Delivery) throws(KafkaFault) -> UnitWriter.Settings {
+        let rights = try AccessRights(settings)
+        var writer = UnitWriter.Settings(
+            delivery: delivery,
+            transactionalID: try settings.stableID(),
+            isStaticMember: settings.membership == .static,
+            explain: { rights.explained($0) }
+        )
+        writer.takeOverMilliseconds = Int64(settings.prepareMilliseconds)
+        writer.abortMilliseconds = Int64(settings.abortMilliseconds)
+        writer.commitsOffsetsAside = settings.commitsOffsetsAside
+        #if DEBUG
+            writer.sabotage = settings.sabotage.flatMap(MemberSabotage.init)
+        #endif
+        return writer
+    }
+}
+
+/// Makes the producers of a worker's units.
+package struct OutputProducers: Sendable {
+    private let settings: BrokerSettings
+    private let route: OutputRoute
+
+    /// - Parameters:
+    ///   - clock: see ``Moment``.
+    ///   - checkQueue: traps on another queue than the one that calls belong on.
+    package init(
+        _ settings: BrokerSettings,
+        _ clock: @escaping @Sendable () -> Moment,
+        checkQueue: @escaping @Sendable () -> Void = {}
+    ) throws(KafkaFault) {
+        try settings.validate()
+        self.settings = settings
+        route = OutputRoute(topics: settings.topics.outputs, clock: clock, checkQueue: checkQueue)
+    }
+
+    package func transactional() throws(KafkaFault) -> any TransactionProducer {
+        try LibraryTransactionProducer(
+            settings.transactionalProperties(),
+            transactionalID: settings.stableID(),
+            requests: settings.topics.requests,
+            route
+        )
+    }
+
+    package func idempotent() throws(KafkaFault) -> any RecordProducer {
+        try LibraryProducer(settings.producerProperties(), route)
+    }
+}
+
+#if DEBUG
+    extension MemberSabotage {
+        fileprivate init?(_ sabotage: BrokerSabotage) {
+            switch sabotage {
+            case .producerKeptAfterRepeat: self = .producerKeptAfterRepeat
+            case .offsetsBeforeFlush: self = .offsetsBeforeFlush
+            case .assignmentNotAnswered: self = .assignmentNotAnswered
+            }
+        }
+    }
+#endif

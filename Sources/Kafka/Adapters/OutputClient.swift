@@ -1,0 +1,104 @@
+package import KafkaPorts
+package import Log
+
+/// Where a unit's records go, and on which queue.
+package struct OutputRoute: Sendable {
+    package var topics: [OutputTopic: String]
+    /// Traps on another queue than the one that calls belong on.
+    package var checkQueue: @Sendable () -> Void
+    /// Read by calls that share their time among several waits.
+    package var clock: @Sendable () -> Moment
+
+    package init(
+        topics: [OutputTopic: String],
+        clock: @escaping @Sendable () -> Moment,
+        checkQueue: @escaping @Sendable () -> Void = {}
+    ) {
+        (self.topics, self.clock, self.checkQueue) = (topics, clock, checkQueue)
+    }
+
+    /// The topic whose delivered offsets are noted.
+    var trackedTopic: String? { topics[.ledger] }
+}
+
+/// A producer that takes the records of units: what both kinds of producer have in common.
+protocol OutputClient: RecordProducer {
+    var route: OutputRoute { get }
+    var producer: Producer { get }
+    /// The sums when they were last forgotten.
+    var before: DeliverySummary { get set }
+    /// A fault with what the client knows of its cause.
+    func named(_ fault: KafkaFault) -> KafkaFault
+}
+
+extension OutputClient {
+    /// The client, on the queue that it belongs to.
+    var client: Producer {
+        route.checkQueue()
+        return producer
+    }
+
+    package func know(_ counts: [String: Int32]) { client.know(counts) }
+
+    /// A share of the time for each topic, and what one leaves for those after it.
+    package func connect(limit milliseconds: Int) {
+        let end = route.clock() + Int64(milliseconds)
+        let topics = route.topics.values.sorted()
+        for (index, topic) in topics.enumerated() {
+            let left = Int(end - route.clock())
+            guard left > 0 else { return }
+            client.connect(to: [topic], timeoutMilliseconds: max(1, left / (topics.count - index)))
+        }
+    }
+
+    package func produce(_ records: ArraySlice<OutboundRecord>) throws(KafkaFault) -> Int {
+        let client = client
+        for (count, record) in records.enumerated() {
+            guard let topic = route.topics[record.stream] else {
+                throw .fatal("no topic is set for \(record.stream.rawValue)")
+            }
+            do throws(KafkaFault) {
+                try client.produce(
+                    topic: topic,
+                    partition: record.partition,
+                    key: record.key,
+                    value: record.value,
+                    headers: record.headers.map { KafkaHeader(name: $0.name, value: $0.value) },
+                    patienceMilliseconds: 0
+                )
+            } catch {
+                guard error.isQueueFull else { throw named(error) }
+                return count
+            }
+        }
+        return records.count
+    }
+
+    package func serve(limit milliseconds: Int) { client.poll(timeoutMilliseconds: milliseconds) }
+
+    package var deliveries: DeliverySummary {
+        var summary = client.summary
+        summary.acknowledged -= before.acknowledged
+        summary.withoutOffset -= before.withoutOffset
+        summary.failed -= before.failed
+        summary.unsent -= before.unsent
+        summary.firstFault = summary.firstFault.map { named(producer.handle.explained($0)) }
+        return summary
+    }
+
+    package func forgetDeliveries() {
+        // Reports that came before count before.
+        client.poll(timeoutMilliseconds: 0)
+        producer.forgetTransaction()
+        before = producer.summary
+    }
+
+    package var outstanding: Int { client.outstanding }
+
+    package func explained(_ fault: KafkaFault) -> KafkaFault {
+        client.poll(timeoutMilliseconds: 0)
+        return producer.handle.explained(fault)
+    }
+
+    package func discard() { client.purge() }
+}

@@ -1,0 +1,144 @@
+internal import CRdkafka
+internal import KafkaPorts
+
+/// librdkafka's transactional producer: its calls as they are, with faults that say what they mean. The rules are its
+/// callers'. For one thread at a time.
+final class TransactionClient {
+    let transactionalID: String
+    let producer: Producer
+    private let requests = RequestCounts()
+    /// Set while a call is in progress that was given up.
+    private(set) var abandonment: KafkaFault?
+
+    /// - Parameters: see ``TransactionalProducer/init(_:transactionalID:trackedTopic:)``.
+    init(
+        _ properties: KafkaProperties,
+        transactionalID: String,
+        trackedTopic: String?
+    ) throws(KafkaFault) {
+        guard !transactionalID.isEmpty else { throw .invalid("transactional.id is empty") }
+        let context = CallbackContext()
+        context.requests = requests
+        context.deliveredOffsets = trackedTopic.map { DeliveredOffsets(topic: $0) }
+        self.transactionalID = transactionalID
+        producer = try Producer(
+            properties,
+            defaults: Self.defaults,
+            forced: [("transactional.id", transactionalID)],
+            context: context
+        )
+        try requests.requireCounting()
+    }
+
+    private static let defaults = [
+        ("transaction.timeout.ms", String(TransactionalProducer.defaultTimeoutMilliseconds)),
+        // A call that waits for a broker checks its time only when a connection has failed, so that must come soon.
+        ("reconnect.backoff.max.ms", "1000"),
+    ]
+
+    private var handle: ClientHandle { producer.handle }
+
+    /// The fault after which only a new producer helps, if there is one.
+    var fatalFault: KafkaFault? { abandonment ?? producer.fatalFault }
+
+    /// Counted since the producer was made, so that a late answer to an earlier request cannot hide a copy.
+    var unanswered: UnansweredRequests {
+        var unanswered = UnansweredRequests()
+        unanswered.inits = requests.unanswered(.initProducerID)
+        unanswered.additions =
+            requests.unanswered(.addPartitionsToTransaction) + requests.unanswered(.addOffsetsToTransaction)
+            + requests.unanswered(.transactionalOffsetCommit)
+        unanswered.ends = requests.unanswered(.endTransaction)
+        return unanswered
+    }
+
+    // MARK: - Calls
+
+    func initTransactions(limit milliseconds: Int) throws(KafkaFault) {
+        let timeout = patience(milliseconds)
+        // The library waits on this thread, and no longer than `timeout`.
+        let error = unsafe rd_kafka_init_transactions(handle.pointer, timeout)
+        try unsafe check(error, "taking over transactional id \(transactionalID)")
+    }
+
+    /// The library may hang when a transaction is begun after a fatal error (#4420).
+    func begin() throws(KafkaFault) {
+        let error = unsafe rd_kafka_begin_transaction(handle.pointer)
+        try unsafe check(error, "beginning a transaction")
+        handle.serve()
+    }
+
+    /// - Parameters:
+    ///   - milliseconds: may be exceeded by two seconds. The library would wait for as long as the coordinator is
+    ///     absent; if it does, the fault is fatal, and the call is abandoned.
+    ///   - goesOn: asked twice a second during the call; false abandons it in the same way.
+    func sendOffsets(
+        _ sent: TransactionGuard.Offsets,
+        _ metadata: GroupMetadata,
+        limit milliseconds: Int,
+        goesOn: () -> Bool
+    ) throws(KafkaFault) {
+        let (handle, timeout) = (handle, patience(milliseconds))
+        let action = "sending offsets of \(sent.topic)"
+        let bound = Int(timeout) + Self.graceMilliseconds
+        let error: OpaquePointer?
+        do throws(KafkaFault) {
+            unsafe error = try BoundedCall.run(action, timeoutMilliseconds: bound, goesOn: goesOn) {
+                let list = TopicPartitionList(topic: sent.topic, offsets: sent.offsets)
+                // The library copies the list and the metadata. The client lives until the call has returned.
+                return unsafe list.withPointer { list in
+                    unsafe metadata.withPointer {
+                        unsafe rd_kafka_send_offsets_to_transaction(handle.pointer, list, $0, timeout)
+                    }
+                }
+            }
+        } catch {
+            // It may never return: the producer is given up, and never touched again.
+            abandonment = error
+            throw error
+        }
+        try unsafe check(error, action)
+    }
+
+    /// The library looks for expired requests once a second.
+    private static let graceMilliseconds = 2_000
+
+    func commit(limit milliseconds: Int) throws(KafkaFault) {
+        // Delivery callbacks run inside this call, on this thread.
+        let error = unsafe rd_kafka_commit_transaction(handle.pointer, patience(milliseconds))
+        try unsafe check(error, "committing a transaction")
+    }
+
+    func abort(limit milliseconds: Int) throws(KafkaFault) {
+        // Delivery callbacks run inside this call, on this thread.
+        let error = unsafe rd_kafka_abort_transaction(handle.pointer, patience(milliseconds))
+        try unsafe check(error, "aborting a transaction")
+    }
+
+    /// The producer is of no use from now on, whatever its client says.
+    func abandon(_ fault: KafkaFault) { abandonment = fault }
+
+    // MARK: - Faults
+
+    /// The library takes -1 as "for as long as the transaction may last"; zero would not even start.
+    private func patience(_ milliseconds: Int) -> Int32 { max(1, clampedMilliseconds(milliseconds)) }
+
+    private func check(_ error: OpaquePointer?, _ action: String) throws(KafkaFault) {
+        guard let error = unsafe error else { return }
+        // So that the last connection error is known.
+        handle.serve()
+        let fault = handle.explained(unsafe KafkaFault(takingOwnershipOfTransactional: error, doing: action))
+        if let fatal = fatalFault { throw fatal }
+        throw fault.requiresAbort ? named(fault) : fault
+    }
+
+    /// The fault does not name a refused topic, only the log does.
+    func named(_ fault: KafkaFault) -> KafkaFault {
+        guard let topic = handle.context.refusedTopic else { return fault }
+        // The library drops all records of a transaction whose partitions were refused: a flush sees that first.
+        if fault.isPurge {
+            return KafkaFault(RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, fault.message).refusing(topic: topic)
+        }
+        return fault.refusedResource == .topic ? fault.refusing(topic: topic) : fault
+    }
+}
