@@ -94,9 +94,8 @@ let modules: [Target] = [
     .target(
         name: "Worker",
         dependencies: [
-            "Gateway", "Broker", "Traffic", "Settings", "HTTP", "HTTPClient", "Compression", "Kafka", "KafkaPorts",
-            "Pipeline", "Log",
-            "DeviceLab", "AppCheck", "AppAttest", "Crypto", "JSON", "CCrashMark",
+            "Gateway", "Broker", "Member", "Traffic", "Settings", "HTTP", "HTTPClient", "Compression", "Kafka",
+            "KafkaPorts", "Pipeline", "Log", "DeviceLab", "AppCheck", "AppAttest", "Crypto", "JSON", "CCrashMark",
         ],
         swiftSettings: whole
     ),
@@ -134,8 +133,8 @@ let tests: [Target] = [
     .target(
         name: "BrokerKit",
         dependencies: [
-            "KafkaKit", "TestKit", "SimulationKit", "Broker", "Settings", "Kafka", "KafkaPorts", "Pipeline", "Log",
-            "AppCheck",
+            "KafkaKit", "TestKit", "SimulationKit", "Broker", "Member", "Settings", "Kafka", "KafkaPorts", "Pipeline",
+            "Log", "AppCheck",
             "AppAttest", "Crypto", "JSON", "DeviceLab",
         ],
         path: "Tests/BrokerKit",
@@ -317,7 +316,7 @@ let soakTargets: [Target] = [
     ),
     .executableTarget(
         name: "KafkaCopy",
-        dependencies: ["Settings", "Broker", "Log", "Kafka", "KafkaPorts", "Pipeline", "AppAttest", "Crypto"],
+        dependencies: ["Settings", "Broker", "Member", "Log", "Kafka", "Pipeline", "AppAttest", "Crypto"],
         path: "Benchmarks/KafkaCopy",
         swiftSettings: strict
     ),

@@ -2,6 +2,7 @@ internal import Broker
 internal import Foundation
 internal import Kafka
 internal import Log
+internal import Member
 internal import Settings
 
 /// The Kafka side of `run` without the verification: polls requests, writes each one's value as its result and a key's
@@ -16,12 +17,14 @@ struct KafkaCopy {
             exit(2)
         }
         let settings = try brokerSettings(Configuration.load(directory: arguments[1]))
-        let log = try KafkaRecordLog(exactlyOnce: settings)
+        let member = try HostedMember(.transaction, settings)
+        let log = member.log
         var (copied, commits) = (0, 0)
         var start: ContinuousClock.Instant?
         var first = 0
         while copied < count {
             let round = try log.poll(BatchLimits(), waitMilliseconds: 100)
+            if log.isAwaiting { usleep(2_000) }
             if case .assigned(let partitions)? = round.change { try restore(log, partitions) }
             guard !round.records.isEmpty else { continue }
             try copy(round, log)
@@ -31,7 +34,7 @@ struct KafkaCopy {
         }
         let seconds = start.map { (ContinuousClock.now - $0) / .seconds(1) } ?? 0
         print("\(copied) records, \(commits) commits, \(Int(Double(copied - first) / max(seconds, 0.001))) records/s")
-        try log.close()
+        member.close()
     }
 
     private static func brokerSettings(_ configuration: Configuration) -> BrokerSettings {
@@ -43,7 +46,7 @@ struct KafkaCopy {
         )
     }
 
-    private static func restore(_ log: KafkaRecordLog, _ partitions: [Int32]) throws {
+    private static func restore(_ log: MemberLog, _ partitions: [Int32]) throws {
         try log.beginRestore(partitions, kept: [])
         var isComplete = false
         while !isComplete {
@@ -57,7 +60,7 @@ struct KafkaCopy {
 
     private static let requestID = Array("request-id".utf8)
 
-    private static func copy(_ round: PollRound, _ log: KafkaRecordLog) throws {
+    private static func copy(_ round: PollRound, _ log: MemberLog) throws {
         var outputs: [OutboundRecord] = []
         var ends: [Int32: Int64] = [:]
         outputs.reserveCapacity(2 * round.records.count)
@@ -77,8 +80,10 @@ struct KafkaCopy {
             )
             outputs.append(LedgerSample.record(of: record))
         }
-        try log.unit.begin()
-        try log.unit.append(outputs)
-        try log.unit.commit(ends.map { PartitionPosition(partition: $0.key, offset: $0.value) }, of: round.generation)
+        let positions = ends.map { PartitionPosition(partition: $0.key, offset: $0.value) }
+        let done = DispatchSemaphore(value: 0)
+        try log.start([outputs], positions, of: round.generation) { done.signal() }
+        while done.wait(timeout: .now() + .milliseconds(1)) == .timedOut { _ = try log.serve() }
+        try log.finish()
     }
 }

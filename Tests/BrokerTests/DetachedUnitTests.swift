@@ -22,7 +22,7 @@ struct DetachedUnitTests {
     }
 
     /// Hands a batch over. - Returns: whether it was written.
-    private func start(_ batch: LogBatch, _ log: KafkaRecordLog) throws -> Done {
+    private func start(_ batch: LogBatch, _ log: SteppedLog) throws -> Done {
         let done = Done()
         let unit = try #require(log.roles.detached)
         try unit.start([batch.outputs(.results), batch.outputs(.ledger)], batch.positions, of: batch.generation) {
@@ -106,21 +106,6 @@ struct DetachedUnitTests {
             )
             try driver.log.close()
             try second.log.close()
-        }
-    }
-
-    @Test func `a log that is closed while a unit is written waits for its end`() throws {
-        try withMockTopics { cluster, settings in
-            #expect(try LogDriver.publish(5, to: "requests", settings.properties).isComplete)
-            let driver = try LogDriver(.exactlyOnce, settings)
-            let batch = try driver.records(5)
-            cluster.failRequests(
-                Self.endTransaction,
-                with: Array(repeating: Self.coordinatorLoading, count: 100_000)
-            )
-            let done = try start(batch, driver.log)
-            try driver.log.close()
-            #expect(done.isDone)
         }
     }
 }

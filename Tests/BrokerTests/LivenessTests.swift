@@ -3,6 +3,7 @@ import BrokerKit
 import Kafka
 import KafkaKit
 import Log
+import Member
 import Settings
 import TestKit
 import Testing

@@ -4,6 +4,7 @@ import Kafka
 import KafkaKit
 import KafkaPorts
 import Log
+import Member
 import Settings
 import TestKit
 import Testing
@@ -150,80 +151,4 @@ struct MockLogTests {
             try driver.log.close()
         }
     }
-
-    /// EndTxn in Kafka's protocol, and a broker's answer to a producer whose epoch is over.
-    private static let (endTransaction, invalidProducerEpoch): (Int16, Int32) = (26, 47)
-
-    /// The only way to see a change after the records of a round: a member joins while the round is collected.
-    @Test(arguments: LogDelivery.allCases)
-    func `partitions revoked after the records of an aborted batch are not assigned again`(delivery: LogDelivery) throws
-    {
-        try withMockTopics { cluster, settings in
-            #expect(try LogDriver.publish(20, to: "requests", settings.properties).isComplete)
-            let driver = try LogDriver(delivery, settings)
-            // One alone: from here on records lie ready, and reading them takes no time.
-            #expect(try driver.records(1, limits: BatchLimits(records: 1)).records.count == 1)
-            var other = settings
-            other.instanceName = "two"
-            let second = try LogDriver(delivery, other)
-            var long = BatchLimits()
-            long.milliseconds = 30_000
-            let round = try driver.log.poll(long, waitMilliseconds: 30_000)
-            #expect(!round.records.isEmpty)
-            #expect(round.change == nil)
-            let batch = LogBatch(
-                records: round.records.compactMap { $0.take() },
-                generation: round.generation
-            )
-            try driver.log.unit.begin()
-            try driver.log.unit.append(batch.outputs(.results))
-            if delivery == .exactlyOnce {
-                // It is then unknown whether the batch was committed, as it always is at least once.
-                cluster.failRequests(Self.endTransaction, with: [Self.invalidProducerEpoch])
-                #expect(throws: KafkaFault.self) { try driver.log.unit.commit(batch.positions, of: batch.generation) }
-            }
-            try driver.abort()
-            _ = try driver.steps { _ in
-                try second.step()
-                return driver.changes.count >= 3
-            }
-            #expect(driver.changes.prefix(2).map(\.isAssignment) == [true, false])
-            guard case .assigned(let partitions)? = driver.changes.dropFirst(2).first else {
-                Issue.record("no partitions came back: \(driver.changes)")
-                return
-            }
-            #expect(partitions.count == 2, "two members share four partitions")
-            try driver.log.close()
-            try second.log.close()
-        }
-    }
-
-    @Test
-    func `a record that arrives during a restore of ledgers is read again`() throws {
-        try withMockTopics { _, settings in
-            let driver = try LogDriver(.exactlyOnce, settings)
-            #expect(try LogDriver.publish(100, to: "requests", settings.properties).isComplete)
-            #expect(try driver.records(100).records.count == 100)
-            #expect(try LogDriver.publish(100, to: "requests", settings.properties).isComplete)
-            // Partitions are paused during a restore; here they are being read, so that records do come.
-            for _ in 0..<10 {
-                try driver.log.beginRestore([0, 1, 2, 3], kept: [])
-                var completed: [Int32] = []
-                while completed.count < 4 {
-                    let round = try driver.log.restore(10, waitMilliseconds: 20)
-                    for partition in round.completed {
-                        _ = try driver.log.start(partition, mark: nil, ledgerIsEmpty: true)
-                    }
-                    completed += round.completed
-                }
-                #expect(completed.sorted() == [0, 1, 2, 3])
-            }
-            #expect(try driver.records(100).records.count == 100)
-            try driver.log.close()
-        }
-    }
-}
-
-extension AssignmentChange {
-    fileprivate var isAssignment: Bool { if case .assigned = self { true } else { false } }
 }

@@ -322,9 +322,4 @@ struct PartitionPositionsTests {
             #expect(found.decision == .start(offset, PartitionStart.Report()))
         }
     }
-
-    @Test func `committed offsets carry the worker's metadata`() {
-        let offsets = PartitionOffset.own([PartitionPosition(partition: 2, offset: 7)])
-        #expect(offsets == [PartitionOffset(partition: 2, offset: 7, metadata: Array("attest-worker/1".utf8))])
-    }
 }

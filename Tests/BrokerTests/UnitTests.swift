@@ -3,6 +3,7 @@ import BrokerKit
 import Kafka
 import KafkaPorts
 import Log
+import Member
 import Pipeline
 import Settings
 import TestKit
@@ -12,10 +13,8 @@ import Testing
 @Suite(.waiting)
 struct UnitTests {
     /// Kafka's protocol numbers.
-    private static let (produce, offsetCommit, initProducerID): (Int16, Int16, Int16) = (0, 8, 22)
-    private static let (addOffsets, endTransaction): (Int16, Int16) = (25, 26)
-    private static let (disconnect, requestTimedOut, groupRefused, idRefused): (Int32, Int32, Int32, Int32) =
-        (-195, 7, 30, 53)
+    private static let (produce, offsetCommit, addOffsets): (Int16, Int16, Int16) = (0, 8, 25)
+    private static let (requestTimedOut, groupRefused): (Int32, Int32) = (7, 30)
 
     /// A log with a batch of 20 records that has committed once, so that everything is known that it asks for.
     private func withBatch(
@@ -35,56 +34,6 @@ struct UnitTests {
         }
     }
 
-    enum End: CaseIterable, Sendable {
-        case commit, abort
-    }
-
-    private func end(_ end: End, _ driver: LogDriver, _ batch: LogBatch) throws {
-        switch end {
-        case .commit: try driver.commit(batch, batch.outputs(.results))
-        case .abort:
-            try driver.log.unit.begin()
-            try driver.log.unit.append(batch.outputs(.results))
-            try driver.log.unit.abort()
-        }
-    }
-
-    /// Whether the next unit asks for the transactional id: the mock refuses the next such request.
-    private func asksForID(_ cluster: MockCluster, _ driver: LogDriver) throws -> Bool {
-        cluster.failRequests(Self.initProducerID, with: [Self.idRefused])
-        do {
-            try driver.log.unit.begin()
-            return false
-        } catch let fault as KafkaFault where fault.code == Self.idRefused {
-            return true
-        }
-    }
-
-    @Test(arguments: End.allCases)
-    func `after a hidden repeat the next unit has a new producer, otherwise the same one`(end: End) throws {
-        try withBatch { cluster, driver, batch in
-            try self.end(end, driver, batch)
-            #expect(try !asksForID(cluster, driver))
-        }
-        try withBatch { cluster, driver, batch in
-            cluster.failRequests(Self.endTransaction, with: [Self.disconnect])
-            try self.end(end, driver, batch)
-            #expect(try asksForID(cluster, driver))
-        }
-    }
-
-    @Test func `an abort waits for a request that is on its way, and keeps its producer`() throws {
-        try withBatch { cluster, driver, batch in
-            try cluster.setRoundTrip(1, milliseconds: 300)
-            try driver.log.unit.begin()
-            try driver.log.unit.append(batch.outputs(.results))
-            // The library registers the partitions as soon as the first record is queued.
-            pause(milliseconds: 100)
-            try driver.log.unit.abort()
-            #expect(try !asksForID(cluster, driver))
-        }
-    }
-
     @Test func `if the offsets beside a committed transaction fail, the broker is asked what is committed`() throws {
         try withBatch { cluster, driver, batch in
             cluster.failRequests(Self.offsetCommit, with: [Self.groupRefused])
@@ -92,21 +41,8 @@ struct UnitTests {
             try driver.log.unit.abort()
             let changes = driver.changes.count
             #expect(try driver.steps { _ in driver.changes.count > changes }, "the assignment is announced again")
-            #expect(try asksForID(cluster, driver) == false, "with a producer of its own already")
         }
     }
-
-    #if DEBUG
-        @Test func `a producer that is kept after a hidden repeat is detected`() throws {
-            try withBatch {
-                $0.sabotage = .producerKeptAfterRepeat
-            } _: { cluster, driver, batch in
-                cluster.failRequests(Self.endTransaction, with: [Self.disconnect])
-                try end(.commit, driver, batch)
-                #expect(try !asksForID(cluster, driver))
-            }
-        }
-    #endif
 
     /// The fault of a commit whose outputs are not acknowledged while its offsets would be refused.
     private func fault(_ change: @escaping (inout BrokerSettings) -> Void = { _ in }) throws -> KafkaFault? {

@@ -16,6 +16,7 @@ struct WriterThreadTests {
     /// Kafka's protocol numbers.
     private static let (produce, initProducerID, endTransaction, offsetCommit): (Int16, Int16, Int16, Int16) =
         (0, 22, 26, 28)
+    private static let coordinatorLoading: Int32 = 14
     private static let (disconnect, illegalGeneration, fenced): (Int32, Int32, Int32) = (-195, 22, 90)
     private static let counts = Dictionary(uniqueKeysWithValues: TopicNames.ofTests.all.map { ($0, 4 as Int32) })
 
@@ -240,6 +241,28 @@ struct WriterThreadTests {
             }
             #expect(fault == .fatal("no topic is set for replies"))
             _ = try bench.run(.close)
+        }
+    }
+
+    @Test func `a writer that is ended while a unit is written waits for its outcome`() throws {
+        try withMockTopics { cluster, settings in
+            let bench = try Bench(cluster, settings, .transaction)
+            cluster.failRequests(Self.endTransaction, with: Array(repeating: Self.coordinatorLoading, count: 100_000))
+            bench.writer.submit(.takeOver(Self.counts))
+            let budget = CallBudget(until: bench.now + 1_000_000)
+            let batch = bench.batch { $0.budget = budget }
+            guard case .tookOver = try bench.outcome() else {
+                Issue.record("not taken over")
+                return
+            }
+            bench.writer.submit(.write(batch))
+            budget.shorten(to: bench.now + 300)
+            bench.writer.finish()
+            let outcomes = [bench.writer.nextOutcome(), bench.writer.nextOutcome(), bench.writer.nextOutcome()]
+            guard case .failed? = outcomes[0], case .closed? = outcomes[1], case nil = outcomes[2] else {
+                Issue.record("\(outcomes)")
+                return
+            }
         }
     }
 }

@@ -135,4 +135,9 @@ struct PartitionTests {
         table.take(.offsetsKnown, 5)
         #expect(table.those { $0 == .asked }.map(\.number) == [5])
     }
+
+    @Test func `committed offsets carry the worker's metadata`() {
+        let offsets = [PartitionOffset].own([PartitionPosition(partition: 2, offset: 7)])
+        #expect(offsets == [PartitionOffset(partition: 2, offset: 7, metadata: Array("attest-worker/1".utf8))])
+    }
 }

@@ -1,19 +1,8 @@
 package import Kafka
 package import KafkaPorts
 internal import Log
+package import Member
 package import Settings
-
-#if DEBUG
-    /// Bugs that tests on a broker must find; not in release builds.
-    package enum BrokerSabotage: Sendable {
-        /// A producer goes on although copies of its requests may still be on their way.
-        case producerKeptAfterRepeat
-        /// Offsets are sent in slices while outputs are still in flight.
-        case offsetsBeforeFlush
-        /// The group has no answer to an assignment before the broker has said where reading starts.
-        case assignmentNotAnswered
-    }
-#endif
 
 /// What the log needs to know about the broker.
 package struct BrokerSettings: Sendable {
@@ -37,13 +26,11 @@ package struct BrokerSettings: Sendable {
     package var guardsPositions = true
     /// Whether the worker was asked to stop: calls that wait for the broker then give up soon.
     package var isStopping: @Sendable () -> Bool = { false }
-    /// Called on the loop's thread by everything that waits there for the broker, at least twice a second.
-    package var noteLife: @Sendable () -> Void = {}
     /// How often the consumer tells what it knows of brokers and partitions, in milliseconds; 0 = never.
     package var statisticsMilliseconds = 0
     #if DEBUG
         /// A bug that a test on a real broker must find.
-        package var sabotage: BrokerSabotage?
+        package var sabotage: MemberSabotage?
     #endif
 
     package init(

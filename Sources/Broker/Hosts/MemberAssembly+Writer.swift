@@ -33,7 +33,7 @@ extension MemberAssembly {
         writer.abortMilliseconds = Int64(settings.abortMilliseconds)
         writer.commitsOffsetsAside = settings.commitsOffsetsAside
         #if DEBUG
-            writer.sabotage = settings.sabotage.flatMap(MemberSabotage.init)
+            writer.sabotage = settings.sabotage
         #endif
         return writer
     }
@@ -70,15 +70,3 @@ package struct OutputProducers: Sendable {
         try LibraryProducer(settings.producerProperties(), route)
     }
 }
-
-#if DEBUG
-    extension MemberSabotage {
-        fileprivate init?(_ sabotage: BrokerSabotage) {
-            switch sabotage {
-            case .producerKeptAfterRepeat: self = .producerKeptAfterRepeat
-            case .offsetsBeforeFlush: self = .offsetsBeforeFlush
-            case .assignmentNotAnswered: self = .assignmentNotAnswered
-            }
-        }
-    }
-#endif

@@ -9,7 +9,10 @@ package final class WriterThread: WriterHost, Sendable {
     private let outcomes = Locked<[WriterOutcome]>([])
     private let clock: @Sendable () -> Moment
     private let wake: @Sendable () -> Void
+    private let closed = DispatchSemaphore(value: 0)
     // Only ever touched on `queue`.
+    private nonisolated(unsafe) var isBusy = false
+    private nonisolated(unsafe) var isEnding = false
     private nonisolated(unsafe) let writer: UnitWriter
 
     /// - Parameters:
@@ -30,9 +33,25 @@ package final class WriterThread: WriterHost, Sendable {
 
     package func submit(_ job: WriterJob) {
         queue.async { [self] in
+            unsafe isBusy = true
             unsafe writer.accept(job, at: clock())
             step()
         }
+    }
+
+    /// Ends the writer once its job has ended, and waits for that, for so long at most. No job may follow.
+    package func finish(limit milliseconds: Int = 10_000) {
+        queue.async { [self] in
+            unsafe isEnding = true
+            end()
+        }
+        _ = closed.wait(timeout: .now() + .milliseconds(milliseconds))
+    }
+
+    private func end() {
+        guard unsafe isEnding, unsafe !isBusy else { return }
+        unsafe isEnding = false
+        submit(.close)
     }
 
     private func step() {
@@ -41,7 +60,10 @@ package final class WriterThread: WriterHost, Sendable {
         case .report(let outcome):
             note(outcome)
             queue.async { [self] in step() }
-        case .done(let outcome): note(outcome)
+        case .done(let outcome):
+            unsafe isBusy = false
+            note(outcome)
+            if case .closed = outcome { closed.signal() } else { end() }
         }
     }
 

@@ -139,7 +139,7 @@ extension KafkaMember {
     /// their next owner.
     func takeOverAgain() {
         #if DEBUG
-            if settings.has(.revokedTakenOverAgain) { membership.forgetLeaving() }
+            if settings.has(.revokedTakenOverAgain) { membership.plant(.askingTopics, in: .leaving) }
         #endif
         guard Membership.cell(membership.state, .takenOverAgain) != .ignored, !partitions.isEmpty else { return }
         forgetQuestions()

@@ -91,6 +91,14 @@ extension KafkaMember {
         // The answer may fail and be given again: from here on nothing is committed.
         membership.token = nil
         if membership.state == .expelled { try consumer.subscribe() } else { try consumer.unassign() }
+        #if DEBUG
+            if settings.has(.revokedTakenOverAgain) {
+                forgetQuestions()
+                for state in Membership.State.allCases where state != .expelled {
+                    membership.plant(.leaving, in: state)
+                }
+            }
+        #endif
         membership.take(.released)
         changes.removeAll()
         pending.drop()

@@ -55,12 +55,11 @@ extension KafkaMember {
     /// A stop was asked for: the unit that is being written gives up soon.
     package func hurry(at now: Moment) { output.hurry(at: now) }
 
-    /// Leaves the group. The writer ends once its unit has.
+    /// Leaves the group. The unit that is being written gives up soon.
     package func close(at now: Moment) {
         output.hurry(at: now)
         forgetQuestions()
         ports.queries.close()
-        if !output.isAwaited { ports.writer.submit(.close) }
         // Everything is committed by now; a member that cannot leave in order times out in the group.
         do throws(KafkaFault) { try consumer.close(limit: Self.closeMilliseconds) } catch { settings.trouble(error) }
     }

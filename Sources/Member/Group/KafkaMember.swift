@@ -70,7 +70,7 @@ package final class KafkaMember {
 
     /// Keeps the membership alive where nothing is polled.
     package func serve(at now: Moment) throws -> AssignmentChange? {
-        try step(at: now, servesGroup: now - served >= Self.servingMilliseconds)
+        try step(at: now, servesGroup: now - served >= Self.servingMilliseconds || looksForCommit)
         return nextChange()
     }
 
@@ -88,8 +88,17 @@ package final class KafkaMember {
 
     /// Whether an answer or an outcome is awaited: the driver then sleeps on its queue instead of waiting in a poll.
     package var isAwaiting: Bool {
-        output.isAwaited || membership.query != nil || membership.isArriving || reader?.query != nil
-            || partitions.all.contains { if case .committing = $0.state { true } else { false } }
+        output.isAwaited || membership.query != nil || membership.isArriving || reader?.query != nil || awaitsCommit
+    }
+
+    /// Looking for an answer at once fills the room for records.
+    private var looksForCommit: Bool { awaitsCommit && pending.count < Self.mostBeforeAnswer }
+    private static let mostBeforeAnswer = 64
+
+    /// Whether a commit of offsets has no answer yet, which comes among the group's events.
+    private var awaitsCommit: Bool {
+        if case .committing = output.state { return true }
+        return partitions.all.contains { if case .committing = $0.state { true } else { false } }
     }
 
     /// Whether records may be handed out now.

@@ -84,8 +84,8 @@ struct Membership {
     }
 
     #if DEBUG
-        /// A planted bug.
-        mutating func forgetLeaving() { if state == .leaving { state = .askingTopics } }
+        /// A step of a planted bug, drawn nowhere.
+        mutating func plant(_ next: State, in present: State) { if state == present { state = next } }
     #endif
 
     mutating func noteLost() { isLost = true }

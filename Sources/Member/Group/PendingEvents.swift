@@ -22,7 +22,7 @@ struct PendingEvents {
     private var events: [Event] = []
     private var index = 0
 
-    var isEmpty: Bool { index == events.count }
+    var count: Int { events.count - index }
 
     /// - Returns: false where there is no room.
     mutating func keep(_ event: Event) -> Bool {

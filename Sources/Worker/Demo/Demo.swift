@@ -4,6 +4,7 @@ internal import Broker
 internal import Glibc
 internal import Kafka
 internal import Log
+internal import Member
 internal import Pipeline
 internal import Settings
 internal import Traffic
@@ -128,9 +129,11 @@ struct Demo {
         let configuration = loaded.configuration
         let factory = try LaneFactory(configuration) { notices.post($0) }
         let driver = LoopDriver(idleWaitMilliseconds: 50)
-        let log = try KafkaRecordLog(exactlyOnce: access.settings)
+        let member = try driver.onQueue {
+            try HostedMember(.transaction, access.settings, loop: driver.queue, wake: driver.wake)
+        }
         let loop = BatchLoop(
-            log: log.roles,
+            log: member.roles,
             settings: configuration.liveSettings(loaded.keys.rings, partitions: TopicPartitions(requests: partitions)),
             lanes: factory.lanes,
             post: driver.post,
@@ -156,7 +159,7 @@ struct Demo {
         if let trouble { throw trouble }
         try fleet.close()
         try web.close()
-        try log.close()
+        driver.onQueue(member.close)
         return loop.tally
     }
 

@@ -2,6 +2,7 @@ internal import AppCheck
 internal import Broker
 internal import Crypto
 internal import Kafka
+internal import Member
 internal import Pipeline
 internal import Settings
 

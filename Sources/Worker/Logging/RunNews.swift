@@ -1,6 +1,7 @@
 internal import Broker
 internal import Kafka
 internal import KafkaPorts
+internal import Member
 internal import Pipeline
 internal import Settings
 

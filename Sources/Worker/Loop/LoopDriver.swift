@@ -1,5 +1,6 @@
 internal import Broker
 internal import Dispatch
+internal import Member
 internal import Pipeline
 
 /// Runs a ``BatchLoop`` on a serial queue of its own until it has finished.
@@ -12,7 +13,8 @@ final class LoopDriver: @unchecked Sendable {
     /// How often the loop looks while an answer is waited for, which wakes it.
     private static let answerPoll = DispatchTimeInterval.milliseconds(25)
 
-    private let queue = DispatchQueue(label: "loop", qos: .userInitiated)
+    /// Where the loop and its log live.
+    let queue = DispatchQueue(label: "loop", qos: .userInitiated)
     private let idleWaitMilliseconds: Int
     private let eagerPoll: DispatchTimeInterval
     // Everything below is touched on `queue` only.
@@ -60,6 +62,15 @@ final class LoopDriver: @unchecked Sendable {
         self.idleWaitMilliseconds = idleWaitMilliseconds
         eagerPoll = .milliseconds(eagerPollMilliseconds)
     }
+
+    /// Runs a block on the loop's queue, where its log lives, and waits for it. Not to be called on that queue.
+    func onQueue<Result>(_ body: () throws -> Result) rethrows -> Result {
+        dispatchPrecondition(condition: .notOnQueue(queue))
+        return try queue.sync(execute: body)
+    }
+
+    /// Makes the loop look whether a completion has come.
+    @Sendable func wake() { queue.async { self.step() } }
 
     /// The `post` argument of a ``BatchLoop``.
     var post: @Sendable (@escaping @Sendable () -> Void) -> Void {

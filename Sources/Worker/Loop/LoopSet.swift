@@ -1,5 +1,6 @@
 internal import Broker
 internal import Dispatch
+internal import Member
 internal import Pipeline
 
 /// The loops of one process: each has a queue, a consumer and a producer of its own; the lanes are shared.

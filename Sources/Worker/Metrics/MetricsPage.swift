@@ -1,5 +1,6 @@
 internal import Broker
 internal import Log
+internal import Member
 internal import Pipeline
 
 /// A snapshot as a scrape.

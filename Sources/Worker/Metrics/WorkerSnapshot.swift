@@ -1,4 +1,5 @@
 internal import Broker
+internal import Member
 internal import Pipeline
 
 /// All that a scrape or a status page shows, as of one moment.

@@ -6,6 +6,7 @@ internal import Glibc
 internal import Kafka
 internal import KafkaPorts
 internal import Log
+internal import Member
 internal import Pipeline
 internal import Settings
 internal import Synchronization
@@ -166,14 +167,14 @@ final class WorkerSession {
         access.settings.statisticsMilliseconds = monitor.statisticsMilliseconds(configuration)
         let restored = RestoreCount()
         let options = try options(of: drivers.count, factory)
-        let logs = try openLogs(drivers, restored, partitions.requests)
+        let members = try openMembers(drivers, restored, partitions.requests)
         let loops = LoopSet(
-            zip(drivers, zip(logs, options)).map { driver, parts in
+            zip(drivers, zip(members, options)).map { driver, parts in
                 LoopSet.Member(
                     driver: driver,
                     loop: loop(driver, parts, factory, settings),
                     logSight: parts.0.sight,
-                    close: parts.0.close
+                    close: { driver.onQueue(parts.0.close) }
                 )
             }
         )
@@ -200,12 +201,12 @@ final class WorkerSession {
 
     private func loop(
         _ driver: LoopDriver,
-        _ parts: (log: KafkaRecordLog, options: BatchLoop.Options),
+        _ parts: (member: HostedMember, options: BatchLoop.Options),
         _ factory: LaneFactory,
         _ settings: PipelineSettings
     ) -> BatchLoop {
         BatchLoop(
-            log: parts.log.roles,
+            log: parts.member.roles,
             settings: settings,
             lanes: factory.lanes,
             options: parts.options,
@@ -296,19 +297,23 @@ final class WorkerSession {
         }
     }
 
-    private func openLogs(
+    private func openMembers(
         _ drivers: [LoopDriver],
         _ restored: RestoreCount,
         _ partitions: Int32
-    ) throws -> [KafkaRecordLog] {
+    ) throws -> [HostedMember] {
         access.settings.partitions = partitions
         let trouble: @Sendable (KafkaFault) -> Void = { [log] in log.log(LogEvent($0)) }
-        return try zip(drivers, access.settings.members(drivers.count)).map { driver, member in
-            var settings = member
-            settings.noteLife = driver.life.note
-            return switch configuration.delivery {
-            case .exactlyOnce: try KafkaRecordLog(exactlyOnce: settings, trouble: trouble, restored: restored.add)
-            case .atLeastOnce: try KafkaRecordLog(atLeastOnce: settings, trouble: trouble, restored: restored.add)
+        return try zip(drivers, access.settings.members(drivers.count)).map { driver, settings in
+            try driver.onQueue {
+                try HostedMember(
+                    configuration.delivery == .exactlyOnce ? .transaction : .atLeastOnce,
+                    settings,
+                    loop: driver.queue,
+                    trouble: trouble,
+                    restored: restored.add,
+                    wake: driver.wake
+                )
             }
         }
     }

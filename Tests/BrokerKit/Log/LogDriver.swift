@@ -3,6 +3,7 @@ internal import Kafka
 internal import KafkaKit
 package import KafkaPorts
 package import Log
+internal import Member
 internal import Pipeline
 internal import Settings
 internal import TestKit
@@ -12,11 +13,8 @@ internal import Testing
 package enum LogDelivery: String, CaseIterable, Sendable {
     case exactlyOnce, atLeastOnce
 
-    package func log(_ settings: BrokerSettings) throws -> KafkaRecordLog {
-        switch self {
-        case .exactlyOnce: try KafkaRecordLog(exactlyOnce: settings)
-        case .atLeastOnce: try KafkaRecordLog(atLeastOnce: settings)
-        }
+    package func log(_ settings: BrokerSettings) throws -> SteppedLog {
+        try SteppedLog(self == .exactlyOnce ? .transaction : .atLeastOnce, settings)
     }
 }
 
@@ -56,10 +54,10 @@ package struct LogBatch {
     }
 }
 
-/// Drives a ``KafkaRecordLog`` as the loop does: restores what is assigned, gives back what is revoked, and aborts where
+/// Drives a ``SteppedLog`` as the loop does: restores what is assigned, gives back what is revoked, and aborts where
 /// that is asked for.
 package final class LogDriver {
-    package let log: KafkaRecordLog
+    package let log: SteppedLog
     /// In the order in which they came.
     package private(set) var changes: [AssignmentChange] = []
     /// The records of each finished restore.
@@ -90,7 +88,7 @@ package final class LogDriver {
     /// Records that were given.
     private var given = 0
 
-    package init(_ log: KafkaRecordLog) { self.log = log }
+    package init(_ log: SteppedLog) { self.log = log }
 
     package convenience init(_ delivery: LogDelivery, _ settings: BrokerSettings) throws {
         self.init(try delivery.log(settings))
@@ -107,7 +105,9 @@ package final class LogDriver {
                 // Restored partitions are read while others are still being restored.
                 if reading != nil, unread.count == assigned.count { return LogBatch() }
             }
-            let round = try log.poll(limits, waitMilliseconds: waitMilliseconds)
+            var round = PollRound()
+            round.change = log.unit.takeChange()
+            if round.change == nil { round = try log.poll(limits, waitMilliseconds: waitMilliseconds) }
             #expect(round.change == nil || round.records.isEmpty, "either records or a change")
             #expect(round.records.count <= limits.records)
             given += round.records.count

@@ -1,0 +1,86 @@
+package import Broker
+package import Log
+package import Member
+internal import Pipeline
+internal import TestKit
+internal import Testing
+
+/// A member that a test steps on its own thread. What the loop's driver would wait for is waited for here.
+package final class SteppedLog {
+    private let member: HostedMember
+    package private(set) lazy var unit = SteppedUnit(self)
+
+    package init(_ delivery: UnitWriter.Settings.Delivery, _ settings: BrokerSettings) throws {
+        member = try HostedMember(delivery, settings)
+    }
+
+    package var log: MemberLog { member.log }
+    package var roles: LogRoles { member.roles }
+    package var isAsking: Bool { log.core.isAsking }
+    package func sight() -> LogSight { member.sight() }
+
+    package func poll(_ limits: BatchLimits, waitMilliseconds: Int) throws -> PollRound {
+        let round = try log.poll(limits, waitMilliseconds: waitMilliseconds)
+        if round.records.isEmpty, round.change == nil { rest(waitMilliseconds) }
+        return round
+    }
+
+    package func serve() throws -> AssignmentChange? { try log.serve() }
+
+    package func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws {
+        try log.beginRestore(partitions, kept: kept)
+    }
+
+    package func restore(_ records: Int, waitMilliseconds: Int) throws -> RestoreRound {
+        let round = try log.restore(records, waitMilliseconds: waitMilliseconds)
+        if round.records.isEmpty, round.completed.isEmpty, round.change == nil { rest(waitMilliseconds) }
+        return round
+    }
+
+    package func start(_ partition: Int32, mark: PositionMark?, ledgerIsEmpty: Bool) throws -> PartitionStart {
+        try log.start(partition, mark: mark, ledgerIsEmpty: ledgerIsEmpty)
+    }
+
+    package func hold(_ partition: Int32) throws { try log.hold(partition) }
+    package func releaseRevoked() throws { try log.releaseRevoked() }
+    package func close() throws { member.close() }
+
+    /// Where an answer is awaited, a poll does not wait.
+    func rest(_ milliseconds: Int) { if log.isAwaiting { pause(milliseconds: min(milliseconds, 5)) } }
+}
+
+/// Its units, call by call: a commit waits for the writer.
+package final class SteppedUnit {
+    private unowned let log: SteppedLog
+    private var records: [OutboundRecord] = []
+    /// Changes of the assignment that came while a unit was awaited.
+    private var changes: [AssignmentChange] = []
+
+    init(_ log: SteppedLog) { self.log = log }
+
+    package func takeChange() -> AssignmentChange? { changes.isEmpty ? nil : changes.removeFirst() }
+
+    package func begin() throws { records = [] }
+    package func append(_ more: [OutboundRecord]) throws { records += more }
+
+    package func commit(_ positions: [PartitionPosition], of generation: Generation) throws {
+        let isDone = Locked(false)
+        try log.log.start([records], positions, of: generation) { isDone.withLock { $0 = true } }
+        records = []
+        try untilOver { isDone.withLock { $0 } }
+        try log.log.finish()
+    }
+
+    package func abort() throws {
+        records = []
+        try untilOver { try self.log.log.stepAbort() }
+    }
+
+    /// A unit has a time of its own, so this ends.
+    private func untilOver(_ isOver: () throws -> Bool) throws {
+        while try !isOver() {
+            if let change = try log.serve() { changes.append(change) }
+            pause(milliseconds: 2)
+        }
+    }
+}
