@@ -84,15 +84,13 @@ struct UnitWriterAbortTests {
         #expect(other.producer.calls.suffix(3) == ["abort 200", "serve 20", "discard"])
     }
 
-    @Test func `whether a unit whose offsets are beside it counts is unknown`() {
+    @Test func `a broker that drops a transaction's offsets gets them from the member`() {
         let bench = WriterBench(change: { $0.commitsOffsetsAside = true })
         bench.run(.takeOver([:]))
         let outcome = bench.run(.write(bench.batch()))
         guard case .written(_, _, offsetsAreDue: true) = outcome else { Issue.record("\(outcome)"); return }
-        #expect(bench.run(.abort).isUnknown == true && bench.producer.isDiscarded)
-        bench.run(.takeOver([:]))
-        #expect(bench.run(.write(bench.batch())).isWritten && bench.run(.write(bench.batch())).isWritten)
-        #expect(bench.producers.count == 2)
+        // Whether they were committed is the member's to know.
+        #expect(bench.run(.abort).isUnknown == false && !bench.producer.isDiscarded)
     }
 
     @Test func `at least once an abort waits for outputs, and always ends unknown`() {

@@ -112,7 +112,7 @@ struct UnitWriterStateTests {
         """
 
     private static let states: [UnitWriter.State] =
-        [.none, .takingOver(nil), .connecting, .ready(offsetsAreDue: false)]
+        [.none, .takingOver(nil), .connecting, .ready]
         + UnitWriter.Call.allCases.map(UnitWriter.State.open)
         + [
             .written, .failed(isOpen: true, isInDoubt: false), .settling(since: Moment(milliseconds: 0), idle: 0),

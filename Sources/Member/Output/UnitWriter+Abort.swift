@@ -20,9 +20,9 @@ extension UnitWriter {
         }
         switch state {
         case _ where producer?.records.fatalFault != nil: return givenUp()
-        case .ready(offsetsAreDue: false): return ended(isUnknown: false)
+        case .ready: return ended(isUnknown: false)
         case .failed(isOpen: false, isInDoubt: false):
-            state = .ready(offsetsAreDue: false)
+            state = .ready
             return ended(isUnknown: false)
         case .failed(isOpen: true, isInDoubt: false): break
         default: return givenUp()
@@ -74,7 +74,7 @@ extension UnitWriter {
         guard let producer = producer?.records, producer.outstanding == 0, producer.fatalFault == nil else {
             return givenUp()
         }
-        state = .ready(offsetsAreDue: false)
+        state = .ready
         return ended(isUnknown: true)
     }
 
@@ -99,7 +99,7 @@ extension UnitWriter {
             needsPause = true
             return .again
         }
-        if hasRepeats { discard() } else { state = .ready(offsetsAreDue: false) }
+        if hasRepeats { discard() } else { state = .ready }
         return ended(isUnknown: false)
     }
 

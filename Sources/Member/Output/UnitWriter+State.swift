@@ -34,8 +34,8 @@ extension UnitWriter {
         case takingOver(KafkaFault?)
         /// The first producer opens its connections, for which the first batch would wait.
         case connecting
-        /// No transaction is open. `offsetsAreDue` = the last unit is durable, and its offsets may not be.
-        case ready(offsetsAreDue: Bool)
+        /// No transaction is open.
+        case ready
         case open(Call)
         /// The unit is durable; its outcome is due.
         case written

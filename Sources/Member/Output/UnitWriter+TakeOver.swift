@@ -38,7 +38,7 @@ extension UnitWriter {
         case .takingOver: try initTransactions(Int(max(1, limit)))
         case .connecting:
             producer?.records.connect(limit: Int(Self.sliceMilliseconds))
-            state = .ready(offsetsAreDue: false)
+            state = .ready
         default: break
         }
         return switch state {
@@ -52,7 +52,7 @@ extension UnitWriter {
         producer = next
         if next.transactions != nil { return state = .takingOver(nil) }
         next.records.know(partitionCounts)
-        state = .ready(offsetsAreDue: false)
+        state = .ready
     }
 
     private func initTransactions(_ limit: Int) throws(KafkaFault) {
@@ -71,7 +71,7 @@ extension UnitWriter {
         // Before the first batch, which would wait for the connections; a later producer must not keep the member.
         let connects = !wasConnected && !partitionCounts.isEmpty
         if connects { wasConnected = true }
-        state = connects ? .connecting : .ready(offsetsAreDue: false)
+        state = connects ? .connecting : .ready
     }
 
     /// A request for the id that got no answer may arrive late and fence whichever process has the id then.

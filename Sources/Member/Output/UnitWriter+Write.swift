@@ -188,13 +188,12 @@ extension UnitWriter {
 
     private func written(at now: Moment) -> WriterOutcome {
         let isAtomic = settings.delivery == .transaction
-        let offsetsAreDue = !isAtomic || settings.commitsOffsetsAside
         let outcome = WriterOutcome.written(
             ledgerEnds: isAtomic ? deliveries.lastLedgerOffsets.mapValues { $0 + 1 } : [:],
             timeShare: unit?.timeShare(at: now) ?? 0,
-            offsetsAreDue: offsetsAreDue
+            offsetsAreDue: !isAtomic || settings.commitsOffsetsAside
         )
-        if hasRepeats { discard() } else { state = .ready(offsetsAreDue: offsetsAreDue) }
+        if hasRepeats { discard() } else { state = .ready }
         return outcome
     }
 }

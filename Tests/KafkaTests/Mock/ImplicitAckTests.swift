@@ -1,6 +1,7 @@
 import Kafka
 import KafkaKit
 import KafkaPorts
+import Log
 import TestKit
 import Testing
 
@@ -107,6 +108,35 @@ struct ImplicitAckTests {
             #expect(throws: KafkaFault.self) { try producer.flush(timeoutMilliseconds: .noLimit) }
             #expect(producer.deliveries == DeliveryCounts(acknowledged: 2, failed: 1))
             #expect(try values(fixture, 1) == ["second"])
+            return true
+        }
+    }
+
+    @Test func `units count records that were acknowledged without an offset apart`() throws {
+        try untilInTime { fixture in
+            let properties = KafkaProperties(fixture.properties([("max.in.flight", "5")]))
+            let route = OutputRoute(topics: [.results: MockFixture.topic]) { Moment(milliseconds: 0) }
+            let producer = try LibraryProducer(properties, route)
+            func produce(_ value: String, partition: Int32) throws {
+                let record = OutboundRecord(
+                    stream: .results,
+                    partition: partition,
+                    sourceOffset: 0,
+                    sourceTimestamp: 0,
+                    key: nil,
+                    value: bytes(value)
+                )
+                #expect(try producer.produce([record]) == 1)
+            }
+            try produce("warm-up", partition: 1)
+            #expect(try producer.flush(limit: .noLimit))
+            producer.forgetDeliveries()
+            let isInTime = try refuseFirst(fixture, { try produce($0, partition: 0) }) { producer.serve(limit: $0) }
+            guard isInTime else { return false }
+            #expect(try producer.flush(limit: .noLimit), "nothing is in flight")
+            let found = producer.deliveries
+            #expect(found.acknowledged == 1 && found.withoutOffset == 1 && found.failed == 0 && found.unsent == 0)
+            #expect(found.firstFault?.message.hasSuffix("was acknowledged without an offset: it may be lost") == true)
             return true
         }
     }
