@@ -38,13 +38,19 @@ final class PartitionSteps {
     enum Work {
         case step(Step)
         case stopped
-        case firstOffset(Partition, version: Int, due: Int64)
+        /// - Parameter isRepeated: a timer runs until then; else the leader's answer is under way.
+        case firstOffset(Partition, version: Int, due: Int64, isRepeated: Bool)
 
         var isStep: Bool { if case .firstOffset = self { false } else { true } }
+
+        func isTimer(of other: Partition) -> Bool {
+            if case .firstOffset(let partition, _, _, isRepeated: true) = self { partition === other } else { false }
+        }
     }
 
     final class Partition {
-        enum State { case stopped, lookup, active }
+        /// `query` = an answer about its first offset came too late: it is asked for again in a while.
+        enum State { case stopped, query, lookup, active }
 
         let number: Int32
         /// Of the last step that was issued, and of the last one that was served.
@@ -52,6 +58,12 @@ final class PartitionSteps {
         var state = State.stopped
         var isPausedByApplication = false, isPausedByLibrary = false
         var next: Int64 = -1
+        /// Where the last start or seek went, or the application was at the last pause: each step goes back to it.
+        var base: Int64 = -1
+        /// The offset after the last record that the application got since then.
+        var consumed: Int64?
+        /// What is looked up: the beginning or the end.
+        var lookedUp: Int64 = -1
         /// The library fails an assertion where it starts a partition that was not stopped.
         var isInGroup = false
         /// Until then the leader's thread does not look at the partition.
@@ -152,15 +164,33 @@ final class PartitionSteps {
         case .stopped:
             stopping -= 1
             if stopping == 0, !isCommitOpen { issueStarts() }
-        case .firstOffset(let partition, let version, let due):
+        case .firstOffset(let partition, let version, let due, let isRepeated):
             guard now >= due else { return main.append(work) }
-            if version < partition.served {
-                // A later step overtook the lookup: it is repeated.
-                main.append(.firstOffset(partition, version: partition.served, due: now + 500))
-            } else if partition.state == .lookup {
-                begin(partition, at: firstOffset(partition.number, partition.next))
-            }
+            serveLookup(partition, version, isRepeated)
         }
+    }
+
+    private func serveLookup(_ partition: Partition, _ version: Int, _ isRepeated: Bool) {
+        if isRepeated {
+            // The time is over, and the leader is asked again.
+            if partition.state != .stopped { lookUp(partition) }
+        } else if version < partition.served {
+            // A later step overtook the lookup: it is repeated, even if the partition was sought since.
+            if partition.state != .stopped { partition.state = .query }
+            guard !main.contains(where: { $0.isTimer(of: partition) }) else { return }
+            main.append(.firstOffset(partition, version: 0, due: now + 500, isRepeated: true))
+        } else if partition.state != .stopped {
+            begin(partition, at: firstOffset(partition.number, partition.lookedUp))
+        }
+    }
+
+    private func lookUp(_ partition: Partition) {
+        partition.state = .lookup
+        main.append(.firstOffset(partition, version: partition.served, due: now + 2, isRepeated: false))
+    }
+
+    private func cancelLookup(_ partition: Partition) {
+        if partition.state == .query { main.removeAll { $0.isTimer(of: partition) } }
     }
 
     private func serve(_ step: Step) -> Reply {
@@ -178,22 +208,28 @@ final class PartitionSteps {
             (partition.isInGroup, partition.isGone) = (true, false)
             begin(partition, at: offset)
         case .stop:
+            cancelLookup(partition)
             (partition.state, partition.isInGroup) = (.stopped, false)
             main.append(.stopped)
-        case .seek(let offset): begin(partition, at: offset)
-        case .pause(let isPaused, byLibrary: true): partition.isPausedByLibrary = isPaused
-        case .pause(let isPaused, byLibrary: false): partition.isPausedByApplication = isPaused
+        case .seek(let offset):
+            cancelLookup(partition)
+            begin(partition, at: offset)
+        case .pause(let isPaused, let isByLibrary):
+            if isByLibrary { partition.isPausedByLibrary = isPaused } else { partition.isPausedByApplication = isPaused }
+            if isPaused, let consumed = partition.consumed { partition.base = consumed }
+            // What was fetched under another version is dropped, and fetched again.
+            if partition.state == .active { (partition.next, partition.endTold) = (partition.base, -1) }
         }
         return .done
     }
 
     /// Wakes the leader's thread.
     private func begin(_ partition: Partition, at offset: Int64) {
-        partition.next = offset
+        (partition.next, partition.base, partition.consumed) = (offset, offset, nil)
         partition.endTold = -1
         if offset < 0 {
-            partition.state = .lookup
-            main.append(.firstOffset(partition, version: partition.served, due: now + 2))
+            partition.lookedUp = offset
+            lookUp(partition)
         } else {
             partition.state = .active
             partition.sleepsUntil = 0
@@ -251,7 +287,9 @@ final class PartitionSteps {
         while !queue.isEmpty {
             let (partition, version, delivery) = queue.removeFirst()
             partition.queued -= 1
-            if version >= partition.served { return (partition.number, delivery) }
+            guard version >= partition.served else { continue }
+            if case .record(let record) = delivery { partition.consumed = record.offset + 1 }
+            return (partition.number, delivery)
         }
         return nil
     }

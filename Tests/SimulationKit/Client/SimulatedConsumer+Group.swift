@@ -199,7 +199,7 @@ extension SimulatedConsumer {
         guard steps.assigned.contains(partition), !isFenced, commits.isEmpty else { return false }
         let state = steps.partition(partition)
         // A partition whose offset is gone has stopped, as a fault has said; a first offset is being looked up.
-        guard !state.isGone, state.state != .lookup else { return false }
+        guard !state.isGone, state.state != .lookup, state.state != .query else { return false }
         return !broker.requests(partition, from: max(0, state.next)).isEmpty
     }
 }
