@@ -143,7 +143,10 @@ let tests: [Target] = [
     // Scripts of what client library and brokers do, played by several worlds.
     .target(
         name: "ContractKit",
-        dependencies: ["TestKit", "KafkaKit", "Broker", "Settings", "Member", "Kafka", "KafkaPorts", "Log"],
+        dependencies: [
+            "TestKit", "SimulationKit", "KafkaKit", "Broker", "Settings", "Member", "Kafka", "KafkaPorts", "Log",
+            "DeviceLab",
+        ],
         path: "Tests/ContractKit",
         swiftSettings: whole
     ),

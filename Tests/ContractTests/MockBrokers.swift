@@ -36,7 +36,7 @@ final class MockBrokers: ContractBrokers {
         return LibraryWorld(brokers, settings, partitions: Int32(partitions))
     }
 
-    var abilities: Set<Ability> { [.refusals] }
+    var abilities: Set<Ability> { [.refusals, .topics] }
 
     func cause(_ fault: WorldFault) throws {
         switch fault {

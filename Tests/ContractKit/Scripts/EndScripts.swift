@@ -36,6 +36,6 @@ package enum DiscardedConsumer: ContractScript {
         try world.poll([first, second], until: "the partitions move") {
             second.assigned?.count == Int(world.partitions)
         }
-        return first.progress == seen && first.consumer.isAssignmentLost ? .partitionsMove : .stillAnswers
+        return first.progress == seen ? .partitionsMove : .stillAnswers
     }
 }

@@ -5,7 +5,8 @@ package enum TopicsAreListed: ContractScript {
 
     package static let number = "Q4"
     package static let title = "topics: missing, new, grown"
-    package static let worlds: Set<WorldKind> = [.model, .mock, .real]
+    package static let worlds: Set<WorldKind> = [.mock, .real]
+    package static let needs: Set<Ability> = [.topics]
     package static let allowed: Set<Outcome> = [.missingThenNew]
 
     package static func run(in world: any ContractWorld) throws -> Outcome {

@@ -34,6 +34,8 @@ package enum Ability: Sendable {
     case frames
     /// Any answer can be replaced by an error.
     case refusals
+    /// Topics can be made.
+    case topics
 }
 
 package enum WorldFault: Sendable {

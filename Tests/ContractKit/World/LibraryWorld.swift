@@ -36,7 +36,9 @@ package final class LibraryWorld: ContractWorld {
     }
 
     package func producer(_ name: String) throws -> any TransactionProducer {
-        throw Standstill("this world has no producers yet")
+        var settings = settings
+        settings.instanceName = name
+        return try OutputProducers(settings, { [stopwatch] in stopwatch.moment }).transactional()
     }
 
     package func publish(_ count: Int, to partition: Int32, of topic: ContractTopic) throws {
@@ -62,7 +64,11 @@ package final class LibraryWorld: ContractWorld {
         }
     }
 
-    package var now: Moment { Moment(milliseconds: Int64(stopwatch.elapsed / .milliseconds(1))) }
+    package var now: Moment { stopwatch.moment }
+}
+
+extension Stopwatch {
+    fileprivate var moment: Moment { Moment(milliseconds: Int64(elapsed / .milliseconds(1))) }
 }
 
 /// Scripts call their producers themselves.
