@@ -233,9 +233,9 @@ let tests: [Target] = [
     .testTarget(
         name: "WorkerTests",
         dependencies: [
-            "Worker", "Broker", "Traffic", "Settings", "HTTP", "HTTPClient", "Compression", "Kafka", "KafkaPorts",
-            "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit", "SimulationKit",
-            "BrokerKit",
+            "Worker", "Broker", "Member", "Traffic", "Settings", "HTTP", "HTTPClient", "Compression", "Kafka",
+            "KafkaPorts", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit",
+            "SimulationKit", "BrokerKit",
         ],
         swiftSettings: whole
     ),

@@ -6,6 +6,7 @@ import Foundation
 import HTTP
 import JSON
 import Log
+import Member
 import Pipeline
 import Settings
 import SimulationKit

@@ -2,6 +2,7 @@ import AppAttest
 import AppCheck
 import Broker
 import Foundation
+import Member
 import Pipeline
 import Testing
 

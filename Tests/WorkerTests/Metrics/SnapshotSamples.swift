@@ -2,6 +2,7 @@ import AppAttest
 import AppCheck
 import Broker
 import Log
+import Member
 import Pipeline
 
 @testable import Worker
