@@ -67,7 +67,10 @@ extension KafkaMember {
         switch membership.state {
         case .askingTopics where settings.partitions == nil: try noteTopics([], at: now)
         case .askingTopics: membership.query = ports.queries.ask(.topics)
-        case .takingOver: takeOverID([:])
+        case .takingOver:
+            // First ends what a predecessor left open under our name: it would hold back the offsets and the ledger's end.
+            output.isTakingOver = true
+            ports.writer.submit(.takeOver(membership.counts))
         case .askingOffsets: membership.query = ports.queries.ask(.offsets(partitions.numbers))
         default: break
         }
@@ -111,14 +114,8 @@ extension KafkaMember {
             }
             if let change = settings.countsChanged(counts, started) { throw .fatal(change) }
         }
+        membership.counts = counts.filter { $0.value > 0 }.mapValues { Int32(clamping: $0) }
         membership.take(.topicsKnown)
-        takeOverID(counts.filter { $0.value > 0 }.mapValues { Int32(clamping: $0) })
-    }
-
-    /// First ends what a predecessor left open under our name: it would hold back the offsets and the ledger's end.
-    private func takeOverID(_ counts: [String: Int32]) {
-        output.isTakingOver = true
-        ports.writer.submit(.takeOver(counts))
     }
 
     /// The loop hears of the partitions once the group's offsets are known, and every commit is fenced by this moment.

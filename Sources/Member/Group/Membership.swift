@@ -37,6 +37,8 @@ struct Membership {
     private(set) var generation = 0
     /// Another member may own the partitions already.
     private(set) var isLost = false
+    /// The partition counts of the topics, as the brokers last said.
+    var counts: [String: Int32] = [:]
     /// The question that is under way.
     var query: QueryID?
     var pause = RetryPause()
