@@ -16,7 +16,7 @@ extension UncopiedRecord {
 }
 
 extension InboundRecord {
-    init(_ record: KafkaRecord, topic: String) {
+    package init(_ record: KafkaRecord, topic: String) {
         self.init(
             topic: topic,
             partition: record.partition,

@@ -5,6 +5,7 @@ import Foundation
 import Kafka
 import KafkaPorts
 import Log
+import Member
 import Settings
 import Testing
 

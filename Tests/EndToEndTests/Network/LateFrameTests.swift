@@ -5,6 +5,7 @@ import Kafka
 import KafkaKit
 import KafkaPorts
 import Log
+import Member
 import Pipeline
 import Settings
 import Testing
