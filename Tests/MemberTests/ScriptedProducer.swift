@@ -1,5 +1,6 @@
 import KafkaPorts
 import Log
+import Pipeline
 
 @testable import Member
 
@@ -188,6 +189,12 @@ final class WriterBench {
 }
 
 extension OutboundRecord {
+    static func mark(_ partition: Int32) -> OutboundRecord {
+        var record = sample(.ledger, partition)
+        record.key = LedgerCodec.encode(.markForgotten).key
+        return record
+    }
+
     static func sample(_ stream: OutputTopic, _ partition: Int32) -> OutboundRecord {
         OutboundRecord(
             stream: stream,

@@ -24,7 +24,9 @@ struct UnitWriterTableTests {
         produce     | flush       | produce | failed | failed!   | failed! | failed | failed | failed!
         flush       | ledger      | flush   | failed | failed!   | failed! | failed | failed | failed!
         ledger      | flushLedger | ledger  | failed | failed!   | failed! | failed | failed | failed!
-        flushLedger | written     | flushLedger | failed | failed! | failed! | failed | failed | failed!
+        flushLedger | marks       | flushLedger | failed | failed! | failed! | failed | failed | failed!
+        marks       | flushMarks  | marks   | failed | failed!   | failed! | failed | failed | failed!
+        flushMarks  | written     | flushMarks | failed | failed! | failed! | failed | failed | failed!
         """
 
     private static func cells(_ table: String) -> [(row: String, cells: [(CallOutcome, String)])] {
@@ -51,7 +53,7 @@ struct UnitWriterTableTests {
             bench.writer.accept(.abort, at: bench.now)
             return bench
         }
-        bench.writer.accept(.write(bench.batch()), at: bench.now)
+        bench.writer.accept(.write(bench.batch { $0.records.append(.mark(0)) }), at: bench.now)
         let start = row == "begin" ? "ready" : row
         while bench.writer.state.inTable != start { try #require(bench.step() == nil) }
         return bench
@@ -80,7 +82,7 @@ struct UnitWriterTableTests {
                 count += 1
             }
         }
-        #expect(count == (delivery == .transaction ? 51 : 32))
+        #expect(count == (delivery == .transaction ? 51 : 48))
     }
 
     @Test func `in a transaction`() throws { try check(Self.transaction, .transaction) }
@@ -95,13 +97,15 @@ struct UnitWriterStateTests {
         none | takingOver ready closed
         takingOver | takingOver connecting ready none closed
         connecting | ready
-        ready | ready produce flush ledger flushLedger marks flushMarks offsets end failed settling none closed
+        ready | ready produce flush ledger flushLedger marks flushMarks forget flushForget offsets end failed settling none closed
         produce | flush written failed
-        flush | offsets ledger written failed
+        flush | offsets ledger marks written failed
         ledger | flushLedger written failed
-        flushLedger | marks written failed
+        flushLedger | marks forget written failed
         marks | flushMarks written failed
-        flushMarks | written failed
+        flushMarks | forget written failed
+        forget | flushForget written failed
+        flushForget | written failed
         offsets | end written failed
         end | written failed
         written | ready none

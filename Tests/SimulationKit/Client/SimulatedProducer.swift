@@ -10,8 +10,6 @@ class SimulatedProducer: RecordProducer {
     var deliveries = DeliverySummary()
     var fatalFault: KafkaFault?
     private(set) var isDiscarded = false
-    /// A record was not acknowledged in time, and nothing after it is.
-    private var hasGap = false
     /// When outputs were last let through, where only so many bytes a second arrive.
     private var lastCredit: Int64
     private var credit: Int64 = 0
@@ -62,10 +60,7 @@ class SimulatedProducer: RecordProducer {
         if process.chance(0.5) { deliver(most: process.random.below(queue.count + 1)) }
     }
 
-    func forgetDeliveries() {
-        deliveries = DeliverySummary()
-        hasGap = false
-    }
+    func forgetDeliveries() { deliveries = DeliverySummary() }
 
     func discard() {
         guard !isDiscarded else { return }
@@ -103,16 +98,11 @@ class SimulatedProducer: RecordProducer {
 
     /// Whether the partitions are known to take part in the transaction.
     func mayDeliver() -> Bool {
-        guard !queue.isEmpty, !hasGap else { return failRest() }
+        guard !queue.isEmpty else { return false }
         guard process.strikes(.halfFlushed, process.chances.indefinite) else { return true }
-        // Half of them have arrived, and nobody knows of the others.
+        // Half of them have arrived, and nobody knows of the others; what comes behind them is taken all the same.
         for _ in 0..<process.random.below(queue.count) { deliver(queue.removeFirst()) }
-        hasGap = true
-        return failRest()
-    }
-
-    private func failRest() -> Bool {
-        if !queue.isEmpty { fail(queue.count, KafkaFault(.msgTimedOut, "records were not acknowledged in time")) }
+        fail(queue.count, KafkaFault(.msgTimedOut, "records were not acknowledged in time"))
         queue = []
         return false
     }
