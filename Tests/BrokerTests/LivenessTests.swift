@@ -129,8 +129,7 @@ struct LivenessTests {
                 #expect(try driver.log.serve() == nil)
                 pause(milliseconds: 260)
             }
-            try driver.log.unit.begin()
-            try driver.log.unit.append(first.outputs(.results))
+            driver.fail(first, first.outputs(.results))
             try driver.abort()
             let again = try driver.records(40)
             #expect(again.records.count == 40 && again.places.count == 40)

@@ -26,8 +26,7 @@ struct MockLogTests {
 
             // The other half is aborted, and only that half is delivered again.
             let rest = first.filter { $0.partition >= 2 }
-            try driver.log.unit.begin()
-            try driver.log.unit.append(rest.outputs(.results))
+            driver.fail(rest, rest.outputs(.results))
             try driver.log.unit.abort()
             let again = try driver.records(rest.records.count)
             #expect(again.places == rest.places)

@@ -244,6 +244,18 @@ package final class LogDriver {
         try log.unit.commit(batch.positions, of: batch.generation)
     }
 
+    /// Writes a unit that fails, and leaves its abort to the caller: one of its outputs is larger than the client sends.
+    ///
+    /// - Parameter place: how many outputs come before that one; nil = all of them.
+    package func fail(_ batch: LogBatch, _ outputs: [OutboundRecord], after place: Int? = nil) {
+        var outputs = outputs
+        var large = outputs[0]
+        large.value = [UInt8](repeating: 7, count: 3_000_000)
+        outputs.insert(large, at: place ?? outputs.count)
+        let fault = #expect(throws: KafkaFault.self) { try commit(batch, outputs) }
+        #expect(fault?.isRecordFault == true && fault?.requiresAbort == true, "\(fault as Any)")
+    }
+
     /// A restore that was under way starts again with the next assignment.
     private func abortOnce() throws {
         try log.unit.abort()

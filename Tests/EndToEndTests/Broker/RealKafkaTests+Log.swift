@@ -17,23 +17,16 @@ extension RealKafkaTests {
         return fixture
     }
 
-    /// Waits until a topic holds so many records, committed or not.
-    private func holds(_ count: Int, _ stream: OutputTopic, _ fixture: RealFixture) throws -> Bool {
-        try Deadline.wait(30) { try fixture.values(of: stream, "read_uncommitted").count >= count }
-    }
-
     @Test func `outputs, ledger and offsets become visible together`() throws {
         let fixture = try fixture("together")
         let driver = try LogDriver(.exactlyOnce, fixture.settings("one"))
         let batch = try driver.records(30)
-        try driver.log.unit.begin()
-        try driver.log.unit.append(batch.outputs(.results, .tokens, .ledger))
-        for stream in [OutputTopic.results, .tokens, .ledger] {
-            #expect(try holds(30, stream, fixture))
-            #expect(try fixture.values(of: stream) == [], "\(stream) shows before the commit")
-        }
+        driver.fail(batch, batch.outputs(.results, .tokens, .ledger))
+        for stream in [OutputTopic.results, .tokens, .ledger] { #expect(try fixture.values(of: stream) == []) }
         #expect(try fixture.committed() == [nil, nil, nil])
-        try driver.log.unit.commit(batch.positions, of: batch.generation)
+        try driver.abort()
+        let again = try driver.records(30)
+        try driver.commit(again, again.outputs(.results, .tokens, .ledger))
         for stream in [OutputTopic.results, .tokens, .ledger] {
             #expect(try fixture.values(of: stream).count == 30)
         }
@@ -45,14 +38,15 @@ extension RealKafkaTests {
     @Test func `an abort leaves nothing, and its records are read again`() throws {
         let fixture = try fixture("dropped")
         let driver = try LogDriver(.exactlyOnce, fixture.settings("one"))
-        let batch = try driver.records(30)
+        var places: Set<[Int64]> = []
         for _ in 0..<3 {
-            try driver.log.unit.begin()
-            try driver.log.unit.append(batch.outputs(.results, .ledger))
+            let batch = try driver.records(30)
+            places = batch.places
+            driver.fail(batch, batch.outputs(.results, .ledger))
             try driver.abort()
         }
         let again = try driver.records(30)
-        #expect(again.places == batch.places)
+        #expect(again.places == places)
         #expect(try fixture.values(of: .results) == [] && fixture.values(of: .ledger) == [])
         #expect(try fixture.committed() == [nil, nil, nil])
         try driver.commit(again, again.outputs(.results, .ledger))
@@ -111,15 +105,12 @@ extension RealKafkaTests {
     @Test func `aborts at any moment after the first record end their transactions, and the process goes on`() throws {
         let fixture = try fixture("aborts")
         let driver = try LogDriver(.exactlyOnce, fixture.settings("one"))
-        let batch = try driver.records(30)
         for round in 0..<120 {
-            try driver.log.unit.begin()
-            try driver.log.unit.append(batch.outputs(.results, .ledger))
-            usleep(UInt32(round % 40) * 500)
+            let batch = try driver.records(30)
+            driver.fail(batch, batch.outputs(.results, .ledger), after: 1 + round % 60)
             try driver.log.unit.abort()
         }
         let again = try driver.records(30)
-        #expect(again.places == batch.places)
         try driver.commit(again, again.outputs(.results, .ledger))
         #expect(try fixture.values(of: .results).count == 30)
         try driver.log.close()
@@ -138,15 +129,12 @@ extension RealKafkaTests {
         let some = try driver.records(10, limits: BatchLimits(records: 10))
         try driver.commit(some, some.outputs(.results, .ledger))
         let batch = try driver.records(20)
-        try driver.log.unit.begin()
-        try driver.log.unit.append(batch.outputs(.results, .ledger))
-        #expect(try holds(30, .results, fixture))
         let changes = driver.changes.count
         do {
             try broker.pause()
             defer { try? broker.resume() }
             let fault = #expect(throws: KafkaFault.self) {
-                try driver.log.unit.commit(batch.positions, of: batch.generation)
+                try driver.commit(batch, batch.outputs(.results, .ledger))
             }
             #expect(fault?.isRecoverable == true)
             // It does not wait for the broker: the next unit takes the id over.
@@ -173,11 +161,11 @@ extension RealKafkaTests {
         let fixture = try fixture("in-order")
         let driver = try LogDriver(.atLeastOnce, fixture.settings("one"))
         let batch = try driver.records(30)
-        try driver.log.unit.begin()
-        try driver.log.unit.append(batch.outputs(.ledger, .results))
-        #expect(try holds(30, .results, fixture))
+        driver.fail(batch, batch.outputs(.ledger, .results))
         #expect(try fixture.values(of: .ledger) == [] && fixture.committed() == [nil, nil, nil])
-        try driver.log.unit.commit(batch.positions, of: batch.generation)
+        try driver.abort()
+        let again = try driver.records(30)
+        try driver.commit(again, again.outputs(.ledger, .results))
         // In the order in which they were handed over: what says how far the ledger was applied comes last.
         let inOrder = batch.records.sorted { ($0.partition, $0.offset) < ($1.partition, $1.offset) }
         #expect(try fixture.values(of: .ledger) == inOrder.map { "ledger \($0.partition)/\($0.offset)" })

@@ -25,10 +25,7 @@ struct RealKafkaTests {
         let batch = try driver.records(30)
         var replies = batch.outputs(.replies)
         for index in replies.indices { (replies[index].partition, replies[index].status) = (1, 403) }
-        try driver.log.unit.begin()
-        try driver.log.unit.append(batch.outputs(.results) + replies)
-        #expect(try fixture.values(of: .replies, partitions: 2) == [], "shows before the commit")
-        try driver.log.unit.commit(batch.positions, of: batch.generation)
+        try driver.commit(batch, batch.outputs(.results) + replies)
         #expect(try fixture.values(of: .replies, partitions: 1) == [] && fixture.values(of: .results).count == 30)
         #expect(try Set(fixture.values(of: .replies, partitions: 2)).count == 30)
         try driver.log.close()
@@ -110,8 +107,7 @@ struct RealKafkaTests {
         let committed = seen.map { "results \($0.partition)/\($0.offset)" }
         // Polled and written, but not committed: it comes again.
         let uncommitted = try driver.records(1)
-        try driver.log.unit.begin()
-        try driver.log.unit.append(uncommitted.outputs(.results))
+        driver.fail(uncommitted, uncommitted.outputs(.results))
         try driver.log.close()
 
         let next = try LogDriver(delivery, fixture.settings("one", .static))

@@ -74,8 +74,7 @@ struct LateFrameTests {
         switch late {
         case .commit:
             // This unit is never committed, like that of a worker that dies.
-            try driver.log.unit.begin()
-            try driver.log.unit.append(rest.outputs(.results))
+            driver.fail(rest, rest.outputs(.results))
             #expect(network.wait { $0.delivered.contains { $0.deed == number } }, "it arrived late")
             try finish(driver, fixture)
         case .abort:
@@ -108,8 +107,7 @@ struct LateFrameTests {
 
     /// Writes a unit's outputs, then aborts it in order.
     private func drop(_ batch: LogBatch, _ driver: LogDriver) throws {
-        try driver.log.unit.begin()
-        try driver.log.unit.append(batch.outputs(.results))
+        driver.fail(batch, batch.outputs(.results))
         try driver.abort()
     }
 
