@@ -1,4 +1,5 @@
 package import Broker
+package import KafkaPorts
 package import Log
 package import Member
 internal import Pipeline
@@ -8,11 +9,16 @@ internal import Testing
 /// A member that a test steps on its own thread. What the loop's driver would wait for is waited for here.
 package final class SteppedLog {
     private let member: HostedMember
+    private let ridden = Locked<[KafkaFault]>([])
     package private(set) lazy var unit = SteppedUnit(self)
 
     package init(_ delivery: UnitWriter.Settings.Delivery, _ settings: BrokerSettings) throws {
-        member = try HostedMember(delivery, settings)
+        let ridden = ridden
+        member = try HostedMember(delivery, settings, trouble: { fault in ridden.withLock { $0.append(fault) } })
     }
+
+    /// Faults that the member rode out.
+    package var troubles: [KafkaFault] { ridden.withLock { $0 } }
 
     package var log: MemberLog { member.log }
     package var roles: LogRoles { member.roles }

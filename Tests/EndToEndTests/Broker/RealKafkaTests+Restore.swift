@@ -152,7 +152,7 @@ extension RealKafkaTests {
         try next.commit()
         #expect(try driver.steps { _ in !driver.restored.isEmpty }, "\(driver.faults)")
         #expect(words(driver.restored.first) == ["others": 60])
-        #expect(driver.faults.contains { $0.message.contains("when its restore began") }, "\(driver.faults)")
+        #expect(driver.log.troubles.contains { $0.message.contains("when its restore began") }, "\(driver.faults)")
         try driver.log.close()
         withExtendedLifetime(owner) {}
     }
