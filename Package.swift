@@ -276,6 +276,7 @@ let soakTargets: [Target] = [
             "Worker", "Broker", "Traffic", "Settings", "HTTP", "HTTPClient", "Kafka", "KafkaPorts", "Pipeline", "Log",
             "AppCheck",
             "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit", "SimulationKit", "KafkaKit", "BrokerKit", "ChaosKit",
+            "ContractKit",
         ],
         swiftSettings: whole
     ),

@@ -50,9 +50,13 @@ final class MockBrokers: ContractBrokers {
             for id in Self.numbers { try cluster.setRoundTrip(id, milliseconds: Int32(milliseconds)) }
         case .away: for id in Self.numbers { try cluster.setBroker(id, isUp: false) }
         case .back: for id in Self.numbers { try cluster.setBroker(id, isUp: true) }
+        case .unanswered(_, times: 0): try cause(.slow(milliseconds: 20_000))
         case .unanswered(let api, let times): fail(api, .transport, times)
         case .refused(let api, let code, let times): fail(api, code, times)
         case .topicMade(let name, let partitions): try cluster.createTopic(name, partitions: partitions)
+        case .calm:
+            try cause(.slow(milliseconds: 0))
+            for api in APIKey.allCases { cluster.answerRequests(api.rawValue) }
         }
     }
 

@@ -7,6 +7,11 @@ extension AnyScript {
         AnyScript(LateFirstOffset.self),
         AnyScript(TopicsAreListed.self),
         AnyScript(QueryWithoutAnswer.self), AnyScript(StoppedPartition.self), AnyScript(MissingOffset.self),
-        AnyScript(CloseWithUnansweredChange.self), AnyScript(DiscardedConsumer.self),
+        AnyScript(CloseWithUnansweredChange.self), AnyScript(DiscardedConsumer.self), AnyScript(OldToken.self),
+        AnyScript(EndsIncludeOpen.self), AnyScript(ReadingPastOpen.self), AnyScript(VisibleTogether.self),
+        AnyScript(AbortLeavesNothing.self), AnyScript(InitEndsPredecessor.self), AnyScript(RefusedRecord.self),
+        AnyScript(OffsetsRefused.self), AnyScript(OffsetsWithoutAnswer.self), AnyScript(RepeatsAreCounted.self),
+        AnyScript(OvertakenBatch.self), AnyScript(FullQueue.self), AnyScript(FlushInPart.self),
+        AnyScript(DiscardedRecords.self),
     ]
 }

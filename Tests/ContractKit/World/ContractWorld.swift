@@ -9,7 +9,9 @@ package protocol ContractWorld: AnyObject {
     /// What a process of that name has: each consumer that it makes is the one that its queries ask.
     func process(_ name: String, isStatic: Bool) throws -> MemberPorts
     /// Of a process of that name; not initialised yet.
-    func producer(_ name: String) throws -> any TransactionProducer
+    ///
+    /// - Parameter queue: how many records it may hold; nil = many.
+    func producer(_ name: String, queue: Int?) throws -> any TransactionProducer
     /// Writes records, and waits until they are there.
     func publish(_ count: Int, to partition: Int32, of topic: ContractTopic) throws
     func cause(_ fault: WorldFault) throws
@@ -45,15 +47,17 @@ package enum WorldFault: Sendable {
     case slow(milliseconds: Int)
     /// No broker can be reached, until they are back.
     case away, back
-    /// So many requests of a kind end with their connection instead of an answer.
+    /// So many requests of a kind end with their connection instead of an answer; 0 = none is answered in 20 s.
     case unanswered(api: APIKey, times: Int)
     /// So many requests of a kind are refused with a code.
     case refused(api: APIKey, code: KafkaErrorCode, times: Int)
     case topicMade(String, partitions: Int)
+    /// Answers are as usual again.
+    case calm
 }
 
 /// Kinds of requests by their number in Kafka's protocol.
-package enum APIKey: Int16, Sendable {
+package enum APIKey: Int16, Sendable, CaseIterable {
     case produce = 0
     case fetch = 1
     case listOffsets = 2

@@ -35,9 +35,10 @@ package final class LibraryWorld: ContractWorld {
         return try MemberAssembly(settings, loop: nil, wake: {}).ports(writer: NoWriter())
     }
 
-    package func producer(_ name: String) throws -> any TransactionProducer {
+    package func producer(_ name: String, queue: Int?) throws -> any TransactionProducer {
         var settings = settings
         settings.instanceName = name
+        if let queue { settings.properties.append(("queue.buffering.max.messages", String(queue))) }
         return try OutputProducers(settings, { [stopwatch] in stopwatch.moment }).transactional()
     }
 

@@ -12,7 +12,7 @@ package final class ModelWorld: ContractWorld {
     private var processes: [SimulatedProcess] = []
     private var random: SeededRandom
     private var published: [Int32: Int64] = [:]
-    private var chances = FaultChances.none
+    private var chances = ModelWorld.calm
 
     package init(seed: UInt64) {
         let records = (0..<partitions).map { RequestRecords.record([1], key: nil, partition: $0, offset: 0) }
@@ -20,11 +20,16 @@ package final class ModelWorld: ContractWorld {
         // The partitions exist, and are empty.
         for partition in 0..<partitions { broker.retainOnly(partition, fromIndex: 1) }
         random = SeededRandom(seed: seed)
-        // Threads of a library lose their cores in the calmest world.
-        chances.client.preempted = 0.02
     }
 
-    package static let all: Set<Ability> = [.transactions, .fencing]
+    /// Threads of a library lose their cores in the calmest world.
+    private static let calm = {
+        var chances = FaultChances.none
+        chances.client.preempted = 0.02
+        return chances
+    }()
+
+    package static let all: Set<Ability> = [.transactions, .fencing, .refusals]
 
     package var abilities: Set<Ability> { Self.all }
 
@@ -50,8 +55,10 @@ package final class ModelWorld: ContractWorld {
         newProcess(name, isStatic: isStatic).ports(settings(name))
     }
 
-    package func producer(_ name: String) throws -> any TransactionProducer {
-        let made = try newProcess(name, isStatic: false).makeProducer(settings(name))
+    package func producer(_ name: String, queue: Int?) throws -> any TransactionProducer {
+        let process = newProcess(name, isStatic: false)
+        if queue != nil { process.chances.client.queueFull = 0.5 }
+        let made = try process.makeProducer(settings(name))
         guard case .transactional(let producer) = made else { throw Standstill("no transactions") }
         return producer
     }
@@ -82,9 +89,14 @@ package final class ModelWorld: ContractWorld {
         switch fault {
         // Its answers take their time anyway, and its leaders have no places.
         case .slow, .leaderMoves: return
-        case .away: chances.client.queryUnanswered = 1
-        case .back: chances.client.queryUnanswered = 0
-        default: throw Standstill("the model has no \(fault)")
+        case .away: (chances.client.queryUnanswered, chances.client.bytesPerSecond) = (1, 1)
+        case .back, .calm: chances = Self.calm
+        case .unanswered(.transactionalOffsetCommit, times: 0): chances.client.offsetsUnanswered = 1
+        case .unanswered: chances.hiddenRepeat = 1
+        case .refused(.addOffsetsToTransaction, _, _): chances.retriable = 1
+        case .refused(.transactionalOffsetCommit, _, _): chances.abortable = 1
+        case .refused(.produce, _, _): chances.client.ackWithoutOffset = 1
+        case .refused, .topicMade: throw Standstill("the model has no \(fault)")
         }
         for process in processes { process.chances = chances }
     }

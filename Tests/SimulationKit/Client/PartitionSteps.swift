@@ -215,7 +215,11 @@ final class PartitionSteps {
             cancelLookup(partition)
             begin(partition, at: offset)
         case .pause(let isPaused, let isByLibrary):
-            if isByLibrary { partition.isPausedByLibrary = isPaused } else { partition.isPausedByApplication = isPaused }
+            if isByLibrary {
+                partition.isPausedByLibrary = isPaused
+            } else {
+                partition.isPausedByApplication = isPaused
+            }
             if isPaused, let consumed = partition.consumed { partition.base = consumed }
             // What was fetched under another version is dropped, and fetched again.
             if partition.state == .active { (partition.next, partition.endTold) = (partition.base, -1) }
