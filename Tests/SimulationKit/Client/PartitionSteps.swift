@@ -85,6 +85,9 @@ final class PartitionSteps {
     var note: (FaultKind) -> Void = { _ in }
     /// How often a thread loses its core between taking a version and queueing the step.
     var preempted = 0.0
+    /// How often the main thread does nothing for a while, unless a call waits for it.
+    var stalls = 0.0
+    private var mainSleepsUntil: Int64 = 0
     /// An open commit of offsets: no partition starts.
     var isCommitOpen = false { didSet { if oldValue, !isCommitOpen, stopping == 0 { issueStarts() } } }
     private(set) var assigned: [Int32] = []
@@ -116,6 +119,15 @@ final class PartitionSteps {
 
     /// Whether starts wait for stops, or for a commit of offsets.
     var areStartsPending: Bool { !starts.isEmpty }
+
+    /// Whether nothing will ever start a partition any more: its start was overtaken and dropped.
+    func hasLostStart(_ number: Int32) -> Bool {
+        let partition = partition(number)
+        guard assigned.contains(number), partition.state == .stopped, !partition.isGone, !areStartsPending else {
+            return false
+        }
+        return held == nil && unissued.isEmpty && stopping == 0 && !main.contains(where: \.isStep)
+    }
 
     // MARK: the library's main thread
 
@@ -280,7 +292,8 @@ final class PartitionSteps {
     func advance(to moment: Int64) {
         let passed = max(0, moment - now)
         now = max(now, moment)
-        runMain(1 + random.below(6) + Int(min(passed, 200) / 4))
+        if random.chance(stalls) { mainSleepsUntil = now + Int64(random.below(2_000)) }
+        if now >= mainSleepsUntil { runMain(1 + random.below(6) + Int(min(passed, 200) / 4)) }
         for partition in partitions { fetch(partition) }
     }
 

@@ -168,7 +168,11 @@ extension SimulatedConsumer {
         for start in sought {
             switch replies[start.partition] {
             case .done?: watch.sought(start.partition)
-            case .notStarted?: outcome[start.partition] = .notStarted
+            case .notStarted?:
+                outcome[start.partition] = .notStarted
+                if steps.hasLostStart(start.partition) {
+                    process.violate("has made the library lose the start of partition \(start.partition)")
+                }
             case .overtaken?: outcome[start.partition] = .overtaken
             case nil: outcome[start.partition] = .timedOut
             }

@@ -76,6 +76,8 @@ final class SimulatedConsumer: GroupConsumer {
             broker.counts.add(.offsetGone)
             return .offsetGone
         }
+        // A replica that lags behind says so, too.
+        if process.strikes(.offsetGone, process.chances.client.offsetGone) { return .offsetGone }
         guard let record = broker.requests(partition, from: offset).first else { return .nothing }
         if broker.damagedRequests.contains(RecordPlace(partition: partition, offset: record.offset)) {
             broker.counts.add(.damagedOnDisk)
@@ -126,7 +128,7 @@ final class SimulatedConsumer: GroupConsumer {
         if process.isWriting { broker.counts.add(.polledInCommit) }
         noteGap()
         observe()
-        steps.preempted = process.chances.client.preempted
+        (steps.preempted, steps.stalls) = (process.chances.client.preempted, process.chances.client.preempted)
         steps.advance(to: broker.now)
         if let assertion = steps.assertion { process.violate("fails an assertion: \(assertion)") }
         let event = nextEvent()

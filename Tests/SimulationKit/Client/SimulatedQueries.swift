@@ -16,12 +16,16 @@ final class SimulatedQueries: BrokerQueries {
     }
 
     private static let waits: Int64 = 5_000
+    private static let leastPause: Int64 = 100
+    private static let mostHasty = 3
 
     private unowned let process: SimulatedProcess
     private var asked: [Asked] = []
     private var forgotten: [QueryID] = []
     private var answers: [(id: QueryID, answer: Result<BrokerAnswer, KafkaFault>)] = []
     private var last = 0
+    /// The last question that has failed, when its answer was taken, and how often it was asked again at once.
+    private var failed: (query: BrokerQuery, at: Int64, hasty: Int)?
     private var isClosed = false
 
     init(_ process: SimulatedProcess) { self.process = process }
@@ -29,6 +33,7 @@ final class SimulatedQueries: BrokerQueries {
     private var broker: SimulatedBroker { process.broker }
 
     func ask(_ query: BrokerQuery) -> QueryID {
+        noteRetry(of: query)
         last += 1
         let id = QueryID(last)
         let live = asked.filter { !forgotten.contains($0.id) }.count
@@ -36,6 +41,14 @@ final class SimulatedQueries: BrokerQueries {
         asked.append(Asked(id: id, query: query))
         if asked.count == 1 { work() }
         return id
+    }
+
+    /// A question that has failed is asked again after a pause, which grows.
+    private func noteRetry(of query: BrokerQuery) {
+        guard let failed, failed.query == query else { return }
+        if broker.now - failed.at >= Self.leastPause { return self.failed = nil }
+        self.failed?.hasty += 1
+        if failed.hasty == Self.mostHasty { process.violate("asks again and again without a pause") }
     }
 
     func forget(_ query: QueryID) {
@@ -62,6 +75,7 @@ final class SimulatedQueries: BrokerQueries {
                 return work()
             }
             asked.removeFirst()
+            note(answer, to: first.query)
             if forgotten.contains(first.id) {
                 forgotten.removeAll { $0 == first.id }
             } else {
@@ -69,6 +83,11 @@ final class SimulatedQueries: BrokerQueries {
             }
             if !asked.isEmpty { work() }
         }
+    }
+
+    private func note(_ answer: Result<BrokerAnswer, KafkaFault>, to query: BrokerQuery) {
+        guard case .failure = answer else { return failed = nil }
+        failed = (query, broker.now, failed?.query == query ? failed?.hasty ?? 0 : 0)
     }
 
     private func isUnanswered() -> Bool {
@@ -135,7 +154,17 @@ final class SimulatedQueries: BrokerQueries {
             let ends = broker.requestEnds(partition)
             requests[partition] = Watermarks(low: ends.low, high: ends.high)
         }
-        return .ends(ledger: ledger, requests: requests, nil)
+        guard partitions.count > 1, process.strikes(.retriable, process.chances.retriable) else {
+            return .ends(ledger: ledger, requests: requests, nil)
+        }
+        // One leader is absent.
+        let absent = partitions[process.random.below(partitions.count)]
+        let fault = KafkaFault(.leaderNotAvailable, "partition \(absent) has no leader")
+        return .ends(
+            ledger: ledger.filter { $0.key != absent },
+            requests: requests.filter { $0.key != absent },
+            fault
+        )
     }
 }
 

@@ -61,7 +61,7 @@ final class SimulatedReader: TopicReading {
         var chunk = LedgerChunk()
         var left = min(records, 1 + process.random.below(12))
         for number in partitions.keys.sorted() {
-            guard partitions[number]?.isSlow == false || process.random.below(12) == 0 else { continue }
+            guard partitions[number]?.isSlow == false || process.random.below(24) == 0 else { continue }
             read(number, &left, into: &chunk)
             if pending != nil { break }
         }

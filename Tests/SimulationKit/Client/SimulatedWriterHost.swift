@@ -14,8 +14,8 @@ final class SimulatedWriterHost: WriterHost {
 
     func submit(_ job: WriterJob) {
         guard !process.isDead else { return }
-        if process.isWriting {
-            process.violate("a job before the last one's outcome")
+        guard !process.isWriting else {
+            return process.violate("has a job for its writer before the last one's outcome")
         }
         process.isWriting = true
         writer.accept(job, at: process.now)

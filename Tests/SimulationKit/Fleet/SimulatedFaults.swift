@@ -100,6 +100,7 @@ package struct ClientChances: Sendable {
     package var seekTimedOut = 0.0
     package var pauseIgnored = 0.0
     package var damagedOnce = 0.0
+    package var offsetGone = 0.0
     /// Of losses: known some time before their event.
     package var lostBeforeEvent = 0.0
     package var fencedMember = 0.0
@@ -127,6 +128,7 @@ package struct ClientChances: Sendable {
         chances.seekTimedOut = 0.01 * roughness
         chances.pauseIgnored = 0.02 * roughness
         chances.damagedOnce = 0.002 * roughness
+        chances.offsetGone = 0.002 * roughness
         chances.lostBeforeEvent = 0.5
         chances.fencedMember = 0.01 * roughness
         chances.neverEnds = 0.1
