@@ -39,6 +39,7 @@ final class SimulatedQueries: BrokerQueries {
         let live = asked.filter { !forgotten.contains($0.id) }.count
         if live > 0 { process.violate("asks while a query is under way") }
         asked.append(Asked(id: id, query: query))
+        broker.counts.note("\(broker.now) \(process.name) asks \(id.number) \(query)")
         if asked.count == 1 { work() }
         return id
     }
@@ -52,6 +53,7 @@ final class SimulatedQueries: BrokerQueries {
     }
 
     func forget(_ query: QueryID) {
+        broker.counts.note("\(broker.now) \(process.name) forgets \(query.number)")
         answers.removeAll { $0.id == query }
         if asked.contains(where: { $0.id == query }) { forgotten.append(query) }
     }

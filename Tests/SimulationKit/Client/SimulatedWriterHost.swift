@@ -18,6 +18,7 @@ final class SimulatedWriterHost: WriterHost {
             return process.violate("has a job for its writer before the last one's outcome")
         }
         process.isWriting = true
+        process.broker.counts.note("\(process.broker.now) \(process.name) submits \("\(job)".prefix(12))")
         writer.accept(job, at: process.now)
         step()
     }
