@@ -7,6 +7,8 @@ extension KafkaMember {
     /// - Parameter kept: those whose ledger it still has as of its last commit, or restore, here.
     /// - Throws: a ``KafkaFault`` that asks for an abort where they are being taken over again.
     package func restore(kept: Set<Int32>, at now: Moment) throws(KafkaFault) {
+        // The loop hears of them once more; an abort would take them over again, and again.
+        if membership.isArriving || membership.isLeaving { return }
         guard membership.state == .owning, partitions.all.allSatisfy({ $0.state == .asked }) else {
             throw .stale("the partitions are being taken over again")
         }
