@@ -4,14 +4,11 @@ package import Log
 extension KafkaMember {
     /// The loop is ready for the ledgers of the partitions that it was told of.
     ///
+    /// Where they are being taken over again, or were taken away, nothing is read: the loop hears of that next.
+    ///
     /// - Parameter kept: those whose ledger it still has as of its last commit, or restore, here.
-    /// - Throws: a ``KafkaFault`` that asks for an abort where they are being taken over again.
-    package func restore(kept: Set<Int32>, at now: Moment) throws(KafkaFault) {
-        // The loop hears of them once more; an abort would take them over again, and again.
-        if membership.isArriving || membership.isLeaving { return }
-        guard membership.state == .owning, partitions.all.allSatisfy({ $0.state == .asked }) else {
-            throw .stale("the partitions are being taken over again")
-        }
+    package func restore(kept: Set<Int32>, at now: Moment) {
+        guard membership.state == .owning, partitions.all.allSatisfy({ $0.state == .asked }) else { return }
         closeReader()
         reader = LedgerReader(known: ledgers.ends.filter { kept.contains($0.key) }, at: now)
         partitions.takeAll(.restore)
@@ -26,10 +23,7 @@ extension KafkaMember {
             round.change = changes.removeFirst()
             return round
         }
-        guard var reader else {
-            if membership.isArriving || membership.isLeaving { return round }
-            throw KafkaFault.stale("no restore is under way")
-        }
+        guard var reader else { return round }
         round = reader.takeNews()
         self.reader = reader
         let isReading = partitions.all.contains { if case .restoring(.reading) = $0.state { true } else { false } }

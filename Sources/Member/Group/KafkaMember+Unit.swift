@@ -174,22 +174,17 @@ extension KafkaMember {
     }
 
     /// Back to the committed positions. Where these are not certain, and where ledgers are half read, which the loop has
-    /// forgotten, everything is asked for again.
+    /// forgotten, everything is asked for again: but not what is being asked already.
     private func rewind(isUnknown: Bool) {
         #if DEBUG
             let isUnknown = isUnknown && !settings.has(.unknownTakenForAborted)
         #endif
         pending.drop()
-        let isSettled = partitions.all.allSatisfy {
-            switch $0.state {
-            case .starting, .reading, .rewinding, .held: true
-            default: false
-            }
-        }
+        let isHalfRead = partitions.all.contains { if case .restoring = $0.state { true } else { false } }
         partitions.forEach { partition in
             partition.take(.rewind)
             if partition.state != .revoked { partition.forgetHandedOut() }
         }
-        if isUnknown || !isSettled { takeOverAgain() }
+        if isUnknown || isHalfRead { takeOverAgain() }
     }
 }

@@ -52,7 +52,7 @@ package final class MemberLog: RequestSource, GroupMember, LedgerSource, Detache
     // MARK: Ledgers
 
     package func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws {
-        try now { try core.restore(kept: kept, at: $0) }
+        now { core.restore(kept: kept, at: $0) }
     }
 
     package func restore(_ records: Int, waitMilliseconds: Int) throws -> RestoreRound {
