@@ -14,7 +14,7 @@ extension KafkaMember {
         ledgerIsEmpty: Bool,
         at now: Moment
     ) throws(KafkaFault) -> PartitionStart {
-        guard let partition = partitions[number], case .restoring = partition.state else {
+        guard let partition = partitions[number], case .restoring = partition.state, !isLost else {
             throw .stale("partition \(number) is being taken over again")
         }
         var report = PartitionStart.Report()

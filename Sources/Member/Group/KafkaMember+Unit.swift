@@ -61,7 +61,8 @@ extension KafkaMember {
         return token
     }
 
-    private var isLost: Bool {
+    /// Whether another member may own the partitions already.
+    var isLost: Bool {
         #if DEBUG
             if settings.has(.lossIgnored) { return false }
         #endif

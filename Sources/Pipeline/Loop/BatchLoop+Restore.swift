@@ -36,9 +36,10 @@ extension BatchLoop {
             ledgers[settings.ledgerPartition(partition)] = ledger
         }
         if try !quarantineUnreadable(restoration.unreadable(of: partition), of: partition), held[partition] == nil {
-            countDoubted(partition)
             if let missing = missingSealingKeys(in: settings, before: partition) { throw missing }
             try start(partition)
+            // After the log has agreed that the partition is still ours: else the mark may be another owner's.
+            countDoubted(partition)
             restoration.hasStarted = restoration.hasStarted || held[partition] == nil
         }
         restoration.waiting.removeAll { $0 == partition }
