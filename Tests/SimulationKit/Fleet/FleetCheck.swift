@@ -108,7 +108,10 @@ package struct FleetCheck {
         let tally = fleet.tally
         let counted = tally.answers.counts.reduce(0) { $1.key.event.isOutcome ? $0 + $1.value : $0 }
         let written = reading.outputs.values.reduce(0) { $0 + $1.count }
-        if counted > written { complaints.append("\(counted) outcomes are counted, and \(written) written") }
+        // One that slept until its session was over may take another owner's batch for its own, in doubt as it is.
+        if counted > written, tally.rebalances[.lost] == nil {
+            complaints.append("\(counted) outcomes are counted, and \(written) written")
+        }
         let misplaced = tally.answers.counts.filter { tally.answers.app(of: $0.key) == SimulatedFleet.otherApp }
         if !misplaced.isEmpty { complaints.append("counted for an app without requests: \(misplaced.map(\.value))") }
         let gaveBack = tally.rebalances[.lost] != nil || tally.rebalances[.revoked] != nil
