@@ -148,6 +148,8 @@ let tests: [Target] = [
             "DeviceLab",
         ],
         path: "Tests/ContractKit",
+        // Data, read by path.
+        exclude: ["World/Outcomes.txt"],
         swiftSettings: whole
     ),
     .testTarget(name: "CryptoTests", dependencies: ["Crypto", "CBatchVerify", "TestKit"], swiftSettings: whole),

@@ -221,6 +221,7 @@ package enum OvertakenBatch: ContractScript {
 
     package static let number = "T11"
     package static let title = "a batch that overtook a refused one has no offset"
+    package static let dependsOnMachine = true
     package static let worlds: Set<WorldKind> = [.model, .mock]
     package static let needs: Set<Ability> = [.refusals]
     package static let allowed: Set<Outcome> = [.withoutOffset, .inOrder, .failed]

@@ -8,6 +8,8 @@ package protocol ContractScript: Sendable {
     static var needs: Set<Ability> { get }
     /// What the member can live with.
     static var allowed: Set<Outcome> { get }
+    /// Whether a slow machine has other outcomes, so that worlds are not compared by them.
+    static var dependsOnMachine: Bool { get }
     static func run(in world: any ContractWorld) throws -> Outcome
 }
 
@@ -15,6 +17,7 @@ package enum WorldKind: Sendable { case model, mock, real }
 
 extension ContractScript {
     package static var needs: Set<Ability> { [] }
+    package static var dependsOnMachine: Bool { false }
 }
 
 /// A script without its outcome's type.
@@ -28,19 +31,26 @@ package struct AnyScript: Sendable, CustomStringConvertible {
     package let title: String
     package let worlds: Set<WorldKind>
     package let needs: Set<Ability>
+    package let dependsOnMachine: Bool
     private let body: @Sendable (any ContractWorld) throws -> Outcome
 
     init<Script: ContractScript>(_ script: Script.Type) {
         (number, title, worlds, needs) = (Script.number, Script.title, Script.worlds, Script.needs)
+        dependsOnMachine = Script.dependsOnMachine
         body = { world in
             let outcome = try Script.run(in: world)
-            return Outcome(text: "\(outcome)", isAllowed: Script.allowed.contains(outcome))
+            // Without the names of types.
+            let text = "\(outcome)".replacing(/ContractKit\.(\w+\.)*/, with: "")
+            return Outcome(text: text, isAllowed: Script.allowed.contains(outcome))
         }
     }
 
     package var description: String { "\(number): \(title)" }
 
     package func run(in world: any ContractWorld) throws -> Outcome { try body(world) }
+
+    /// Whether the model plays it.
+    package var isModelled: Bool { worlds.contains(.model) && needs.isSubset(of: ModelWorld.all) }
 
     /// Those that are to run in a kind of world.
     package static func scripts(in kind: WorldKind) -> [AnyScript] { all.filter { $0.worlds.contains(kind) } }
