@@ -20,13 +20,13 @@ package enum VisibleTogether: ContractScript {
         try producer.produce(3)
         try producer.flush()
         try producer.sendOffset(5, member.consumer.token())
-        guard try world.visibleLedger() == 0 else { return .early }
+        guard try world.visibleLedger(awaiting: 0) == 0 else { return .early }
         if case .success(5?) = try world.committedOffset(ports.queries) { return .early }
         try producer.commit()
         try world.until("the offset is committed", progress: { 0 }) {
             if case .success(5?) = try world.committedOffset(ports.queries) { true } else { false }
         }
-        return try world.visibleLedger() == 3 ? .together : .missing
+        return try world.visibleLedger(awaiting: 3) == 3 ? .together : .missing
     }
 }
 
@@ -46,7 +46,7 @@ package enum AbortLeavesNothing: ContractScript {
         try producer.flush()
         try producer.abort()
         try producer.transact(2)
-        return try world.visibleLedger() == 2 ? .nothing : .something
+        return try world.visibleLedger(awaiting: 2) == 2 ? .nothing : .something
     }
 }
 
@@ -66,7 +66,7 @@ package enum InitEndsPredecessor: ContractScript {
         try first.flush()
         let second = try ScriptedProducer(world, "one")
         try second.transact(2)
-        guard try world.visibleLedger() == 2 else { return .visible }
+        guard try world.visibleLedger(awaiting: 2) == 2 else { return .visible }
         do { try first.commit() } catch let fault as KafkaFault {
             first.producer.discard()
             return fault.isFatal ? .endedAndFenced : .notFenced
@@ -316,7 +316,7 @@ package enum DiscardedRecords: ContractScript {
         first.producer.discard()
         try ScriptedProducer(world, "one").transact(2)
         try world.during(milliseconds: 3_000) {}
-        return try world.visibleLedger() == 2 ? .invisible : .visible
+        return try world.visibleLedger(awaiting: 2) == 2 ? .invisible : .visible
     }
 }
 
@@ -400,6 +400,10 @@ package enum ReadingPastOpen: ContractScript {
         let reader = try world.process("reader", isStatic: false).makeReader()
         try reader.start([PartitionOffset(partition: 0, offset: PartitionOffset.beginning)])
         var count = 0
+        try world.until("the first records come", progress: { count }) {
+            count += try reader.poll(most: 100, waiting: 20).offsets.count
+            return count >= 3
+        }
         try world.during(milliseconds: 1_000) { count += try reader.poll(most: 100, waiting: 20).offsets.count }
         guard count == 3, reader.position(of: 0).map({ $0 < 5 }) ?? true else { return .early }
         try producer.abort()

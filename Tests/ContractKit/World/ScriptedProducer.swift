@@ -90,12 +90,18 @@ package final class ScriptedProducer {
 }
 
 extension ContractWorld {
-    /// How many records of a partition of ledgers a reader of committed ones sees, up to its end or for a while.
-    package func visibleLedger(_ partition: Int32 = 0) throws -> Int {
+    /// How many records of the first partition of ledgers a reader of committed ones sees: waits for so many, and then for
+    /// more.
+    package func visibleLedger(awaiting expected: Int) throws -> Int {
         let reader = try process("reader", isStatic: false).makeReader()
-        try reader.start([PartitionOffset(partition: partition, offset: PartitionOffset.beginning)])
+        try reader.start([PartitionOffset(partition: 0, offset: PartitionOffset.beginning)])
         var count = 0
-        try during(milliseconds: 700) { count += try reader.poll(most: 100, waiting: 20).offsets.count }
+        func read() throws { count += try reader.poll(most: 100, waiting: 20).offsets.count }
+        try until("\(expected) records are visible", progress: { count }) {
+            try read()
+            return count >= expected
+        }
+        try during(milliseconds: 700, read)
         reader.discard()
         return count
     }
