@@ -12,20 +12,19 @@ struct FleetTests {
     private static let real = Result { try FleetTraffic(.real) }
     private static let shards: UInt64 = 4
 
-    /// Faults that only at-least-once delivery meets, and those that only transactions meet.
-    private static let onlyAtLeastOnce: Set<FaultKind> = [.halfFlushed, .appliedSkipped]
+    /// A correct member always answers its group; a former leader's answers, and bytes damaged on disk, hold partitions.
+    private static let never: Set<FaultKind> = [.revokeHidden, .staleLeader, .damagedOnDisk, .restoredFurther]
+    private static let onlyAtLeastOnce: Set<FaultKind> = [.halfFlushed, .appliedSkipped, .offsetCommitUnanswered]
+    /// Those of transactions, and of calls that wait: without transactions nothing fences a process that sleeps in one.
     private static let onlyExactlyOnce: Set<FaultKind> = [
         .indefiniteCommitted, .indefiniteLost, .indefiniteDelayed, .fencedProducer, .transactionTimeout,
         .unstableOffsets, .slowMarkers, .concurrentTransactions, .slowCall, .pauseInCall, .restoreWaited,
         .hiddenRepeat, .lateRefused, .polledInCommit, .revokedInCommit, .lostInCommit, .faultInCommit,
+        .abortable, .fencedGeneration, .ackWithoutOffset, .offsetsUnanswered, .initUnanswered, .initArrivedLate,
+        .lostBeforeEvent,
     ]
 
     static var oneSeed: UInt64? { number("SIM_SEED") }
-
-    /// `SIM_MEMBER=real`: production's member on a simulated client library.
-    private static var member: SimulationPlan.Member {
-        ProcessInfo.processInfo.environment["SIM_MEMBER"] == "real" ? .real : .imitated
-    }
 
     private static func number(_ variable: String) -> UInt64? {
         ProcessInfo.processInfo.environment[variable].flatMap { UInt64($0) }
@@ -43,7 +42,7 @@ struct FleetTests {
             try Self.imitated.get(),
             .exactlyOnce,
             Self.seeds(1_000),
-            Self.onlyAtLeastOnce
+            Self.onlyAtLeastOnce.union(Self.never)
         )
     }
 
@@ -53,12 +52,12 @@ struct FleetTests {
 
     @Test func `at least once: no request is lost, no counter moves twice, applied requests are skipped`() async throws
     {
-        try await campaign(try Self.imitated.get(), .atLeastOnce, Self.seeds(300), Self.onlyExactlyOnce)
+        try await campaign(try Self.imitated.get(), .atLeastOnce, Self.seeds(300), Self.onlyExactlyOnce.union(Self.never))
     }
 
-    @Test(arguments: [SimulatedMember.Delivery.exactlyOnce, .atLeastOnce])
+    @Test(arguments: [SimulationPlan.Delivery.exactlyOnce, .atLeastOnce])
     func `bans and forgotten keys among the requests are as the calm run has them`(
-        delivery: SimulatedMember.Delivery
+        delivery: SimulationPlan.Delivery
     ) async throws {
         let seeds = Self.seeds(delivery == .exactlyOnce ? 400 : 120)
         try await campaign(try Self.imitated.get(), delivery, seeds, nil, commands: 0.25)
@@ -87,7 +86,7 @@ struct FleetTests {
     /// Runs seeds on a few threads and expects that they met everything but `unmet`; nil = whatever they met.
     private func campaign(
         _ traffic: FleetTraffic,
-        _ delivery: SimulatedMember.Delivery,
+        _ delivery: SimulationPlan.Delivery,
         _ seeds: UInt64,
         _ unmet: Set<FaultKind>?,
         commands: Double = 0
@@ -100,7 +99,7 @@ struct FleetTests {
                 group.addTask {
                     let campaign = try FleetCampaign(traffic, delivery: delivery, commands: commands)
                     for seed in stride(from: first + shard, to: first + seeds, by: Int(Self.shards)) {
-                        let complaints = try campaign.run(seed) { $0.member = Self.member }.complaints
+                        let complaints = try campaign.run(seed).complaints
                         guard !complaints.isEmpty else { continue }
                         let again = "SIM_SEED=\(seed) swift test --filter SimulationTests.FleetTests"
                         Issue.record("seed \(seed): \(complaints.prefix(5).joined(separator: "; ")); again: \(again)")
@@ -113,23 +112,20 @@ struct FleetTests {
         let summary = FaultKind.allCases.map { "\($0.rawValue) \(counts.counts[$0] ?? 0)" }.joined(separator: ", ")
         print("\(delivery): \(seeds) seeds from \(first); \(summary)")
         guard let unmet else { return }
-        for kind in FaultKind.allCases where !FaultKind.ofClients.contains(kind) {
-            #expect(
-                (counts.counts[kind] != nil) == !unmet.contains(kind),
-                "\(kind.rawValue): \(counts.counts[kind] ?? 0)"
-            )
+        for kind in FaultKind.allCases where !unmet.contains(kind) {
+            #expect(counts.counts[kind] != nil, "\(kind.rawValue) was not met")
         }
     }
 
     private static func replay(
         _ seed: UInt64,
         _ traffic: FleetTraffic,
-        _ delivery: SimulatedMember.Delivery,
+        _ delivery: SimulationPlan.Delivery,
         _ commands: Double
     ) throws {
         let campaign = try FleetCampaign(traffic, delivery: delivery, commands: commands)
         campaign.counts.trace = []
-        let report = try campaign.run(seed) { $0.member = Self.member }
+        let report = try campaign.run(seed)
         print((campaign.counts.trace ?? []).joined(separator: "\n"))
         #expect(report.complaints.isEmpty, "\(report.complaints.joined(separator: "\n"))")
     }

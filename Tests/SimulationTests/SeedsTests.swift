@@ -4,7 +4,7 @@ import Testing
 
 /// A line of `Seeds.txt`: a seed that once failed stays in the landing, however few seeds a campaign runs.
 private struct OnceFailed: Sendable {
-    let delivery: SimulatedMember.Delivery
+    let delivery: SimulationPlan.Delivery
     let commands: Double
     let seed: UInt64
     let showed: String

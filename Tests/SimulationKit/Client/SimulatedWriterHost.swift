@@ -18,7 +18,7 @@ final class SimulatedWriterHost: WriterHost {
             return process.violate("has a job for its writer before the last one's outcome")
         }
         process.isWriting = true
-        process.broker.counts.note("\(process.broker.now) \(process.name) submits \("\(job)".prefix(12))")
+        process.broker.counts.note("\(process.broker.now) \(process.name) submits \(job.name)")
         writer.accept(job, at: process.now)
         step()
     }
@@ -39,4 +39,15 @@ final class SimulatedWriterHost: WriterHost {
     }
 
     func nextOutcome() -> WriterOutcome? { outcomes.isEmpty ? nil : outcomes.removeFirst() }
+}
+
+extension WriterJob {
+    fileprivate var name: String {
+        switch self {
+        case .takeOver: "a take-over"
+        case .write: "a unit"
+        case .abort: "an abort"
+        case .close: "its end"
+        }
+    }
 }

@@ -18,7 +18,7 @@ package final class FleetCampaign {
     private static let streamCount: UInt64 = 24
     private let traffic: FleetTraffic
     private let scratch: LaneScratch
-    private let delivery: SimulatedMember.Delivery
+    private let delivery: SimulationPlan.Delivery
     private let requests: Int
     private let commands: Double
     private var streams: [UInt64: Stream] = [:]
@@ -29,7 +29,7 @@ package final class FleetCampaign {
     ///   - commands: the share of them that are an operator's.
     package init(
         _ traffic: FleetTraffic,
-        delivery: SimulatedMember.Delivery = .exactlyOnce,
+        delivery: SimulationPlan.Delivery = .exactlyOnce,
         requests: Int = 22,
         commands: Double = 0
     ) throws {

@@ -2,33 +2,8 @@ internal import KafkaPorts
 package import Log
 internal import Member
 
-/// A process's membership as a fleet drives it.
-package protocol FleetMember: AnyObject {
-    var roles: LogRoles { get }
-    /// This member's id in the group; nil = not a member.
-    var groupID: Int? { get }
-    /// The restored partitions of this member; nil = none (yet).
-    var settled: [Int32]? { get }
-    /// A unit is being written.
-    var isWriting: Bool { get }
-    /// The process has crashed in a call.
-    var isDead: Bool { get }
-    /// The fleet has no use for the process any more.
-    func kill()
-    /// No fault comes any more.
-    func calm()
-    func close() throws
-}
-
-extension SimulatedMember: FleetMember {
-    package var roles: LogRoles { LogRoles(source: self, unit: self, ledgers: self) }
-    package var isDead: Bool { false }
-    package func kill() {}
-    package func calm() { chances = .none }
-}
-
-/// The member that production runs, on a simulated client library.
-final class RealMember: FleetMember {
+/// A process's membership: the member that production runs, on a simulated client library.
+package final class FleetMember {
     private let process: SimulatedProcess
     private let log: MemberLog
 
@@ -62,12 +37,18 @@ final class RealMember: FleetMember {
         log = MemberLog(core) { process.now }
     }
 
-    var roles: LogRoles { LogRoles(source: log, detached: OrderedUnit(log), ledgers: log) }
-    var groupID: Int? { process.groupID }
-    var settled: [Int32]? { log.core.settled }
+    package var roles: LogRoles { LogRoles(source: log, detached: OrderedUnit(log), ledgers: log) }
+    /// This member's id in the group; nil = not a member.
+    package var groupID: Int? { process.groupID }
+    /// The restored partitions of this member; nil = none (yet).
+    package var settled: [Int32]? { log.core.settled }
+    /// A unit is being written.
     var isWriting: Bool { process.isWriting }
-    var isDead: Bool { process.isDead }
+    /// The process has crashed in a call.
+    package var isDead: Bool { process.isDead }
+    /// The fleet has no use for the process any more.
     func kill() { process.kill() }
+    /// No fault comes any more.
     func calm() { process.chances = .none }
     func close() { log.core.close(at: process.now) }
 }

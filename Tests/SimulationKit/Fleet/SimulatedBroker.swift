@@ -37,8 +37,6 @@ package final class SimulatedBroker: @unchecked Sendable {
     package internal(set) var committed: [Int32: Int64] = [:]
     /// Partitions whose offset a worker committed, with the worker's metadata.
     package internal(set) var ownOffsets: Set<Int32> = []
-    /// Requests that partitions' starts have counted as deleted before they were read.
-    package internal(set) var skipped: Int64 = 0
     /// `group.id`.
     package internal(set) var groupName = "fleet"
     /// How many requests of a partition can be read already.

@@ -50,7 +50,7 @@ extension SimulatedFleet {
             case .worked, .backOff: return
             case .waiting: _ = worker.lanes.finishOne()
             case .finished:
-                try worker.member.close()
+                worker.member.close()
                 remove(worker)
                 if worker.loop.isInDoubt { doubtfulStops += 1 }
                 counts.note("\(broker.now) \(worker.name) has left")

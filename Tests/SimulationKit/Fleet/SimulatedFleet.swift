@@ -8,10 +8,13 @@ internal import TestKit
 
 /// The settings of one seed: number of workers, assignment, rate of faults.
 package struct SimulationPlan: Sendable {
+    /// The two promises that a worker can make.
+    package enum Delivery: Sendable, CaseIterable { case exactlyOnce, atLeastOnce }
+
     package var seed: UInt64
     package var workers: Int
     package var isStatic: Bool
-    package var delivery = SimulatedMember.Delivery.exactlyOnce
+    package var delivery = Delivery.exactlyOnce
     package var batchRecords: Int
     package var chaosSteps: Int
     package var call = FaultChances()
@@ -19,33 +22,18 @@ package struct SimulationPlan: Sendable {
     package var mischief = 0.0
     package var limits = SimulatedBroker.Limits()
     package var refused: Set<RecordPlace> = []
-    package var restoreStopsAtLastStable = false
-    package var keepsRepeatedProducer = false
-    package var leavesRowsOut = false
-    package var member = Member.imitated
-    /// Whether units are written away from the loops' threads.
-    package var isDetached = false
-    package var logSabotage: LogSabotage?
     #if DEBUG
         package var sabotage: Sabotage?
         package var memberSabotage: MemberSabotage?
     #endif
 
-    /// Which member a fleet's processes have.
-    package enum Member: Sendable {
-        /// An imitation of the contract, on the broker itself.
-        case imitated
-        /// Production's, on a simulated client library.
-        case real
-    }
-
     /// One worker, one record at a time, no trouble: what everything else is compared with.
-    package static func calm(delivery: SimulatedMember.Delivery = .exactlyOnce) -> SimulationPlan {
+    package static func calm(delivery: Delivery = .exactlyOnce) -> SimulationPlan {
         SimulationPlan(seed: 1, workers: 1, isStatic: true, delivery: delivery, batchRecords: 1, chaosSteps: 0)
     }
 
     /// Everything that may happen, as the seed says.
-    package static func rough(seed: UInt64, delivery: SimulatedMember.Delivery = .exactlyOnce) -> SimulationPlan {
+    package static func rough(seed: UInt64, delivery: Delivery = .exactlyOnce) -> SimulationPlan {
         var random = SeededRandom(seed: seed &* 0x9E37_79B9)
         var plan = SimulationPlan(
             seed: seed,
@@ -65,8 +53,6 @@ package struct SimulationPlan: Sendable {
         plan.call.hiddenRepeat = delivery == .exactlyOnce ? 0.1 * roughness : 0
         plan.call.client = .rough(roughness)
         plan.mischief = 0.012 * roughness
-        // As production does it, but for some.
-        plan.isDetached = delivery == .exactlyOnce && !Int.random(in: 0..<8, using: &random).isMultiple(of: 8)
         plan.limits.slowMarkers = Double.random(in: 0...0.7, using: &random)
         // Without transactions nothing fences a process that sleeps in the middle of a flush.
         if delivery == .exactlyOnce {
@@ -194,6 +180,9 @@ package final class SimulatedFleet {
     /// What all processes have counted.
     var tally: LoopTally { workers.reduce(into: pastTally) { $0.add($1.loop.tally) } }
 
+    /// Requests that partitions' starts have counted as deleted, or left out, before they were read.
+    package var skippedAtMost: Int64 { tally.skippedAtMost }
+
     func noteEnd(of worker: SimulatedWorker) { pastTally.add(worker.loop.tally) }
 
     func newName() -> String {
@@ -215,55 +204,30 @@ package final class SimulatedFleet {
     /// A reference that keeps nothing alive.
     private final class Weak<Object: AnyObject> { weak var object: Object? }
 
-    private func member(_ name: String, _ lanes: SimulatedLanes, _ worker: Weak<SimulatedWorker>) -> (any FleetMember)?
-    {
-        switch plan.member {
-        case .imitated: return imitation(name, lanes, worker)
-        case .real:
-            let process = SimulatedProcess(
-                name: name,
-                isStatic: plan.isStatic,
-                broker: broker,
-                seed: random.next(),
-                chances: isChaotic ? plan.call : .none
-            )
-            process.later = { [unowned lanes] in lanes.later($0) }
-            process.interlude = { [unowned self] kind in
-                if let worker = worker.object { hold(worker, kind) }
-            }
-            do { return try RealMember(process, plan, partitions: broker.partitions.count) } catch {
-                guard process.isDead else {
-                    breakdowns.append("\(name) does not start: \(error)")
-                    return nil
-                }
-                deaths += 1
-                restarts.append((name, broker.now + 1_000))
-                return nil
-            }
-        }
-    }
-
-    private func imitation(_ name: String, _ lanes: SimulatedLanes, _ worker: Weak<SimulatedWorker>) -> SimulatedMember
-    {
-        let member = SimulatedMember(
+    private func member(_ name: String, _ lanes: SimulatedLanes, _ worker: Weak<SimulatedWorker>) -> FleetMember? {
+        let process = SimulatedProcess(
             name: name,
             isStatic: plan.isStatic,
-            delivery: plan.delivery,
             broker: broker,
             seed: random.next(),
             chances: isChaotic ? plan.call : .none
         )
-        member.restoreStopsAtLastStable = plan.restoreStopsAtLastStable
-        member.keepsRepeatedProducer = plan.keepsRepeatedProducer
-        member.leavesRowsOut = plan.leavesRowsOut
-        if plan.isDetached { member.later = { [unowned lanes] in lanes.later($0) } }
-        member.interlude = { [unowned self] kind in
+        process.later = { [unowned lanes] in lanes.later($0) }
+        process.interlude = { [unowned self] kind in
             if let worker = worker.object { hold(worker, kind) }
         }
-        return member
+        do { return try FleetMember(process, plan, partitions: broker.partitions.count) } catch {
+            guard process.isDead else {
+                breakdowns.append("\(name) does not start: \(error)")
+                return nil
+            }
+            deaths += 1
+            restarts.append((name, broker.now + 1_000))
+            return nil
+        }
     }
 
-    private func loop(_ member: any FleetMember, _ lanes: SimulatedLanes) -> BatchLoop {
+    private func loop(_ member: FleetMember, _ lanes: SimulatedLanes) -> BatchLoop {
         var options = BatchLoop.Options()
         options.batch.records = plan.batchRecords
         // Workers of one fleet differ; most begin batches behind any other.
@@ -271,12 +235,8 @@ package final class SimulatedFleet {
         #if DEBUG
             options.sabotage = plan.sabotage
         #endif
-        var roles = member.roles
-        if let sabotage = plan.logSabotage, case .records(let unit) = roles.output {
-            roles = LogRoles(source: roles.source, unit: SabotagedUnit(unit, sabotage), ledgers: roles.ledgers)
-        }
         return BatchLoop(
-            log: roles,
+            log: member.roles,
             settings: settings,
             lanes: lanes,
             options: options,
@@ -291,7 +251,7 @@ package final class SimulatedWorker {
     package let name: String
     package let loop: BatchLoop
     let lanes: SimulatedLanes
-    package let member: any FleetMember
+    package let member: FleetMember
     var pausedUntil: Int64 = 0
     /// In the middle of a call while others continue.
     var isBusy = false
@@ -301,7 +261,7 @@ package final class SimulatedWorker {
     /// Another process was started in its place.
     var isReplaced = false
 
-    init(name: String, loop: BatchLoop, lanes: SimulatedLanes, member: any FleetMember) {
+    init(name: String, loop: BatchLoop, lanes: SimulatedLanes, member: FleetMember) {
         self.name = name
         self.loop = loop
         self.lanes = lanes

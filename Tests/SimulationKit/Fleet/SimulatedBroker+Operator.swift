@@ -2,7 +2,7 @@ package import Log
 internal import Pipeline
 
 /// A careless operator's actions on a stopped group.
-package enum Deed: String, CaseIterable, Sendable {
+package enum OperatorAction: String, CaseIterable, Sendable {
     case offsetsExpired, ledgerEmptied, ledgerTruncated, requestsRemade, requestsTruncated
     case offsetMovedBack, offsetMovedForward, groupRenamed, retentionOvertook
 
@@ -12,9 +12,9 @@ package enum Deed: String, CaseIterable, Sendable {
 
 extension SimulatedBroker {
     /// - Parameter fresh: the content of the recreated requests topic.
-    package func perform(_ deed: Deed, on partition: Int32, fresh: [InboundRecord]) {
+    package func perform(_ action: OperatorAction, on partition: Int32, fresh: [InboundRecord]) {
         let offset = committed[partition, default: 0]
-        switch deed {
+        switch action {
         case .offsetsExpired: setOffset(nil, of: partition)
         case .ledgerEmptied: logs[Topic(.ledger, partition)] = PartitionLog()
         case .ledgerTruncated: logs[Topic(.ledger, partition)]?.cutBehindLast(where: { $0.key != [4] })
