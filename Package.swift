@@ -275,10 +275,9 @@ let soakTargets: [Target] = [
     .testTarget(
         name: "EndToEndTests",
         dependencies: [
-            "Worker", "Broker", "Traffic", "Settings", "HTTP", "HTTPClient", "Kafka", "KafkaPorts", "Pipeline", "Log",
-            "AppCheck",
-            "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit", "SimulationKit", "KafkaKit", "BrokerKit", "ChaosKit",
-            "ContractKit",
+            "Worker", "Broker", "Member", "Traffic", "Settings", "HTTP", "HTTPClient", "Kafka", "KafkaPorts",
+            "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit", "SimulationKit",
+            "KafkaKit", "BrokerKit", "ChaosKit", "ContractKit",
         ],
         swiftSettings: whole
     ),

@@ -66,7 +66,7 @@ extension UnitWriter {
         case .flushLedger: if try flush(limit) { try ledgerArrived(batch) }
         case .flushMarks: if try flush(limit), try !forgetsCut(batch) { ledgerIsWhole() }
         case .flushForget: if try flush(limit) { throw cutFault() }
-        case .offsets: try sendOffsets(batch)
+        case .offsets: try sendOffsets(batch, at: now)
         case .end: try end(limit)
         }
     }
@@ -178,19 +178,28 @@ extension UnitWriter {
     // MARK: - The end
 
     /// One call with all the time left: a call cut into slices leaves a request behind with each slice.
-    private func sendOffsets(_ batch: OutputBatch) throws(KafkaFault) {
+    private func sendOffsets(_ batch: OutputBatch, at now: Moment) throws(KafkaFault) {
         guard let producer = producer?.transactions else { preconditionFailure("a transaction has a producer") }
         try requireAssignment(batch)
         if !batch.offsets.isEmpty {
             let offsets = TransactionGuard.Offsets(topic: "the requests", offsets: batch.offsets)
             transaction.willSend(offsets)
-            do throws(KafkaFault) { try producer.sendOffsets(batch.offsets, batch.token, batch.budget) } catch {
+            do throws(KafkaFault) {
+                try producer.sendOffsets(batch.offsets, batch.token, budget(ofOffsets: batch.budget, at: now))
+            } catch {
                 transaction.didSend(offsets, error)
                 throw error.requiresAbort ? transaction.spoil(error) : error
             }
             transaction.didSend(offsets, nil)
         }
         state = .open(.end)
+    }
+
+    private func budget(ofOffsets budget: CallBudget, at now: Moment) -> CallBudget {
+        #if DEBUG
+            if settings.sabotage == .offsetsBeforeFlush { return CallBudget(until: now + Self.sliceMilliseconds) }
+        #endif
+        return budget
     }
 
     /// From here on a fault leaves it open whether the unit is durable.
