@@ -24,9 +24,7 @@ struct UnitWriterTableTests {
         produce     | flush       | produce | failed | failed!   | failed! | failed | failed | failed!
         flush       | ledger      | flush   | failed | failed!   | failed! | failed | failed | failed!
         ledger      | flushLedger | ledger  | failed | failed!   | failed! | failed | failed | failed!
-        flushLedger | marks       | flushLedger | failed | failed! | failed! | failed | failed | failed!
-        marks       | flushMarks  | marks   | failed | failed!   | failed! | failed | failed | failed!
-        flushMarks  | written     | flushMarks | failed | failed! | failed! | failed | failed | failed!
+        flushLedger | ledger      | flushLedger | failed | failed! | failed! | failed | failed | failed!
         """
 
     private static func cells(_ table: String) -> [(row: String, cells: [(CallOutcome, String)])] {
@@ -82,7 +80,7 @@ struct UnitWriterTableTests {
                 count += 1
             }
         }
-        #expect(count == (delivery == .transaction ? 51 : 48))
+        #expect(count == (delivery == .transaction ? 51 : 32))
     }
 
     @Test func `in a transaction`() throws { try check(Self.transaction, .transaction) }
@@ -97,13 +95,11 @@ struct UnitWriterStateTests {
         none | takingOver ready closed
         takingOver | takingOver connecting ready none closed
         connecting | ready
-        ready | ready produce flush ledger flushLedger marks flushMarks forget flushForget offsets end failed settling none closed
+        ready | ready produce flush ledger flushLedger forget flushForget offsets end failed settling none closed
         produce | flush written failed
-        flush | offsets ledger marks written failed
+        flush | offsets ledger written failed
         ledger | flushLedger written failed
-        flushLedger | marks forget written failed
-        marks | flushMarks written failed
-        flushMarks | forget written failed
+        flushLedger | ledger forget written failed
         forget | flushForget written failed
         flushForget | written failed
         offsets | end written failed

@@ -52,7 +52,12 @@ struct FleetTests {
 
     @Test func `at least once: no request is lost, no counter moves twice, applied requests are skipped`() async throws
     {
-        try await campaign(try Self.imitated.get(), .atLeastOnce, Self.seeds(300), Self.onlyExactlyOnce.union(Self.never))
+        try await campaign(
+            try Self.imitated.get(),
+            .atLeastOnce,
+            Self.seeds(300),
+            Self.onlyExactlyOnce.union(Self.never)
+        )
     }
 
     @Test(arguments: [SimulationPlan.Delivery.exactlyOnce, .atLeastOnce])

@@ -6,7 +6,8 @@ struct ManifestTests {
     private static let house: [String: Set<String>] = [
         "attest-worker": ["Worker"],
         "Worker": [
-            "Gateway", "Broker", "Member", "Traffic", "Settings", "HTTP", "HTTPClient", "Kafka", "KafkaPorts", "Pipeline",
+            "Gateway", "Broker", "Member", "Traffic", "Settings", "HTTP", "HTTPClient", "Kafka", "KafkaPorts",
+            "Pipeline",
             "Log", "DeviceLab", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON", "Compression", "CCrashMark",
         ],
         "Broker": ["Kafka", "KafkaPorts", "Member", "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto"],

@@ -17,26 +17,26 @@ extension OutboundRecord {
 }
 
 extension [OutboundRecord] {
-    /// The ledger's records but ``ledgerMarks``.
-    var ledgerFacts: [OutboundRecord] {
-        let last = lastOfLedgers
-        return enumerated().filter { $1.stream == .ledger && !(last[$1.partition] == $0 && $1.isMark) }.map(\.element)
-    }
-
-    /// The last record of each ledger, where it is a mark.
-    var ledgerMarks: [OutboundRecord] {
-        let last = lastOfLedgers
-        return enumerated().filter { $1.stream == .ledger && last[$1.partition] == $0 && $1.isMark }.map(\.element)
-    }
-
-    private var lastOfLedgers: [Int32: Int] {
+    /// The ledger's records in parts: marks that come first, facts, and the marks that say that these are whole. A record may
+    /// fail while the ones after it arrive, so no part is written before the one before it has arrived.
+    var ledgerParts: ArraySlice<[OutboundRecord]> {
         var last: [Int32: Int] = [:]
         for (index, record) in enumerated() where record.stream == .ledger { last[record.partition] = index }
-        return last
+        var (first, facts, marks): ([OutboundRecord], [OutboundRecord], [OutboundRecord]) = ([], [], [])
+        for (index, record) in enumerated() where record.stream == .ledger {
+            if !record.isMark {
+                facts.append(record)
+            } else if last[record.partition] == index {
+                marks.append(record)
+            } else {
+                first.append(record)
+            }
+        }
+        return [first, facts, marks].filter { !$0.isEmpty }[...]
     }
 }
 
 extension OutboundRecord {
-    fileprivate var isMark: Bool { key == Self.markKey }
+    var isMark: Bool { key == Self.markKey }
     private static let markKey = LedgerCodec.encode(.markForgotten).key
 }

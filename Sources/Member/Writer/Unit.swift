@@ -5,6 +5,8 @@ internal import Log
 struct Unit {
     /// Those of the present call that are not queued yet.
     var rest: ArraySlice<OutboundRecord>
+    /// At least once, the parts of the ledger's records that are not begun.
+    var ledger: ArraySlice<[OutboundRecord]> = []
     /// Ledger partitions that were found to be cut.
     var cutLedgers: Set<Int32> = []
     private let count: Int

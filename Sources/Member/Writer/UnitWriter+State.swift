@@ -3,18 +3,17 @@ internal import Pipeline
 
 extension UnitWriter {
     /// The calls of a unit, in their order. In a transaction: produce, flush, offsets, end. At least once: produce and flush
-    /// the outputs, then the ledger's facts, then its marks, which say that these are whole; where the ledger was cut,
-    /// marks that forget.
+    /// the outputs, then each part of the ledger's records, and marks that forget where the ledger was cut.
     enum Call: Equatable, CaseIterable {
         case produce, flush
-        case ledger, flushLedger, marks, flushMarks, forget, flushForget
+        case ledger, flushLedger, forget, flushForget
         case offsets, end
 
         func mayBecome(_ next: Call) -> Bool {
             switch (self, next) {
             case (.produce, .flush), (.flush, .offsets), (.offsets, .end): true
-            case (.flush, .ledger), (.ledger, .flushLedger), (.flushLedger, .marks), (.flush, .marks): true
-            case (.marks, .flushMarks), (.flushLedger, .forget), (.flushMarks, .forget), (.forget, .flushForget): true
+            case (.flush, .ledger), (.ledger, .flushLedger), (.flushLedger, .ledger): true
+            case (.flushLedger, .forget), (.forget, .flushForget): true
             default: false
             }
         }

@@ -60,11 +60,9 @@ extension UnitWriter {
             // A new owner's ledger records must not be followed by ours.
             try requireAssignment(batch)
             try produce(then: .flushLedger, isLast: left <= 0)
-        case .marks: try produce(then: .flushMarks, isLast: left <= 0)
         case .forget: try produce(then: .flushForget, isLast: left <= 0)
         case .flush: if try flush(limit) { try outputsArrived(batch) }
         case .flushLedger: if try flush(limit) { try ledgerArrived(batch) }
-        case .flushMarks: if try flush(limit), try !forgetsCut(batch) { ledgerIsWhole() }
         case .flushForget: if try flush(limit) { throw cutFault() }
         case .offsets: try sendOffsets(batch, at: now)
         case .end: try end(limit)
@@ -112,11 +110,8 @@ extension UnitWriter {
             try requireAssignment(batch)
             state = .open(.offsets)
         case .atLeastOnce:
-            let facts = batch.records.ledgerFacts
-            guard !facts.isEmpty else { return try writeMarks(batch) }
-            try requireAssignment(batch)
-            unit?.rest = facts[...]
-            state = .open(.ledger)
+            unit?.ledger = batch.records.ledgerParts
+            try writeLedger(batch)
         }
     }
 
@@ -147,32 +142,26 @@ extension UnitWriter {
         )
     }
 
-    private func ledgerArrived(_ batch: OutputBatch) throws(KafkaFault) {
-        if try !forgetsCut(batch) { try writeMarks(batch) }
-    }
-
-    /// A mark says how far a ledger is whole, so it follows the facts: a record before it may fail, and it would arrive.
-    private func writeMarks(_ batch: OutputBatch) throws(KafkaFault) {
-        let marks = batch.records.ledgerMarks
-        guard !marks.isEmpty else { return ledgerIsWhole() }
+    /// The next part of the ledger's records: each follows once the one before it has arrived.
+    private func writeLedger(_ batch: OutputBatch) throws(KafkaFault) {
+        guard let part = unit?.ledger.popFirst() else {
+            ownLedgerEnds.merge(deliveries.lastLedgerOffsets.mapValues { $0 + 1 }, uniquingKeysWith: max)
+            return state = .written
+        }
         // A new owner's records must not be followed by ours.
         try requireAssignment(batch)
-        unit?.rest = marks[...]
-        state = .open(.marks)
+        unit?.rest = part[...]
+        state = .open(.ledger)
     }
 
-    private func ledgerIsWhole() {
-        ownLedgerEnds.merge(deliveries.lastLedgerOffsets.mapValues { $0 + 1 }, uniquingKeysWith: max)
-        state = .written
-    }
-
-    /// The marks that were just written would make a ledger look whole that has lost its facts.
-    private func forgetsCut(_ batch: OutputBatch) throws(KafkaFault) -> Bool {
-        guard isCut(batch.knownLedgerEnds.merging(ownLedgerEnds, uniquingKeysWith: max)) else { return false }
+    private func ledgerArrived(_ batch: OutputBatch) throws(KafkaFault) {
+        guard isCut(batch.knownLedgerEnds.merging(ownLedgerEnds, uniquingKeysWith: max)) else {
+            return try writeLedger(batch)
+        }
+        // The marks that were just written would make a ledger look whole that has lost its facts.
         let cut = unit?.cutLedgers.sorted() ?? []
         unit?.rest = cut.map(OutboundRecord.forgottenMark(of:))[...]
         state = .open(.forget)
-        return true
     }
 
     // MARK: - The end

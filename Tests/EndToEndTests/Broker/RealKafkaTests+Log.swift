@@ -161,7 +161,7 @@ extension RealKafkaTests {
         let fixture = try fixture("in-order")
         let driver = try LogDriver(.atLeastOnce, fixture.settings("one"))
         let batch = try driver.records(30)
-        driver.fail(batch, batch.outputs(.ledger, .results))
+        driver.fail(batch, batch.outputs(.results, .ledger))
         #expect(try fixture.values(of: .ledger) == [] && fixture.committed() == [nil, nil, nil])
         try driver.abort()
         let again = try driver.records(30)

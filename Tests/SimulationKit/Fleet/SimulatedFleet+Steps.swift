@@ -145,7 +145,8 @@ extension SimulatedFleet {
             counts.add(.reload)
             victim.loop.replace(chance(0.5) ? reloaded : settings) { _ in }
         default:
-            // Longer than a ledger that was given away is kept.
+            // Longer than a ledger that was given away is kept, and than every session.
+            guard plan.delivery == .exactlyOnce || !workers.contains(where: \.member.isWriting) else { return }
             counts.add(.longWait)
             for _ in 0..<10 { pass(100_000) }
         }
