@@ -41,6 +41,9 @@ struct RuleTests {
             ("internal import struct Foundation.Date", "Sources/AppCheck/A.swift", false),
             ("internal import Dispatch", "Sources/Pipeline/Ledger/A.swift", false),
             ("internal import Dispatch", "Sources/Pipeline/Lanes.swift", true),
+            ("internal import Synchronization", "Sources/Member/Group/A.swift", false),
+            ("internal import Synchronization", "Sources/KafkaPorts/A.swift", true),
+            ("package import KafkaPorts", "Sources/Member/Group/A.swift", true),
             ("import AppAttest", "Sources/Pipeline/A.swift", false),
         ]
     )

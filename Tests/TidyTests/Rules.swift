@@ -65,8 +65,15 @@ enum Rules {
     }
     private static let accessWords: Set<Substring> = ["internal", "package", "private", "fileprivate", "public"]
 
+    /// Folders that import these modules and no other: a seed runs the member only as long as it has no thread, no lock and
+    /// no clock of its own.
+    static let closed: [String: Set<String>] = ["Sources/Member/": ["KafkaPorts", "Log", "Pipeline"]]
+
     static func foreignImports(_ file: SourceFile) -> [Breach] {
         imports(of: file).compactMap { found in
+            for (folder, modules) in closed where file.isUnder([folder]) && !modules.contains(found.module) {
+                return Breach(path: file.path, line: found.line, text: "imports \(found.module)")
+            }
             guard let allowed = importers[found.module], !file.isUnder(allowed) else { return nil }
             return Breach(path: file.path, line: found.line, text: "imports \(found.module)")
         }
