@@ -1,8 +1,11 @@
 package import Kafka
 package import KafkaPorts
 internal import Log
-package import Member
 package import Settings
+
+#if DEBUG
+    package import Member
+#endif
 
 /// What the log needs to know about the broker.
 package struct BrokerSettings: Sendable {
