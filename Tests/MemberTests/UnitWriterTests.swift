@@ -216,6 +216,19 @@ struct UnitWriterTests {
         #expect(bench.run(.abort).isUnknown == true && bench.producer.isDiscarded)
     }
 
+    @Test(arguments: [UnitWriter.Settings.Delivery.transaction, .atLeastOnce])
+    func `a unit that fails for another reason says that its ledger was cut`(delivery: UnitWriter.Settings.Delivery) {
+        let bench = WriterBench(delivery)
+        bench.run(.takeOver([:]))
+        bench.producer.onFlush = {
+            $0.deliveries.firstLedgerOffsets = [0: 5, 1: 3]
+            ($0.deliveries.firstFault, $0.deliveries.failed) = (.stale("a record is refused"), 1)
+        }
+        let outcome = bench.run(.write(bench.batch { $0.knownLedgerEnds = [0: 5, 1: 4, 2: 9] }))
+        #expect(outcome.fault?.message == "a record is refused" && outcome.cutLedgers == [1])
+        #expect(bench.run(.abort).isUnknown == true)
+    }
+
     @Test func `at least once a cut ledger forgets its mark, and own records count as known`() throws {
         let bench = WriterBench(.atLeastOnce)
         bench.run(.takeOver([:]))

@@ -22,7 +22,11 @@ extension UnitWriter {
             case .failed, .settling, .aborting, .closed: preconditionFailure("a unit that failed is aborted")
             }
         } catch {
-            if mayRepeatCall, error.mayBeRepeated { needsPause = true } else { return failed(error, at: now) }
+            guard mayRepeatCall, error.mayBeRepeated else {
+                noteCut(batch)
+                return failed(error, at: now)
+            }
+            needsPause = true
         }
         return .again
     }
@@ -132,6 +136,12 @@ extension UnitWriter {
         let cut = deliveries.firstLedgerOffsets.filter { $0.value < knownEnds[$0.key] ?? 0 }
         unit?.cutLedgers = Set(cut.keys)
         return !cut.isEmpty
+    }
+
+    /// A unit may fail for another reason on a ledger that was cut: what it leaves there would fill the gap for the next ones.
+    private func noteCut(_ batch: OutputBatch) {
+        guard case .open = state else { return }
+        _ = isCut(batch.knownLedgerEnds.merging(ownLedgerEnds, uniquingKeysWith: max))
     }
 
     /// Verdicts based on the lost records must not be committed.
