@@ -59,7 +59,5 @@
         case droppedRecordCountsAsRead
         /// A partition is held only once its pause succeeded.
         case holdOnlyAfterPause
-        /// A partition that starts again at the same offset is reported again.
-        case startReportedAgain
     }
 #endif

@@ -22,7 +22,7 @@ struct OperatorActionTests {
             let traffic = try OperatorActionTests.traffic.get()
             let records = try traffic.records(40, partitions: 3, seed: 90 + seed)
             var plan = SimulationPlan.rough(seed: seed, delivery: delivery)
-            plan.chaosSteps = 120
+            (plan.chaosSteps, plan.world) = (120, nil)
             change(&plan)
             late = Array(records[20...])
             fleet = SimulatedFleet(

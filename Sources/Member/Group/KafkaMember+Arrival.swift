@@ -136,7 +136,7 @@ extension KafkaMember {
     /// their next owner.
     func takeOverAgain() {
         #if DEBUG
-            if settings.has(.revokedTakenOverAgain) { membership.plant(.askingTopics, in: .leaving) }
+            if settings.has(.revokedTakenOverAgain), membership.state == .leaving { remembered = partitions.numbers }
         #endif
         guard Membership.cell(membership.state, .takenOverAgain) != .ignored, !partitions.isEmpty else { return }
         forgetQuestions()

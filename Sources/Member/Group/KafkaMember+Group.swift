@@ -76,7 +76,7 @@ extension KafkaMember {
         guard fences.note(at: now), let fresh = try? ports.makeConsumer() else { return false }
         settings.trouble(fault)
         pastErrors.merge(consumer.observations.errors, uniquingKeysWith: +)
-        consumer.discard()
+        letGo(consumer)
         consumer = fresh
         noteGone(isLost: true, at: now)
         membership.take(.expelled)
@@ -86,24 +86,37 @@ extension KafkaMember {
         return true
     }
 
+    /// Nobody waits for the end of a client.
+    private func letGo(_ consumer: any GroupConsumer) {
+        #if DEBUG
+            if settings.has(.waitsForDestroy) { _ = try? consumer.close(limit: Self.closeMilliseconds) }
+        #endif
+        consumer.discard()
+    }
+
     /// Answers a revoked or lost assignment: gives the partitions back. After a fault it is called again.
     package func release() throws {
         // The answer may fail and be given again: from here on nothing is committed.
         membership.token = nil
         if membership.state == .expelled { try consumer.subscribe() } else { try consumer.unassign() }
         #if DEBUG
-            if settings.has(.revokedTakenOverAgain) {
-                forgetQuestions()
-                for state in Membership.State.allCases where state != .expelled {
-                    membership.plant(.leaving, in: state)
-                }
-            }
+            defer { takeRememberedOver() }
         #endif
         membership.take(.released)
         changes.removeAll()
         pending.drop()
         partitions.replace([])
     }
+
+    #if DEBUG
+        /// A planted bug: what was given back is taken over again.
+        private func takeRememberedOver() {
+            guard !remembered.isEmpty, membership.state == .joining else { return }
+            partitions.replace(remembered)
+            remembered = []
+            membership.take(.assigned)
+        }
+    #endif
 
     // MARK: Faults
 

@@ -64,5 +64,5 @@ extension KafkaMember {
         do throws(KafkaFault) { try consumer.close(limit: Self.closeMilliseconds) } catch { settings.trouble(error) }
     }
 
-    private static let closeMilliseconds = 10_000
+    static let closeMilliseconds = 10_000
 }

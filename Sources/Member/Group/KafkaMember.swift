@@ -18,7 +18,7 @@ package final class KafkaMember {
     var membership = Membership()
     var partitions = PartitionTable()
     var output = Output()
-    var pending = PendingEvents()
+    var pending: PendingEvents
     var ledgers = KnownLedgers()
     var reader: LedgerReader?
     var fences = FenceCounter.ofMember
@@ -34,6 +34,10 @@ package final class KafkaMember {
     var groupHasOffsets = true
     /// Of consumers that were replaced.
     var pastErrors: [String: Int] = [:]
+    #if DEBUG
+        /// Of a planted bug: partitions that an abort wanted back after they were revoked.
+        var remembered: [Int32] = []
+    #endif
     /// The last fault that was ridden out: explains why no records arrive.
     package internal(set) var lastTrouble: KafkaFault?
 
@@ -41,6 +45,7 @@ package final class KafkaMember {
     package init(_ settings: MemberSettings, _ ports: MemberPorts, at now: Moment) throws(KafkaFault) {
         (self.settings, self.ports) = (settings, ports)
         (served, sought) = (now, now)
+        pending = PendingEvents(most: settings.mostPending)
         consumer = try ports.makeConsumer()
         try consumer.subscribe()
     }
@@ -127,7 +132,7 @@ package final class KafkaMember {
 
     private var isServing: Bool {
         #if DEBUG
-            if settings.has(.retryWithoutServing), membership.query != nil { return false }
+            if settings.has(.retryWithoutServing), isAsking { return false }
         #endif
         return true
     }

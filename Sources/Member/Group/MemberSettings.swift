@@ -16,6 +16,8 @@ package struct MemberSettings: Sendable {
     package var countsChanged: @Sendable (_ counts: [String: Int], _ started: Int32) -> String? = { _, _ in nil }
     /// The longest that a unit of output may take.
     package var unitMilliseconds: Int64 = 60_000
+    /// How many records are kept while none can be handed out: two minutes' worth, more than a unit's default time.
+    package var mostPending = 512
     /// Whether contradicting positions hold their partition; false for the embedded broker, which forgets.
     package var guardsPositions = true
     /// For the embedded broker, which drops the offsets of a transaction: they are committed a second time, outside it.

@@ -85,11 +85,6 @@ struct Membership {
         }
     }
 
-    #if DEBUG
-        /// A step of a planted bug, drawn nowhere.
-        mutating func plant(_ next: State, in present: State) { if state == present { state = next } }
-    #endif
-
     mutating func noteLost() { isLost = true }
 
     /// Whether the group has an assignment of ours that the loop does not know yet.

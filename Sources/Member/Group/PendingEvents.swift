@@ -16,17 +16,17 @@ struct PendingEvents {
         }
     }
 
-    /// Two minutes' worth, more than a unit's default time.
-    static let most = 512
-
+    private let most: Int
     private var events: [Event] = []
     private var index = 0
+
+    init(most: Int) { self.most = most }
 
     var count: Int { events.count - index }
 
     /// - Returns: false where there is no room.
     mutating func keep(_ event: Event) -> Bool {
-        guard events.count < Self.most else { return false }
+        guard events.count < most else { return false }
         events.append(event)
         return true
     }

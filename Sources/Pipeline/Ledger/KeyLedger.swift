@@ -25,6 +25,12 @@ package struct KeyLedger: Sendable {
     /// Slots in use, forgotten keys' included.
     private var slots = 0
     package private(set) var count = 0
+    #if DEBUG
+        /// A planted bug: see ``Sabotage/lowerCounterKept``.
+        package var takesLower = false
+    #else
+        private var takesLower: Bool { false }
+    #endif
 
     package init() {}
 
@@ -82,7 +88,7 @@ package struct KeyLedger: Sendable {
         guard let slot = slot(of: entry.keyID) else { return add(entry, longID: longID) }
         let (segment, place) = Self.split(slot)
         let isForgotten = segments[segment][place].flags.contains(.forgotten)
-        if unlessLower, !isForgotten, segments[segment][place].counter > entry.counter { return }
+        if unlessLower, !isForgotten, !takesLower, segments[segment][place].counter > entry.counter { return }
         if isForgotten { count += 1 }
         if longID != nil || !longIDs.isEmpty { longIDs[slot] = longID }
         if !seconds.isEmpty, publicKey(at: slot) != entry.publicKey { seconds.remove(slot) }

@@ -21,7 +21,11 @@ extension BatchLoop {
 
     /// Counts and reports what earlier starts at the same offset have not.
     private func note(_ report: PartitionStart.Report, of partition: Int32) {
-        let known = startReports[partition]
+        #if DEBUG
+            let known = options.sabotage == .startReportedAgain ? nil : startReports[partition]
+        #else
+            let known = startReports[partition]
+        #endif
         let (skipped, deleted) = (known?.skippedAtMost ?? 0, known?.deletedAtMost ?? 0)
         tally.skippedAtMost += max(0, report.skippedAtMost - skipped)
         tally.deletedAtMost += max(0, report.deletedAtMost - deleted)

@@ -11,6 +11,9 @@ struct ConsumerWatch {
     private var first: Set<Int32> = []
     private var lastNothing: Int64 = 0
 
+    /// What the application has resumed.
+    var resumed: [Int32] { intents.filter { $0.value != .paused }.keys.sorted() }
+
     mutating func assigned(_ partitions: [Int32]) {
         // An application's pause survives.
         intents = intents.filter { partitions.contains($0.key) && $0.value == .paused }

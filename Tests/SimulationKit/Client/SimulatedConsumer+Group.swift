@@ -13,7 +13,7 @@ extension SimulatedConsumer {
         switch status {
         case .fenced:
             broker.counts.add(.fencedInstance)
-            isFenced = true
+            (isFenced, process.mayEnd) = (true, true)
             faults.append(KafkaFault(.fencedInstanceId, "another member has joined with this name"))
             guard let assigned, !assigned.isEmpty else { return }
             isLossKnown = true
@@ -41,6 +41,11 @@ extension SimulatedConsumer {
         }
         guard let learns, broker.now >= learns else { return false }
         return true
+    }
+
+    /// Partitions are assigned, and the application has nothing to answer.
+    var hasAnsweredAssignment: Bool {
+        !(assigned ?? []).isEmpty && due == nil && unanswered == nil && !isFenced && !steps.assigned.isEmpty
     }
 
     /// After the application has let everything go.
@@ -125,8 +130,12 @@ extension SimulatedConsumer {
     func assign(_ starts: [PartitionOffset]) throws(KafkaFault) {
         guard process.enter() else { throw .ofDeadProcess }
         observe()
+        for start in starts where !(assigned ?? []).contains(start.partition) {
+            process.violate("takes partition \(start.partition) over, which the group has not given to it")
+        }
         steps.assign(starts.map { ($0.partition, $0.offset) })
         watch.assigned(starts.map(\.partition))
+        stopped = [:]
         answer(with: starts.map(\.partition))
     }
 
@@ -143,9 +152,16 @@ extension SimulatedConsumer {
     func pause(_ partitions: [Int32]) -> [Int32: KafkaFault] {
         guard process.enter() else { return [:] }
         watch.paused(partitions)
-        let (known, faults) = known(partitions)
-        let heard = known.filter { _ in !process.strikes(.pauseIgnored, process.chances.client.pauseIgnored) }
-        _ = steps.call(heard.map { ($0, .pause(true, byLibrary: false)) })
+        var (known, faults) = known(partitions)
+        known.removeAll { partition in
+            guard process.strikes(.pauseIgnored, process.chances.client.pauseIgnored) else { return false }
+            // It is lost on its way, or the client misses the partition at the moment.
+            if process.random.below(2) == 0 {
+                faults[partition] = KafkaFault(.unknownPartition, "partition \(partition) is unknown")
+            }
+            return true
+        }
+        _ = steps.call(known.map { ($0, .pause(true, byLibrary: false)) })
         return faults
     }
 
@@ -167,9 +183,12 @@ extension SimulatedConsumer {
         var outcome = faults.mapValues { SeekFault.unknown($0) }
         for start in sought {
             switch replies[start.partition] {
-            case .done?: watch.sought(start.partition)
+            case .done?:
+                watch.sought(start.partition)
+                stopped[start.partition] = nil
             case .notStarted?:
                 outcome[start.partition] = .notStarted
+                noteStopped(start.partition)
                 if steps.hasLostStart(start.partition) {
                     process.violate("has made the library lose the start of partition \(start.partition)")
                 }
@@ -179,6 +198,16 @@ extension SimulatedConsumer {
             if start.offset > broker.committed[start.partition, default: 0] { broker.counts.add(.appliedSkipped) }
         }
         return outcome
+    }
+
+    /// Only a new assignment starts a partition whose offset was gone.
+    private func noteStopped(_ partition: Int32) {
+        guard steps.partition(partition).isGone else { return }
+        let (since, seeks) = stopped[partition] ?? (broker.now, 0)
+        stopped[partition] = (since, seeks + 1)
+        guard seeks >= 25, broker.now - since > 40_000 else { return }
+        process.violate("seeks partition \(partition) again and again, which has stopped")
+        stopped[partition] = nil
     }
 
     func wake(_ partitions: [Int32], limit milliseconds: Int) {

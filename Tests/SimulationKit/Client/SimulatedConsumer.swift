@@ -49,6 +49,8 @@ final class SimulatedConsumer: GroupConsumer {
     var answers = 0
     private var tokens: [SimulatedToken] = []
     var watch = ConsumerWatch()
+    /// Partitions that cannot be sought any more: since when, and how often they were.
+    var stopped: [Int32: (since: Int64, seeks: Int)] = [:]
     private(set) var observations = ConsumerObservations()
 
     init(_ process: SimulatedProcess) {
@@ -76,8 +78,10 @@ final class SimulatedConsumer: GroupConsumer {
             broker.counts.add(.offsetGone)
             return .offsetGone
         }
-        // A replica that lags behind says so, too.
-        if process.strikes(.offsetGone, process.chances.client.offsetGone) { return .offsetGone }
+        // A replica that lags behind says so, too, most of all at first.
+        let isFirst = steps.partition(partition).base == offset
+        let share = process.chances.client.offsetGone * (isFirst ? 15 : 1)
+        if process.strikes(.offsetGone, share) { return .offsetGone }
         guard let record = broker.requests(partition, from: offset).first else { return .nothing }
         if broker.damagedRequests.contains(RecordPlace(partition: partition, offset: record.offset)) {
             broker.counts.add(.damagedOnDisk)
@@ -171,6 +175,7 @@ final class SimulatedConsumer: GroupConsumer {
     private func newFault() -> KafkaFault? {
         guard !isFenced else { return nil }
         if process.strikes(.fatal, process.chances.fatal * SimulatedProcess.share) {
+            process.mayEnd = true
             return .fatal("the client has failed")
         }
         guard process.strikes(.retriable, process.chances.retriable) else { return nil }
@@ -222,7 +227,7 @@ final class SimulatedConsumer: GroupConsumer {
         let stamp = SimulatedGroup.Stamp(member: memberID, generation: generation)
         let isUnanswered = process.strikes(.offsetCommitUnanswered, process.chances.client.offsetCommitUnanswered)
         var fault: KafkaFault?
-        if !isUnanswered || process.random.below(2) == 0 {
+        if !isUnanswered || broker.dropsOffsets || process.random.below(2) == 0 {
             let positions = offsets.map { PartitionPosition(partition: $0.partition, offset: $0.offset) }
             do throws(BrokerRefusal) { try broker.commitOffsets(positions, stamp) } catch {
                 broker.counts.add(.fencedGeneration)
@@ -248,7 +253,7 @@ final class SimulatedConsumer: GroupConsumer {
 
     func close(limit milliseconds: Int) throws(KafkaFault) {
         guard process.enter(), !isClosed else { return }
-        end()
+        if !end() { process.hasWaitedForEnd = true }
     }
 
     func discard() {
@@ -257,9 +262,12 @@ final class SimulatedConsumer: GroupConsumer {
     }
 
     /// A client that never ends does not leave either: its session expires.
-    private func end() {
+    @discardableResult
+    private func end() -> Bool {
         isClosed = true
-        if process.forgetClient(), process.instance == nil, let id = memberID { broker.group.leave(id, at: broker.now) }
+        let ends = process.forgetClient()
+        if ends, process.instance == nil, let id = memberID { broker.group.leave(id, at: broker.now) }
         if process.consumer === self { process.consumer = nil }
+        return ends
     }
 }

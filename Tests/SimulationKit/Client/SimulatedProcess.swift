@@ -28,6 +28,10 @@ package final class SimulatedProcess {
     private(set) var isAtomic = true
     /// The brokers answer no query of this process until the world is calm.
     var isBrokerSilent = false
+    /// The process has waited for a client that never ends: only its last act may take that long.
+    var hasWaitedForEnd = false
+    /// The world has given the process a reason to end.
+    package internal(set) var mayEnd = false
     weak var consumer: SimulatedConsumer?
     weak var reader: SimulatedReader?
     /// Which membership polled which requests: by partition, in the order of offsets.
@@ -63,6 +67,10 @@ package final class SimulatedProcess {
     /// All that a member needs.
     package func ports(_ settings: UnitWriter.Settings) -> MemberPorts {
         isAtomic = settings.delivery == .transaction
+        let queries = SimulatedQueries(self)
+        #if DEBUG
+            queries.asksForStable = settings.sabotage == .restoreToLastStable
+        #endif
         return MemberPorts(
             makeConsumer: { [unowned self] () throws(KafkaFault) in
                 try noteClient()
@@ -72,7 +80,7 @@ package final class SimulatedProcess {
                 try noteClient()
                 return SimulatedReader(self)
             },
-            queries: SimulatedQueries(self),
+            queries: queries,
             writer: SimulatedWriterHost(self, settings)
         )
     }
@@ -114,6 +122,7 @@ package final class SimulatedProcess {
     /// The beginning of a call. - Returns: false where the process is dead, or dies here.
     func enter(mayWait: Bool = false) -> Bool {
         guard !isDead else { return false }
+        if hasWaitedForEnd { violate("goes on after it waited for a client that never ends") }
         // Members make more calls than an imitation of one.
         if chance(chances.crash * Self.share) {
             broker.counts.add(.crashInCall)

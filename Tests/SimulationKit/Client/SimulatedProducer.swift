@@ -39,6 +39,8 @@ class SimulatedProducer: RecordProducer {
         // A record that is not taken poisons nothing: the library would commit without it.
         if !records.isEmpty, process.strikes(.produceFault, process.chances.produceFault) {
             queue += records.prefix(process.random.below(records.count))
+            // Without transactions it may be the configuration's fault, and ends the process.
+            if epoch == nil { process.mayEnd = true }
             throw KafkaFault(.unknownPartition, "a record was not taken").judged(isFatal: false, requiresAbort: true)
         }
         let isFull = !records.isEmpty && process.strikes(.queueFull, process.chances.client.queueFull)
@@ -75,7 +77,7 @@ class SimulatedProducer: RecordProducer {
     /// What a discarded producer had under way. Without transactions a repeated answer is allowed, and the check of answers
     /// counts them: only the ledger's records come late.
     func arriveLate(_ records: [OutboundRecord]) {
-        broker.arriveLater(after: 1 + Int64(process.random.below(3_000))) { [broker, name] in
+        broker.arriveLater(after: 1 + Int64(process.random.below(15_000))) { [broker, name] in
             for record in records where record.stream == .ledger {
                 broker.lateLedgerKeys.insert(record.key ?? [])
                 try? broker.produce(name, epoch: nil, record)
@@ -103,6 +105,8 @@ class SimulatedProducer: RecordProducer {
         // Half of them have arrived, and nobody knows of the others; what comes behind them is taken all the same.
         for _ in 0..<process.random.below(queue.count) { deliver(queue.removeFirst()) }
         fail(queue.count, KafkaFault(.msgTimedOut, "records were not acknowledged in time"))
+        // Facts may be on their way still; a mark follows them only once they have arrived.
+        if epoch == nil, process.chance(0.5) { arriveLate(queue.filter { $0.key != [4] }) }
         queue = []
         return false
     }
@@ -129,6 +133,7 @@ class SimulatedProducer: RecordProducer {
         switch refusal {
         case .fencedProducer:
             broker.counts.add(.fencedProducer)
+            process.mayEnd = true
             let fault = KafkaFault(.fenced, "another producer has the transactional id \(name)")
             fatalFault = fault
             fail(1 + queue.count, fault)

@@ -15,9 +15,11 @@ final class SimulatedQueries: BrokerQueries {
         var ledger: [Int32: Watermarks]?
     }
 
+    /// A planted bug: the ends of ledgers are the last stable offsets.
+    var asksForStable = false
     private static let waits: Int64 = 5_000
     private static let leastPause: Int64 = 100
-    private static let mostHasty = 3
+    private static let mostHasty = 2
 
     private unowned let process: SimulatedProcess
     private var asked: [Asked] = []
@@ -28,7 +30,14 @@ final class SimulatedQueries: BrokerQueries {
     private var failed: (query: BrokerQuery, at: Int64, hasty: Int)?
     private var isClosed = false
 
-    init(_ process: SimulatedProcess) { self.process = process }
+    private let startedPartitions: Int
+    /// The last answer has told of other partitions than there were at the process's start.
+    private var hasOtherTopics = false
+
+    init(_ process: SimulatedProcess) {
+        self.process = process
+        startedPartitions = process.broker.shownPartitions
+    }
 
     private var broker: SimulatedBroker { process.broker }
 
@@ -36,6 +45,7 @@ final class SimulatedQueries: BrokerQueries {
         noteRetry(of: query)
         last += 1
         let id = QueryID(last)
+        if hasOtherTopics, case .offsets = query { process.violate("goes on although its topics have grown") }
         let live = asked.filter { !forgotten.contains($0.id) }.count
         if live > 0 { process.violate("asks while a query is under way") }
         asked.append(Asked(id: id, query: query))
@@ -59,7 +69,10 @@ final class SimulatedQueries: BrokerQueries {
     }
 
     func nextAnswer() -> (id: QueryID, answer: Result<BrokerAnswer, KafkaFault>)? {
-        answers.isEmpty ? nil : answers.removeFirst()
+        guard !answers.isEmpty else { return nil }
+        let next = answers.removeFirst()
+        if case .failure = next.answer { failed?.at = broker.now }
+        return next
     }
 
     func close() { isClosed = true }
@@ -109,7 +122,10 @@ final class SimulatedQueries: BrokerQueries {
             return .failure(KafkaFault(.transport, "the connection broke"))
         }
         switch asked.query {
-        case .topics: return .success(.topics(broker.topicDescriptions))
+        case .topics:
+            hasOtherTopics = broker.shownPartitions != startedPartitions
+            if hasOtherTopics { process.mayEnd = true }
+            return .success(.topics(broker.topicDescriptions))
         case .offsets(let partitions):
             guard let offsets = offsets(partitions) else { return isOver ? .failure(timeout) : nil }
             return .success(offsets)
@@ -141,7 +157,8 @@ final class SimulatedQueries: BrokerQueries {
 
     private func ledgerEnds(_ partitions: [Int32]) -> [Int32: Watermarks] {
         partitions.reduce(into: [:]) { ends, partition in
-            var high = Int64(broker.log(.ledger, partition).highWatermark)
+            let log = broker.log(.ledger, partition)
+            var high = Int64(asksForStable ? log.lastStable : log.highWatermark)
             // A former leader does not know of the last records.
             if high > 0, process.strikes(.staleLeader, process.chances.client.staleLeader) {
                 high -= 1 + Int64(process.random.below(Int(high)))
@@ -176,7 +193,7 @@ extension SimulatedBroker {
 
     var topicDescriptions: [TopicDescription] {
         ([Self.requestsTopic] + OutputTopic.allCases.map(\.rawValue)).map {
-            TopicDescription(name: $0, partitions: partitions.count, replication: 3)
+            TopicDescription(name: $0, partitions: shownPartitions, replication: 3)
         }
     }
 }

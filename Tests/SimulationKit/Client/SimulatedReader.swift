@@ -7,12 +7,14 @@ final class SimulatedReader: TopicReading {
         var next: Int64
         /// The high watermark at the start: what comes from behind it was written since.
         let known: Int64
-        /// Of a leader that answers rarely.
-        let isSlow: Bool
+        /// The leader answers one poll of so many.
+        let pace: Int
         /// nil = nothing is known yet.
         var position: Int64?
         /// The library reads nothing of it any more.
         var hasFailed = false
+        /// Since when the topic ends before what was known, and in how many polls.
+        var cut: (since: Int64, polls: Int)?
     }
 
     private unowned let process: SimulatedProcess
@@ -29,18 +31,26 @@ final class SimulatedReader: TopicReading {
 
     var isReading: Bool { !partitions.isEmpty && !isDiscarded }
 
+    func reads(_ partition: Int32) -> Bool { !isDiscarded && partitions[partition] != nil }
+
+    /// Whether nothing of a partition's ledger was read yet, and something is there.
+    func begins(_ partition: Int32) -> Bool {
+        guard !isDiscarded, let partition = partitions[partition] else { return false }
+        return partition.next == 0 && partition.known > 0
+    }
+
     func start(_ starts: [PartitionOffset]) throws(KafkaFault) {
         guard process.enter() else { throw .ofDeadProcess }
         for start in starts {
             if partitions[start.partition] != nil { process.violate("starts a partition that is read") }
             if start.offset > 0 { broker.counts.add(.restoredTail) }
-            let isSlow = process.strikes(.slowLedger, 0.25)
+            let pace = process.strikes(.slowLedger, 0.25) ? [24, 24, 100][process.random.below(3)] : 1
             let next = start.offset == PartitionOffset.beginning ? 0 : start.offset
             let known = Int64(broker.log(.ledger, start.partition).highWatermark)
             partitions[start.partition] = Partition(
                 next: next,
                 known: known,
-                isSlow: isSlow,
+                pace: pace,
                 position: start.offset >= 0 ? start.offset : nil
             )
         }
@@ -61,7 +71,8 @@ final class SimulatedReader: TopicReading {
         var chunk = LedgerChunk()
         var left = min(records, 1 + process.random.below(12))
         for number in partitions.keys.sorted() {
-            guard partitions[number]?.isSlow == false || process.random.below(24) == 0 else { continue }
+            noteCut(number)
+            guard let pace = partitions[number]?.pace, pace == 1 || process.random.below(pace) == 0 else { continue }
             read(number, &left, into: &chunk)
             if pending != nil { break }
         }
@@ -95,6 +106,23 @@ final class SimulatedReader: TopicReading {
         }
         partition.position = partition.next
         if partition.next < partition.known, left > 0 { broker.counts.add(.restoreWaited) }
+    }
+
+    /// The end that the topic had is never reached again.
+    private func noteCut(_ number: Int32) {
+        guard var partition = partitions[number] else { return }
+        defer { partitions[number] = partition }
+        let end = Int64(broker.log(.ledger, number).highWatermark)
+        guard partition.next < partition.known, end < partition.known, !process.isBrokerSilent else {
+            return partition.cut = nil
+        }
+        let since = partition.cut?.since ?? broker.now
+        var polls = (partition.cut?.polls ?? 0) + 1
+        if polls == 20 {
+            if broker.now - since > 45_000 { process.violate("waits for an end that the ledger of \(number) has lost") }
+            polls = 15
+        }
+        partition.cut = (since, polls)
     }
 
     func position(of partition: Int32) -> Int64? { partitions[partition]?.position }

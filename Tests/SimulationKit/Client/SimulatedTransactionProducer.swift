@@ -19,6 +19,8 @@ final class SimulatedTransactionProducer: SimulatedProducer, TransactionProducer
     /// A call for offsets has ended without a final answer: the library may still be trying.
     private var openOffsets = false
     private var hasUnsent = false
+    /// A record was not taken, and nobody has tried to settle or abort the transaction since.
+    private var mayBeAborted = false
     /// The broker has skipped sequence numbers of a refused batch: the next transaction fails, too.
     private var hasSkippedNumbers = false
 
@@ -32,6 +34,7 @@ final class SimulatedTransactionProducer: SimulatedProducer, TransactionProducer
 
     private func fatal(_ kind: FaultKind, _ fault: KafkaFault) -> KafkaFault {
         broker.counts.add(kind)
+        if kind == .fencedProducer || kind == .fatal { process.mayEnd = true }
         fatalFault = fault.judged(isFatal: true, requiresAbort: false)
         return fatalFault ?? fault
     }
@@ -84,7 +87,22 @@ final class SimulatedTransactionProducer: SimulatedProducer, TransactionProducer
 
     override func produce(_ records: ArraySlice<OutboundRecord>) throws(KafkaFault) -> Int {
         guard state == .open || fatalFault != nil else { throw KafkaFault(.state, "no transaction is open") }
-        return try super.produce(records)
+        do throws(KafkaFault) { return try super.produce(records) } catch {
+            mayBeAborted = true
+            throw error
+        }
+    }
+
+    override func flush(limit milliseconds: Int) throws(KafkaFault) -> Bool {
+        mayBeAborted = false
+        return try super.flush(limit: milliseconds)
+    }
+
+    override func discard() {
+        if state == .open, mayBeAborted, fatalFault == nil, !process.isDead {
+            process.violate("gives up a producer that it could have aborted")
+        }
+        super.discard()
     }
 
     // MARK: deliveries
@@ -144,6 +162,7 @@ final class SimulatedTransactionProducer: SimulatedProducer, TransactionProducer
     }
 
     override func serve(limit milliseconds: Int) {
+        mayBeAborted = false
         super.serve(limit: milliseconds)
         guard !process.isDead else { return }
         _ = isStillAdding()
@@ -173,6 +192,7 @@ final class SimulatedTransactionProducer: SimulatedProducer, TransactionProducer
         if let abortable { throw abortable }
         // Behind the records on the same connection.
         if !queue.isEmpty { deliver(most: queue.count) }
+        if !queue.isEmpty { process.violate("sends offsets behind records that have not arrived") }
         let positions = offsets.map { PartitionPosition(partition: $0.partition, offset: $0.offset) }
         if !queue.isEmpty || process.strikes(.offsetsUnanswered, process.chances.client.offsetsUnanswered) {
             throw givenUp(positions, token.stamp)
@@ -270,6 +290,7 @@ final class SimulatedTransactionProducer: SimulatedProducer, TransactionProducer
         if !queue.isEmpty || isAdding || openOffsets || hasUnsent {
             process.violate("aborts before it is settled: assertion txn_req_cnt > 0")
         }
+        mayBeAborted = false
         try enters()
         guard state == .open else { throw KafkaFault(.state, "no transaction is open") }
         try strike()

@@ -4,7 +4,7 @@ internal import Member
 
 /// A process's membership: the member that production runs, on a simulated client library.
 package final class FleetMember {
-    private let process: SimulatedProcess
+    let process: SimulatedProcess
     private let log: MemberLog
 
     init(_ process: SimulatedProcess, _ plan: SimulationPlan, partitions: Int) throws {
@@ -24,12 +24,17 @@ package final class FleetMember {
         )
         settings.partitions = Int32(partitions)
         settings.unitMilliseconds = plan.limits.transactionTimeout
+        // So few that streams of a few requests fill the room.
+        settings.mostPending = 3
         settings.countsChanged = { counts, started in
             counts.values.contains { $0 != Int(started) } ? "the topics have other partitions" : nil
         }
         settings.trouble = { [counts = process.broker.counts, name = process.name] fault in
             counts.note("\(name) rides out \(fault)")
         }
+        let isAside = plan.commitsOffsetsAside
+        (writer.commitsOffsetsAside, settings.commitsOffsetsAside) = (isAside, isAside)
+        (settings.guardsPositions, process.broker.dropsOffsets) = (!isAside, isAside)
         #if DEBUG
             (writer.sabotage, settings.sabotage) = (plan.memberSabotage, plan.memberSabotage)
         #endif
@@ -42,6 +47,13 @@ package final class FleetMember {
     package var groupID: Int? { process.groupID }
     /// The restored partitions of this member; nil = none (yet).
     package var settled: [Int32]? { log.core.settled }
+    /// The client has partitions that the member neither asks about nor reads.
+    var hasForgottenPartitions: Bool {
+        guard let consumer = process.consumer, consumer.hasAnsweredAssignment else { return false }
+        return log.core.settled == nil && !log.core.isAwaiting
+    }
+    /// Partitions that the client was told to read.
+    var resumed: [Int32] { process.consumer?.watch.resumed ?? [] }
     /// A unit is being written.
     var isWriting: Bool { process.isWriting }
     /// The process has crashed in a call.

@@ -83,8 +83,7 @@ extension SimulatedBroker {
     /// The oldest request, and the offset after the newest that can be read.
     package func requestEnds(_ partition: Int32) -> (low: Int64, high: Int64) {
         let records = (input[partition] ?? []).prefix(available[partition, default: 0])
-        // A topic whose records were deleted keeps counting offsets.
-        let low = records.first?.offset ?? committed[partition, default: 0]
+        let low = records.first?.offset ?? emptyOffset(partition)
         return (low, records.last.map { $0.offset + 1 } ?? low)
     }
 }

@@ -159,7 +159,7 @@ extension SimulatedBroker {
         transactions[index].markers.removeAll { $0 == marker }
         switch marker {
         case .topic(let topic): logs[topic]?.mark(index, committed: isCommitted)
-        case .offsets: if isCommitted { note(transactions[index].offsets) }
+        case .offsets: if isCommitted, !dropsOffsets { note(transactions[index].offsets) }
         }
         if transactions[index].markers.isEmpty { transactions[index].state = .done }
     }

@@ -24,11 +24,21 @@ package final class SimulatedBroker: @unchecked Sendable {
         }
     }
 
+    /// A ledger that has lost records.
+    struct CutLedger {
+        /// Its end behind the cut.
+        let end: Int
+        /// Whether committed facts are among what is lost.
+        let isSure: Bool
+    }
+
     package let partitions: [Int32]
     package let limits: Limits
     /// Requests whose results are never taken, as one that is too large would not be; their dead letters are.
     package let refused: Set<RecordPlace>
     package let counts: FaultCounts
+    /// What was sent, whatever becomes of it.
+    let sent: [Int32: [InboundRecord]]
     var input: [Int32: [InboundRecord]]
     var random: SeededRandom
     package private(set) var now: Int64 = 0
@@ -52,6 +62,17 @@ package final class SimulatedBroker: @unchecked Sendable {
     var late: [LateRequest] = []
     /// Requests of given-up calls, and when they arrive.
     var arrivals: [Arrival] = []
+    /// What the world has done: ledgers that were cut, and to which length; requests that are others, or gone unread.
+    var cutLedgers: [Int32: CutLedger] = [:]
+    var recreatedRequests: Set<Int32> = []
+    var overtaken: Set<Int32> = []
+    /// How many partitions the topics have, as the brokers say.
+    var shownPartitions: Int
+    private(set) var hasCompacted = false
+    /// Offsets of transactions count for nothing.
+    var dropsOffsets = false
+    /// How far the processes' wall clocks are off.
+    var clockStep: Int64 = 0
     /// Requests whose bytes are damaged on the broker's disk.
     package var damagedRequests: Set<RecordPlace> = []
 
@@ -64,7 +85,9 @@ package final class SimulatedBroker: @unchecked Sendable {
         counts: FaultCounts = FaultCounts()
     ) {
         input = Dictionary(grouping: records, by: \.partition)
+        sent = input
         partitions = input.keys.sorted()
+        shownPartitions = partitions.count
         self.limits = limits
         self.refused = refused
         self.counts = counts
@@ -112,10 +135,15 @@ package final class SimulatedBroker: @unchecked Sendable {
         return all[start...]
     }
 
+    /// A topic whose records were deleted keeps counting offsets; one that was recreated begins again.
+    func emptyOffset(_ partition: Int32) -> Int64 {
+        recreatedRequests.contains(partition) ? 0 : committed[partition, default: 0]
+    }
+
     /// From the oldest request to the end of those that can be read.
     func readableOffsets(_ partition: Int32) -> ClosedRange<Int64> {
         let all = input[partition] ?? []
-        let low = all.first?.offset ?? committed[partition, default: 0]
+        let low = all.first?.offset ?? emptyOffset(partition)
         let count = available[partition, default: 0]
         return low...(count > 0 ? max(low, all[min(count, all.count) - 1].offset + 1) : low)
     }
@@ -147,6 +175,7 @@ package final class SimulatedBroker: @unchecked Sendable {
     /// Compacts the ledger of a partition.
     package func compact(_ partition: Int32) {
         counts.add(.compaction)
+        hasCompacted = true
         logs[Topic(.ledger, partition)]?.compact()
     }
 

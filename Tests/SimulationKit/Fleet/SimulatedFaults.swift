@@ -23,13 +23,22 @@ package enum FaultKind: String, CaseIterable, Sendable {
     case ackWithoutOffset, queueFull, offsetsUnanswered, initUnanswered, initArrivedLate, throttled
     /// and its queries.
     case queryUnanswered, staleLeader
+    /// What operators, disks and machines do under running workers.
+    case ledgerRecreated, ledgerTruncated, requestsRecreated, retentionOvertook
+    case partitionsAdded, clockStep, machineSleep
 
     /// Those that only a client library meets.
     package static let ofClients: Set<FaultKind> = [
         .stepOvertaken, .startDelayed, .seekTimedOut, .pauseIgnored, .fetchAsleep, .revokeHidden, .offsetGone,
-        .damagedOnce, .damagedOnDisk, .lostBeforeEvent, .pollGap, .fencedMember, .clientNeverEnds,
+        .damagedOnce, .lostBeforeEvent, .pollGap, .fencedMember, .clientNeverEnds,
         .offsetCommitUnanswered, .ackWithoutOffset, .queueFull, .offsetsUnanswered, .initUnanswered, .initArrivedLate,
         .throttled, .queryUnanswered, .staleLeader,
+    ]
+
+    /// Those that a whole fleet meets.
+    package static let ofWorld: [FaultKind] = [
+        .ledgerRecreated, .ledgerTruncated, .requestsRecreated, .retentionOvertook, .partitionsAdded, .clockStep,
+        .machineSleep, .damagedOnDisk,
     ]
 }
 
@@ -126,19 +135,19 @@ package struct ClientChances: Sendable {
         var chances = ClientChances()
         chances.preempted = 0.1 * roughness
         chances.seekTimedOut = 0.01 * roughness
-        chances.pauseIgnored = 0.02 * roughness
+        chances.pauseIgnored = 0.03 * roughness
         chances.damagedOnce = 0.002 * roughness
         chances.offsetGone = 0.002 * roughness
         chances.lostBeforeEvent = 0.5
-        chances.fencedMember = 0.01 * roughness
-        chances.neverEnds = 0.1
+        chances.fencedMember = 0.03 * roughness
+        chances.neverEnds = 0.2
         chances.offsetCommitUnanswered = 0.05 * roughness
         chances.ackWithoutOffset = 0.005 * roughness
         chances.queueFull = 0.05 * roughness
         chances.offsetsUnanswered = 0.01 * roughness
         chances.initUnanswered = 0.05 * roughness
         chances.queryUnanswered = 0.02 * roughness
-        chances.brokerSilent = 0.002 * roughness
+        chances.brokerSilent = 0.01 * roughness
         return chances
     }
 }

@@ -10,6 +10,7 @@ extension SimulatedFleet {
         if isChaotic {
             if chance(0.25) { _ = broker.offerOne() }
             if chance(plan.mischief) { mischief() }
+            meetWorld()
             for restart in restarts where restart.at <= broker.now { start(restart.name) }
             restarts.removeAll { $0.at <= broker.now }
         }
@@ -36,10 +37,24 @@ extension SimulatedFleet {
 
     private static let mostMoves = 100
 
+    /// A member that has partitions and has answered for them does something about them.
+    private func noteForgotten(of worker: SimulatedWorker) {
+        guard worker.member.hasForgottenPartitions, worker.loop.restoring == nil, worker.loop.isIdle else {
+            return worker.forgetful = 0
+        }
+        worker.forgetful += 1
+        guard worker.forgetful == Self.mostMoves / 5 else { return }
+        broker.violations.append("\(worker.name) has partitions and does not know it")
+    }
+
     private func move(_ worker: SimulatedWorker) {
         worker.isBusy = true
         defer { worker.isBusy = false }
         noteWait(for: worker)
+        noteForgotten(of: worker)
+        for partition in worker.member.resumed where worker.loop.held[partition] != nil {
+            broker.violations.append("\(worker.name) reads partition \(partition), which it holds")
+        }
         do {
             defer { if worker.member.isDead, workers.contains(where: { $0 === worker }) { restart(remove(worker)) } }
             if worker.lanes.hasJobs, random.below(2) == 0 {
@@ -59,6 +74,9 @@ extension SimulatedFleet {
             restart(remove(worker))
         } catch let fault as any LogFault where fault.endsLoop {
             counts.note("\(broker.now) \(worker.name) ends: \(fault)")
+            if !worker.member.process.mayEnd, !worker.member.isDead {
+                broker.violations.append("\(worker.name) ends without a cause: \(fault)")
+            }
             restart(remove(worker))
         } catch {
             breakdowns.append("\(worker.name) broke down: \(error)")
@@ -117,6 +135,8 @@ extension SimulatedFleet {
         counts.add(.zombieReplaced)
         worker.isReplaced = true
         start(worker.name)
+        // It was not dead, and has a namesake.
+        if plan.delivery == .exactlyOnce, chance(0.5) { worker.pausedUntil = broker.now + Int64(random.below(1_000)) }
     }
 
     private func mischief() {

@@ -22,6 +22,10 @@ package struct SimulationPlan: Sendable {
     package var mischief = 0.0
     package var limits = SimulatedBroker.Limits()
     package var refused: Set<RecordPlace> = []
+    /// As with the embedded broker, which drops a transaction's offsets: they are committed once more.
+    package var commitsOffsetsAside = false
+    /// What happens to all of a fleet; nil = nothing does.
+    package var world: FaultKind?
     #if DEBUG
         package var sabotage: Sabotage?
         package var memberSabotage: MemberSabotage?
@@ -41,7 +45,7 @@ package struct SimulationPlan: Sendable {
             isStatic: Bool.random(using: &random),
             delivery: delivery,
             batchRecords: Int.random(in: 1...8, using: &random),
-            chaosSteps: Int.random(in: 100...350, using: &random)
+            chaosSteps: Int.random(in: 300...1_050, using: &random)
         )
         let roughness = Double.random(in: 0.3...2, using: &random)
         plan.call.retriable = 0.02 * roughness
@@ -52,13 +56,15 @@ package struct SimulationPlan: Sendable {
         plan.call.indefinite = 0.1 * roughness
         plan.call.hiddenRepeat = delivery == .exactlyOnce ? 0.1 * roughness : 0
         plan.call.client = .rough(roughness)
-        plan.mischief = 0.012 * roughness
+        plan.mischief = 0.004 * roughness
         plan.limits.slowMarkers = Double.random(in: 0...0.7, using: &random)
         // Without transactions nothing fences a process that sleeps in the middle of a flush.
         if delivery == .exactlyOnce {
             plan.call.slow = 0.02 * roughness
             plan.call.pause = 0.004 * roughness
         }
+        let world = random.below(16)
+        if world < FaultKind.ofWorld.count { plan.world = FaultKind.ofWorld[world] }
         if random.chance(0.05) { plan.call.client.bytesPerSecond = Int64.random(in: 500...5_000, using: &random) }
         return plan
     }
@@ -84,6 +90,8 @@ package final class SimulatedFleet {
     var restarts: [(name: String, at: Int64)] = []
     private var nextName = 1
     var isChaotic = false
+    var hasMetWorld = false
+    var worldCount = 0
     var depth = 0
     /// Ends of workers that no simulated fault explains.
     package internal(set) var breakdowns: [String] = []
@@ -216,7 +224,7 @@ package final class SimulatedFleet {
         process.interlude = { [unowned self] kind in
             if let worker = worker.object { hold(worker, kind) }
         }
-        do { return try FleetMember(process, plan, partitions: broker.partitions.count) } catch {
+        do { return try FleetMember(process, plan, partitions: broker.shownPartitions) } catch {
             guard process.isDead else {
                 breakdowns.append("\(name) does not start: \(error)")
                 return nil
@@ -226,6 +234,19 @@ package final class SimulatedFleet {
             return nil
         }
     }
+
+    /// A loss is reported once.
+    private func notice() -> @Sendable (any LogFault) -> Void {
+        let told = Told()
+        return { [broker] fault in
+            guard let notice = fault as? PartitionNotice, !notice.isHeld, !told.sentences.insert("\(notice)").inserted
+            else { return }
+            broker.violations.append("reports it again: \(notice)")
+        }
+    }
+
+    /// Confined to the test's thread.
+    private final class Told: @unchecked Sendable { var sentences: Set<String> = [] }
 
     private func loop(_ member: FleetMember, _ lanes: SimulatedLanes) -> BatchLoop {
         var options = BatchLoop.Options()
@@ -241,7 +262,9 @@ package final class SimulatedFleet {
             lanes: lanes,
             options: options,
             post: lanes.post,
-            wallClock: { [broker] in EvaluationTime(milliseconds: RequestRecords.time + broker.now) }
+            wallClock: { [broker] in EvaluationTime(milliseconds: RequestRecords.time + broker.now + broker.clockStep)
+            },
+            notice: notice()
         )
     }
 }
@@ -255,8 +278,9 @@ package final class SimulatedWorker {
     var pausedUntil: Int64 = 0
     /// In the middle of a call while others continue.
     var isBusy = false
-    /// Its moves since the group waits for its answer.
+    /// Its moves since the group waits for its answer, and since it has partitions that it does nothing about.
     var heldUp = 0
+    var forgetful = 0
     var isStopping = false
     /// Another process was started in its place.
     var isReplaced = false

@@ -1,0 +1,52 @@
+internal import Log
+
+/// What may differ from a calm run where the world has taken records away, and what may not.
+extension FleetCheck {
+    /// Answers and ledger of this partition are compared with none: requests or facts are missing.
+    func isLoose(_ partition: Int32) -> Bool {
+        let broker = fleet.broker
+        return broker.recreatedRequests.contains(partition) || broker.overtaken.contains(partition)
+            || broker.cutLedgers[partition] != nil || broker.isDamaged(partition)
+    }
+
+    /// Positions contradict each other where the ledger was cut, or the requests are others; damage stays.
+    func mayBeHeld(_ partition: Int32) -> Bool {
+        let broker = fleet.broker
+        return broker.isDamaged(partition) || broker.recreatedRequests.contains(partition)
+            || broker.cutLedgers[partition] != nil
+    }
+
+    func mayBeUnanswered(_ place: RecordPlace) -> Bool {
+        fleet.broker.isGone(place) || (mayBeHeld(place.partition) && fleet.held.contains(place.partition))
+    }
+
+    func checked<Value>(_ byPartition: [Int32: Value]) -> [Int32: Value] { byPartition.filter { !isLoose($0.key) } }
+
+    /// Keys of these partitions, by their text.
+    func keysOfLoose() -> Set<String> {
+        var keys: Set<String> = []
+        for reading in [reading, calm] {
+            for (partition, outputs) in reading.outputs where isLoose(partition) {
+                keys.formUnion(outputs.map(Self.key))
+            }
+        }
+        return keys
+    }
+
+    /// Verdicts that rest on facts which the topic has lost are not committed: a member that does not notice that a
+    /// ledger was cut, or reads on in spite of it, writes behind the cut.
+    mutating func checkCutLedgers() {
+        guard fleet.plan.delivery == .exactlyOnce else { return }
+        for partition in fleet.broker.cutLedgers.keys.sorted()
+        where !fleet.held.contains(partition) && fleet.broker.isWrittenOn(partition) {
+            complaints.append("the ledger of \(partition) was cut, and is written on")
+        }
+    }
+}
+
+extension SimulatedBroker {
+    /// Whether a process may remember more than the topic has.
+    func hasLostMemories(_ partition: Int32) -> Bool {
+        cutLedgers[partition] != nil || recreatedRequests.contains(partition)
+    }
+}

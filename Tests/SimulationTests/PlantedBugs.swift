@@ -1,0 +1,44 @@
+import Member
+import Pipeline
+
+#if DEBUG
+    extension Planted {
+        static let all: [Planted] = [
+            Planted(.resumeBeforeSeek, .exactlyOnce, 7, "silent"),
+            Planted(.pauseAfterSecondAssign, .exactlyOnce, 2, "lose the start"),
+            Planted(.overtakenSeekEndsWorker, .exactlyOnce, 4, "without a cause"),
+            Planted(.noSecondSeek, .exactlyOnce, 26, "silent"),
+            Planted(.seekNeverTakenOverAgain, .exactlyOnce, 44, "again and again, which has stopped"),
+            Planted(Sabotage.ledgerReadOn, .exactlyOnce, 253, "answered differently"),
+            Planted(.ledgerEndAskedOnce, .exactlyOnce, 82, "waits for an end"),
+            Planted(.restoreToLastStable, .exactlyOnce, 23, "is held"),
+            Planted(.assignmentNotAnswered, .exactlyOnce, 22, "group waiting"),
+            Planted(.retryWithoutServing, .exactlyOnce, 37, "group waiting"),
+            Planted(.retryWithoutPause, .exactlyOnce, 2, "without a pause"),
+            Planted(.clientPerRetry, .exactlyOnce, 2, "clients"),
+            Planted(.expelledSubscribesEarly, .exactlyOnce, 54, "does not know it"),
+            Planted(.revokedTakenOverAgain, .exactlyOnce, 6, "has not given"),
+            Planted(.waitsForDestroy, .exactlyOnce, 4, "never ends"),
+            Planted(.rowsLeftOut, .exactlyOnce, 26, "written on"),
+            Planted(.producerKeptAfterRepeat, .exactlyOnce, 11, "answered twice"),
+            Planted(.unknownTakenForAborted, .exactlyOnce, 11, "answered twice"),
+            Planted(.abortBeforeSettled, .exactlyOnce, 3, "txn_req_cnt"),
+            Planted(.producerGivenUpEarly, .exactlyOnce, 2, "could have aborted"),
+            Planted(.acknowledgedWithoutOffset, .exactlyOnce, 11, "has no answer"),
+            Planted(.produceFaultIgnored, .exactlyOnce, 2, "has no answer"),
+            Planted(.offsetsBeforeFlush, .exactlyOnce, 1, "have not arrived"),
+            Planted(.freshToken, .exactlyOnce, 64, "before the last one"),
+            Planted(.lossIgnored, .exactlyOnce, 27, "is lost"),
+            Planted(.asideFaultTakenForAbort, .aside, 1, "went back"),
+            Planted(.cutLedgerIgnored, .exactlyOnce, 73, "written on"),
+            Planted(.droppedRecordCountsAsRead, .exactlyOnce, 3, "has no answer"),
+            Planted(.holdOnlyAfterPause, .exactlyOnce, 61, "which it holds"),
+            Planted(.overlayKeptAfterAbort, .exactlyOnce, 1, "is held"),
+            Planted(.duplicateCheckSkipped, .exactlyOnce, 2, "answered differently"),
+            Planted(.earlyAdmission, .exactlyOnce, 1, "answered differently"),
+            Planted(.appliedBeforeCommit, .exactlyOnce, 1, "is held"),
+            Planted(.startReportedAgain, .atLeastOnce, 174, "reports it again"),
+            Planted(.lowerCounterKept, .atLeastOnce, 93, "remembers"),
+        ]
+    }
+#endif
