@@ -66,7 +66,10 @@ extension KafkaMember {
         #if DEBUG
             if settings.has(.lossIgnored) { return false }
         #endif
-        return membership.isLost || consumer.isAssignmentLost
+        guard membership.isLost || consumer.isAssignmentLost else { return false }
+        // Whoever asked: the unit on its way sends no offsets any more.
+        output.noteLost()
+        return true
     }
 
     /// Takes the outcome of the unit.

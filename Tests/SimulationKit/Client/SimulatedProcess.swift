@@ -32,6 +32,8 @@ package final class SimulatedProcess {
     var hasWaitedForEnd = false
     /// The world has given the process a reason to end.
     package internal(set) var mayEnd = false
+    /// The member has heard of an assignment since its last question: it asks at once.
+    var hasNews = false
     weak var consumer: SimulatedConsumer?
     weak var reader: SimulatedReader?
     /// Which membership polled which requests: by partition, in the order of offsets.
