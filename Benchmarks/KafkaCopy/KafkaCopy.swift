@@ -17,17 +17,18 @@ struct KafkaCopy {
             exit(2)
         }
         let settings = try brokerSettings(Configuration.load(directory: arguments[1]))
-        let member = try HostedMember(.transaction, settings)
+        let bell = DispatchSemaphore(value: 0)
+        let member = try HostedMember(.transaction, settings, wake: { bell.signal() })
         let log = member.log
         var (copied, commits) = (0, 0)
         var start: ContinuousClock.Instant?
         var first = 0
         while copied < count {
             let round = try log.poll(BatchLimits(), waitMilliseconds: 100)
-            if log.isAwaiting { usleep(2_000) }
+            if log.isAwaiting { _ = bell.wait(timeout: .now() + .milliseconds(25)) }
             if case .assigned(let partitions)? = round.change { try restore(log, partitions) }
             guard !round.records.isEmpty else { continue }
-            try copy(round, log)
+            try copy(round, log, bell)
             copied += round.records.count
             commits += 1
             if start == nil { (start, first) = (.now, copied) }
@@ -60,7 +61,7 @@ struct KafkaCopy {
 
     private static let requestID = Array("request-id".utf8)
 
-    private static func copy(_ round: PollRound, _ log: MemberLog) throws {
+    private static func copy(_ round: PollRound, _ log: MemberLog, _ bell: DispatchSemaphore) throws {
         var outputs: [OutboundRecord] = []
         var ends: [Int32: Int64] = [:]
         outputs.reserveCapacity(2 * round.records.count)
@@ -81,9 +82,11 @@ struct KafkaCopy {
             outputs.append(LedgerSample.record(of: record))
         }
         let positions = ends.map { PartitionPosition(partition: $0.key, offset: $0.value) }
-        let done = DispatchSemaphore(value: 0)
-        try log.start([outputs], positions, of: round.generation) { done.signal() }
-        while done.wait(timeout: .now() + .milliseconds(1)) == .timedOut { _ = try log.serve() }
+        try log.start([outputs], positions, of: round.generation) {}
+        while !log.core.hasOutcome {
+            _ = bell.wait(timeout: .now() + .milliseconds(25))
+            _ = try log.serve()
+        }
         try log.finish()
     }
 }
