@@ -24,7 +24,7 @@ struct KafkaCopy {
         var start: ContinuousClock.Instant?
         var first = 0
         while copied < count {
-            let round = try log.poll(BatchLimits(), waitMilliseconds: 100)
+            let round = try gather(log)
             if log.isAwaiting { _ = bell.wait(timeout: .now() + .milliseconds(25)) }
             if case .assigned(let partitions)? = round.change { try restore(log, partitions) }
             guard !round.records.isEmpty else { continue }
@@ -36,6 +36,22 @@ struct KafkaCopy {
         let seconds = start.map { (ContinuousClock.now - $0) / .seconds(1) } ?? 0
         print("\(copied) records, \(commits) commits, \(Int(Double(copied - first) / max(seconds, 0.001))) records/s")
         member.close()
+    }
+
+    /// The records of 100 ms, as many as a batch takes.
+    private static func gather(_ log: MemberLog) throws -> PollRound {
+        let end = ContinuousClock.now + .milliseconds(100)
+        let limits = BatchLimits()
+        var round = try log.poll(limits, waitMilliseconds: 100)
+        while round.change == nil, !round.records.isEmpty, limits.records > round.records.count, .now < end {
+            var rest = limits
+            rest.records -= round.records.count
+            let more = try log.poll(rest, waitMilliseconds: 5)
+            guard more.generation == round.generation || more.records.isEmpty else { return more }
+            round.records += more.records
+            round.change = more.change
+        }
+        return round
     }
 
     private static func brokerSettings(_ configuration: Configuration) -> BrokerSettings {
