@@ -67,7 +67,7 @@ extension KafkaMember {
             if settings.has(.lossIgnored) { return false }
         #endif
         guard membership.isLost || consumer.isAssignmentLost else { return false }
-        // Whoever asked: the unit on its way sends no offsets any more.
+        // The unit on its way hears of it, too: it sends no offsets any more.
         output.noteLost()
         return true
     }
