@@ -27,7 +27,8 @@ final class BrokerAsker: @unchecked Sendable {
         }
     }
 
-    private static let limit = Questions.lookupMilliseconds
+    /// How long a question may wait for the brokers.
+    static let limit = 5_000
 
     private func consumer() throws(KafkaFault) -> GroupInquiry {
         guard let inquiry = inquiry.withLock({ $0 }) else { throw KafkaFault(.state, "there is no consumer to ask") }

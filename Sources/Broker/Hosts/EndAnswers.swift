@@ -18,7 +18,7 @@ struct EndAnswers: Sendable {
         _ again: [Int32]
     ) {
         do throws(KafkaFault) {
-            try ask(asker, topics, partitions + again, Questions.lookupMilliseconds)
+            try ask(asker, topics, partitions + again, BrokerAsker.limit)
         } catch {
             fault = error
             guard error.isRetriable || error.isMissingTopic, partitions.count + again.count > 1 else { return }
