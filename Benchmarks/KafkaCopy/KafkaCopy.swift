@@ -41,13 +41,12 @@ struct KafkaCopy {
     /// The records of 100 ms, as many as a batch takes.
     private static func gather(_ log: MemberLog) throws -> PollRound {
         let end = ContinuousClock.now + .milliseconds(100)
-        let limits = BatchLimits()
-        var round = try log.poll(limits, waitMilliseconds: 100)
-        while round.change == nil, !round.records.isEmpty, limits.records > round.records.count, .now < end {
-            var rest = limits
+        var round = try log.poll(BatchLimits(), waitMilliseconds: 100)
+        while round.change == nil, !round.records.isEmpty, .now < end {
+            var rest = BatchLimits()
             rest.records -= round.records.count
+            guard rest.records > 0 else { break }
             let more = try log.poll(rest, waitMilliseconds: 5)
-            guard more.generation == round.generation || more.records.isEmpty else { return more }
             round.records += more.records
             round.change = more.change
         }

@@ -9,7 +9,7 @@
         case overtakenSeekEndsWorker
         /// A started partition is not sought a second time: the thread of its leader sleeps.
         case noSecondSeek
-        /// A partition that cannot be sought is sought for ever.
+        /// A partition that cannot be sought is sought again without an end.
         case seekNeverTakenOverAgain
         /// The ledgers of started partitions are read on.
         case ledgerReadOn

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The thread of a member's queries", .waiting)
 struct QueryThreadTests {
-    /// A broker that answers when it is told to, and counts.
+    /// A broker that answers once the test lets it, and counts.
     private final class Broker: Sendable {
         let mayAnswer = DispatchSemaphore(value: 0)
         let asked = Locked<[BrokerQuery]>([])

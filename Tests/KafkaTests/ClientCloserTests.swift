@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Clients that end in the background", .waiting)
 struct ClientCloserTests {
-    /// A call that returns when it is told to.
+    /// A call that returns once the test lets it.
     private final class Hanging: Sendable {
         let mayReturn = DispatchSemaphore(value: 0)
         private let begun = Atomic(false)

@@ -57,7 +57,7 @@ extension KafkaMember {
             membership.noteLost()
             output.noteLost()
         }
-        // The same partitions are told of once: revoked ones may become lost.
+        // The loop hears of the same partitions once: revoked ones may become lost.
         changes.removeAll()
         changes.append(isLost ? .lost(partitions.numbers) : .revoked(partitions.numbers))
     }

@@ -2,7 +2,7 @@ package import KafkaPorts
 package import Log
 
 extension KafkaMember {
-    /// The loop is ready for the ledgers of the partitions that it was told of.
+    /// The loop is ready for the ledgers of the partitions in the last announcement.
     ///
     /// Where they are being taken over again, or were taken away, nothing is read: the loop hears of that next.
     ///

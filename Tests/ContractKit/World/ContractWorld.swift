@@ -28,9 +28,9 @@ package enum ContractTopic: Sendable { case requests, ledger }
 package enum Ability: Sendable {
     /// Aborted records are hidden, open ones hold readers back, offsets of transactions are kept.
     case transactions
-    /// A newer owner of a name is told from an older one.
+    /// A newer owner of a name fences the older one.
     case fencing
-    /// Offsets can be deleted, topics made anew.
+    /// Offsets can be deleted, topics recreated.
     case retention, recreation
     /// Single requests can be held, swallowed or repeated.
     case frames

@@ -78,7 +78,7 @@ package final class ScriptedMember {
         if manner != .silent { try answerGroup() }
     }
 
-    /// Answers the change that it was told of last.
+    /// Answers the last change.
     package func answerGroup() throws {
         try owed?()
         owed = nil
