@@ -243,6 +243,8 @@ struct UnitWriterTests {
         let mark = try #require(bench.producer.produced.last)
         #expect(mark.stream == .ledger && mark.partition == 1 && mark.value == nil)
         #expect(mark.key == LedgerCodec.encode(.markForgotten).key)
+        #expect(bench.run(.abort).isUnknown == true)
+        #expect(bench.run(.write(bench.batch())).isWritten, "the old end is forgotten")
     }
 
     @Test(arguments: [UnitWriter.Settings.Delivery.transaction, .atLeastOnce])

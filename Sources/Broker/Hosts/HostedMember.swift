@@ -39,8 +39,10 @@ package final class HostedMember {
 
     /// Leaves the group, and waits for the unit that is being written, which gives up soon.
     package func close() {
-        member.core.close(at: MemberClock.now())
+        // First the writer: a new owner's ledger records must not be followed by ours.
+        member.core.giveUp(at: MemberClock.now())
         writer.finish()
+        member.core.close(at: MemberClock.now())
     }
 }
 

@@ -12,6 +12,7 @@ package final class WriterThread: WriterHost, Sendable {
     private let closed = DispatchSemaphore(value: 0)
     // Only ever touched on `queue`.
     private nonisolated(unsafe) var isBusy = false
+    private nonisolated(unsafe) var isTakingOver = false
     private nonisolated(unsafe) var isEnding = false
     private nonisolated(unsafe) let writer: UnitWriter
 
@@ -34,6 +35,7 @@ package final class WriterThread: WriterHost, Sendable {
     package func submit(_ job: WriterJob) {
         queue.async { [self] in
             unsafe isBusy = true
+            if case .takeOver = job { unsafe isTakingOver = true } else { unsafe isTakingOver = false }
             unsafe writer.accept(job, at: clock())
             step()
         }
@@ -49,12 +51,15 @@ package final class WriterThread: WriterHost, Sendable {
     }
 
     private func end() {
+        // Taking over may last for as long as the coordinator is absent, and nothing is open yet.
+        if unsafe isEnding, unsafe isBusy, unsafe isTakingOver { closed.signal() }
         guard unsafe isEnding, unsafe !isBusy else { return }
         unsafe isEnding = false
         submit(.close)
     }
 
     private func step() {
+        if unsafe isEnding, unsafe isTakingOver { return }
         switch unsafe writer.step(at: clock()) {
         case .again: queue.async { [self] in step() }
         case .report(let outcome):

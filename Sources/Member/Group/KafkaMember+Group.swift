@@ -13,7 +13,7 @@ extension KafkaMember {
         case .fault(let fault):
             if fault.isFencedMember, renewConsumer(after: fault, at: now) { return }
             try rideOut(fault)
-        case .committed(let id, let fault): noteCommit(id, fault)
+        case .committed(let id, let fault): try noteCommit(id, fault, at: now)
         }
     }
 
@@ -62,8 +62,9 @@ extension KafkaMember {
         changes.append(isLost ? .lost(partitions.numbers) : .revoked(partitions.numbers))
     }
 
-    /// Late answers to these belong to an assignment that is over.
+    /// Late answers to these, and damage that was found, belong to an assignment that is over.
     func forgetQuestions() {
+        damaged.removeAll()
         if let query = membership.query { ports.queries.forget(query) }
         membership.query = nil
         closeReader()

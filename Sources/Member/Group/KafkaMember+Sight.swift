@@ -55,9 +55,16 @@ extension KafkaMember {
     /// A stop was asked for: the unit that is being written gives up soon.
     package func hurry(at now: Moment) { output.hurry(at: now) }
 
-    /// Leaves the group. The unit that is being written gives up soon.
-    package func close(at now: Moment) {
+    /// Before the group is left: the unit that is being written gives up soon, and nothing of it counts that was not sent.
+    /// From then on another member may own the partitions.
+    package func giveUp(at now: Moment) {
         output.hurry(at: now)
+        output.noteLost()
+    }
+
+    /// Leaves the group.
+    package func close(at now: Moment) {
+        giveUp(at: now)
         forgetQuestions()
         ports.queries.close()
         // Everything is committed by now; a member that cannot leave in order times out in the group.

@@ -135,6 +135,8 @@ extension KafkaMember {
 
     /// Offsets that are committed beside the outputs, once these are durable.
     private func commit(at now: Moment) {
+        // The consumer may be another one by now, or the partitions another member's.
+        guard !isLost else { return failCommit(.stale("the assignment was lost")) }
         do throws(KafkaFault) {
             let id = try consumer.commit(.own(output.positions))
             output.take(.offsetsAreDue(id, until: now + max(1, output.budget?.left(at: now) ?? 0)))
@@ -150,7 +152,7 @@ extension KafkaMember {
     }
 
     /// The answer to a commit of offsets: of a unit, or of the offset where a partition starts.
-    func noteCommit(_ id: CommitID, _ fault: KafkaFault?) {
+    func noteCommit(_ id: CommitID, _ fault: KafkaFault?, at now: Moment) throws {
         if case .committing(id, _) = output.state {
             if let fault { failCommit(fault) } else { output.take(.committed) }
             return
@@ -158,8 +160,7 @@ extension KafkaMember {
         for partition in partitions.all {
             guard case .committing(id, _) = partition.state else { continue }
             guard let fault else { return partitions.take(.startCommitted, partition.number) }
-            note(fault)
-            return takeOverAgain()
+            return try retryStart(fault, at: now)
         }
     }
 
@@ -172,9 +173,17 @@ extension KafkaMember {
         }
         for partition in partitions.all {
             guard case .committing(_, let end) = partition.state, now >= end else { continue }
-            note(.timedOut("committing the start of partition \(partition.number): no answer in time"))
-            return takeOverAgain()
+            let fault = KafkaFault.timedOut("committing the start of partition \(partition.number): no answer in time")
+            return try retryStart(fault, at: now)
         }
+    }
+
+    /// The offset where a partition starts could not be committed: after a pause everything is asked for again.
+    private func retryStart(_ fault: KafkaFault, at now: Moment) throws {
+        guard fault.isRecoverable else { throw settings.explain(fault, settings.requests) }
+        note(fault)
+        takeOverAgain()
+        membership.pause.fail(at: now)
     }
 
     /// Back to the committed positions. Where these are not certain, and where ledgers are half read, which the loop has

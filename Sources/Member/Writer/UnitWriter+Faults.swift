@@ -4,6 +4,8 @@ internal import KafkaPorts
 extension UnitWriter {
     func failed(_ fault: KafkaFault, at now: Moment) -> Step {
         let cut = unit?.cutLedgers ?? []
+        // The restore shows where a ledger ends that was cut: the old end would cut every later unit.
+        for partition in cut { ownLedgerEnds[partition] = nil }
         // Whatever the abort does, everything is asked for again after a cut.
         var isInDoubt = state == .open(.end) || !cut.isEmpty
         let judged = judged(fault, &isInDoubt, at: now)
