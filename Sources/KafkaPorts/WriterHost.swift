@@ -40,8 +40,8 @@ package enum WriterOutcome: Sendable {
     case written(ledgerEnds: [Int32: Int64], timeShare: Double, offsetsAreDue: Bool)
     /// Of a take-over or a unit. `cutLedgers` have lost records that were known.
     case failed(KafkaFault, cutLedgers: Set<Int32>)
-    /// `isUnknown` = only the broker knows whether the unit was committed.
-    case aborted(isUnknown: Bool)
+    /// `isUnknown` = only the broker knows whether the unit was committed, or what the ledgers have kept.
+    case aborted(isUnknown: Bool, cutLedgers: Set<Int32>)
     case closed
 }
 

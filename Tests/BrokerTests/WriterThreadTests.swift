@@ -139,7 +139,7 @@ struct WriterThreadTests {
             }
             #expect(fault.code == Self.illegalGeneration && fault.requiresAbort && !fault.isFatal)
             let aborted = try bench.run(.abort)
-            guard case .aborted(isUnknown: false) = aborted else {
+            guard case .aborted(isUnknown: false, _) = aborted else {
                 Issue.record("\(aborted)")
                 return
             }
@@ -157,7 +157,7 @@ struct WriterThreadTests {
                 return
             }
             let aborted = try bench.run(.abort)
-            guard case .aborted(isUnknown: true) = aborted else {
+            guard case .aborted(isUnknown: true, _) = aborted else {
                 Issue.record("\(aborted)")
                 return
             }

@@ -210,10 +210,15 @@ extension OutboundRecord {
 extension WriterOutcome {
     var fault: KafkaFault? { if case .failed(let fault, _) = self { fault } else { nil } }
 
-    var cutLedgers: Set<Int32>? { if case .failed(_, let cut) = self { cut } else { nil } }
+    var cutLedgers: Set<Int32>? {
+        switch self {
+        case .failed(_, let cut), .aborted(_, let cut): cut
+        case .tookOver, .stillTakingOver, .written, .closed: nil
+        }
+    }
 
     /// Of an abort.
-    var isUnknown: Bool? { if case .aborted(let isUnknown) = self { isUnknown } else { nil } }
+    var isUnknown: Bool? { if case .aborted(let isUnknown, _) = self { isUnknown } else { nil } }
 
     var isWritten: Bool { if case .written = self { true } else { false } }
 }

@@ -106,9 +106,8 @@ private struct WriterRun {
         case .failed(let fault, let cut):
             if fault.isFatal { world.complain("a fault ends the member: \(fault.message)") }
             if !cut.isEmpty { ledgerEnd = 0 }
-            // Own ends are not forgotten before the ledger has grown over them.
-            if !cut.isEmpty, delivery == .atLeastOnce { return false }
-            guard case .aborted(let isUnknown)? = finish(.abort) else { return false }
+            guard case .aborted(let isUnknown, let cutLater)? = finish(.abort) else { return false }
+            if !cutLater.isEmpty { ledgerEnd = 0 }
             if !isUnknown, world.isOpen, delivery == .transaction { world.complain("an aborted transaction is open") }
             return isUnknown || world.isLost ? takeOver() : true
         case .tookOver, .stillTakingOver, .aborted, .closed: return true

@@ -229,6 +229,21 @@ struct UnitWriterTests {
         #expect(bench.run(.abort).isUnknown == true)
     }
 
+    @Test(arguments: [UnitWriter.Settings.Delivery.transaction, .atLeastOnce])
+    func `what arrives while the abort waits for it says that its ledger was cut`(
+        delivery: UnitWriter.Settings.Delivery
+    ) {
+        let bench = WriterBench(delivery)
+        bench.run(.takeOver([:]))
+        bench.producer.onFlush = {
+            ($0.deliveries.firstFault, $0.deliveries.failed, $0.outstanding) = (.stale("a record is refused"), 1, 1)
+        }
+        #expect(bench.run(.write(bench.batch { $0.knownLedgerEnds = [1: 4] })).cutLedgers == [])
+        bench.producer.onFlush = { ($0.deliveries.firstLedgerOffsets, $0.outstanding) = ([1: 3], 0) }
+        let outcome = bench.run(.abort)
+        #expect(outcome.isUnknown == true && outcome.cutLedgers == [1])
+    }
+
     @Test func `at least once a cut ledger forgets its mark, and own records count as known`() throws {
         let bench = WriterBench(.atLeastOnce)
         bench.run(.takeOver([:]))

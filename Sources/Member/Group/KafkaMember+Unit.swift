@@ -126,7 +126,8 @@ extension KafkaMember {
         case .written(let ends, let share, let offsetsAreDue):
             output.note(ledgerEnds: ends, timeShare: share)
             offsetsAreDue ? commit(at: now) : output.take(.written)
-        case .aborted(let isUnknown):
+        case .aborted(let isUnknown, let cut):
+            ledgers.distrust(cut)
             let isInDoubt = output.state == .aborting(isInDoubt: true)
             output.take(.aborted)
             rewind(isUnknown: isUnknown || isInDoubt)

@@ -3,6 +3,7 @@ internal import KafkaPorts
 /// The end of a unit that has failed, and the end of the writer.
 extension UnitWriter {
     func abort(at now: Moment) -> Step {
+        noteCut()
         switch state {
         // The producer that a unit might have is gone.
         case .none, .takingOver, .connecting: return ended(isUnknown: true)
@@ -110,10 +111,11 @@ extension UnitWriter {
     }
 
     private func ended(isUnknown: Bool) -> Step {
+        let cut = forgetCutEnds()
         #if DEBUG
-            if settings.sabotage == .unknownTakenForAborted { return .done(.aborted(isUnknown: false)) }
+            if settings.sabotage == .unknownTakenForAborted { return .done(.aborted(isUnknown: false, cutLedgers: cut)) }
         #endif
-        return .done(.aborted(isUnknown: isUnknown))
+        return .done(.aborted(isUnknown: isUnknown || !cut.isEmpty, cutLedgers: cut))
     }
 
     // MARK: - Closing

@@ -3,15 +3,20 @@ internal import KafkaPorts
 /// What a fault means for the unit: it is aborted and its records are repeated, unless the fault needs an operator.
 extension UnitWriter {
     func failed(_ fault: KafkaFault, at now: Moment) -> Step {
-        let cut = unit?.cutLedgers ?? []
-        // The restore shows where a ledger ends that was cut: the old end would cut every later unit.
-        for partition in cut { ownLedgerEnds[partition] = nil }
+        let cut = forgetCutEnds()
         // Whatever the abort does, everything is asked for again after a cut.
         var isInDoubt = state == .open(.end) || !cut.isEmpty
         let judged = judged(fault, &isInDoubt, at: now)
         let isOpen = if case .open = state { true } else { false }
         state = .failed(isOpen: isOpen, isInDoubt: isInDoubt)
         return .done(.failed(judged, cutLedgers: cut))
+    }
+
+    /// The restore shows where a ledger ends that was cut: the old end would cut every later unit.
+    func forgetCutEnds() -> Set<Int32> {
+        let cut = unit?.cutLedgers ?? []
+        for partition in cut { ownLedgerEnds[partition] = nil }
+        return cut
     }
 
     private func judged(_ fault: KafkaFault, _ isInDoubt: inout Bool, at now: Moment) -> KafkaFault {

@@ -23,7 +23,7 @@ extension UnitWriter {
             }
         } catch {
             guard mayRepeatCall, error.mayBeRepeated else {
-                noteCut(batch)
+                noteCut()
                 return failed(error, at: now)
             }
             needsPause = true
@@ -39,6 +39,7 @@ extension UnitWriter {
     private func begin(_ batch: OutputBatch, at now: Moment) throws(KafkaFault) {
         guard let producer else { preconditionFailure("a unit has a producer") }
         unit = Unit(batch, at: now)
+        producer.records.forgetDeliveries()
         if let transactions = producer.transactions {
             // The library may hang when a transaction is begun after a fatal error (#4420).
             if let fatal = producer.records.fatalFault { throw fatal }
@@ -46,7 +47,6 @@ extension UnitWriter {
         } else {
             unit?.rest = batch.records.filter { $0.stream != .ledger }[...]
         }
-        producer.records.forgetDeliveries()
         transaction.begin(deliveries)
         state = .open(.produce)
     }
@@ -110,7 +110,7 @@ extension UnitWriter {
     private func outputsArrived(_ batch: OutputBatch) throws(KafkaFault) {
         switch settings.delivery {
         case .transaction:
-            if isCut(batch.knownLedgerEnds) { throw cutFault() }
+            if isCut() { throw cutFault() }
             try requireAssignment(batch)
             state = .open(.offsets)
         case .atLeastOnce:
@@ -128,20 +128,23 @@ extension UnitWriter {
 
     // MARK: - The ledger
 
-    /// Every record has arrived, so its offset is known.
-    private func isCut(_ knownEnds: [Int32: Int64]) -> Bool {
-        #if DEBUG
-            if settings.sabotage == .cutLedgerIgnored { return false }
-        #endif
-        let cut = deliveries.firstLedgerOffsets.filter { $0.value < knownEnds[$0.key] ?? 0 }
-        unit?.cutLedgers = Set(cut.keys)
-        return !cut.isEmpty
+    /// Whether a record has arrived before the end that is known of its ledger.
+    private func isCut() -> Bool {
+        noteCut()
+        return unit?.cutLedgers.isEmpty == false
     }
 
-    /// A unit may fail for another reason on a ledger that was cut: what it leaves there would fill the gap for the next ones.
-    private func noteCut(_ batch: OutputBatch) {
-        guard case .open = state else { return }
-        _ = isCut(batch.knownLedgerEnds.merging(ownLedgerEnds, uniquingKeysWith: max))
+    /// A unit may fail for another reason on a ledger that was cut: what it leaves there, even what arrives while its abort
+    /// waits for it, would fill the gap for the next ones.
+    func noteCut() {
+        #if DEBUG
+            if settings.sabotage == .cutLedgerIgnored { return }
+        #endif
+        guard let unit else { return }
+        for (partition, offset) in deliveries.firstLedgerOffsets
+        where offset < max(unit.knownLedgerEnds[partition] ?? 0, ownLedgerEnds[partition] ?? 0) {
+            self.unit?.cutLedgers.insert(partition)
+        }
     }
 
     /// Verdicts based on the lost records must not be committed.
@@ -165,9 +168,7 @@ extension UnitWriter {
     }
 
     private func ledgerArrived(_ batch: OutputBatch) throws(KafkaFault) {
-        guard isCut(batch.knownLedgerEnds.merging(ownLedgerEnds, uniquingKeysWith: max)) else {
-            return try writeLedger(batch)
-        }
+        guard isCut() else { return try writeLedger(batch) }
         // The marks that were just written would make a ledger look whole that has lost its facts.
         let cut = unit?.cutLedgers.sorted() ?? []
         unit?.rest = cut.map(OutboundRecord.forgottenMark(of:))[...]

@@ -30,7 +30,7 @@ package final class UnitWriter {
     private var job: WriterJob?
     /// When the job came; of a take-over, when it was last reported.
     var startedAt = Moment(milliseconds: 0)
-    /// From its begin to its outcome.
+    /// From its begin to its end, which is an abort's where it has failed.
     var unit: Unit?
     var transaction = TransactionGuard()
     var fences: FenceCounter
@@ -72,7 +72,10 @@ package final class UnitWriter {
             case .abort: abort(at: now)
             case .close: close(at: now)
             }
-        if case .done = step { (self.job, unit, needsPause) = (nil, nil, false) }
+        guard case .done = step else { return step }
+        (self.job, needsPause) = (nil, false)
+        if case .failed = state { return step }
+        unit = nil
         return step
     }
 
@@ -135,6 +138,7 @@ struct Unit {
     var rest: ArraySlice<OutboundRecord>
     /// At least once, the parts of the ledger's records that are not begun.
     var ledger: ArraySlice<[OutboundRecord]> = []
+    let knownLedgerEnds: [Int32: Int64]
     /// Ledger partitions that were found to be cut.
     var cutLedgers: Set<Int32> = []
     private let count: Int
@@ -142,8 +146,7 @@ struct Unit {
     private let budget: Int64
 
     init(_ batch: OutputBatch, at now: Moment) {
-        rest = batch.records[...]
-        count = batch.records.count
+        (rest, count, knownLedgerEnds) = (batch.records[...], batch.records.count, batch.knownLedgerEnds)
         (begunAt, budget) = (now, batch.budget.left(at: now))
     }
 

@@ -14,7 +14,7 @@ final class SimulatedReader: TopicReading {
         /// The library reads nothing of it any more.
         var hasFailed = false
         /// Since when the topic ends before what was known, and in how many polls.
-        var cut: (since: Int64, polls: Int)?
+        var cut: (since: Int64, polls: Int, last: Int64)?
     }
 
     private unowned let process: SimulatedProcess
@@ -116,13 +116,15 @@ final class SimulatedReader: TopicReading {
         guard partition.next < partition.known, end < partition.known, !process.isBrokerSilent else {
             return partition.cut = nil
         }
+        // A process that has slept knows of nothing that happened meanwhile.
+        if let last = partition.cut?.last, broker.now - last > 5_000 { partition.cut = nil }
         let since = partition.cut?.since ?? broker.now
         var polls = (partition.cut?.polls ?? 0) + 1
         if polls == 20 {
             if broker.now - since > 45_000 { process.violate("waits for an end that the ledger of \(number) has lost") }
             polls = 15
         }
-        partition.cut = (since, polls)
+        partition.cut = (since, polls, last: broker.now)
     }
 
     func position(of partition: Int32) -> Int64? { partitions[partition]?.position }

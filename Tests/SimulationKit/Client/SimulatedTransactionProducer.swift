@@ -99,7 +99,8 @@ final class SimulatedTransactionProducer: SimulatedProducer, TransactionProducer
     }
 
     override func discard() {
-        if state == .open, mayBeAborted, fatalFault == nil, !process.isDead {
+        // Records that the library gave up may still be on their way, and an abort would overtake them.
+        if state == .open, mayBeAborted, !hasUnsent, fatalFault == nil, !process.isDead {
             process.violate("gives up a producer that it could have aborted")
         }
         super.discard()
