@@ -65,12 +65,9 @@ struct MockLogTests {
         }
     }
 
-    @Test(arguments: LogDelivery.allCases)
-    func `a partition where nothing is there counts as read once its leader has answered`(
-        delivery: LogDelivery
-    ) throws {
+    @Test func `a partition where nothing is there counts as read once its leader has answered`() throws {
         try withMockTopics { _, settings in
-            let driver = try LogDriver(delivery, settings)
+            let driver = try LogDriver(.exactlyOnce, settings)
             // Only an answer of its leader gives an empty partition a position.
             let all = try driver.gather { _ in driver.log.sight().positions.count == 4 }
             #expect(all.records.isEmpty && driver.changes == [.assigned([0, 1, 2, 3])])
@@ -79,74 +76,15 @@ struct MockLogTests {
         }
     }
 
-    @Test(arguments: LogDelivery.allCases)
-    func `record and byte limits end a round`(delivery: LogDelivery) throws {
+    @Test func `record and byte limits end a round`() throws {
         try withMockTopics { _, settings in
             #expect(try LogDriver.publish(60, to: "requests", settings.properties).isComplete)
-            let driver = try LogDriver(delivery, settings)
+            let driver = try LogDriver(.exactlyOnce, settings)
             #expect(try driver.records(5, limits: BatchLimits(records: 5)).records.count == 5)
             // Any record is larger than a byte: one ends the round.
             #expect(try driver.records(1, limits: BatchLimits(bytes: 1)).records.count == 1)
             #expect(try driver.records(54).records.count == 54)
             #expect(try driver.log.poll(BatchLimits(), waitMilliseconds: 0).records.isEmpty)
-            try driver.log.close()
-        }
-    }
-
-    @Test(arguments: LogDelivery.allCases)
-    func `an oversized output is the record's fault, and the work continues without it`(delivery: LogDelivery) throws {
-        try withMockTopics { _, settings in
-            var settings = settings
-            settings.properties.append(("message.max.bytes", "2000"))
-            #expect(try LogDriver.publish(20, to: "requests", settings.properties).isComplete)
-            let driver = try LogDriver(delivery, settings)
-            let batch = try driver.records(20)
-            var outputs = batch.outputs(.results)
-            outputs[7].value = [UInt8](repeating: 7, count: 3_000)
-            let fault = #expect(throws: KafkaFault.self) { try driver.commit(batch, outputs) }
-            #expect(fault?.isRecordFault == true && fault?.endsLoop == false)
-            try driver.abort()
-            let again = try driver.records(20)
-            #expect(again.places == batch.places)
-            try driver.commit(again, again.outputs(.results))
-            try driver.log.close()
-        }
-    }
-
-    @Test(arguments: LogDelivery.allCases)
-    func `a commit that cannot reach the broker requires an abort, and the records are processed again`(
-        delivery: LogDelivery
-    ) throws {
-        try withMockTopics { cluster, settings in
-            var settings = settings
-            settings.commitMilliseconds = 3_000
-            settings.abortMilliseconds = 100
-            #expect(try LogDriver.publish(20, to: "requests", settings.properties).isComplete)
-            let driver = try LogDriver(delivery, settings)
-            let batch = try driver.records(20)
-            // Partition counts are known from an earlier batch.
-            try driver.commit(
-                LogBatch(generation: batch.generation),
-                [LogDriver.output(.results, for: batch.records[0])]
-            )
-            try cluster.setBroker(1, isUp: false)
-            let fault = #expect(throws: KafkaFault.self) { try driver.commit(batch, batch.outputs(.results)) }
-            #expect(fault?.isRecoverable == true)
-            try cluster.setBroker(1, isUp: true)
-            try driver.abort()
-            // The clients reconnect in their own time.
-            var isCommitted = false
-            for _ in 0..<50 where !isCommitted {
-                let again = try driver.records(20)
-                #expect(again.places == batch.places)
-                do {
-                    try driver.commit(again, again.outputs(.results))
-                    isCommitted = true
-                } catch let fault as KafkaFault where fault.isRecoverable {
-                    try driver.abort()
-                }
-            }
-            #expect(isCommitted)
             try driver.log.close()
         }
     }

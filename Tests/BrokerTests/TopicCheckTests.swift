@@ -167,4 +167,20 @@ struct TopicCheckTests {
         settings.membership = .dynamic
         #expect(try settings.consumerProperties()["group.instance.id"] == nil)
     }
+
+    @Test func `a unit has the transaction timeout, or half of the maximum poll interval`() throws {
+        var settings = BrokerSettings(
+            properties: [("group.id", "g")],
+            topics: Self.names,
+            instanceName: "one",
+            membership: .static
+        )
+        #expect(try settings.unitMilliseconds() == 30_000)
+        settings.properties += [("transaction.timeout.ms", "20000")]
+        #expect(try settings.unitMilliseconds() == 20_000)
+        settings.properties += [("max.poll.interval.ms", "30000")]
+        #expect(try settings.unitMilliseconds() == 15_000)
+        settings.commitMilliseconds = 700
+        #expect(try settings.unitMilliseconds() == 700)
+    }
 }

@@ -14,10 +14,9 @@ import Testing
 @Suite(.waiting)
 struct WriterThreadTests {
     /// Kafka's protocol numbers.
-    private static let (produce, initProducerID, endTransaction, offsetCommit): (Int16, Int16, Int16, Int16) =
-        (0, 22, 26, 28)
+    private static let (endTransaction, offsetCommit): (Int16, Int16) = (26, 28)
     private static let coordinatorLoading: Int32 = 14
-    private static let (disconnect, illegalGeneration, fenced): (Int32, Int32, Int32) = (-195, 22, 90)
+    private static let illegalGeneration: Int32 = 22
     private static let counts = Dictionary(uniqueKeysWithValues: TopicNames.ofTests.all.map { ($0, 4 as Int32) })
 
     /// A writer and the thread that it belongs to.
@@ -167,45 +166,6 @@ struct WriterThreadTests {
         }
     }
 
-    @Test(arguments: [UnitWriter.Settings.Delivery.transaction, .atLeastOnce])
-    func `a queue that is too small for a unit loses none of it`(delivery: UnitWriter.Settings.Delivery) throws {
-        try withWriter(delivery, [("queue.buffering.max.messages", "3")]) { bench throws in
-            #expect(try bench.writes(bench.batch(0..<100)))
-            #expect(try bench.count(of: "results") == 100)
-        }
-    }
-
-    @Test(arguments: [UnitWriter.Settings.Delivery.transaction, .atLeastOnce])
-    func `a ledger that ends before its known end is cut`(delivery: UnitWriter.Settings.Delivery) throws {
-        try withWriter(delivery) { bench in
-            #expect(try bench.writes(bench.batch()))
-            let outcome = try bench.run(.write(bench.batch { $0.knownLedgerEnds = [0: 1, 1: 2] }))
-            guard case .failed(let fault, [1]) = outcome else {
-                Issue.record("\(outcome)")
-                return
-            }
-            #expect(fault.requiresAbort && !fault.isFatal)
-            let count = try bench.count(of: "ledger")
-            #expect(count == (delivery == .transaction ? 8 : 9), "at least once the mark is taken back")
-            _ = try bench.run(.abort)
-        }
-    }
-
-    @Test func `after a hidden repeat the next unit has a new producer`() throws {
-        try withWriter { bench in
-            bench.cluster.failRequests(Self.endTransaction, with: [Self.disconnect])
-            #expect(try bench.writes(bench.batch()))
-            // The next one would be refused.
-            bench.cluster.failRequests(Self.initProducerID, with: [53])
-            let outcome = try bench.run(.write(bench.batch()))
-            guard case .failed(let fault, []) = outcome else {
-                Issue.record("\(outcome)")
-                return
-            }
-            #expect(fault.isFatal && fault.message.contains("the right Write on transactional id group-one is missing"))
-        }
-    }
-
     @Test func `a unit that hurries gives up offsets without an answer, and the next producer works`() throws {
         try withWriter { bench in
             #expect(try bench.writes(bench.batch()))
@@ -228,19 +188,6 @@ struct WriterThreadTests {
                 return
             }
             #expect(try bench.writes(bench.batch()))
-        }
-    }
-
-    @Test func `an output without a topic ends the member`() throws {
-        try withMockTopics { cluster, settings in
-            let bench = try Bench(cluster, settings, .transaction)
-            let outcome = try bench.run(.write(bench.batch { $0.records += [bench.record(.replies, 0)] }))
-            guard case .failed(let fault, []) = outcome else {
-                Issue.record("\(outcome)")
-                return
-            }
-            #expect(fault == .fatal("no topic is set for replies"))
-            _ = try bench.run(.close)
         }
     }
 

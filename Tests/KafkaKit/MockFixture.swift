@@ -2,6 +2,7 @@ internal import Foundation
 package import Kafka
 internal import KafkaPorts
 internal import Synchronization
+internal import TestKit
 
 /// A mock cluster with one topic, and clients set up for it.
 package final class MockFixture {
@@ -29,6 +30,22 @@ package final class MockFixture {
 
     package func consumer(group: String = "group", _ more: [(String, String)] = []) throws -> Consumer {
         try Consumer(KafkaProperties(properties(group: group, more)), topic: Self.topic)
+    }
+
+    /// Writes so many records to each of the first partitions: their numbers, with the partition's as key.
+    package func fill(perPartition: Int, partitions: Int32 = 1) throws {
+        let producer = try producer()
+        for number in 0..<perPartition {
+            for partition in 0..<partitions {
+                try producer.produce(
+                    topic: Self.topic,
+                    partition: partition,
+                    key: bytes("\(partition)"),
+                    value: bytes("\(number)")
+                )
+            }
+        }
+        try producer.flush(timeoutMilliseconds: .noLimit)
     }
 
     /// A consumer that reads the given partitions from their beginning, without a group.

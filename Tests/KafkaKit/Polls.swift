@@ -1,5 +1,5 @@
 package import Kafka
-package import KafkaPorts
+internal import KafkaPorts
 internal import TestKit
 internal import Testing
 
@@ -15,15 +15,16 @@ extension Consumer {
         return false
     }
 
-    /// Retries until the library has started all of these partitions.
-    package func start(_ offsets: [PartitionOffset]) throws {
-        var watch = StandstillWatch<Int>()
-        while true {
-            do throws(KafkaFault) { return try start(offsets, timeoutMilliseconds: 1_000) } catch {
-                if !error.isRetriable || watch.isStill(0) { throw error }
-            }
-            _ = try poll(timeoutMilliseconds: 1)
+    /// Answers changes until an assignment comes, and takes the group's metadata with it.
+    package func metadataOnceAssigned() throws -> GroupMetadata {
+        var metadata: GroupMetadata?
+        _ = try poll { event in
+            guard case .change(let change) = event else { return false }
+            if case .assigned = change { metadata = try groupMetadata() }
+            try answer(change)
+            return metadata != nil
         }
+        return try #require(metadata)
     }
 
     /// Reads a number of records, answering changes of assignment with the committed offsets.

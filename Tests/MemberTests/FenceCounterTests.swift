@@ -37,6 +37,7 @@ struct FenceCounterTests {
         var now: Int64 = 0
         for length in [200, 400, 800, 1_600, 3_200, 5_000, 5_000] as [Int64] {
             pause.fail(at: at(now))
+            #expect(pause.left(at: at(now)) == Int(length))
             #expect(!pause.isOver(at: at(now + length - 1)) && pause.isOver(at: at(now + length)))
             now += length
         }

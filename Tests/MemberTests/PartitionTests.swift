@@ -43,14 +43,7 @@ struct PartitionTests {
 
     @Test(arguments: events.indices)
     func `every state takes every event as it is drawn`(row: Int) {
-        let event = Self.events[row]
-        #expect(Self.table.rows.count == Self.events.count && Self.table.states.count == Self.states.count)
-        #expect(Self.table.rows[row].event == StateTable.name(event))
-        for (column, state) in Self.states.enumerated() {
-            #expect(Self.table.states[column] == StateTable.name(state))
-            let cell = StateTable.drawn(Partition.cell(state, event), StateTable.name)
-            #expect(cell == Self.table.rows[row].cells[column], "\(event) in \(state)")
-        }
+        Self.table.expectRow(row, Self.states, Self.events, Partition.cell)
     }
 
     @Test func `each state but revoked leads to reading, to held and to its end`() {

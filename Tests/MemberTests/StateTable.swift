@@ -1,3 +1,5 @@
+import Testing
+
 @testable import Member
 
 /// A table of states and events as it is drawn: a line for each event, a column for each state. `·` = ignored, `✗` =
@@ -21,6 +23,22 @@ struct StateTable {
         case .ignored: "·"
         case .impossible: "✗"
         case .becomes(let next): name(next)
+        }
+    }
+
+    /// Compares a row with the cells of its event.
+    func expectRow<State: SendableMetatype, Event>(
+        _ row: Int,
+        _ states: [State],
+        _ events: [Event],
+        _ cell: (State, Event) -> Cell<State>
+    ) {
+        let names = states.map { Self.name($0) }
+        let event = Self.name(events[row])
+        #expect(rows.count == events.count && self.states == names && rows[row].event == event)
+        for (column, state) in states.enumerated() {
+            let drawn = Self.drawn(cell(state, events[row]), Self.name)
+            #expect(drawn == rows[row].cells[column], "\(event) in \(names[column])")
         }
     }
 

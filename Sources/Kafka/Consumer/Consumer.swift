@@ -3,8 +3,7 @@ package import KafkaPorts
 
 /// One member of a consumer group, reading one topic. For one thread at a time.
 ///
-/// Offsets are committed only by ``commit(_:timeoutMilliseconds:)``, and only the caller takes and gives back
-/// partitions: ``poll(timeoutMilliseconds:)`` returns a change of assignment as a value, and the group waits for
+/// It commits no offsets, and only the caller takes and gives back partitions: ``poll(timeoutMilliseconds:)`` returns a change of assignment as a value, and the group waits for
 /// ``assign(_:)`` or ``unassign()``.
 package final class Consumer {
     package let topic: String

@@ -4,7 +4,7 @@ package import KafkaPorts
 /// Reads chosen partitions of one topic, committed records only, without a group: it can neither join nor commit.
 /// For one thread at a time.
 ///
-/// Made for restoring a compacted topic: take ``highWatermark(of:timeoutMilliseconds:)``, ``start(_:)``, then poll
+/// Made for restoring a compacted topic: take ``watermarks(of:timeoutMilliseconds:)``, ``start(_:)``, then poll
 /// until ``position(of:)`` reaches it. That ends even if the last offsets are aborted, compacted away or markers.
 @safe
 package final class TopicReader {
@@ -87,7 +87,7 @@ package final class TopicReader {
 
     /// Begins to read partitions at the given offsets (``PartitionOffset/beginning`` for the oldest record).
     ///
-    /// A partition that does not exist gives no records and no fault; asking for its high watermark first reveals it.
+    /// A partition that does not exist gives no records and no fault; asking for its watermarks first reveals it.
     package func start(_ offsets: [PartitionOffset]) throws(KafkaFault) {
         for start in offsets {
             let partition = start.partition
@@ -240,10 +240,5 @@ package final class TopicReader {
         let asker = if let ends { ends } else { try PartitionEnds(properties) }
         ends = asker
         return try asker.watermarks(of: topic, partition, timeoutMilliseconds: timeoutMilliseconds)
-    }
-
-    /// The high one of ``watermarks(of:timeoutMilliseconds:)``.
-    package func highWatermark(of partition: Int32, timeoutMilliseconds: Int) throws(KafkaFault) -> Int64 {
-        try watermarks(of: partition, timeoutMilliseconds: timeoutMilliseconds).high
     }
 }

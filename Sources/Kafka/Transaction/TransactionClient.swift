@@ -10,11 +10,12 @@ final class TransactionClient {
     /// Set while a call is in progress that was given up.
     private(set) var abandonment: KafkaFault?
 
-    /// - Parameters: see ``TransactionalProducer/init(_:transactionalID:trackedTopic:)``.
+    /// - Parameters: see ``TransactionalProducer/init(_:transactionalID:)``.
+    ///   - trackedTopic: the topic whose acknowledged offsets are noted.
     init(
         _ properties: KafkaProperties,
         transactionalID: String,
-        trackedTopic: String?
+        trackedTopic: String? = nil
     ) throws(KafkaFault) {
         guard !transactionalID.isEmpty else { throw .invalid("transactional.id is empty") }
         let context = CallbackContext()
@@ -76,7 +77,7 @@ final class TransactionClient {
         _ sent: TransactionGuard.Offsets,
         _ metadata: GroupMetadata,
         limit milliseconds: Int,
-        goesOn: () -> Bool
+        goesOn: () -> Bool = { true }
     ) throws(KafkaFault) {
         let (handle, timeout) = (handle, patience(milliseconds))
         let action = "sending offsets of \(sent.topic)"

@@ -22,22 +22,20 @@ extension TransactionalProducer {
     ///   - metadata: taken when the records' partitions were assigned; see ``GroupMetadata``.
     ///   - timeoutMilliseconds: may be exceeded by two seconds. The library would wait for as long as the coordinator
     ///     is absent; if it does, the fault is fatal, and the call is abandoned.
-    ///   - goesOn: asked twice a second during the call; false abandons it in the same way.
     /// - Throws: a ``KafkaFault``. While it is retriable the offsets are not in the transaction, and commits are
     ///   refused until the same call has succeeded.
     package func sendOffsets(
         _ offsets: [PartitionOffset],
         topic: String,
         _ metadata: GroupMetadata,
-        timeoutMilliseconds: Int,
-        goesOn: () -> Bool = { true }
+        timeoutMilliseconds: Int
     ) throws(KafkaFault) {
         guard !offsets.isEmpty else { return }
         if let fatal = fatalFault { throw fatal }
         let sent = TransactionGuard.Offsets(topic: topic, offsets: offsets)
         transaction.willSend(sent)
         do throws(KafkaFault) {
-            try client.sendOffsets(sent, metadata, limit: timeoutMilliseconds, goesOn: goesOn)
+            try client.sendOffsets(sent, metadata, limit: timeoutMilliseconds)
         } catch {
             transaction.didSend(sent, error)
             throw error.requiresAbort ? spoiled(error) : error
@@ -60,27 +58,16 @@ extension TransactionalProducer {
     /// owner of the id aborts it.
     ///
     /// - Throws: a ``KafkaFault``; while it is retriable the same call goes on. A fatal one is an ordinary way out.
-    ///
-    /// - Parameter serve: called a few times a second during the call.
-    package func abort(timeoutMilliseconds: Int, serve: () -> Void = {}) throws(KafkaFault) {
+    package func abort(timeoutMilliseconds: Int) throws(KafkaFault) {
         if let fatal = fatalFault { throw fatal }
-        var left = max(1, timeoutMilliseconds - settle(timeoutMilliseconds / 2, serve))
+        let left = max(1, timeoutMilliseconds - settle(timeoutMilliseconds / 2))
         guard settlement == .settled else {
             let fault = KafkaFault.stale("a request of the transaction is unanswered, or still to be sent")
             client.abandon(fault.judged(isFatal: true, requiresAbort: false))
             throw fatalFault ?? fault
         }
-        while left > 0 {
-            let slice = min(left, Self.serveMilliseconds)
-            left -= slice
-            do throws(KafkaFault) {
-                try spoiling { () throws(KafkaFault) in try client.abort(limit: slice) }
-                return forgetTransaction()
-            } catch {
-                guard error.isRetriable, !error.isFatal, !error.requiresAbort, left > 0 else { throw error }
-                serve()
-            }
-        }
+        try spoiling { () throws(KafkaFault) in try client.abort(limit: left) }
+        forgetTransaction()
     }
 
     private var settlement: TransactionGuard.Settlement {
@@ -89,7 +76,7 @@ extension TransactionalProducer {
 
     /// Waits for records and requests in flight, as long as any of them arrive. Returns the most milliseconds that it has
     /// taken.
-    private func settle(_ timeoutMilliseconds: Int, _ serve: () -> Void) -> Int {
+    private func settle(_ timeoutMilliseconds: Int) -> Int {
         var waited = 0
         var idle = 0
         while settlement == .underWay, idle < Self.idleSlices, waited < timeoutMilliseconds {
@@ -98,17 +85,15 @@ extension TransactionalProducer {
             if before > 0 {
                 _ = producer.flushQueue(limit: Self.sliceMilliseconds)
             } else {
-                poll(timeoutMilliseconds: Self.sliceMilliseconds)
+                producer.poll(timeoutMilliseconds: Self.sliceMilliseconds)
             }
             idle = outstanding < before ? 0 : idle + 1
             waited += Self.sliceMilliseconds
-            if waited % Self.serveMilliseconds == 0 { serve() }
         }
         return waited
     }
 
     private static let sliceMilliseconds = 50
-    private static let serveMilliseconds = 250
     private static let idleSlices = 20
 
     private func spoiling(_ call: () throws(KafkaFault) -> Void) throws(KafkaFault) {

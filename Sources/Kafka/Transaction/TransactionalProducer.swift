@@ -15,14 +15,9 @@ package final class TransactionalProducer {
     /// - Parameters:
     ///   - properties: librdkafka's settings; those of consumers are left out.
     ///   - transactionalID: stable over restarts, and of one live producer at a time: a newer one fences the older.
-    ///   - trackedTopic: the topic of ``deliveredOffsets``.
     /// - Throws: a ``KafkaFault`` that names the fault. Nothing is connected yet.
-    package init(
-        _ properties: KafkaProperties,
-        transactionalID: String,
-        trackedTopic: String? = nil
-    ) throws(KafkaFault) {
-        client = try TransactionClient(properties, transactionalID: transactionalID, trackedTopic: trackedTopic)
+    package init(_ properties: KafkaProperties, transactionalID: String) throws(KafkaFault) {
+        client = try TransactionClient(properties, transactionalID: transactionalID)
     }
 
     /// The transaction's life if no property sets it: long enough for a partition's leader to change. The successor of
@@ -37,42 +32,17 @@ package final class TransactionalProducer {
     package var fatalFault: KafkaFault? { client.fatalFault }
 
     /// Why ``commit(timeoutMilliseconds:)`` would refuse the open transaction, as far as this object knows.
-    package var commitObstacle: KafkaFault? { transaction.commitObstacle(producer.summary, fatal: fatalFault) }
+    var commitObstacle: KafkaFault? { transaction.commitObstacle(producer.summary, fatal: fatalFault) }
 
     /// See ``UnansweredRequests/mayHaveRepeats``.
     package var mayHaveRepeats: Bool { client.unanswered.mayHaveRepeats }
 
-    /// Requests for the transactional id that may still be on their way: each may fence the id's owner at that time.
-    package var unansweredInits: Int { client.unanswered.inits }
-
-    /// The counts of delivered and failed records so far. Updated by every produce, poll, flush, commit and abort.
-    package var deliveries: DeliveryCounts { producer.deliveries }
-
     /// Records queued or in flight.
-    package var outstanding: Int { producer.outstanding }
-
-    /// The highest acknowledged offset by partition of the tracked topic, among the records since the last ``begin()``.
-    ///
-    /// Complete after a commit, except for a record that was sent twice and whose offset the broker did not repeat.
-    package var deliveredOffsets: [Int32: Int64] { producer.deliveredOffsets }
-
-    /// The lowest one, likewise: if a record lies before the known end of its partition, the partition was cut.
-    package var firstDeliveredOffsets: [Int32: Int64] { producer.firstDeliveredOffsets }
-
-    /// Counts deliveries that ended meanwhile, waiting at most this long for the first one.
-    package func poll(timeoutMilliseconds: Int) { producer.poll(timeoutMilliseconds: timeoutMilliseconds) }
+    var outstanding: Int { producer.outstanding }
 
     /// The number of partitions, from the broker the first time and remembered from then on.
     package func partitionCount(of topic: String, timeoutMilliseconds: Int = 10_000) throws(KafkaFault) -> Int32 {
         try producer.partitionCount(of: topic, timeoutMilliseconds: timeoutMilliseconds)
-    }
-
-    /// See ``Producer/know(_:)``.
-    package func know(_ counts: [String: Int32]) { producer.know(counts) }
-
-    /// See ``Producer/connect(to:timeoutMilliseconds:)``.
-    package func connect(to topics: [String], timeoutMilliseconds: Int) {
-        producer.connect(to: topics, timeoutMilliseconds: timeoutMilliseconds)
     }
 
     // MARK: - Records
@@ -116,13 +86,6 @@ package final class TransactionalProducer {
             // Records still in flight do no harm: the commit waits for them.
             throw error.judged(isFatal: false, requiresAbort: false)
         }
-    }
-
-    /// Drops all records queued or in flight, so that destroying this producer waits for nothing. Not for any other
-    /// use: the fate of the records is unknown from then on.
-    package func purge() {
-        producer.purge()
-        _ = spoiled(.stale("the transaction's records were dropped"))
     }
 
     /// Marks the transaction as one that cannot be committed, and returns the fault that says so.

@@ -38,7 +38,7 @@ extension KafkaMember {
     }
 
     /// Whether the group has our answer to an assignment, and the loop still waits for the brokers' answers.
-    package var isAsking: Bool { membership.isArriving && membership.state != .answering }
+    var isAsking: Bool { membership.isArriving && membership.state != .answering }
 
     /// The partitions that are read or held; nil = some are not yet, or none are ours.
     package var settled: [Int32]? {

@@ -267,7 +267,7 @@ package struct RefusedRecordFault: Error, CustomStringConvertible {
 
 extension OutboundRecord {
     /// A record of the ledger topic.
-    init(_ change: LedgerChange, partition: Int32) {
+    package init(_ change: LedgerChange, partition: Int32) {
         let (key, value) = LedgerCodec.encode(change)
         self.init(
             stream: .ledger,

@@ -1,5 +1,5 @@
-internal import Broker
 internal import Dispatch
+internal import KafkaPorts
 internal import Member
 internal import Pipeline
 
@@ -20,6 +20,7 @@ final class LoopDriver: @unchecked Sendable {
     // Everything below is touched on `queue` only.
     private var loop: BatchLoop?
     private var wakeScheduled = false
+    private let began = ContinuousClock.now
     /// After a fault that may pass, or while the breaker is open.
     private var pause = RetryPause()
     /// Batches committed when the last pause began.
@@ -143,7 +144,7 @@ final class LoopDriver: @unchecked Sendable {
         defer { life.note() }
         do {
             // The outcome of a commit does not wait for the end of a pause.
-            let left = loop.hasOutcome ? 0 : pause.leftMilliseconds
+            let left = loop.hasOutcome ? 0 : pause.left(at: now)
             if left > 0, try !loop.serve() {
                 look(at: loop)
                 return wake(after: .milliseconds(min(left, Self.servingMilliseconds)))
@@ -182,9 +183,12 @@ final class LoopDriver: @unchecked Sendable {
     private func backOff(_ loop: BatchLoop) {
         if loop.tally.batches > committedBefore { pause.succeed() }
         committedBefore = loop.tally.batches
-        pause.fail()
-        wake(after: .milliseconds(min(pause.leftMilliseconds, Self.servingMilliseconds)))
+        let now = now
+        pause.fail(at: now)
+        wake(after: .milliseconds(min(pause.left(at: now), Self.servingMilliseconds)))
     }
+
+    private var now: Moment { Moment(milliseconds: Int64((ContinuousClock.now - began) / .milliseconds(1))) }
 
     /// One timer at a time: results that come in between run a step themselves.
     private func wake(after interval: DispatchTimeInterval) {

@@ -74,8 +74,6 @@ package final class LogDriver {
     package private(set) var faults: [KafkaFault] = []
     /// Partitions whose ledgers are kept.
     package var kept: Set<Int32> = []
-    /// Whether a revocation is answered immediately.
-    package var releases = true
     /// Polled records go here instead, as they are; nil = they are taken.
     package var uncopied: [PolledRecord]?
     private var reading: [StoredRecord]?
@@ -173,7 +171,7 @@ package final class LogDriver {
             try begin(partitions)
         case .revoked, .lost:
             reading = nil
-            if releases { try log.releaseRevoked() }
+            try log.releaseRevoked()
         }
     }
 

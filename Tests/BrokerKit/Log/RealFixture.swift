@@ -19,19 +19,16 @@ package struct RealFixture {
 
     /// - Parameters:
     ///   - servers: nil = the suite's broker.
-    ///   - hasReplies: a seventh topic.
     ///   - sessionSeconds: after which the group drops a member that is silent.
     package init(
         _ prefix: String,
         servers: String? = nil,
-        hasReplies: Bool = false,
         sessionSeconds: Int = 6
     ) throws {
         let servers = try servers ?? #require(RealClusterTrait.cluster).bootstrapServers
-        let streams = hasReplies ? OutputTopic.allCases : OutputTopic.required
         names = TopicNames(
             requests: "\(prefix).requests",
-            outputs: Dictionary(uniqueKeysWithValues: streams.map { ($0, "\(prefix).\($0.rawValue)") })
+            outputs: Dictionary(uniqueKeysWithValues: OutputTopic.required.map { ($0, "\(prefix).\($0.rawValue)") })
         )
         properties = [
             ("bootstrap.servers", servers), ("group.id", prefix),
@@ -40,12 +37,11 @@ package struct RealFixture {
         ]
     }
 
-    package func create(partitions: Int = 3, replyPartitions: Int = 8, replication: Int? = nil) throws -> TopicReport {
+    package func create(partitions: Int = 3, replication: Int? = nil) throws -> TopicReport {
         try TopicCreator.createTopics(
             properties: properties,
             topics: names,
             partitions: partitions,
-            replyPartitions: replyPartitions,
             replication: replication,
             timeoutMilliseconds: .noLimit
         )
@@ -68,14 +64,10 @@ package struct RealFixture {
     }
 
     /// The values that an output topic holds, as a reader of this isolation level sees them, partition by partition.
-    package func values(
-        of stream: OutputTopic,
-        _ isolation: String = "read_committed",
-        partitions: Int32 = 3
-    ) throws -> [String] {
+    package func values(of stream: OutputTopic, _ isolation: String = "read_committed") throws -> [String] {
         let more = [("isolation.level", isolation), ("enable.partition.eof", "true"), ("fetch.wait.max.ms", "10")]
         let consumer = try Consumer(KafkaProperties(properties + more), topic: try #require(names.outputs[stream]))
-        let all = 0..<partitions
+        let all = 0..<3 as Range<Int32>
         try consumer.assign(all.map { PartitionOffset(partition: $0, offset: PartitionOffset.beginning) })
         var values: [(partition: Int32, text: String)] = []
         var open = Set(all)

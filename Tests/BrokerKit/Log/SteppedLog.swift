@@ -22,7 +22,6 @@ package final class SteppedLog {
 
     package var log: MemberLog { member.log }
     package var roles: LogRoles { member.roles }
-    package var isAsking: Bool { log.core.isAsking }
     package func sight() -> LogSight { member.sight() }
 
     package func poll(_ limits: BatchLimits, waitMilliseconds: Int) throws -> PollRound {

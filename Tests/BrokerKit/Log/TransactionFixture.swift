@@ -42,8 +42,7 @@ package struct TransactionFixture {
     package func producer(_ more: [(String, String)] = []) throws -> TransactionalProducer {
         let producer = try TransactionalProducer(
             KafkaProperties(properties + more),
-            transactionalID: "\(input).id",
-            trackedTopic: output
+            transactionalID: "\(input).id"
         )
         try producer.initTransactions(timeoutMilliseconds: .noLimit)
         return producer
@@ -53,28 +52,16 @@ package struct TransactionFixture {
     package func member() throws -> (Consumer, GroupMetadata) {
         let consumer = try Consumer(KafkaProperties(properties), topic: input)
         try consumer.subscribe()
-        return (consumer, try metadata(of: consumer))
-    }
-
-    /// Answers changes until an assignment comes, and takes the metadata with it.
-    package func metadata(of consumer: Consumer) throws -> GroupMetadata {
-        var metadata: GroupMetadata?
-        _ = try consumer.poll { event in
-            guard case .change(let change) = event else { return false }
-            if case .assigned = change { metadata = try consumer.groupMetadata() }
-            try consumer.answer(change)
-            return metadata != nil
-        }
-        return try #require(metadata)
+        return (consumer, try consumer.metadataOnceAssigned())
     }
 
     package func topicReader() throws -> TopicReader { try TopicReader(KafkaProperties(properties), topic: output) }
 
     /// The values on the output's partition, up to its end as a reader of this isolation level sees it.
-    package func outputs(_ isolation: String = "read_committed", partition: Int32 = 0) throws -> [String] {
+    package func outputs(_ isolation: String = "read_committed") throws -> [String] {
         let more = [("isolation.level", isolation), ("enable.partition.eof", "true"), ("fetch.wait.max.ms", "10")]
         let consumer = try Consumer(KafkaProperties(properties + more), topic: output)
-        try consumer.assign([PartitionOffset(partition: partition, offset: PartitionOffset.beginning)])
+        try consumer.assign([PartitionOffset(partition: 0, offset: PartitionOffset.beginning)])
         var values: [String] = []
         let isDone = try consumer.poll { event in
             if case .message(let message) = event {

@@ -82,7 +82,7 @@ package enum TopicDump {
         defer { try? file.close() }
         var lines: [UInt8] = []
         let ends = try read(topic, properties, partitions: partitions) { record in
-            CaptureCodec.encode(InboundRecord(read: record, topic: topic), into: &lines)
+            CaptureCodec.encode(InboundRecord(record, topic: topic), into: &lines)
             if lines.count > 1 << 20 {
                 try file.write(contentsOf: Data(lines))
                 lines = []
@@ -123,21 +123,5 @@ package enum TopicDump {
             }
             pause(milliseconds: 100)
         }
-    }
-}
-
-extension InboundRecord {
-    /// A record of a topic as a worker gets it.
-    package init(read record: KafkaRecord, topic: String) {
-        self.init(
-            topic: topic,
-            partition: record.partition,
-            offset: record.offset,
-            timestamp: record.timestamp,
-            key: record.key,
-            value: record.value,
-            headers: record.headers.map { RecordHeader(name: $0.name, value: $0.value) }
-        )
-        hasReadableHeaders = record.headersReadable
     }
 }

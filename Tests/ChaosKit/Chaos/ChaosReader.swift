@@ -69,7 +69,7 @@ struct ChaosReader {
         let topic = workplace.topic(name)
         try TopicDump.read(topic, workplace.properties, partitions: workplace.partitions) { record in
             guard !before.has(record, of: name) else { return }
-            try body(InboundRecord(read: record, topic: topic))
+            try body(InboundRecord(record, topic: topic))
         }
     }
 
@@ -81,7 +81,7 @@ struct ChaosReader {
         let topic = workplace.topic(name)
         let ends = try TopicDump.read(topic, workplace.properties, partitions: workplace.partitions) { record in
             guard !before.has(record, of: name) else { return }
-            reading.evidence.outcomes.append(try outcome(InboundRecord(read: record, topic: topic)))
+            reading.evidence.outcomes.append(try outcome(InboundRecord(record, topic: topic)))
         }
         reading.unseen += ends.values.reduce(0) { $0 + $1.unseen }
     }

@@ -15,22 +15,6 @@ import Testing
     .serialized
 )
 struct RealKafkaTests {
-    @Test func `a reply goes to its own partition of a topic with its own number, together with the result`() throws {
-        let fixture = try RealFixture("replies", hasReplies: true)
-        let report = try fixture.create(replyPartitions: 2)
-        #expect(report.allMatch && report.lines.last == "created replies.replies, 2 partitions")
-        #expect(try fixture.findings() == [])
-        #expect(try LogDriver.publish(30, to: fixture.names.requests, fixture.properties).isComplete)
-        let driver = try LogDriver(.exactlyOnce, fixture.settings("one"))
-        let batch = try driver.records(30)
-        var replies = batch.outputs(.replies)
-        for index in replies.indices { (replies[index].partition, replies[index].status) = (1, 403) }
-        try driver.commit(batch, batch.outputs(.results) + replies)
-        #expect(try fixture.values(of: .replies, partitions: 1) == [] && fixture.values(of: .results).count == 30)
-        #expect(try Set(fixture.values(of: .replies, partitions: 2)).count == 30)
-        try driver.log.close()
-    }
-
     @Test func `existing topics are compared and not changed`() throws {
         let fixture = try RealFixture("compare")
         let admin = try Admin(KafkaProperties(fixture.properties))
@@ -119,77 +103,5 @@ struct RealKafkaTests {
         try next.log.close()
         guard delivery == .exactlyOnce else { return }
         #expect(try fixture.values(of: .results).sorted() == committed.sorted())
-    }
-
-    @Test(arguments: LogDelivery.allCases)
-    func `partitions move between two members, and no record is skipped`(delivery: LogDelivery) throws {
-        let fixture = try RealFixture("rebalance-\(delivery)")
-        _ = try fixture.create()
-        #expect(try LogDriver.publish(90, to: fixture.names.requests, fixture.properties).isComplete)
-        let first = try LogDriver(delivery, fixture.settings("one"))
-        let batch = try first.records(90)
-        let second = try LogDriver(delivery, fixture.settings("two"))
-        // The group waits for the first member's answer, and what it had polled may still be committed.
-        first.releases = false
-        #expect(try first.steps { _ in first.changes.count > 1 })
-        guard case .revoked(let revoked)? = first.changes.last else {
-            Issue.record("nothing was revoked: \(first.changes)")
-            return
-        }
-        #expect(Set(revoked) == [0, 1, 2])
-        let kept = batch.filter { $0.partition != 1 }
-        try first.commit(kept, kept.outputs(.results))
-        try first.log.releaseRevoked()
-        first.releases = true
-        let late = #expect(throws: KafkaFault.self) { try first.commit(batch, batch.outputs(.results)) }
-        #expect(late?.isRecoverable == true)
-        try first.abort()
-
-        let again = try recordsOfBoth(first, second, count: batch.records.count - kept.records.count)
-        #expect(again.allSatisfy { $0.partition == 1 })
-        #expect(again.map(\.offset) == batch.records.filter { $0.partition == 1 }.map(\.offset))
-        try first.log.close()
-        try second.log.close()
-        #expect(try Admin(KafkaProperties(fixture.properties)).group("rebalance-\(delivery)").isEmpty)
-    }
-
-    /// Steps two members in turn until both have partitions and `count` records came.
-    private func recordsOfBoth(_ first: LogDriver, _ second: LogDriver, count: Int) throws -> [InboundRecord] {
-        var records: [InboundRecord] = []
-        let deadline = ContinuousClock.now + .seconds(30)
-        func assigned(_ driver: LogDriver) -> Int {
-            if case .assigned(let partitions)? = driver.changes.last { partitions.count } else { 0 }
-        }
-        while records.count < count || assigned(first) + assigned(second) != 3, ContinuousClock.now < deadline {
-            for driver in [first, second] { records += try driver.step(waitMilliseconds: 50).records }
-        }
-        #expect([assigned(first), assigned(second)].sorted() == [1, 2])
-        return records
-    }
-
-    @Test func `of two workers with one name the older one ends with a line that names the remedy`() throws {
-        let fixture = try RealFixture("fenced")
-        _ = try fixture.create()
-        let drivers = try (0..<2).map { _ in try LogDriver(.exactlyOnce, fixture.settings("same", .static)) }
-        var ends: [KafkaFault] = []
-        let deadline = ContinuousClock.now + .seconds(60)
-        while ends.isEmpty, ContinuousClock.now < deadline {
-            for driver in drivers {
-                // Something to commit, again and again.
-                _ = try LogDriver.publish(1, to: fixture.names.requests, fixture.properties)
-                do {
-                    let batch = try driver.step()
-                    if !batch.records.isEmpty { try driver.commit(batch, batch.outputs(.results)) }
-                } catch let fault as KafkaFault {
-                    if fault.endsLoop { ends.append(fault) } else { try driver.abort() }
-                }
-            }
-        }
-        let end = try #require(ends.first, "they fence each other without end: \(drivers.map(\.faults))")
-        #expect(end.message.contains("fenced-same") && end.message.contains("--instance"), "\(end)")
-        for driver in drivers { try? driver.log.close() }
-        // A moment with two owners doubled no result.
-        let results = try fixture.values(of: .results)
-        #expect(Set(results).count == results.count)
     }
 }

@@ -47,46 +47,6 @@ struct RealTransactionTests {
         #expect(try fixture.outputs("read_uncommitted").count == 40)
     }
 
-    @Test func `a transaction with a refused record commits neither records nor offsets`() throws {
-        let fixture = try TransactionFixture("refused-record")
-        let producer = try fixture.producer()
-        let (consumer, metadata) = try fixture.member()
-        try producer.begin()
-        try producer.produce(["a"], to: fixture.output)
-        #expect(throws: KafkaFault.self) { try producer.produce(["b"], to: fixture.output, partition: 7) }
-        try producer.send(2, fixture, metadata)
-        let fault = #expect(throws: KafkaFault.self) { try producer.commit(timeoutMilliseconds: 30_000) }
-        #expect(fault?.requiresAbort == true && fault?.isFatal == false && fault?.isRecordFault == false)
-        try producer.abort(timeoutMilliseconds: 30_000)
-        #expect(try fixture.outputs() == [])
-        #expect(try fixture.committed() == nil)
-        try consumer.close()
-    }
-
-    @Test(arguments: [true, false])
-    func `a record that the broker rejects is the record's fault`(flushes: Bool) throws {
-        let settings = [(name: "max.message.bytes", value: "2000")]
-        let fixture = try TransactionFixture("too-large-\(flushes)", settings: settings)
-        let producer = try fixture.producer()
-        try producer.begin()
-        try producer.produce([String(repeating: "x", count: 5_000)], to: fixture.output)
-        let fault = #expect(throws: KafkaFault.self) {
-            if flushes { try producer.flush(timeoutMilliseconds: 30_000) }
-            try producer.commit(timeoutMilliseconds: 30_000)
-        }
-        #expect(
-            fault?.isRecordFault == true && fault?.requiresAbort == true && fault?.isFatal == false,
-            "\(fault as Any)"
-        )
-        try producer.abort(timeoutMilliseconds: 30_000)
-        // A new producer works immediately; the refused one misses sequence numbers for a while.
-        let next = try fixture.producer()
-        try next.begin()
-        try next.produce(["small"], to: fixture.output)
-        try next.commit(timeoutMilliseconds: 30_000)
-        #expect(try fixture.outputs() == ["small"])
-    }
-
     @Test func `a record without a key is the record's fault on a compacted topic`() throws {
         let fixture = try TransactionFixture("no-key", settings: [(name: "cleanup.policy", value: "compact")])
         let producer = try fixture.producer()

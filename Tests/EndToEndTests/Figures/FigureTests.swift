@@ -61,22 +61,35 @@ struct FigureTests {
                 }
             }
             try producer.flush(timeoutMilliseconds: .noLimit)
-            let consumer = try fixture.consumer()
+            let consumer = try LibraryConsumer(KafkaProperties(fixture.properties()), topic: MockFixture.topic)
             let places = partitions.map { PartitionOffset(partition: $0, offset: 5) }
-            for _ in 0..<5 {
-                try consumer.assignPaused(places)
+            func expectRecords(after start: () -> Bool) {
                 // So that the thread falls asleep.
                 pause(milliseconds: 200)
-                try Self.expect(within: .milliseconds(500)) {
-                    try consumer.start(places)
-                    #expect(try consumer.records(20).allSatisfy { $0.offset >= 5 })
-                }
-                pause(milliseconds: 200)
-                try Self.expect(within: .milliseconds(500)) {
-                    try consumer.seek(places, timeoutMilliseconds: 400)
-                    #expect(try consumer.records(20).allSatisfy { $0.offset >= 5 })
+                Self.expect(within: .milliseconds(500)) {
+                    while !start() { _ = consumer.poll(waiting: 1) }
+                    var count = 0
+                    while count < 20 {
+                        guard case .record(let record, _)? = consumer.poll(waiting: 100) else { continue }
+                        count += 1
+                        #expect(record.stamp.place.offset >= 5)
+                    }
                 }
             }
+            for _ in 0..<5 {
+                _ = consumer.pause(try consumer.assignment().sorted())
+                try consumer.assign(places)
+                _ = consumer.pause(Array(partitions))
+                expectRecords {
+                    guard consumer.seek(places, limit: 400).isEmpty, consumer.resume(Array(partitions)).isEmpty,
+                        consumer.seek(places, limit: 400).isEmpty
+                    else { return false }
+                    consumer.wake(Array(partitions), limit: 20)
+                    return true
+                }
+                expectRecords { consumer.seek(places, limit: 400).isEmpty }
+            }
+            consumer.discard()
         }
     }
 

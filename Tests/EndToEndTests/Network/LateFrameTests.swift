@@ -48,8 +48,7 @@ struct LateFrameTests {
 
     private func play(
         _ late: Late,
-        _ prefix: String,
-        _ change: (inout BrokerSettings) -> Void = { _ in }
+        _ prefix: String
     ) throws -> (outcome: Outcome, frame: HeldFrame) {
         let cluster: RealCluster = try #require(RealClusterTrait.cluster)
         let network = try #require(cluster.network)
@@ -61,7 +60,6 @@ struct LateFrameTests {
         settings.properties.append(("linger.ms", "100"))
         // The library takes a moment to repeat the request; an abort that times out gets a new producer anyway.
         settings.abortMilliseconds = 20_000
-        change(&settings)
         let driver = try LogDriver(.exactlyOnce, settings)
         let all = try driver.records(Self.requests)
         let first = all.filter { $0.offset < Self.before }
@@ -132,13 +130,4 @@ struct LateFrameTests {
         // INVALID_PRODUCER_EPOCH
         if late != .offsets { #expect(frame.errorCode == 47) }
     }
-
-    #if DEBUG
-        @Test(arguments: Late.allCases)
-        func `a producer that is kept after a repeat loses, duplicates or goes back`(late: Late) throws {
-            let (outcome, frame) = try play(late, "kept-\(late)") { $0.sabotage = .producerKeptAfterRepeat }
-            #expect(frame.metLaterTransaction)
-            #expect(outcome != Self.exactlyOnce, "\(frame)")
-        }
-    #endif
 }

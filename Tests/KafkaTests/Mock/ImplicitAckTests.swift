@@ -10,28 +10,26 @@ import Testing
 @Suite(.waiting)
 struct ImplicitAckTests {
     private static let produce: Int16 = 0
-    private static let unknownTopic: Int32 = 3
     private static let notLeader: Int32 = 6
     /// Longer than a busy machine keeps a thread waiting.
     private static let roundTripMilliseconds = 2_000
+    private static let pauseMilliseconds = 100
 
     /// The first of two batches in flight is refused once, as by a broker that does not lead the partition yet.
     ///
     /// - Returns: false when the machine was too slow: the second was produced after the first had its answer.
     private func refuseFirst(
         _ fixture: MockFixture,
-        code: Int32 = notLeader,
-        pause: Int = 100,
         _ produce: (String) throws -> Void,
         _ poll: (Int) -> Void
     ) throws -> Bool {
         try fixture.cluster.setRoundTrip(1, milliseconds: Int32(Self.roundTripMilliseconds))
-        fixture.cluster.failRequests(Self.produce, with: [code])
+        fixture.cluster.failRequests(Self.produce, with: [Self.notLeader])
         let stopwatch = Stopwatch()
         try produce("first")
-        poll(pause)
+        poll(Self.pauseMilliseconds)
         try produce("second")
-        return stopwatch.elapsed < .milliseconds(pause + Self.roundTripMilliseconds / 2)
+        return stopwatch.elapsed < .milliseconds(Self.pauseMilliseconds + Self.roundTripMilliseconds / 2)
     }
 
     /// Retries on a new mock cluster until two batches are in flight at once.
@@ -42,43 +40,6 @@ struct ImplicitAckTests {
 
     private func values(_ fixture: MockFixture, _ count: Int) throws -> [String] {
         try fixture.reader([0]).records(count).map { String(decoding: $0.value ?? [], as: UTF8.self) }
-    }
-
-    @Test(arguments: [unknownTopic, notLeader])
-    func `a transaction in which a batch overtook a refused one cannot be committed`(code: Int32) throws {
-        try untilInTime { fixture in
-            let producer = try fixture.transactional()
-            try producer.begin()
-            // Connects; the other partition's state stays empty.
-            try producer.produceRecord("warm-up", partition: 1)
-            try producer.flush(timeoutMilliseconds: .noLimit)
-            // A transaction adds the partition first, which takes a round trip of its own.
-            let pause = Self.roundTripMilliseconds * 3 / 2
-            let isInTime = try refuseFirst(
-                fixture,
-                code: code,
-                pause: pause,
-                { try producer.produceRecord($0, partition: 0) },
-                { producer.poll(timeoutMilliseconds: $0) }
-            )
-            guard isInTime else { return false }
-            #expect { try producer.flush(timeoutMilliseconds: .noLimit) } throws: { error in
-                (error as? KafkaFault)?.requiresAbort == true
-            }
-            #expect { try producer.commit(timeoutMilliseconds: .noLimit) } throws: { error in
-                (error as? KafkaFault)?.requiresAbort == true
-            }
-            // A record that the library gives up may not have been sent: its producer is given up too.
-            let fault = #expect(throws: KafkaFault.self) { try producer.abort(timeoutMilliseconds: .noLimit) }
-            #expect(fault?.isFatal == true)
-            try fixture.cluster.setRoundTrip(1, milliseconds: 0)
-            let next = try fixture.transactional()
-            try next.begin()
-            try next.produceRecord("first", partition: 0)
-            try next.flush(timeoutMilliseconds: .noLimit)
-            try next.commit(timeoutMilliseconds: .noLimit)
-            return true
-        }
     }
 
     @Test func `a producer without transactions sends one batch at a time, and loses none`() throws {

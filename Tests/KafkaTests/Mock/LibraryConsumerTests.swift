@@ -69,6 +69,27 @@ struct LibraryConsumerTests {
         }
     }
 
+    @Test func `seeks are waited for on a busy machine`() throws {
+        try withMock { fixture in
+            try fixture.fill(perPartition: 10, partitions: 4)
+            let consumer = try consumer(fixture)
+            try consumer.assign((0..<4).map { PartitionOffset(partition: $0, offset: 0) })
+            var (polled, watch) = (0, StandstillWatch<Int>())
+            while polled < 40, !watch.isStill(polled) {
+                if case .record? = consumer.poll(waiting: 100) { polled += 1 }
+            }
+            // The library's threads wait for a core while these work.
+            let load = BusyThreads(8)
+            defer { load.stop() }
+            for number in 0..<200 as Range<Int64> {
+                let starts = (0..<4 as Range<Int32>).map { PartitionOffset(partition: $0, offset: number % 10) }
+                // Taken for microseconds it would be too little.
+                #expect(consumer.seek(starts, limit: 30_000).isEmpty)
+            }
+            consumer.discard()
+        }
+    }
+
     @Test func `calls on another queue than the given one end the process`() async {
         await #expect(processExitsWith: .failure) {
             let properties = KafkaProperties([("bootstrap.servers", "127.0.0.1:1"), ("group.id", "g")])

@@ -78,20 +78,6 @@ struct LibraryProducerTests {
         }
     }
 
-    @Test func `a full queue takes fewer records and drops none`() throws {
-        try withProducer([("queue.buffering.max.messages", "2"), ("linger.ms", "100")]) { fixture, producer throws in
-            var rest = records(9)
-            #expect(try producer.produce(rest) == 2)
-            rest = rest.dropFirst(2)
-            while !rest.isEmpty {
-                producer.serve(limit: 100)
-                rest = rest.dropFirst(try producer.produce(rest))
-            }
-            #expect(try producer.flush(limit: .noLimit))
-            #expect(try fixture.reader([0]).records(9).map(\.value) == records(9).map(\.value))
-        }
-    }
-
     @Test func `a flush that is over too early says so, and its cause can be asked for`() throws {
         try withProducer { fixture, producer throws in
             #expect(try producer.produce(records(1)) == 1)
@@ -112,7 +98,11 @@ struct LibraryProducerTests {
     }
 
     @Test func `a record that the client refuses is not queued, nor are those after it`() throws {
-        try withProducer { _, producer throws in
+        try withProducer([("message.max.bytes", "2000")]) { _, producer throws in
+            var large = records(1)
+            large[0].value = [UInt8](repeating: 7, count: 3_000)
+            let refusal = #expect(throws: KafkaFault.self) { _ = try producer.produce(large) }
+            #expect(refusal?.isRecordFault == true && refusal?.isFatal == false)
             let unfit = records(2) + records(1, partition: 9) + records(1)
             let fault = #expect(throws: KafkaFault.self) { _ = try producer.produce(unfit) }
             #expect(fault?.message == "topic records has no partition 9: the last one is 3")
@@ -160,6 +150,16 @@ struct LibraryProducerTests {
             try producer.sendOffsets([PartitionOffset(partition: 0, offset: 7)], token, budget)
             try producer.commit(limit: .noLimit)
             producer.discard()
+        }
+    }
+
+    @Test func `an unanswered request for the transactional id is remembered`() throws {
+        try withMock { fixture in
+            #expect(try transactional(fixture).unanswered.inits == 0)
+            let (initProducerID, disconnect): (Int16, Int32) = (22, -195)
+            fixture.cluster.failRequests(initProducerID, with: [disconnect])
+            let repeated = try transactional(fixture)
+            #expect(repeated.unanswered.inits == 1 && !repeated.unanswered.mayHaveRepeats)
         }
     }
 

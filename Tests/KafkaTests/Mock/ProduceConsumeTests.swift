@@ -55,26 +55,6 @@ struct ProduceConsumeTests {
         }
     }
 
-    @Test func `records keep their order in each of several partitions`() throws {
-        try withMock { fixture in
-            let producer = try fixture.producer()
-            for number in 0..<2_000 {
-                try producer.produce(
-                    topic: MockFixture.topic,
-                    partition: Int32(number % 4),
-                    key: nil,
-                    value: bytes("\(number)")
-                )
-            }
-            try producer.flush(timeoutMilliseconds: .noLimit)
-            let records = try fixture.reader([0, 1, 2, 3]).records(2_000)
-            for partition in 0..<4 {
-                let values = records.filter { $0.partition == partition }.compactMap { $0.value }
-                #expect(values == stride(from: partition, to: 2_000, by: 4).map { bytes("\($0)") })
-            }
-        }
-    }
-
     static let nowhere: [(String, Int32)] = [
         (MockFixture.topic, 4), (MockFixture.topic, -1), (MockFixture.topic, .max), ("other", 0),
     ]

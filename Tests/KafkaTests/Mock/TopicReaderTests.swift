@@ -7,31 +7,16 @@ import Testing
 
 @Suite(.waiting)
 struct TopicReaderTests {
-    private func filled(_ fixture: MockFixture, perPartition: Int, partitions: Int32) throws {
-        let producer = try fixture.producer()
-        for number in 0..<perPartition {
-            for partition in 0..<partitions {
-                try producer.produce(
-                    topic: MockFixture.topic,
-                    partition: partition,
-                    key: bytes("\(partition)"),
-                    value: bytes("\(number)")
-                )
-            }
-        }
-        try producer.flush(timeoutMilliseconds: .noLimit)
-    }
-
     private func starts(_ partitions: Range<Int32>) -> [PartitionOffset] {
         partitions.map { PartitionOffset(partition: $0, offset: PartitionOffset.beginning) }
     }
 
     @Test func `each partition's records are read once and in order, and the position shows when it is done`() throws {
         try withMock { fixture in
-            try filled(fixture, perPartition: 2_500, partitions: 3)
+            try fixture.fill(perPartition: 2_500, partitions: 3)
             let reader = try fixture.topicReader()
             let ends = try (0..<4 as Range<Int32>).map {
-                try reader.highWatermark(of: $0, timeoutMilliseconds: .noLimit)
+                try reader.watermarks(of: $0, timeoutMilliseconds: .noLimit).high
             }
             #expect(ends == [2_500, 2_500, 2_500, 0])
             try reader.start(starts(0..<4))
@@ -48,7 +33,7 @@ struct TopicReaderTests {
 
     @Test func `records in one piece of memory are the same, also of more than the queue holds`() throws {
         try withMock { fixture in
-            try filled(fixture, perPartition: 10_000, partitions: 2)
+            try fixture.fill(perPartition: 10_000, partitions: 2)
             let reader = try fixture.topicReader()
             try reader.start(starts(0..<2))
             var next: [Int32: Int] = [:]
@@ -97,7 +82,7 @@ struct TopicReaderTests {
 
     @Test func `reading starts at the requested offset, and returns at most the requested number of records`() throws {
         try withMock(partitions: 2) { fixture in
-            try filled(fixture, perPartition: 100, partitions: 2)
+            try fixture.fill(perPartition: 100, partitions: 2)
             let reader = try fixture.topicReader()
             try reader.start([PartitionOffset(partition: 1, offset: 90)])
             #expect(reader.position(of: 1) == 90)
@@ -114,58 +99,11 @@ struct TopicReaderTests {
         }
     }
 
-    @Test func `a stopped partition delivers nothing more, and may be started again`() throws {
-        try withMock(partitions: 2) { fixture in
-            try filled(fixture, perPartition: 200, partitions: 2)
-            let reader = try fixture.topicReader()
-            try reader.start(starts(0..<2))
-            #expect(try !reader.poll(maxRecords: 1, timeoutMilliseconds: .noLimit).isEmpty)
-            try reader.stop([1])
-            let rest = try reader.records { reader.position(of: 0) == 200 }
-            #expect(rest.allSatisfy { $0.partition == 0 })
-            #expect(try reader.poll(maxRecords: 10, timeoutMilliseconds: 200) == [])
-            try reader.start(starts(1..<2))
-            #expect(try reader.records { reader.position(of: 1) == 200 }.map(\.offset) == Array(0..<200))
-        }
-    }
-
-    @Test func `a missing offset is reported after the records before it`() throws {
-        try withMock(partitions: 2) { fixture in
-            try filled(fixture, perPartition: 10, partitions: 2)
-            let reader = try fixture.topicReader()
-            try reader.start([PartitionOffset(partition: 0, offset: 0), PartitionOffset(partition: 1, offset: 5_000)])
-            var count = 0
-            let fault = #expect(throws: KafkaFault.self) {
-                var watch = StandstillWatch<Int>()
-                while !watch.isStill(count) {
-                    count += try reader.poll(maxRecords: 10, timeoutMilliseconds: 100).count
-                }
-            }
-            #expect(fault?.message.contains("partition 1") ?? false)
-            while count < 10 { count += try reader.poll(maxRecords: 10, timeoutMilliseconds: .noLimit).count }
-            #expect(count == 10)
-        }
-    }
-
-    @Test func `a reader belongs to no group`() throws {
-        try withMock(partitions: 1) { fixture in
-            try filled(fixture, perPartition: 5, partitions: 1)
-            let reader = try fixture.topicReader()
-            try reader.start(starts(0..<1))
-            #expect(try reader.records { reader.isDone([5]) }.count == 5)
-            let member = try fixture.consumer()
-            try member.subscribe()
-            #expect(try member.records(5).count == 5)
-            #expect(try member.assignment() == [0])
-            try member.close()
-        }
-    }
-
     @Test func `a missing partition has no end`() throws {
         try withMock(partitions: 1) { fixture in
             let reader = try fixture.topicReader()
-            #expect(try reader.highWatermark(of: 0, timeoutMilliseconds: .noLimit) == 0)
-            #expect(throws: KafkaFault.self) { try reader.highWatermark(of: 9, timeoutMilliseconds: 2_000) }
+            #expect(try reader.watermarks(of: 0, timeoutMilliseconds: .noLimit).high == 0)
+            #expect(throws: KafkaFault.self) { try reader.watermarks(of: 9, timeoutMilliseconds: 2_000) }
         }
     }
 }

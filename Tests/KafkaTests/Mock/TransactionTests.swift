@@ -7,43 +7,12 @@ import Testing
 /// Transactions on the mock, which never hides an aborted record and keeps no offsets sent in one.
 @Suite(.waiting)
 struct TransactionTests {
-    @Test func `records of a transaction are acknowledged, and their last offsets known`() throws {
-        try withMock { fixture in
-            let producer = try fixture.transactional()
-            #expect(producer.deliveredOffsets == [:])
-            for round in 0..<3 as Range<Int64> {
-                try producer.begin()
-                for number in 0..<10 as Range<Int32> { try producer.produceRecord("\(number)", partition: number % 2) }
-                try producer.commit(timeoutMilliseconds: .noLimit)
-                #expect(producer.deliveredOffsets == [0: round * 5 + 4, 1: round * 5 + 4])
-            }
-            #expect(producer.deliveries == DeliveryCounts(acknowledged: 30, failed: 0))
-            #expect(try fixture.reader([0, 1]).records(30).count == 30)
-            try producer.begin()
-            #expect(producer.deliveredOffsets == [:])
-            try producer.abort(timeoutMilliseconds: .noLimit)
-        }
-    }
-
-    @Test func `only the tracked topic's offsets are kept`() throws {
-        try withMock { fixture in
-            try fixture.cluster.createTopic("other", partitions: 1)
-            let producer = try fixture.transactional(tracking: "other")
-            try producer.begin()
-            try producer.produceRecord("a", partition: 3)
-            try producer.produce(topic: "other", partition: 0, key: nil, value: bytes("b"))
-            try producer.commit(timeoutMilliseconds: .noLimit)
-            #expect(producer.deliveredOffsets == [0: 0])
-        }
-    }
-
     @Test(arguments: [("records", 4 as Int32), ("nowhere", 0)])
     func `a transaction with a refused record cannot be committed`(topic: String, partition: Int32) throws {
         try withMock { fixture in
             let producer = try fixture.transactional()
             try producer.begin()
             try producer.produceRecord("kept", partition: 0)
-            #expect(producer.commitObstacle == nil)
             let refusal = #expect(throws: KafkaFault.self) {
                 try producer.produce(topic: topic, partition: partition, key: nil, value: nil)
             }
@@ -56,20 +25,6 @@ struct TransactionTests {
             try producer.begin()
             try producer.produceRecord("kept", partition: 0)
             try producer.commit(timeoutMilliseconds: .noLimit)
-        }
-    }
-
-    @Test func `a record outside a transaction is refused`() throws {
-        try withMock { fixture in
-            let producer = try fixture.transactional()
-            let fault = #expect(throws: KafkaFault.self) { try producer.produceRecord("early", partition: 0) }
-            #expect(fault?.requiresAbort == true)
-            #expect(throws: KafkaFault.self) { try producer.commit(timeoutMilliseconds: .noLimit) }
-            // Nothing of it is left in the first transaction.
-            try producer.begin()
-            try producer.produceRecord("kept", partition: 0)
-            try producer.commit(timeoutMilliseconds: .noLimit)
-            #expect(try fixture.reader([0]).records(1).first?.value == bytes("kept"))
         }
     }
 
@@ -104,8 +59,8 @@ struct TransactionTests {
         }
     }
 
-    /// AddOffsetsToTxn and TxnOffsetCommit in Kafka's protocol.
-    private static let (addOffsets, commitOffsets): (Int16, Int16) = (25, 28)
+    /// AddOffsetsToTxn in Kafka's protocol.
+    private static let addOffsets: Int16 = 25
 
     @Test func `unsent offsets hold the commit back until they are sent`() throws {
         try withMock(partitions: 1) { fixture in
@@ -130,80 +85,10 @@ struct TransactionTests {
             #expect(refusal?.requiresAbort == true)
             // Other offsets do not replace them.
             try send(8, 20_000)
-            #expect(producer.commitObstacle != nil)
+            #expect(throws: KafkaFault.self) { try producer.commit(timeoutMilliseconds: .noLimit) }
             try send(7, 20_000)
             try producer.commit(timeoutMilliseconds: .noLimit)
             try consumer.close()
-        }
-    }
-
-    @Test(arguments: [22 as Int32, 25, 27])
-    func `offsets that the group refuses spoil the transaction, and the next one works`(code: Int32) throws {
-        try withMock(partitions: 1) { fixture in
-            let producer = try fixture.transactional()
-            let (consumer, metadata) = try fixture.member()
-            let offsets = [PartitionOffset(partition: 0, offset: 7)]
-            try producer.begin()
-            fixture.cluster.failRequests(Self.commitOffsets, with: [code])
-            let fault = #expect(throws: KafkaFault.self) {
-                try producer.sendOffsets(offsets, topic: MockFixture.topic, metadata, timeoutMilliseconds: .noLimit)
-            }
-            #expect(fault?.code == code && fault?.requiresAbort == true && fault?.isFatal == false)
-            let refusal = #expect(throws: KafkaFault.self) { try producer.commit(timeoutMilliseconds: .noLimit) }
-            #expect(refusal?.code == code && refusal?.requiresAbort == true)
-            try producer.abort(timeoutMilliseconds: .noLimit)
-            try producer.begin()
-            try producer.sendOffsets(offsets, topic: MockFixture.topic, metadata, timeoutMilliseconds: .noLimit)
-            try producer.commit(timeoutMilliseconds: .noLimit)
-            try consumer.close()
-        }
-    }
-
-    @Test func `a call without an answer is abandoned in time, and so is its producer`() throws {
-        try withMock(partitions: 1) { fixture in
-            let producer = try fixture.transactional()
-            let (consumer, metadata) = try fixture.member()
-            try producer.begin()
-            try producer.produceRecord("kept", partition: 0)
-            try producer.flush(timeoutMilliseconds: .noLimit)
-            try fixture.cluster.setRoundTrip(1, milliseconds: 20_000)
-            let fault = #expect(throws: KafkaFault.self) {
-                try producer.sendOffsets(
-                    [PartitionOffset(partition: 0, offset: 7)],
-                    topic: MockFixture.topic,
-                    metadata,
-                    timeoutMilliseconds: 100
-                )
-            }
-            #expect(fault?.isFatal == true && fault?.isTimeout == true)
-            for call in [producer.begin, { try producer.commit(timeoutMilliseconds: 100) }] {
-                let late = #expect(throws: KafkaFault.self) { try call() }
-                #expect(late == fault)
-            }
-            #expect(producer.fatalFault == fault)
-            try fixture.cluster.setRoundTrip(1, milliseconds: 0)
-            let next = try fixture.transactional()
-            try next.begin()
-            try next.produceRecord("again", partition: 0)
-            try next.commit(timeoutMilliseconds: .noLimit)
-            try consumer.close()
-        }
-    }
-
-    @Test func `a lost record holds the commit back`() throws {
-        try withMock { fixture in
-            let settings = [("message.timeout.ms", "600"), ("linger.ms", "0"), ("socket.timeout.ms", "1000")]
-            let producer = try fixture.transactional(settings)
-            try producer.begin()
-            try producer.produceRecord("kept", partition: 0)
-            try producer.flush(timeoutMilliseconds: .noLimit)
-            try fixture.cluster.setBroker(1, isUp: false)
-            try producer.produceRecord("lost", partition: 0)
-            let fault = #expect(throws: KafkaFault.self) { try producer.flush(timeoutMilliseconds: .noLimit) }
-            #expect(fault?.requiresAbort == true || fault?.isFatal == true)
-            try fixture.cluster.setBroker(1, isUp: true)
-            let refusal = #expect(throws: KafkaFault.self) { try producer.commit(timeoutMilliseconds: .noLimit) }
-            #expect(refusal?.requiresAbort == true || refusal?.isFatal == true)
         }
     }
 
@@ -220,23 +105,6 @@ struct TransactionTests {
             try fixture.cluster.setBroker(1, isUp: true)
             try producer.commit(timeoutMilliseconds: .noLimit)
             #expect(try fixture.reader([0]).records(2).count == 2)
-        }
-    }
-
-    @Test func `purged records cannot be committed, and none stays outstanding`() throws {
-        try withMock { fixture in
-            let producer = try fixture.transactional([("linger.ms", "10000")])
-            try producer.begin()
-            for _ in 0..<100 { try producer.produceRecord("dropped", partition: 0) }
-            producer.purge()
-            #expect(producer.commitObstacle?.requiresAbort == true)
-            let isEmpty = eventually {
-                producer.poll(timeoutMilliseconds: 10)
-                return producer.outstanding
-            } until: {
-                $0 == 0
-            }
-            #expect(isEmpty)
         }
     }
 
@@ -270,15 +138,8 @@ struct TransactionTests {
 
 extension MockFixture {
     /// A producer that may begin.
-    func transactional(
-        _ more: [(String, String)] = [],
-        tracking topic: String = MockFixture.topic
-    ) throws -> TransactionalProducer {
-        let producer = try TransactionalProducer(
-            KafkaProperties(properties(more)),
-            transactionalID: "id",
-            trackedTopic: topic
-        )
+    func transactional(_ more: [(String, String)] = []) throws -> TransactionalProducer {
+        let producer = try TransactionalProducer(KafkaProperties(properties(more)), transactionalID: "id")
         try producer.initTransactions(timeoutMilliseconds: .noLimit)
         return producer
     }
@@ -287,14 +148,7 @@ extension MockFixture {
     func member() throws -> (Consumer, GroupMetadata) {
         let consumer = try consumer()
         try consumer.subscribe()
-        var metadata: GroupMetadata?
-        _ = try consumer.poll { event in
-            guard case .change(let change) = event else { return false }
-            if case .assigned = change { metadata = try consumer.groupMetadata() }
-            try consumer.answer(change)
-            return metadata != nil
-        }
-        return (consumer, try #require(metadata))
+        return (consumer, try consumer.metadataOnceAssigned())
     }
 }
 

@@ -42,15 +42,7 @@ extension SimulatedBroker {
     package func reset(_ partition: Int32, to offset: Int64) {
         setOffset(offset, of: partition)
         let mark = PartitionMark(appliedOffset: offset, group: Array(groupName.utf8), delivery: .transaction)
-        let (key, value) = LedgerCodec.encode(.mark(mark))
-        let record = OutboundRecord(
-            stream: .ledger,
-            partition: partition,
-            sourceOffset: -1,
-            sourceTimestamp: -1,
-            key: key,
-            value: value
-        )
+        let record = OutboundRecord(.mark(mark), partition: partition)
         logs[Topic(.ledger, partition), default: PartitionLog()].append(record, transaction: nil)
     }
 

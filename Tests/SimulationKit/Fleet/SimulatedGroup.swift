@@ -106,12 +106,6 @@ package struct SimulatedGroup: Sendable {
     /// Whether offsets may be committed under a stamp.
     package func accepts(_ stamp: Stamp) -> Bool { members[stamp.member] != nil && stamp.generation == generation }
 
-    /// A stamp that is accepted now: a member's own where it is one, any member's otherwise.
-    package func anyStamp(preferring id: Int?) -> Stamp? {
-        let member = id.flatMap { members[$0] == nil ? nil : $0 } ?? members.keys.min()
-        return member.map { Stamp(member: $0, generation: generation) }
-    }
-
     /// Removes members whose session has expired, and ends a rebalance past its timeout.
     package mutating func advance(to now: Int64) {
         let silent = members.filter { now - $0.value.lastHeard > sessionTimeout }.keys.sorted()
