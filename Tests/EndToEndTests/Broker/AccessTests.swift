@@ -63,11 +63,13 @@ struct AccessTests {
         #expect(findings.isClean, "\(findings.lines)")
     }
 
-    @Test(arguments: Mechanism.allCases)
-    func `a worker with the right password is let in, one with a wrong password is not`(mechanism: Mechanism) throws {
-        let prefix = "open-\(mechanism)"
-        try cluster().add(Self.rules("worker", prefix: prefix))
-        let right = try workplace(prefix, mechanism: mechanism)
+    @Test func `a worker with the right password is let in, one with a wrong password is not`() throws {
+        try cluster().add(Self.rules("worker", prefix: "open"))
+        for mechanism in Mechanism.allCases { try tryPasswords(mechanism) }
+    }
+
+    private func tryPasswords(_ mechanism: Mechanism) throws {
+        let right = try workplace("open-\(mechanism)", mechanism: mechanism)
         let check = try right.start("run", "--check")
         if mechanism == .scram, !Self.scramWorks {
             #expect(check.waitForEnd() == .exit(1) && check.error.contains("credentials"), "\(check.error)")
@@ -75,8 +77,7 @@ struct AccessTests {
         }
         #expect(check.waitForEnd() == .exit(0), "\(check.error)")
         let wrong = try workplace("shut-\(mechanism)", password: "wrong", mechanism: mechanism)
-        for arguments in [["--check"], []] {
-            let refused = try wrong.start("run", arguments)
+        for (arguments, refused) in try [["--check"], []].map({ ($0, try wrong.start("run", $0)) }) {
             #expect(refused.waitForEnd() == .exit(1), "\(arguments) \(refused.error)")
             #expect(refused.error.split(separator: "\n").count == 1, "one line: \(refused.error)")
             #expect(refused.error.lowercased().contains("authentication"), "\(refused.error)")
@@ -84,12 +85,11 @@ struct AccessTests {
     }
 
     /// A right that is withheld, and how the worker's last line must name it.
-    struct Missing: Sendable, CustomTestStringConvertible {
+    struct Missing: Sendable {
         var operations: [String]
         var resource: @Sendable (ProgramWorkplace) -> AccessRule.Resource
         /// The right as the line has it.
         var right: @Sendable (ProgramWorkplace) -> String
-        var testDescription: String
     }
 
     static let missing =
@@ -97,50 +97,46 @@ struct AccessTests {
             Missing(
                 operations: ["Write"],
                 resource: { .topic($0.topic(name)) },
-                right: { "Write on topic \($0.topic(name))" },
-                testDescription: "Write on \(name)"
+                right: { "Write on topic \($0.topic(name))" }
             )
         }
         + ["requests", "ledger"].map { name in
             Missing(
                 operations: ["Read"],
                 resource: { .topic($0.topic(name)) },
-                right: { "Read on topic \($0.topic(name))" },
-                testDescription: "Read on \(name)"
+                right: { "Read on topic \($0.topic(name))" }
             )
         } + [
             Missing(
                 operations: ["Read"],
                 resource: { .group($0.group) },
-                right: { "Read on group \($0.group)" },
-                testDescription: "Read on the group"
+                right: { "Read on group \($0.group)" }
             ),
             Missing(
                 operations: ["Write"],
                 resource: { .transactionalID($0.group + "-one") },
-                right: { "Write on transactional id \($0.group)-one" },
-                testDescription: "Write on the transactional id"
+                right: { "Write on transactional id \($0.group)-one" }
             ),
         ]
 
-    @Test(arguments: missing.indices)
-    func `a missing right ends the worker with one line, and costs no request`(index: Int) throws {
-        let missing = Self.missing[index]
-        let workplace = try workplace("missing-\(index)")
-        var denial = AccessRule("worker", missing.operations, on: [missing.resource(workplace)])
-        denial.isDenial = true
-        try cluster().add(Self.rules("worker", prefix: "missing-\(index)"))
+    @Test func `a missing right ends the worker with one line, and costs no request`() throws {
+        let workplace = try workplace("missing")
+        try cluster().add(Self.rules("worker", prefix: "missing"))
         // So that there is a ledger to read.
         try workplace.publish(100, seed: 2)
         try work(workplace)
-        try cluster().add([denial])
         try workplace.publish(300)
-        let refused = try workplace.start("run", "--instance", "one")
-        #expect(refused.waitForEnd() == .exit(1), "\(refused.error) \(refused.output)")
-        let last = refused.error.split(separator: "\n").last.map(String.init) ?? ""
-        let sentence = "the right \(missing.right(workplace)) is missing"
-        #expect(last.contains(" error stopped: ") && last.contains(sentence), "\(refused.error)")
-        try cluster().remove([denial])
+        for missing in Self.missing {
+            var denial = AccessRule("worker", missing.operations, on: [missing.resource(workplace)])
+            denial.isDenial = true
+            try cluster().add([denial])
+            let refused = try workplace.start("run", "--instance", "one")
+            #expect(refused.waitForEnd() == .exit(1), "\(refused.error) \(refused.output)")
+            let last = refused.error.split(separator: "\n").last.map(String.init) ?? ""
+            let sentence = "the right \(missing.right(workplace)) is missing"
+            #expect(last.contains(" error stopped: ") && last.contains(sentence), "\(refused.error)")
+            try cluster().remove([denial])
+        }
         try work(workplace)
         let findings = try workplace.reckon()
         #expect(findings.isClean, "\(findings.lines)")

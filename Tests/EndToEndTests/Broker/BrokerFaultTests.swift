@@ -11,11 +11,17 @@ extension RealCluster {
     }
 }
 
+private let watchful: ClusterSettings = {
+    var settings = ClusterSettings(brokers: 3)
+    settings.properties = [("broker.session.timeout.ms", "3000")]
+    return settings
+}()
+
 /// One broker of three fails or restarts in the middle of the work. (A single one may forget what its coordinator has
 /// decided, as the Operating page says.)
 @Suite(
     .brokerTests,
-    .cluster(ClusterSettings(brokers: 3)),
+    .cluster(watchful),
     .serialized
 )
 struct BrokerFaultTests {
@@ -34,7 +40,7 @@ struct BrokerFaultTests {
         case .pause: try cluster.pause(fault.rawValue)
         }
         // Longer than the others wait for it: other brokers become leaders and coordinators.
-        sleep(8)
+        sleep(5)
         if fault == .pause { try cluster.resume(fault.rawValue) } else { try cluster.start(fault.rawValue) }
         try workplace.expectOrder(of: worker)
     }

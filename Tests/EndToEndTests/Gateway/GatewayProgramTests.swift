@@ -36,19 +36,22 @@ struct GatewayProgramTests {
         throws
     {
         let port = try Int(BrokerPorts.freePort())
-        let workplace = try ProgramWorkplace("gatewayearly", topics: .nobody) {
-            $0.members = #""gateway": {"port": \#(port)},"#
+        func bare(_ prefix: String) throws -> ProgramWorkplace {
+            try ProgramWorkplace(prefix, topics: .nobody) { $0.members = #""gateway": {"port": \#(port)},"# }
         }
-        let without = try workplace.start("gateway", "--instance", "g0")
-        #expect(without.waitForEnd(seconds: 30) == .exit(1))
-        #expect(without.error.contains("no such topic: gatewayearly.requests;"), "\(without.error)")
+        // Meanwhile.
+        let none = try bare("gatewaynone")
+        let without = try none.start("gateway", "--instance", "g0")
         // Beside each other, as at a first deployment.
+        let workplace = try bare("gatewayearly")
         let create = try workplace.start("create-topics", "--partitions", "3", "--replication", "1")
         let gateway = try workplace.start("gateway", "--instance", "g1")
         #expect(create.waitForEnd() == .exit(0), "\(create.error)")
         #expect(gateway.says("serves 127.0.0.1, port \(port): 3 partitions"), "\(gateway.error)")
         gateway.signal(SIGTERM)
         #expect(gateway.waitForEnd(seconds: 30) == .exit(0), "\(gateway.error)")
+        #expect(without.waitForEnd(seconds: 30) == .exit(1))
+        #expect(without.error.contains("no such topic: gatewaynone.requests;"), "\(without.error)")
     }
 
     @Test(.enabled(if: PythonLab.python != nil, Comment(rawValue: PythonLab.whyMissing)))

@@ -98,7 +98,7 @@ extension LedgerProgramTests {
     }
 
     @Test func `a run after a reset judges nothing twice, and after a reset to the beginning everything`() throws {
-        let workplace = try ProgramWorkplace("rerun")
+        let workplace = try ProgramWorkplace("rerun") { $0.membership = "dynamic" }
         try workplace.simulate(devices: 5, records: 40)
         _ = try workplace.work(until: 40)
         #expect(try workplace.hasMembers(0))

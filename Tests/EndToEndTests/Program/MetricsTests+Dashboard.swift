@@ -88,7 +88,7 @@ extension MetricsTests {
             "generateAppAttestChallenge,exchangeAppAttestAttestation,exchangeAppAttestAssertion,verifyAppCheckToken",
         ]
         // Load over more scrapes than a rate needs.
-        for seed in 1...8 as ClosedRange<UInt64> {
+        for seed in 1...5 as ClosedRange<UInt64> {
             try workplace.publish(300, seed: seed)
             try workplace.done(
                 "simulate",

@@ -12,7 +12,7 @@ extension RunProgramTests {
 
     @Test func `a lone request is answered at once, however long batch.milliseconds is`() throws {
         let workplace = try ProgramWorkplace("lone") { $0.members = "\"batch\": {\"milliseconds\": \(Self.window)}," }
-        let all = try workplace.simulated(devices: 1, records: 120)
+        let all = try workplace.simulated(devices: 1, records: 40)
         let worker = try workplace.start("run", "--instance", "one")
         try workplace.put([all[0]])
         #expect(try workplace.hasOutcomes(1, of: [worker]), "\(worker.error)")

@@ -11,6 +11,8 @@ extension RunProgramTests {
     ) throws {
         let workplace = try ProgramWorkplace("loops-\(membership)") {
             ($0.membership, $0.partitions, $0.members) = (membership, 5, #""batch": {"records": 20},"#)
+            // So long a static member is missed.
+            $0.kafka = [("session.timeout.ms", "3000")]
         }
         let all = try workplace.simulated(devices: 30, records: 900)
         for (number, loops) in [2, 1, 3].enumerated() {

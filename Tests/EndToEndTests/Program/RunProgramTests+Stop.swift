@@ -49,7 +49,7 @@ extension RunProgramTests {
         let workplace = try ProgramWorkplace("left") { $0.members = #""batch": {"records": 5},"# }
         let broker = try #require(RealClusterTrait.cluster)
         // So many that the worker is not done before the broker stands still.
-        try workplace.simulate(devices: 20, records: 3_000)
+        try workplace.simulate(devices: 20, records: 1_200)
         let worker = try workplace.start("run", "--instance", "one")
         #expect(try workplace.hasOutcomes(1, of: [worker]))
         do {
@@ -60,8 +60,8 @@ extension RunProgramTests {
             #expect([.exit(0), .exit(1)].contains(worker.waitForEnd(seconds: 10)))
             #expect(worker.error.contains("leaving without the last commit"), "\(worker.error)")
         }
-        _ = try workplace.work(until: 3_000)
-        #expect(try Outcomes(of: workplace).counts == ["accepted": 3_000])
+        _ = try workplace.work(until: 1_200)
+        #expect(try Outcomes(of: workplace).counts == ["accepted": 1_200])
     }
 
     @Test(arguments: [SIGTERM, SIGINT])

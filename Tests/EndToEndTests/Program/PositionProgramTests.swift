@@ -9,10 +9,17 @@ import TestKit
 import Testing
 
 /// Positions that a careless operator has made disagree, and the way out that the worker names.
-extension LedgerProgramTests {
+@Suite(
+    "The program's positions on a real broker",
+    .brokerTests,
+    .cluster(isLong: true),
+    .serialized
+)
+struct PositionProgramTests {
     /// A workplace whose 40 requests are answered, with the group empty.
     private func worked(_ prefix: String) throws -> ProgramWorkplace {
-        let workplace = try ProgramWorkplace(prefix)
+        // Members that leave at once.
+        let workplace = try ProgramWorkplace(prefix) { $0.membership = "dynamic" }
         // So many keys that no partition is without one: their ids are other ones in each run.
         try workplace.simulate(devices: 30, records: 40)
         _ = try workplace.work(until: 40)
@@ -170,7 +177,6 @@ extension LedgerProgramTests {
         worker.signal(SIGTERM)
         #expect(worker.waitForEnd() == .exit(0))
         #expect(try answered(workplace) == 40)
-        sleep(7)
         try workplace.done("reset", "--offsets-only", "--to-applied", "--yes")
         _ = try workplace.work(until: 50)
         #expect(try Outcomes(of: workplace).counts == ["accepted": 50])

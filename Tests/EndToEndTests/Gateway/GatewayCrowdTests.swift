@@ -5,7 +5,8 @@ import TestKit
 import Testing
 
 /// Clients that take all they can get, beside stock clients.
-extension GatewayProgramTests {
+@Suite("A gateway in a crowd", .brokerTests, .cluster(), .serialized)
+struct GatewayCrowdTests {
     private static let megabyte = [UInt8](repeating: 0x61, count: 1 << 20)
     private static let ping = "GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n"
 

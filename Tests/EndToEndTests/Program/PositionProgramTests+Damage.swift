@@ -7,7 +7,7 @@ import TestKit
 import Testing
 
 /// One bad record, or one bad batch on a disk, stays one.
-extension LedgerProgramTests {
+extension PositionProgramTests {
     #if DEBUG
         @Test func `a record that crashes the worker becomes a dead letter after three tries, and affects no other`()
             throws
@@ -41,7 +41,7 @@ extension LedgerProgramTests {
     #endif
 
     @Test func `disk damage on the broker holds its partition, in ledger or requests; the third continues`() throws {
-        let workplace = try ProgramWorkplace("damaged")
+        let workplace = try ProgramWorkplace("damaged") { $0.membership = "dynamic" }
         try workplace.simulate(devices: 20, records: 120)
         _ = try workplace.work(until: 120)
         try workplace.simulate(devices: 20, records: 120, seed: 2)
