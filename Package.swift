@@ -144,8 +144,8 @@ let tests: [Target] = [
     .target(
         name: "ContractKit",
         dependencies: [
-            "TestKit", "SimulationKit", "KafkaKit", "Broker", "Settings", "Member", "Kafka", "KafkaPorts", "Log",
-            "DeviceLab",
+            "TestKit", "SimulationKit", "KafkaKit", "BrokerKit", "Broker", "Settings", "Member", "Kafka", "KafkaPorts",
+            "Pipeline", "Log", "DeviceLab",
         ],
         path: "Tests/ContractKit",
         // Data, read by path.
@@ -244,7 +244,7 @@ let tests: [Target] = [
     .testTarget(
         name: "ContractTests",
         dependencies: [
-            "ContractKit", "BrokerKit", "TestKit", "Broker", "Settings", "Kafka", "KafkaPorts", "Log",
+            "ContractKit", "BrokerKit", "SimulationKit", "TestKit", "Broker", "Settings", "Kafka", "KafkaPorts", "Log",
         ],
         swiftSettings: whole
     ),

@@ -36,7 +36,7 @@ final class MockBrokers: ContractBrokers {
         return LibraryWorld(brokers, settings, partitions: Int32(partitions))
     }
 
-    var abilities: Set<Ability> { [.refusals, .topics] }
+    var abilities: Set<Ability> { [.refusals, .topics, .silence] }
 
     func cause(_ fault: WorldFault) throws {
         switch fault {
@@ -50,10 +50,13 @@ final class MockBrokers: ContractBrokers {
             for id in Self.numbers { try cluster.setRoundTrip(id, milliseconds: Int32(milliseconds)) }
         case .away: for id in Self.numbers { try cluster.setBroker(id, isUp: false) }
         case .back: for id in Self.numbers { try cluster.setBroker(id, isUp: true) }
+        // Its other requests are answered as ever.
+        case .unanswered(.endTransaction, times: 0): fail(.endTransaction, .transport, 10_000)
         case .unanswered(_, times: 0): try cause(.slow(milliseconds: 20_000))
         case .unanswered(let api, let times): fail(api, .transport, times)
         case .refused(let api, let code, let times): fail(api, code, times)
         case .topicMade(let name, let partitions): try cluster.createTopic(name, partitions: partitions)
+        case .late, .compaction, .ledgerRecreated, .offsetSet: throw Standstill("the mock has no \(fault)")
         case .calm:
             try cause(.slow(milliseconds: 0))
             for api in APIKey.allCases { cluster.answerRequests(api.rawValue) }

@@ -1,6 +1,8 @@
 package import Broker
 internal import KafkaKit
 package import Log
+internal import Member
+internal import Pipeline
 
 extension LogDriver {
     /// An output for a request, saying which one.
@@ -16,6 +18,26 @@ extension LogDriver {
                 RecordHeader("request-id", "\(record.offset)"), RecordHeader(name: bytes("none"), value: nil),
             ]
         )
+    }
+
+    /// The marks that a worker's unit has.
+    package func marks(_ batch: LogBatch) -> [OutboundRecord] {
+        batch.positions.map { position in
+            let mark = PartitionMark(
+                appliedOffset: position.offset,
+                group: log.log.group,
+                delivery: log.log.isAtomic ? .transaction : .atLeastOnce
+            )
+            let (key, value) = LedgerCodec.encode(.mark(mark))
+            return OutboundRecord(
+                stream: .ledger,
+                partition: position.partition,
+                sourceOffset: -1,
+                sourceTimestamp: -1,
+                key: key,
+                value: value
+            )
+        }
     }
 
     package static func publish(

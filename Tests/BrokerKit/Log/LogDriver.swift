@@ -80,7 +80,7 @@ package final class LogDriver {
     /// An assignment whose restore could not be begun yet.
     private var unanswered: [Int32]?
     private var needsAbort = false
-    private var assigned: [Int32] = []
+    package private(set) var assigned: [Int32] = []
     /// Partitions whose ledgers are not restored.
     private var unread: Set<Int32> = []
     /// Records that were given.
@@ -147,19 +147,21 @@ package final class LogDriver {
     /// Uses the last mark that was read, also in an earlier restore: a kept ledger's is not read again.
     private func start(_ partition: Int32) throws {
         let records = (reading ?? []).filter { $0.partition == partition }
-        for record in records where record.key == [4] {
-            guard case .mark(let mark) = try LedgerCodec.decode(key: [4], value: record.value) else {
-                marks[partition] = nil
-                continue
-            }
-            marks[partition] = mark.position
-        }
+        for record in records where record.key == [4] { try note(partition, record.value) }
         let isEmpty = records.allSatisfy { $0.key == [4] } && !kept.contains(partition)
         switch try log.start(partition, mark: marks[partition], ledgerIsEmpty: isEmpty) {
         case .started(let report): starts[partition] = report
         case .held(let sentence):
             held[partition] = sentence
             try log.hold(partition)
+        }
+    }
+
+    private func note(_ partition: Int32, _ value: [UInt8]?) throws {
+        if case .mark(let mark) = try LedgerCodec.decode(key: [4], value: value) {
+            marks[partition] = mark.position
+        } else {
+            marks[partition] = nil
         }
     }
 
@@ -186,7 +188,13 @@ package final class LogDriver {
         reading = []
     }
 
-    /// Changes with each step that makes progress. It leaves faults out, since a log may retry without an end.
+    /// Whether the ledgers of all that is assigned were read.
+    package var isRestored: Bool { reading == nil && unanswered == nil && changes.last == .assigned(assigned) }
+
+    /// Changes with each step that makes progress.
+    package var progress: Int { mark.reduce(0, +) }
+
+    /// As ``progress``. It leaves faults out, since a log may retry without an end.
     private var mark: [Int] {
         [changes.count, restored.count, reading?.count ?? 0, completed.count, given]
     }
@@ -240,6 +248,8 @@ package final class LogDriver {
         try log.unit.begin()
         try log.unit.append(outputs)
         try log.unit.commit(batch.positions, of: batch.generation)
+        // The loop knows what it has written.
+        for output in outputs where output.key == [4] { try note(output.partition, output.value) }
     }
 
     /// Writes a unit that fails, and leaves its abort to the caller: one of its outputs is larger than the client sends.

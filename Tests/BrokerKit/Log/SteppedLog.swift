@@ -8,21 +8,39 @@ internal import Testing
 
 /// A member that a test steps on its own thread. What the loop's driver would wait for is waited for here.
 package final class SteppedLog {
-    private let member: HostedMember
-    private let ridden = Locked<[KafkaFault]>([])
+    package let log: MemberLog
+    private let ridden: () -> [KafkaFault]
+    private let closing: () -> Void
+    /// Lets so many milliseconds pass.
+    let passing: (Int) -> Void
     package private(set) lazy var unit = SteppedUnit(self)
 
-    package init(_ delivery: UnitWriter.Settings.Delivery, _ settings: BrokerSettings) throws {
-        let ridden = ridden
-        member = try HostedMember(delivery, settings, trouble: { fault in ridden.withLock { $0.append(fault) } })
+    package convenience init(_ delivery: UnitWriter.Settings.Delivery, _ settings: BrokerSettings) throws {
+        let ridden = Locked<[KafkaFault]>([])
+        let member = try HostedMember(delivery, settings, trouble: { fault in ridden.withLock { $0.append(fault) } })
+        self.init(
+            member.log,
+            troubles: { ridden.withLock { $0 } },
+            passing: { pause(milliseconds: $0) },
+            closing: member.close
+        )
+    }
+
+    /// A member of any world.
+    package init(
+        _ log: MemberLog,
+        troubles: @escaping () -> [KafkaFault] = { [] },
+        passing: @escaping (Int) -> Void,
+        closing: @escaping () -> Void
+    ) {
+        (self.log, self.ridden, self.passing, self.closing) = (log, troubles, passing, closing)
     }
 
     /// Faults that the member rode out.
-    package var troubles: [KafkaFault] { ridden.withLock { $0 } }
+    package var troubles: [KafkaFault] { ridden() }
 
-    package var log: MemberLog { member.log }
-    package var roles: LogRoles { member.roles }
-    package func sight() -> LogSight { member.sight() }
+    package var roles: LogRoles { log.roles }
+    package func sight() -> LogSight { log.core.sight() }
 
     package func poll(_ limits: BatchLimits, waitMilliseconds: Int) throws -> PollRound {
         let round = try log.poll(limits, waitMilliseconds: waitMilliseconds)
@@ -48,10 +66,10 @@ package final class SteppedLog {
 
     package func hold(_ partition: Int32) throws { try log.hold(partition) }
     package func releaseRevoked() throws { try log.releaseRevoked() }
-    package func close() throws { member.close() }
+    package func close() throws { closing() }
 
     /// Where an answer is awaited, a poll does not wait.
-    func rest(_ milliseconds: Int) { if log.isAwaiting { pause(milliseconds: min(milliseconds, 5)) } }
+    func rest(_ milliseconds: Int) { if log.isAwaiting { passing(min(milliseconds, 5)) } }
 }
 
 /// Its units, call by call: a commit waits for the writer.
@@ -85,7 +103,7 @@ package final class SteppedUnit {
     private func untilOver(_ isOver: () throws -> Bool) throws {
         while try !isOver() {
             if let change = try log.serve() { changes.append(change) }
-            pause(milliseconds: 2)
+            log.passing(2)
         }
     }
 }

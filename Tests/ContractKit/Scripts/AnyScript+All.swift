@@ -12,6 +12,11 @@ extension AnyScript {
         AnyScript(AbortLeavesNothing.self), AnyScript(InitEndsPredecessor.self), AnyScript(RefusedRecord.self),
         AnyScript(OffsetsRefused.self), AnyScript(OffsetsWithoutAnswer.self), AnyScript(RepeatsAreCounted.self),
         AnyScript(OvertakenBatch.self), AnyScript(FullQueue.self), AnyScript(FlushInPart.self),
-        AnyScript(DiscardedRecords.self),
+        AnyScript(DiscardedRecords.self), AnyScript(SessionExpires.self), AnyScript(StaticMemberReturns.self),
+        AnyScript(NameUsedTwice.self), AnyScript(RemovedMember.self), AnyScript(PendingOffsets.self),
+        AnyScript(MetadataOfOffsets.self), AnyScript(AbortOfTransaction.self), AnyScript(TransactionTimeOut.self),
+        AnyScript(LateCopy.self), AnyScript(CompactedLedger.self), AnyScript(ReaderWithoutTrace.self),
+        AnyScript(MemberResumes.self), AnyScript(OrderAtLeastOnce.self), AnyScript(InterruptedRestore.self),
+        AnyScript(RecreatedLedger.self), AnyScript(RecreatedLedgerAtLeastOnce.self), AnyScript(UnknownOutcome.self),
     ]
 }

@@ -27,10 +27,10 @@ package enum AssignedPaused: ContractScript {
 }
 
 package enum SecondPausedAssignment: ContractScript {
-    package enum Outcome: Hashable, Sendable { case allDeliver }
+    package enum Outcome: Hashable, Sendable { case allDeliver, notSilent }
 
     package static let number = "A2"
-    package static let title = "second paused assignment: each started one delivers"
+    package static let title = "second paused assignment: silent, then each started one delivers"
     package static let worlds: Set<WorldKind> = [.model, .mock]
     package static let allowed: Set<Outcome> = [.allDeliver]
 
@@ -42,6 +42,8 @@ package enum SecondPausedAssignment: ContractScript {
             try member.take(starts)
             try member.take(starts)
             member.forgetRecords()
+            try world.poll([member], milliseconds: 50)
+            guard member.records.isEmpty else { return .notSilent }
             try world.start(member, starts)
             // A silent partition stands still.
             try world.poll([member], until: "each partition delivers") {

@@ -1,3 +1,6 @@
+internal import KafkaPorts
+internal import Log
+
 package enum LoneMemberGetsAll: ContractScript {
     package enum Outcome: Hashable, Sendable { case allOnce, repeated }
 
@@ -57,5 +60,108 @@ package enum UnansweredAssignment: ContractScript {
                 && second.assigned?.isEmpty == false
         }
         return .allWait
+    }
+}
+
+package enum SessionExpires: ContractScript {
+    package enum Outcome: Hashable, Sendable { case lostAndKnownBefore, revoked }
+
+    package static let number = "G4"
+    package static let title = "session expires: lost, known before the event"
+    package static let worlds: Set<WorldKind> = [.model, .real]
+    package static let allowed: Set<Outcome> = [.lostAndKnownBefore]
+
+    package static func run(in world: any ContractWorld) throws -> Outcome {
+        let member = try world.loneMember()
+        try world.cause(.away)
+        // Nobody polls, so no event has come.
+        try world.until("the loss is known", progress: { 0 }) { member.consumer.isAssignmentLost }
+        try world.cause(.back)
+        try world.poll([member], until: "it is assigned again") { member.assignments == 2 }
+        return member.losses == 1 && member.revocations == 0 ? .lostAndKnownBefore : .revoked
+    }
+}
+
+package enum StaticMemberReturns: ContractScript {
+    package enum Outcome: Hashable, Sendable { case samePartitions, others, othersToldOfIt }
+
+    package static let number = "G5"
+    package static let title = "a static member returns within its session"
+    package static let worlds: Set<WorldKind> = [.model, .real]
+    package static let needs: Set<Ability> = [.fencing]
+    package static let allowed: Set<Outcome> = [.samePartitions]
+
+    package static func run(in world: any ContractWorld) throws -> Outcome {
+        let first = try world.member("one", isStatic: true)
+        let second = try world.member("two", isStatic: true)
+        try world.poll([first, second], until: "the partitions are shared") {
+            first.assigned?.isEmpty == false && second.assigned?.isEmpty == false
+        }
+        let (before, events) = (first.assigned, second.events)
+        try first.consumer.close(limit: 30_000)
+        let again = try world.member("one", isStatic: true)
+        try world.poll([again, second], until: "it is assigned again") { again.assigned != nil }
+        try world.poll([again, second], milliseconds: 1_000)
+        guard second.events == events else { return .othersToldOfIt }
+        return again.assigned == before ? .samePartitions : .others
+    }
+}
+
+package enum NameUsedTwice: ContractScript {
+    package enum Outcome: Hashable, Sendable { case olderIsFenced, olderGoesOn }
+
+    package static let number = "G6"
+    package static let title = "two of one name: the older is fenced at a poll"
+    package static let worlds: Set<WorldKind> = [.model, .real]
+    package static let needs: Set<Ability> = [.fencing]
+    package static let allowed: Set<Outcome> = [.olderIsFenced]
+
+    package static func run(in world: any ContractWorld) throws -> Outcome {
+        let first = try world.member("one", isStatic: true)
+        try world.poll([first], until: "it is assigned") { first.assigned?.count == Int(world.partitions) }
+        let second = try world.member("one", isStatic: true)
+        try world.poll([first, second], until: "the newer has the partitions, and the older knows") {
+            second.assigned?.count == Int(world.partitions) && first.faults.contains(where: \.isFencedMember)
+        }
+        let seen = second.events
+        first.consumer.discard()
+        try world.poll([second], milliseconds: 1_000)
+        return second.events == seen ? .olderIsFenced : .olderGoesOn
+    }
+}
+
+package enum RemovedMember: ContractScript {
+    package enum Outcome: Hashable, Sendable { case refusedThenJoins, committed }
+
+    package static let number = "G7"
+    package static let title = "a removed member commits nothing, joins again"
+    package static let worlds: Set<WorldKind> = [.model, .real]
+    package static let needs: Set<Ability> = [.transactions, .fencing]
+    package static let allowed: Set<Outcome> = [.refusedThenJoins]
+
+    package static func run(in world: any ContractWorld) throws -> Outcome {
+        try world.publish(5, to: 0, of: .requests)
+        let member = try world.loneMember()
+        try world.poll([member], until: "records come") { member.offsets(0).count == 5 }
+        let token = try member.consumer.token()
+        try world.during(milliseconds: world.pollLimit) {}
+        let producer = try ScriptedProducer(world, "one")
+        try producer.open(1)
+        do {
+            try producer.sendOffset(5, token)
+            return .committed
+        } catch let fault as KafkaFault {
+            guard fault.requiresAbort, !fault.isFatal else { return .committed }
+        }
+        try producer.abort()
+        // Neither with a transaction nor without one.
+        if let id = try? member.consumer.commit([PartitionOffset(partition: 0, offset: 5)]) {
+            try world.poll([member], until: "it is assigned again") { member.assignments == 2 }
+            if case .some(nil) = member.commits[id] { return .committed }
+        }
+        try world.poll([member], until: "it is assigned again") { member.assignments == 2 }
+        guard try world.committedOffsets()[0].offset == nil else { return .committed }
+        try producer.transact(1, offset: 5, member.consumer.token())
+        return try world.committedOffsets()[0].offset == 5 ? .refusedThenJoins : .committed
     }
 }

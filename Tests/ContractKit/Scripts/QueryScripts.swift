@@ -1,4 +1,5 @@
 internal import KafkaPorts
+internal import Pipeline
 
 package enum TopicsAreListed: ContractScript {
     package enum Outcome: Hashable, Sendable { case missingThenNew, wrong }
@@ -49,5 +50,66 @@ package enum QueryWithoutAnswer: ContractScript {
         }
         consumer.discard()
         return .faultThenAnswer
+    }
+}
+
+package enum PendingOffsets: ContractScript {
+    package enum Outcome: Hashable, Sendable { case waitsThenNew, early, old }
+
+    package static let number = "Q2"
+    package static let title = "offsets wait for a pending transaction"
+    package static let worlds: Set<WorldKind> = [.model, .real]
+    package static let needs: Set<Ability> = [.transactions]
+    package static let allowed: Set<Outcome> = [.waitsThenNew]
+
+    package static func run(in world: any ContractWorld) throws -> Outcome {
+        try world.publish(5, to: 0, of: .requests)
+        let ports = try world.process("one", isStatic: false)
+        let member = try ScriptedMember(ports.makeConsumer())
+        try world.poll([member], until: "records come") { member.offsets(0).count == 5 }
+        let (producer, token) = (try ScriptedProducer(world, "one"), try member.consumer.token())
+        try producer.transact(1, offset: 2, token)
+        try producer.open(1)
+        try producer.sendOffset(4, token)
+        let id = ports.queries.ask(.offsets([0]))
+        var answer: Result<BrokerAnswer, KafkaFault>?
+        func look() { if let next = ports.queries.nextAnswer(), next.id == id { answer = next.answer } }
+        try world.during(milliseconds: 1_000, look)
+        guard answer == nil else { return .early }
+        try producer.commit()
+        try world.until("the query is answered", progress: { 0 }) {
+            look()
+            return answer != nil
+        }
+        guard case .success(.offsets(let offsets, _))? = answer, offsets.first?.offset == 4 else { return .old }
+        return .waitsThenNew
+    }
+}
+
+package enum MetadataOfOffsets: ContractScript {
+    package enum Outcome: Hashable, Sendable { case returnsThenWiped, lost, kept }
+
+    package static let number = "Q3"
+    package static let title = "offsets' metadata returns; stock tools wipe it"
+    package static let worlds: Set<WorldKind> = [.model, .real]
+    package static let needs: Set<Ability> = [.transactions, .tools]
+    package static let allowed: Set<Outcome> = [.returnsThenWiped]
+
+    package static func run(in world: any ContractWorld) throws -> Outcome {
+        try world.publish(5, to: 0, of: .requests)
+        let member = try world.loneMember()
+        try world.poll([member], until: "records come") { member.offsets(0).count == 5 }
+        let producer = try ScriptedProducer(world, "one")
+        for (offset, text) in [(2, []), (3, PartitionPositions.metadata)] as [(Int64, [UInt8])] {
+            try producer.open(1)
+            try producer.sendOffset(offset, member.consumer.token(), metadata: text)
+            try producer.commit()
+            let own = try world.committedOffsets()[0]
+            guard own.offset == offset, own.metadata == text else { return .lost }
+        }
+        try member.consumer.close(limit: 30_000)
+        try world.cause(.offsetSet(1))
+        let set = try world.committedOffsets()[0]
+        return set.offset == 1 && set.metadata.isEmpty ? .returnsThenWiped : .kept
     }
 }

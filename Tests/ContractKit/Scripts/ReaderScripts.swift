@@ -88,3 +88,66 @@ package enum MissingOffset: ContractScript {
         return isRight && reader.offsets[0] == Array(0..<10) ? .faultOfPartition : .otherFault
     }
 }
+
+extension ContractWorld {
+    /// What a reader sees of the first partition of ledgers up to an offset, as `key=value`.
+    fileprivate func ledger(upTo end: Int64) throws -> [String] {
+        let reader = try process("reader", isStatic: false).makeReader()
+        defer { reader.discard() }
+        try reader.start([PartitionOffset(partition: 0, offset: PartitionOffset.beginning)])
+        var texts: [String] = []
+        try until("the ledger is read", progress: { texts.count }) {
+            texts += try reader.poll(most: 100, waiting: 20).records.records.map { record in
+                let value = record.value.map { String(decoding: $0, as: UTF8.self) }
+                return "\(String(decoding: record.key, as: UTF8.self))=\(value ?? "none")"
+            }
+            return reader.position(of: 0).map { $0 >= end } ?? false
+        }
+        return texts
+    }
+}
+
+package enum CompactedLedger: ContractScript {
+    package enum Outcome: Hashable, Sendable { case allThenLastOfEachKey, wrong }
+
+    package static let number = "R2"
+    package static let title = "tombstones, empty values, compacted gaps, markers"
+    package static let worlds: Set<WorldKind> = [.model, .real]
+    package static let needs: Set<Ability> = [.transactions, .compaction]
+    package static let allowed: Set<Outcome> = [.allThenLastOfEachKey]
+
+    package static func run(in world: any ContractWorld) throws -> Outcome {
+        let (producer, record) = (try ScriptedProducer(world, "one"), ScriptedProducer.record(_:_:partition:))
+        try producer.transact([record("k", "1", 0), record("k", "2", 0), record("e", "", 0)])
+        try producer.transact([record("k", nil, 0), record("m", "3", 0)])
+        guard try world.ledger(upTo: 7) == ["k=1", "k=2", "e=", "k=none", "m=3"] else { return .wrong }
+        try world.cause(.compaction)
+        var (end, texts): (Int64, [String]) = (7, [])
+        try world.until("the ledger is compacted", progress: { Int(min(end, 100)) }) {
+            try producer.transact([record("z", "4", 0)])
+            end += 2
+            texts = try world.ledger(upTo: end)
+            return !texts.contains("k=1")
+        }
+        return texts.filter { $0 != "z=4" } == ["e=", "k=none", "m=3"] ? .allThenLastOfEachKey : .wrong
+    }
+}
+
+package enum ReaderWithoutTrace: ContractScript {
+    package enum Outcome: Hashable, Sendable { case noGroup, group }
+
+    package static let number = "R5"
+    package static let title = "a reader leaves no trace in any group"
+    package static let worlds: Set<WorldKind> = [.real]
+    package static let allowed: Set<Outcome> = [.noGroup]
+
+    package static func run(in world: any ContractWorld) throws -> Outcome {
+        try world.publish(3, to: 0, of: .ledger)
+        let reader = try world.newReader()
+        try reader.reader.start([PartitionOffset(partition: 0, offset: PartitionOffset.beginning)])
+        try world.read(reader, until: "the records are read") { reader.count == 3 }
+        guard try !world.hasGroup() else { return .group }
+        reader.reader.discard()
+        return try world.hasGroup() ? .group : .noGroup
+    }
+}

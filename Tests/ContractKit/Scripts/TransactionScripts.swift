@@ -80,7 +80,7 @@ package enum RefusedRecord: ContractScript {
 
     package static let number = "T6"
     package static let title = "refused or too large: no commit, the next works"
-    package static let worlds: Set<WorldKind> = [.mock, .real]
+    package static let worlds: Set<WorldKind> = [.model, .mock, .real]
     package static let allowed: Set<Outcome> = [.refusedThenWorks]
 
     package static func run(in world: any ContractWorld) throws -> Outcome {
@@ -155,8 +155,8 @@ package enum OffsetsWithoutAnswer: ContractScript {
 
     package static let number = "T8"
     package static let title = "offsets without an answer: given up, no effect later"
-    package static let worlds: Set<WorldKind> = [.model, .mock]
-    package static let needs: Set<Ability> = [.refusals]
+    package static let worlds: Set<WorldKind> = [.model, .mock, .real]
+    package static let needs: Set<Ability> = [.silence]
     package static let allowed: Set<Outcome> = [.givenUp]
 
     package static func run(in world: any ContractWorld) throws -> Outcome {
@@ -184,8 +184,8 @@ package enum RepeatsAreCounted: ContractScript {
 
     package static let number = "T9"
     package static let title = "each of four repeated requests is counted"
-    package static let worlds: Set<WorldKind> = [.model, .mock]
-    package static let needs: Set<Ability> = [.refusals]
+    package static let worlds: Set<WorldKind> = [.model, .mock, .real]
+    package static let needs: Set<Ability> = [.silence]
     package static let allowed: Set<Outcome> = [.all]
 
     package static func run(in world: any ContractWorld) throws -> Outcome {
@@ -263,7 +263,7 @@ package enum FullQueue: ContractScript {
     package static let allowed: Set<Outcome> = [.fewerAndNoneLost, .neverFull]
 
     package static func run(in world: any ContractWorld) throws -> Outcome {
-        let producer = try ScriptedProducer(world, "one", queue: 10)
+        let producer = try ScriptedProducer(world, "one", ProducerSettings(queue: 10))
         try producer.producer.begin()
         producer.producer.forgetDeliveries()
         let wasFull = try producer.produce(100)
@@ -280,7 +280,7 @@ package enum FlushInPart: ContractScript {
 
     package static let number = "T13"
     package static let title = "a flush in time, in part, never"
-    package static let worlds: Set<WorldKind> = [.model, .mock]
+    package static let worlds: Set<WorldKind> = [.model, .mock, .real]
     package static let allowed: Set<Outcome> = [.inTimeThenLater]
 
     package static func run(in world: any ContractWorld) throws -> Outcome {

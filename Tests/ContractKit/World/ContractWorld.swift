@@ -1,3 +1,4 @@
+package import BrokerKit
 package import KafkaPorts
 
 /// Where a script runs: the model under a seed, librdkafka on its mock cluster, librdkafka on a real cluster.
@@ -9,9 +10,9 @@ package protocol ContractWorld: AnyObject {
     /// What a process of that name has: each consumer that it makes is the one that its queries ask.
     func process(_ name: String, isStatic: Bool) throws -> MemberPorts
     /// Of a process of that name; not initialised yet.
-    ///
-    /// - Parameter queue: how many records it may hold; nil = many.
-    func producer(_ name: String, queue: Int?) throws -> any TransactionProducer
+    func producer(_ name: String, _ settings: ProducerSettings) throws -> any TransactionProducer
+    /// A member of the group as production has it, whose units may take so long.
+    func log(_ name: String, _ delivery: LogDelivery, unitMilliseconds: Int) throws -> LogDriver
     /// Writes records, and waits until they are there.
     func publish(_ count: Int, to partition: Int32, of topic: ContractTopic) throws
     func cause(_ fault: WorldFault) throws
@@ -20,6 +21,19 @@ package protocol ContractWorld: AnyObject {
     /// - Throws: a ``Standstill`` after 30 s (in the model simulated ones) in which `progress` did not change.
     func until(_ what: String, progress: () -> Int, _ condition: () throws -> Bool) throws
     var now: Moment { get }
+    /// After so many milliseconds without a poll a member is out of its group.
+    var pollLimit: Int64 { get }
+    /// Whether the coordinator knows the group.
+    func hasGroup() throws -> Bool
+}
+
+package struct ProducerSettings: Sendable {
+    /// How many records it may hold; nil = many.
+    package var queue: Int?
+    /// Its transactions may be open for a moment only.
+    package var isHasty = false
+
+    package init(queue: Int? = nil, isHasty: Bool = false) { (self.queue, self.isHasty) = (queue, isHasty) }
 }
 
 package enum ContractTopic: Sendable { case requests, ledger }
@@ -30,9 +44,13 @@ package enum Ability: Sendable {
     case transactions
     /// A newer owner of a name fences the older one.
     case fencing
-    /// Offsets can be deleted, topics recreated.
-    case retention, recreation
-    /// Single requests can be held, swallowed or repeated.
+    /// Ledgers are compacted, or can be made again.
+    case compaction, recreation
+    /// Stock tools can set the group's offsets.
+    case tools
+    /// Requests can stay without an answer.
+    case silence
+    /// A request can be held, and arrive late.
     case frames
     /// Any answer can be replaced by an error.
     case refusals
@@ -45,13 +63,21 @@ package enum WorldFault: Sendable {
     case leaderMoves(Int32)
     /// Each answer comes later by so much; 0 = no more.
     case slow(milliseconds: Int)
-    /// No broker can be reached, until they are back.
+    /// No broker can be reached, until they are back; no member sends a heartbeat meanwhile.
     case away, back
     /// So many requests of a kind end with their connection instead of an answer; 0 = none is answered in 20 s.
     case unanswered(api: APIKey, times: Int)
     /// So many requests of a kind are refused with a code.
     case refused(api: APIKey, code: KafkaErrorCode, times: Int)
     case topicMade(String, partitions: Int)
+    /// The next request of a kind is repeated inside its call; its first copy comes behind the first record of a later
+    /// transaction of the same id.
+    case late(api: APIKey)
+    /// The topic of ledgers is compacted, as soon as another record lies behind what is.
+    case compaction
+    case ledgerRecreated
+    /// A stock tool sets the offset of partition 0, while the group has no member.
+    case offsetSet(Int64)
     /// Answers are as usual again.
     case calm
 }

@@ -1,4 +1,5 @@
 package import Broker
+package import BrokerKit
 internal import Kafka
 internal import KafkaKit
 package import KafkaPorts
@@ -35,11 +36,20 @@ package final class LibraryWorld: ContractWorld {
         return try MemberAssembly(settings, loop: nil, wake: {}).ports(writer: NoWriter())
     }
 
-    package func producer(_ name: String, queue: Int?) throws -> any TransactionProducer {
+    package func producer(_ name: String, _ more: ProducerSettings) throws -> any TransactionProducer {
         var settings = settings
         settings.instanceName = name
-        if let queue { settings.properties.append(("queue.buffering.max.messages", String(queue))) }
+        if let queue = more.queue { settings.properties.append(("queue.buffering.max.messages", String(queue))) }
+        if more.isHasty { settings.properties.append(("transaction.timeout.ms", "1000")) }
         return try OutputProducers(settings, { [stopwatch] in stopwatch.moment }).transactional()
+    }
+
+    package func log(_ name: String, _ delivery: LogDelivery, unitMilliseconds: Int) throws -> LogDriver {
+        var settings = settings
+        (settings.instanceName, settings.commitMilliseconds) = (name, unitMilliseconds)
+        let isWhole = abilities.contains(.transactions)
+        (settings.guardsPositions, settings.commitsOffsetsAside) = (isWhole, !isWhole)
+        return try LogDriver(delivery, settings)
     }
 
     package func publish(_ count: Int, to partition: Int32, of topic: ContractTopic) throws {
@@ -66,6 +76,16 @@ package final class LibraryWorld: ContractWorld {
     }
 
     package var now: Moment { stopwatch.moment }
+
+    /// The library leaves the group by itself.
+    package var pollLimit: Int64 {
+        3_000 + (KafkaProperties(settings.properties)["max.poll.interval.ms"].flatMap { Int64($0) } ?? 60_000)
+    }
+
+    package func hasGroup() throws -> Bool {
+        let properties = KafkaProperties(settings.properties)
+        return try Admin(properties).group(properties["group.id"] ?? "").state != "Dead"
+    }
 }
 
 extension Stopwatch {

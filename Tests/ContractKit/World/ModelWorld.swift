@@ -1,3 +1,4 @@
+package import BrokerKit
 internal import DeviceLab
 package import KafkaPorts
 internal import Log
@@ -13,13 +14,16 @@ package final class ModelWorld: ContractWorld {
     private var random: SeededRandom
     private var published: [Int32: Int64] = [:]
     private var chances = ModelWorld.calm
+    private var isAway = false
 
-    package init(seed: UInt64) {
+    /// - Parameter wrong: what the model is wrong about; nil = nothing that is known.
+    package init(seed: UInt64, wrong: WrongModel? = nil) {
         let records = (0..<partitions).map { RequestRecords.record([1], key: nil, partition: $0, offset: 0) }
         broker = SimulatedBroker(records: records, seed: seed)
         // The partitions exist, and are empty.
         for partition in 0..<partitions { broker.retainOnly(partition, fromIndex: 1) }
         random = SeededRandom(seed: seed)
+        broker.wrong = wrong
     }
 
     /// Threads of a library lose their cores in the calmest world.
@@ -29,7 +33,9 @@ package final class ModelWorld: ContractWorld {
         return chances
     }()
 
-    package static let all: Set<Ability> = [.transactions, .fencing, .refusals]
+    package static let all: Set<Ability> = [
+        .transactions, .fencing, .refusals, .compaction, .recreation, .tools, .silence, .frames,
+    ]
 
     package var abilities: Set<Ability> { Self.all }
 
@@ -55,12 +61,33 @@ package final class ModelWorld: ContractWorld {
         newProcess(name, isStatic: isStatic).ports(settings(name))
     }
 
-    package func producer(_ name: String, queue: Int?) throws -> any TransactionProducer {
+    package func producer(_ name: String, _ more: ProducerSettings) throws -> any TransactionProducer {
         let process = newProcess(name, isStatic: false)
-        if queue != nil { process.chances.client.queueFull = 0.5 }
+        if more.queue != nil { process.chances.client.queueFull = 0.5 }
         let made = try process.makeProducer(settings(name))
         guard case .transactional(let producer) = made else { throw Standstill("no transactions") }
         return producer
+    }
+
+    package func log(_ name: String, _ delivery: LogDelivery, unitMilliseconds: Int) throws -> LogDriver {
+        let process = newProcess(name, isStatic: false)
+        let kind: UnitWriter.Settings.Delivery = delivery == .exactlyOnce ? .transaction : .atLeastOnce
+        let writer = UnitWriter.Settings(delivery: kind, transactionalID: name, isStaticMember: false)
+        var settings = MemberSettings(
+            delivery: kind,
+            group: broker.groupName,
+            stableID: name,
+            requests: SimulatedBroker.requestsTopic,
+            ledger: OutputTopic.ledger.rawValue
+        )
+        (settings.partitions, settings.unitMilliseconds) = (partitions, Int64(unitMilliseconds))
+        let core = try KafkaMember(settings, process.ports(writer), at: now)
+        let log = SteppedLog(
+            MemberLog(core) { process.now },
+            passing: { [unowned self] in pass(Int64($0)) },
+            closing: { core.close(at: process.now) }
+        )
+        return LogDriver(log)
     }
 
     package func publish(_ count: Int, to partition: Int32, of topic: ContractTopic) throws {
@@ -89,17 +116,27 @@ package final class ModelWorld: ContractWorld {
         switch fault {
         // Its answers take their time anyway, and its leaders have no places.
         case .slow, .leaderMoves: return
-        case .away: (chances.client.queryUnanswered, chances.client.bytesPerSecond) = (1, 1)
-        case .back, .calm: chances = Self.calm
+        case .away: (isAway, chances.client.queryUnanswered, chances.client.bytesPerSecond) = (true, 1, 1)
+        case .back, .calm: (isAway, chances) = (false, Self.calm)
+        case .unanswered(.addPartitionsToTransaction, times: 0): chances.client.bytesPerSecond = 1
+        case .unanswered(.endTransaction, times: 0): chances.client.endUnanswered = 1
         case .unanswered(.transactionalOffsetCommit, times: 0): chances.client.offsetsUnanswered = 1
-        case .unanswered: chances.hiddenRepeat = 1
+        case .unanswered, .late: chances.hiddenRepeat = 1
         case .refused(.addOffsetsToTransaction, _, _): chances.retriable = 1
         case .refused(.transactionalOffsetCommit, _, _): chances.abortable = 1
         case .refused(.produce, _, _): chances.client.ackWithoutOffset = 1
+        case .compaction: return broker.compact(0)
+        case .ledgerRecreated: return broker.recreateLedgers()
+        case .offsetSet(let offset): return broker.setOffset(offset, of: 0)
         case .refused, .topicMade: throw Standstill("the model has no \(fault)")
         }
         for process in processes { process.chances = chances }
     }
+
+    /// The group has to miss the member, too.
+    package var pollLimit: Int64 { 42_000 }
+
+    package func hasGroup() throws -> Bool { throw Standstill("the model has one group") }
 
     package func until(_ what: String, progress: () -> Int, _ condition: () throws -> Bool) throws {
         var (last, since) = (progress(), broker.now)
@@ -116,7 +153,7 @@ package final class ModelWorld: ContractWorld {
     /// Lets time pass: clients send heartbeats, and other threads get on.
     private func pass(_ milliseconds: Int64) {
         for process in processes {
-            if let id = process.groupID { broker.group.heartbeat(id, at: broker.now + milliseconds) }
+            if !isAway, let id = process.groupID { broker.group.heartbeat(id, at: broker.now + milliseconds) }
             while process.runJob(), Bool.random(using: &random) {}
         }
         broker.advance(by: milliseconds)

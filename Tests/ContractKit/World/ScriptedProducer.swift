@@ -7,9 +7,9 @@ package final class ScriptedProducer {
     private let world: any ContractWorld
 
     /// Takes over the name's transactional id.
-    package init(_ world: any ContractWorld, _ name: String, queue: Int? = nil) throws {
+    package init(_ world: any ContractWorld, _ name: String, _ settings: ProducerSettings = .init()) throws {
         self.world = world
-        producer = try world.producer(name, queue: queue)
+        producer = try world.producer(name, settings)
         try retrying("the id is taken over") { () throws(KafkaFault) in try producer.initTransactions(limit: 250) }
         producer.know([OutputTopic.ledger.rawValue: world.partitions])
     }
@@ -27,20 +27,29 @@ package final class ScriptedProducer {
     }
 
     package static func record(_ number: Int, partition: Int32 = 0) -> OutboundRecord {
+        record("\(number)", "\(number)", partition: partition)
+    }
+
+    /// - Parameter value: nil = a tombstone.
+    package static func record(_ key: String, _ value: String?, partition: Int32 = 0) -> OutboundRecord {
         OutboundRecord(
             stream: .ledger,
             partition: partition,
             sourceOffset: 0,
             sourceTimestamp: 0,
-            key: Array("\(number)".utf8),
-            value: Array("\(number)".utf8)
+            key: Array(key.utf8),
+            value: value.map { Array($0.utf8) }
         )
     }
 
     /// - Returns: whether the queue was full meanwhile.
     @discardableResult
     package func produce(_ count: Int, partition: Int32 = 0) throws -> Bool {
-        let records = (0..<count).map { Self.record($0, partition: partition) }
+        try produce((0..<count).map { Self.record($0, partition: partition) })
+    }
+
+    @discardableResult
+    package func produce(_ records: [OutboundRecord]) throws -> Bool {
         var (rest, wasFull) = (records[...], false)
         try world.until("the records are queued", progress: { rest.count }) {
             rest = rest.dropFirst(try producer.produce(rest))
@@ -59,10 +68,11 @@ package final class ScriptedProducer {
         }
     }
 
-    package func sendOffset(_ offset: Int64, _ token: any MemberToken) throws {
+    package func sendOffset(_ offset: Int64, _ token: any MemberToken, metadata: [UInt8] = []) throws {
         try retrying("the offsets are in the transaction") { () throws(KafkaFault) in
             let budget = CallBudget(until: world.now + 60_000)
-            try producer.sendOffsets([PartitionOffset(partition: 0, offset: offset)], token, budget)
+            let offsets = [PartitionOffset(partition: 0, offset: offset, metadata: metadata)]
+            try producer.sendOffsets(offsets, token, budget)
         }
     }
 
@@ -80,31 +90,35 @@ package final class ScriptedProducer {
 
     /// A whole transaction.
     package func transact(_ count: Int, offset: Int64? = nil, _ token: (any MemberToken)? = nil) throws {
-        try producer.begin()
-        producer.forgetDeliveries()
-        try produce(count)
-        try flush()
+        try transact((0..<count).map { Self.record($0) }, offset: offset, token)
+    }
+
+    package func transact(
+        _ records: [OutboundRecord],
+        offset: Int64? = nil,
+        _ token: (any MemberToken)? = nil
+    ) throws {
+        try open(records)
         if let offset, let token { try sendOffset(offset, token) }
         try commit()
     }
 }
 
-extension ContractWorld {
-    /// How many records of the first partition of ledgers a reader of committed ones sees: waits for so many, and then for
-    /// more.
-    package func visibleLedger(awaiting expected: Int) throws -> Int {
-        let reader = try process("reader", isStatic: false).makeReader()
-        try reader.start([PartitionOffset(partition: 0, offset: PartitionOffset.beginning)])
-        var count = 0
-        func read() throws { count += try reader.poll(most: 100, waiting: 20).offsets.count }
-        try until("\(expected) records are visible", progress: { count }) {
-            try read()
-            return count >= expected
-        }
-        try during(milliseconds: 700, read)
-        reader.discard()
-        return count
+extension ScriptedProducer {
+    /// Begins a transaction whose records have arrived.
+    package func open(_ records: [OutboundRecord]) throws {
+        try producer.begin()
+        producer.forgetDeliveries()
+        try produce(records)
+        try flush()
     }
+
+    package func open(_ count: Int) throws { try open((0..<count).map { Self.record($0) }) }
+}
+
+extension ContractWorld {
+    /// How many records of ledgers a reader of committed ones sees.
+    package func visibleLedger(awaiting expected: Int) throws -> Int { try visibleRecords(awaiting: expected).count }
 
     /// The group's committed offset of partition 0, by stable offsets; a fault where a transaction holds it back.
     func committedOffset(_ queries: any BrokerQueries) throws -> Result<Int64?, KafkaFault> {
@@ -112,5 +126,21 @@ extension ContractWorld {
             guard case .offsets(let offsets, _) = answer else { return nil }
             return offsets.first?.offset
         }
+    }
+
+    /// The group's stable offsets as a process outside of it sees them.
+    func committedOffsets() throws -> [CommittedOffset] {
+        let ports = try process("observer", isStatic: false)
+        let consumer = try ports.makeConsumer()
+        defer { consumer.discard() }
+        var found: [CommittedOffset] = []
+        try until("offsets are known", progress: { 0 }) {
+            guard case .success(.offsets(let offsets, _)) = try answer(ports.queries, .offsets(Array(0..<partitions)))
+            else { return false }
+            found = offsets
+            return true
+        }
+        ports.queries.close()
+        return found
     }
 }

@@ -73,35 +73,4 @@ struct RealKafkaTests {
             #expect(record.timestamp >= before - 1_000 && record.timestamp < before + 600_000)
         }
     }
-
-    @Test(arguments: LogDelivery.allCases)
-    func `a worker commits its batches, and a restarted one resumes`(delivery: LogDelivery) throws {
-        let group = "resume-\(delivery)"
-        let fixture = try RealFixture(group)
-        _ = try fixture.create()
-        #expect(try LogDriver.publish(300, to: fixture.names.requests, fixture.properties).isComplete)
-        let driver = try LogDriver(delivery, fixture.settings("one", .static))
-        var seen: [InboundRecord] = []
-        for _ in 0..<3 {
-            let batch = try driver.records(50, limits: BatchLimits(records: 50))
-            try driver.commit(batch, batch.outputs(.results))
-            seen += batch.records
-        }
-        // Rounds may be short, so that a batch holds more than requested.
-        let committed = seen.map { "results \($0.partition)/\($0.offset)" }
-        // Polled and written, but not committed: it comes again.
-        let uncommitted = try driver.records(1)
-        driver.fail(uncommitted, uncommitted.outputs(.results))
-        try driver.log.close()
-
-        let next = try LogDriver(delivery, fixture.settings("one", .static))
-        seen += try next.records(300 - seen.count).records
-        #expect(seen.count == 300)
-        #expect(LogBatch(records: seen).places.count == 300)
-        let members = try Admin(KafkaProperties(fixture.properties)).group(group)
-        #expect(members.members == 1 && members.state == "Stable")
-        try next.log.close()
-        guard delivery == .exactlyOnce else { return }
-        #expect(try fixture.values(of: .results).sorted() == committed.sorted())
-    }
 }

@@ -57,29 +57,6 @@ struct RealTransactionTests {
         try producer.abort(timeoutMilliseconds: 30_000)
     }
 
-    @Test func `a producer that was silent for too long is fenced, and its successor continues`() throws {
-        let fixture = try TransactionFixture("silent")
-        let producer = try fixture.producer([("transaction.timeout.ms", "1000")])
-        let (consumer, metadata) = try fixture.member()
-        try producer.begin()
-        try producer.produce(["late"], to: fixture.output)
-        try producer.flush(timeoutMilliseconds: 30_000)
-        // The broker looks for such transactions every second.
-        let reader = try fixture.topicReader()
-        try reader.start([PartitionOffset(partition: 0, offset: 0)])
-        #expect(try reader.records { reader.isDone([2]) } == [])
-        let fault = #expect(throws: KafkaFault.self) { try producer.send(1, fixture, metadata) }
-        #expect(fault?.isFatal == true && fault?.isFenced == true, "\(fault as Any)")
-        let next = try fixture.producer()
-        try next.begin()
-        try next.produce(["again"], to: fixture.output)
-        try next.send(1, fixture, metadata)
-        try next.commit(timeoutMilliseconds: 30_000)
-        #expect(try fixture.outputs() == ["again"])
-        #expect(try fixture.committed() == 1)
-        try consumer.close()
-    }
-
     @Test(arguments: ["offsets", "commit", "abort", "flush", "initialise"])
     func `no call exceeds its timeout by much when a broker stops answering, and no effect follows`(
         call: String
@@ -127,5 +104,27 @@ struct RealTransactionTests {
         #expect(outputs == ["again"] || (call == "commit" && outputs == ["a", "again"]))
         #expect(try fixture.committed() == 2)
         try consumer.close()
+    }
+
+    @Test func `offsets can be set for a group without members, and for no other group`() throws {
+        let fixture = try TransactionFixture("set-offsets", partitions: 2)
+        let admin = try fixture.admin()
+        let offsets = [PartitionOffset(partition: 0, offset: 11), PartitionOffset(partition: 1, offset: 22)]
+        try admin.setOffsets(ofGroup: "set-offsets", topic: fixture.input, offsets)
+        func committed() throws -> [Int64?] {
+            try admin.committedOffsets(ofGroup: "set-offsets", topic: fixture.input, partitions: [0, 1]).map(\.offset)
+        }
+        #expect(try committed() == [11, 22])
+        try admin.setOffsets(ofGroup: "set-offsets", topic: fixture.input, [PartitionOffset(partition: 1, offset: 0)])
+        #expect(try committed() == [11, 0])
+        let (consumer, _) = try fixture.member()
+        let fault = #expect(throws: KafkaFault.self) {
+            try admin.setOffsets(ofGroup: "set-offsets", topic: fixture.input, offsets)
+        }
+        #expect(fault?.name == "UNKNOWN_MEMBER_ID", "\(fault as Any)")
+        #expect(try committed() == [11, 0])
+        try consumer.close()
+        try admin.setOffsets(ofGroup: "set-offsets", topic: fixture.input, offsets)
+        #expect(try committed() == [11, 22])
     }
 }

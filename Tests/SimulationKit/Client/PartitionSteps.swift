@@ -83,6 +83,8 @@ final class PartitionSteps {
     /// The oldest offset, or the end.
     var firstOffset: (Int32, Int64) -> Int64 = { _, _ in 0 }
     var note: (FaultKind) -> Void = { _ in }
+    /// What is wrong about these steps, in a test of the scripts.
+    var wrong: WrongModel?
     /// How often a thread loses its core between taking a version and queueing the step.
     var preempted = 0.0
     /// How often the main thread does nothing for a while, unless a call waits for it.
@@ -90,6 +92,7 @@ final class PartitionSteps {
     private var mainSleepsUntil: Int64 = 0
     /// An open commit of offsets: no partition starts.
     var isCommitOpen = false { didSet { if oldValue, !isCommitOpen, stopping == 0 { issueStarts() } } }
+    private var keepsStarts: Bool { isCommitOpen && wrong != .startsBesideCommit }
     private(set) var assigned: [Int32] = []
     /// A call that ended the process.
     private(set) var assertion: String?
@@ -175,7 +178,7 @@ final class PartitionSteps {
             if let ticket = step.ticket { replies[ticket] = reply }
         case .stopped:
             stopping -= 1
-            if stopping == 0, !isCommitOpen { issueStarts() }
+            if stopping == 0, !keepsStarts { issueStarts() }
         case .firstOffset(let partition, let version, let due, let isRepeated):
             guard now >= due else { return main.append(work) }
             serveLookup(partition, version, isRepeated)
@@ -212,12 +215,13 @@ final class PartitionSteps {
             if case .stop = step.act { main.append(.stopped) }
             return .overtaken
         }
-        if case .seek = step.act, partition.state == .stopped { return .notStarted }
+        if case .seek = step.act, partition.state == .stopped, wrong != .seeksBeforeStart { return .notStarted }
         partition.served = step.version
         switch step.act {
         case .start(let offset):
             if partition.isInGroup { assertion = "a start of a partition whose stop was dropped" }
             (partition.isInGroup, partition.isGone) = (true, false)
+            if wrong == .startResumes { partition.isPausedByApplication = false }
             begin(partition, at: offset)
         case .stop:
             cancelLookup(partition)
@@ -231,6 +235,7 @@ final class PartitionSteps {
                 partition.isPausedByLibrary = isPaused
             } else {
                 partition.isPausedByApplication = isPaused
+                if wrong == .resumeIsAtOnce, !isPaused { partition.sleepsUntil = 0 }
             }
             if isPaused, let consumed = partition.consumed { partition.base = consumed }
             // What was fetched under another version is dropped, and fetched again.
@@ -304,7 +309,7 @@ final class PartitionSteps {
         while !queue.isEmpty {
             let (partition, version, delivery) = queue.removeFirst()
             partition.queued -= 1
-            guard version >= partition.served else { continue }
+            guard version >= partition.served || wrong == .keepsFetched else { continue }
             if case .record(let record) = delivery { partition.consumed = record.offset + 1 }
             return (partition.number, delivery)
         }
@@ -347,7 +352,7 @@ final class PartitionSteps {
         }
         assigned = offsets.map(\.partition).sorted()
         starts = offsets.sorted { $0.partition < $1.partition }.map { (partition($0.partition), $0.offset) }
-        if stopping == 0, !isCommitOpen { issueStarts(whileCallerWaits: true) }
+        if stopping == 0, !keepsStarts { issueStarts(whileCallerWaits: true) }
         if areStartsPending { note(.startDelayed) }
     }
 

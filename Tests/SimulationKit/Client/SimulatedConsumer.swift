@@ -64,6 +64,7 @@ final class SimulatedConsumer: GroupConsumer {
     var broker: SimulatedBroker { process.broker }
 
     private func connect() {
+        steps.wrong = broker.wrong
         steps.note = { [unowned broker] in broker.counts.add($0) }
         steps.firstOffset = { [unowned broker] partition, offset in
             let ends = broker.readableOffsets(partition)
@@ -74,6 +75,7 @@ final class SimulatedConsumer: GroupConsumer {
 
     private func fetched(_ partition: Int32, _ offset: Int64) -> PartitionSteps.Fetched {
         let ends = broker.readableOffsets(partition)
+        let offset = broker.wrong == .skipsGoneOffset && !ends.contains(offset) ? ends.lowerBound : offset
         guard offset >= ends.lowerBound, offset <= ends.upperBound else {
             broker.counts.add(.offsetGone)
             return .offsetGone
@@ -112,7 +114,7 @@ final class SimulatedConsumer: GroupConsumer {
         guard !process.isDead else { return false }
         observe()
         if isLossKnown { noteLossIsKnown() }
-        return isLossKnown
+        return isLossKnown && broker.wrong != .lossComesAsEventOnly
     }
 
     /// From here on the member knows: nothing more of these partitions may be committed.

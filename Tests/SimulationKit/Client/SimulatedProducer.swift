@@ -20,7 +20,7 @@ class SimulatedProducer: RecordProducer {
     }
 
     var broker: SimulatedBroker { process.broker }
-    var outstanding: Int { queue.count }
+    var outstanding: Int { broker.wrong == .unsettledLooksSettled ? 0 : queue.count }
     /// nil = no transactions.
     var epoch: Int? { nil }
 
@@ -43,10 +43,32 @@ class SimulatedProducer: RecordProducer {
             if epoch == nil { process.mayEnd = true }
             throw KafkaFault(.unknownPartition, "a record was not taken").judged(isFatal: false, requiresAbort: true)
         }
+        if let refused = records.firstIndex(where: isRefused) {
+            queue += records[..<refused]
+            throw refusal(of: records[refused])
+        }
         let isFull = !records.isEmpty && process.strikes(.queueFull, process.chances.client.queueFull)
         let taken = records.prefix(isFull ? process.random.below(records.count) : records.count)
         queue += taken
         return taken.count
+    }
+
+    /// `message.max.bytes`.
+    private static let mostBytes = 1_000_000
+
+    /// The library takes no record that is too large, or of a partition that its topic does not have.
+    private func isRefused(_ record: OutboundRecord) -> Bool {
+        isTooLarge(record) || (record.stream != .replies && !broker.partitions.contains(record.partition))
+    }
+
+    private func isTooLarge(_ record: OutboundRecord) -> Bool {
+        (record.key?.count ?? 0) + (record.value?.count ?? 0) > Self.mostBytes && broker.wrong != .takesLargeRecords
+    }
+
+    private func refusal(of record: OutboundRecord) -> KafkaFault {
+        isTooLarge(record)
+            ? KafkaFault(.msgSizeTooLarge, "a record is too large")
+            : KafkaFault(.unknownPartition, "partition \(record.partition) is unknown")
     }
 
     func flush(limit milliseconds: Int) throws(KafkaFault) -> Bool {
@@ -70,6 +92,7 @@ class SimulatedProducer: RecordProducer {
         guard !process.isDead else { return }
         let left = queue
         queue = []
+        if broker.wrong == .discardedArrive { for record in left { try? broker.produce(name, epoch: nil, record) } }
         guard !process.forgetClient(), !left.isEmpty else { return }
         arriveLate(left)
     }
@@ -121,7 +144,7 @@ class SimulatedProducer: RecordProducer {
         do throws(BrokerRefusal) {
             try broker.produce(name, epoch: epoch, record)
             deliveries.acknowledged += 1
-            guard record.stream == .ledger else { return }
+            guard record.stream == .ledger, broker.wrong != .ledgerOffsetsAreHidden else { return }
             deliveries.firstLedgerOffsets[record.partition] =
                 min(deliveries.firstLedgerOffsets[record.partition] ?? offset, offset)
             deliveries.lastLedgerOffsets[record.partition] = offset

@@ -159,7 +159,7 @@ final class SimulatedQueries: BrokerQueries {
     private func ledgerEnds(_ partitions: [Int32]) -> [Int32: Watermarks] {
         partitions.reduce(into: [:]) { ends, partition in
             let log = broker.log(.ledger, partition)
-            var high = Int64(asksForStable ? log.lastStable : log.highWatermark)
+            var high = Int64(asksForStable || broker.wrong == .endsAreStable ? log.lastStable : log.highWatermark)
             // A former leader does not know of the last records.
             if high > 0, process.strikes(.staleLeader, process.chances.client.staleLeader) {
                 high -= 1 + Int64(process.random.below(Int(high)))

@@ -58,6 +58,7 @@ final class SimulatedReader: TopicReading {
 
     func stop(_ numbers: [Int32]) throws(KafkaFault) {
         guard process.enter() else { throw .ofDeadProcess }
+        if broker.wrong == .stopIsIgnored { return }
         if let partition = pending?.partition, numbers.contains(partition) { pending = nil }
         for number in numbers { partitions[number] = nil }
     }
@@ -90,10 +91,12 @@ final class SimulatedReader: TopicReading {
             pending = KafkaFault(.autoOffsetReset, "offset \(partition.next) is gone").reading(number)
             return broker.counts.add(.offsetGone)
         }
-        while partition.next < Int64(log.lastStable), left > 0 {
+        let end = broker.wrong == .readsOpen ? log.highWatermark : log.lastStable
+        while partition.next < Int64(end), left > 0 {
             let offset = Int(partition.next)
             partition.next += 1
             guard let record = log.visible(at: offset) else { continue }
+            if broker.wrong == .skipsTombstones, record.value == nil { continue }
             if process.strikes(.damagedOnce, process.chances.client.damagedOnce) {
                 // The library skips what it could not read; the position stays before it.
                 pending = KafkaFault(.badMsg, "a record of the ledger is damaged").reading(number)

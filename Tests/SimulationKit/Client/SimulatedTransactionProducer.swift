@@ -1,6 +1,7 @@
 internal import DeviceLab
 internal import KafkaPorts
 internal import Log
+internal import Pipeline
 
 /// A transactional producer: the library's calls as they are. It refuses little of what must not be done, and says little of
 /// what has gone wrong.
@@ -27,6 +28,7 @@ final class SimulatedTransactionProducer: SimulatedProducer, TransactionProducer
     override var epoch: Int? { ownEpoch }
 
     var unanswered: UnansweredRequests {
+        if broker.wrong == .repeatsAreHidden { return UnansweredRequests() }
         var sum = repeated
         sum.additions += (isAdding ? 1 : 0) + (openOffsets ? 1 : 0)
         return sum
@@ -205,7 +207,10 @@ final class SimulatedTransactionProducer: SimulatedProducer, TransactionProducer
         if process.strikes(.abortable, process.chances.abortable) {
             throw spoiled(KafkaFault(.rebalanceInProgress, "the group rebalances"))
         }
-        do throws(BrokerRefusal) { try broker.addOffsets(name, epoch: ownEpoch ?? 0, positions, token.stamp) } catch {
+        let foreign = Set(offsets.filter { $0.metadata != PartitionPositions.metadata }.map(\.partition))
+        do throws(BrokerRefusal) {
+            try broker.addOffsets(name, epoch: ownEpoch ?? 0, positions, token.stamp, foreign: foreign)
+        } catch {
             throw refusedOffsets(error)
         }
         if process.random.below(2) == 0 {
@@ -257,7 +262,9 @@ final class SimulatedTransactionProducer: SimulatedProducer, TransactionProducer
         if let fatalFault { throw fatalFault }
         if let abortable { throw abortable }
         guard queue.isEmpty else { throw KafkaFault.timedOut("records are in flight") }
-        if process.chance(process.chances.indefinite) { return try endUnknown() }
+        if process.chance(process.chances.indefinite) || process.chance(process.chances.client.endUnanswered) {
+            return try endUnknown()
+        }
         try strike()
         do throws(BrokerRefusal) { try broker.endTransaction(name, epoch: ownEpoch ?? 0, commit: true) } catch {
             throw fenced()

@@ -46,6 +46,11 @@ extension SimulatedBroker {
         logs[Topic(.ledger, partition), default: PartitionLog()].append(record, transaction: nil)
     }
 
+    /// Somebody deletes the topic of ledgers and makes it again.
+    package func recreateLedgers() {
+        for partition in partitions { logs[Topic(.ledger, partition)] = PartitionLog() }
+    }
+
     /// More requests for each partition, after the existing ones.
     package func add(_ records: [InboundRecord]) {
         for record in records { input[record.partition, default: []].append(record) }

@@ -26,6 +26,8 @@ extension SimulatedBroker {
         var state = State.open
         var topics: [Topic] = []
         var offsets: [Int32: Int64] = [:]
+        /// Those of them without a worker's metadata.
+        var foreign: Set<Int32> = []
         /// Markers that are not written yet.
         var markers: [Marker] = []
         /// In how many steps one of them is written; 0 = all of them at once.
@@ -48,7 +50,7 @@ extension SimulatedBroker {
     package func initProducer(_ name: String) -> Int {
         abortOpen(of: name)
         finishMarkers(of: name)
-        producers[name, default: Producer()].epoch += 1
+        if wrong != .initFencesNobody || producers[name] == nil { producers[name, default: Producer()].epoch += 1 }
         return producers[name]?.epoch ?? 0
     }
 
@@ -90,11 +92,14 @@ extension SimulatedBroker {
         _ name: String,
         epoch: Int,
         _ positions: [PartitionPosition],
-        _ stamp: SimulatedGroup.Stamp
+        _ stamp: SimulatedGroup.Stamp,
+        foreign: Set<Int32> = []
     ) throws(BrokerRefusal) {
         let transaction = try open(name, epoch)
         guard group.accepts(stamp) else { throw .staleGeneration }
         for position in positions { transactions[transaction].offsets[position.partition] = position.offset }
+        transactions[transaction].foreign = wrong == .metadataIsInvented ? [] : foreign
+        if wrong == .offsetsComeEarly { note(transactions[transaction].offsets) }
         deliverLate(of: name, ends: false)
     }
 
@@ -125,7 +130,7 @@ extension SimulatedBroker {
             !transaction.isDone && transaction.holdsOffsets
                 && partitions.contains { transaction.offsets[$0] != nil }
         }
-        if held { return nil }
+        if held, wrong != .offsetsDoNotWait, wrong != .offsetsComeEarly { return nil }
         return Dictionary(uniqueKeysWithValues: partitions.map { ($0, committed[$0, default: 0]) })
     }
 
@@ -139,7 +144,7 @@ extension SimulatedBroker {
 
     private func abortOpen(of name: String) {
         guard let open = producers[name]?.open else { return }
-        decide(open, commit: false)
+        decide(open, commit: wrong == .initCommits)
     }
 
     private func decide(_ index: Int, commit: Bool) {
@@ -158,8 +163,11 @@ extension SimulatedBroker {
         let isCommitted = transactions[index].state == .committing
         transactions[index].markers.removeAll { $0 == marker }
         switch marker {
-        case .topic(let topic): logs[topic]?.mark(index, committed: isCommitted)
-        case .offsets: if isCommitted, !dropsOffsets { note(transactions[index].offsets) }
+        case .topic(let topic): logs[topic]?.mark(index, committed: isCommitted || wrong == .abortedIsVisible)
+        case .offsets:
+            guard isCommitted, !dropsOffsets else { break }
+            note(transactions[index].offsets)
+            ownOffsets.subtract(transactions[index].foreign)
         }
         if transactions[index].markers.isEmpty { transactions[index].state = .done }
     }
@@ -175,7 +183,9 @@ extension SimulatedBroker {
 
     func timeOutTransactions() {
         for index in transactions.indices where transactions[index].state == .open {
-            guard now - transactions[index].startedAt > limits.transactionTimeout else { continue }
+            guard wrong != .neverTimesOut, now - transactions[index].startedAt > limits.transactionTimeout else {
+                continue
+            }
             counts.add(.transactionTimeout)
             // The coordinator bumps the epoch: a producer that wakes up later is fenced.
             producers[transactions[index].producer]?.epoch += 1

@@ -39,6 +39,8 @@ package final class SimulatedBroker: @unchecked Sendable {
     package let counts: FaultCounts
     /// What was sent, whatever becomes of it.
     let sent: [Int32: [InboundRecord]]
+    /// What is wrong about this model, in a test of the scripts.
+    package var wrong: WrongModel? { didSet { group.wrong = wrong } }
     var input: [Int32: [InboundRecord]]
     var random: SeededRandom
     package private(set) var now: Int64 = 0

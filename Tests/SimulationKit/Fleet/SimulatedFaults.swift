@@ -120,6 +120,8 @@ package struct ClientChances: Sendable {
     package var queueFull = 0.0
     package var offsetsUnanswered = 0.0
     package var initUnanswered = 0.0
+    /// Of a commit, in a script; ``FaultChances/indefinite`` in a fleet.
+    package var endUnanswered = 0.0
     /// For as long as a query waits.
     package var queryUnanswered = 0.0
     /// Until the world is calm.

@@ -28,6 +28,8 @@ package struct SimulatedGroup: Sendable {
         var hasJoined: Bool
     }
 
+    /// What is wrong about this group, in a test of the scripts.
+    var wrong: WrongModel?
     private let partitions: [Int32]
     private let sessionTimeout: Int64
     private let rebalanceTimeout: Int64
@@ -59,6 +61,7 @@ package struct SimulatedGroup: Sendable {
     package mutating func join(name: String, instance: String?, at now: Int64) -> Int {
         let id = nextID
         nextID += 1
+        let instance = wrong == .namesAreShared ? nil : instance
         var member = Member(instance: instance, name: name, lastHeard: now, hasJoined: true)
         if let instance, let old = instances.updateValue(id, forKey: instance), members[old] != nil {
             fenced.insert(old)
@@ -104,7 +107,9 @@ package struct SimulatedGroup: Sendable {
     package var isRebalancing: Bool { deadline != nil }
 
     /// Whether offsets may be committed under a stamp.
-    package func accepts(_ stamp: Stamp) -> Bool { members[stamp.member] != nil && stamp.generation == generation }
+    package func accepts(_ stamp: Stamp) -> Bool {
+        wrong == .anyTokenIsAccepted || (members[stamp.member] != nil && stamp.generation == generation)
+    }
 
     /// Removes members whose session has expired, and ends a rebalance past its timeout.
     package mutating func advance(to now: Int64) {
@@ -130,7 +135,8 @@ package struct SimulatedGroup: Sendable {
     }
 
     private mutating func complete(at now: Int64) {
-        guard let deadline, members.values.allSatisfy(\.hasJoined) || now >= deadline else { return }
+        let isWhole = members.values.allSatisfy(\.hasJoined) || wrong == .waitsForNobody
+        guard let deadline, isWhole || now >= deadline else { return }
         for id in members.filter({ !$0.value.hasJoined }).keys.sorted() { _ = remove(id) }
         self.deadline = nil
         generation += 1
