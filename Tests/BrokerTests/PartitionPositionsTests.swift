@@ -50,6 +50,8 @@ struct PartitionPositionsTests {
         /// The message's words; nil = no message.
         var note: String?
         var hasCommitted = true
+        /// What is committed before anything is read.
+        var commitsFirst: Int64?
         var testDescription: String { row }
     }
 
@@ -78,7 +80,8 @@ struct PartitionPositionsTests {
             row: "2, the first batch was cut short at least once",
             found: found(nil, mark: mark(40, .atLeastOnceUncommitted)),
             offset: 40,
-            hasCommitted: false
+            hasCommitted: false,
+            commitsFirst: 40
         ),
         Start(row: "6, upgrade without a mark", found: found(500, isOwn: false), offset: 500, hasCommitted: false),
         Start(
@@ -136,17 +139,24 @@ struct PartitionPositionsTests {
             note: "from 500 to 501",
             hasCommitted: false
         ),
-        Start(row: "11, a crash at least once", found: found(499, mark: mark(500, .atLeastOnce)), offset: 500),
+        Start(
+            row: "11, a crash at least once",
+            found: found(499, mark: mark(500, .atLeastOnce)),
+            offset: 500,
+            commitsFirst: 500
+        ),
         Start(
             row: "11, a crash behind the first offset",
             found: found(499, mark: mark(500, .atLeastOnceUncommitted)),
-            offset: 500
+            offset: 500,
+            commitsFirst: 500
         ),
         Start(
             row: "11, a crash in the first batch after a reset or an upgrade",
             found: found(499, isOwn: false, mark: mark(500, .atLeastOnceUncommitted)),
             offset: 500,
-            hasCommitted: false
+            hasCommitted: false,
+            commitsFirst: 500
         ),
         Start(
             row: "13, retention overtook",
@@ -154,6 +164,14 @@ struct PartitionPositionsTests {
             offset: 10,
             skipped: 1,
             note: "up to 1 requests, from offset 9 on"
+        ),
+        Start(
+            row: "11 and 13, retention overtook what a crash had left uncommitted: the mark is committed",
+            found: found(5, mark: mark(7, .atLeastOnce)),
+            offset: 10,
+            skipped: 3,
+            note: "up to 3 requests, from offset 7 on",
+            commitsFirst: 7
         ),
         Start(row: "13, just not", found: found(10, mark: mark(10)), offset: 10),
         Start(
@@ -175,6 +193,7 @@ struct PartitionPositionsTests {
         }
         #expect(offset == item.offset)
         #expect(report.skippedAtMost == item.skipped && report.hasCommitted == item.hasCommitted)
+        #expect(report.uncommitted == item.commitsFirst)
         #expect((report.note == nil) == (item.note == nil), "\(report.note ?? "")")
         if let note = item.note { #expect(report.note?.contains(note) == true, "\(report.note ?? "")") }
     }

@@ -9,9 +9,10 @@ package enum PartitionStart: Sendable, Equatable {
         package var note: String?
         /// The group has an offset of the partition that a worker committed; if not, at-least-once delivery marks that.
         package var hasCommitted = true
-        /// The start lies after the group's offset, and everything before it is answered. The log commits it before it
-        /// reads, because no later request may arrive whose batch would commit it.
-        package var isUncommitted = false
+        /// An offset behind the group's, up to which everything is answered: the ledger's mark. The log commits it before it
+        /// reads, because no later request may arrive whose batch would commit it. Where retention has taken more, reading
+        /// starts after it; but an offset of ours that no mark belongs to would look like a lost ledger.
+        package var uncommitted: Int64?
 
         package init() {}
     }

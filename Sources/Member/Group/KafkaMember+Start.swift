@@ -26,8 +26,8 @@ extension KafkaMember {
             return .held(sentence)
         case .start(let offset, let judged)?:
             report = judged
-            if judged.isUncommitted, let offset {
-                let id = try consumer.commit(.own([PartitionPosition(partition: number, offset: offset)]))
+            if let uncommitted = judged.uncommitted {
+                let id = try consumer.commit(.own([PartitionPosition(partition: number, offset: uncommitted)]))
                 partitions.take(.commitFirst(id, until: now + Self.startMilliseconds), number)
                 report.hasCommitted = true
             } else {

@@ -113,7 +113,7 @@ extension UnitWriter {
     private func ended(isUnknown: Bool) -> Step {
         let cut = forgetCutEnds()
         #if DEBUG
-            if settings.sabotage == .unknownTakenForAborted { return .done(.aborted(isUnknown: false, cutLedgers: cut)) }
+            let isUnknown = isUnknown && settings.sabotage != .unknownTakenForAborted
         #endif
         return .done(.aborted(isUnknown: isUnknown || !cut.isEmpty, cutLedgers: cut))
     }

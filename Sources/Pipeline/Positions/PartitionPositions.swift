@@ -55,7 +55,7 @@ package struct PartitionPositions: Sendable {
         // Written by import-keys: no request was applied.
         if applied == 0 { return begin(nil) }
         // The crash came between the first ledger records and the first offset.
-        if mark.delivery == .atLeastOnceUncommitted { return begin(applied, isUncommitted: true) }
+        if mark.delivery == .atLeastOnceUncommitted { return begin(applied, uncommitted: applied) }
         return .hold(offsetGone(applied))
     }
 
@@ -90,10 +90,10 @@ package struct PartitionPositions: Sendable {
 
     private func behind(_ committed: Int64, _ mark: PositionMark, _ applied: Int64) -> Decision {
         // A worker died between its first ledger records and its first offset: the offset that it found still stands.
-        if mark.delivery == .atLeastOnceUncommitted { return begin(applied, isUncommitted: true) }
+        if mark.delivery == .atLeastOnceUncommitted { return begin(applied, uncommitted: applied) }
         guard isOwn else { return .hold(movedBack(committed, applied)) }
         return mark.delivery == .transaction
-            ? .hold(torn(committed, applied)) : begin(applied, isUncommitted: true)
+            ? .hold(torn(committed, applied)) : begin(applied, uncommitted: applied)
     }
 
     /// - Parameter offset: nil = the oldest request.
@@ -101,10 +101,10 @@ package struct PartitionPositions: Sendable {
         _ offset: Int64?,
         skipped: Int64 = 0,
         note: String? = nil,
-        isUncommitted: Bool = false
+        uncommitted: Int64? = nil
     ) -> Decision {
         var report = PartitionStart.Report()
-        report.isUncommitted = isUncommitted
+        report.uncommitted = uncommitted
         (report.skippedAtMost, report.note, report.hasCommitted) = (skipped, note, committed != nil && isOwn)
         guard let offset, let ends else { return .start(offset, report) }
         guard offset <= ends.high else { return .hold(beyondEnd(offset, ends.high)) }

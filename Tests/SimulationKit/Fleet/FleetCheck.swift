@@ -78,6 +78,9 @@ package struct FleetCheck {
     private var early: Set<String> = []
     /// Those that memories and topic need not agree on.
     private var uncertain: Set<String> = []
+    /// Those whose last request and attestation memories and topic need not agree on: of two records with one counter the
+    /// later stays.
+    private var late: Set<String> = []
     /// Keys that an operator's command has forgotten: their counters begin again.
     private var forgotten: Set<String> = []
 
@@ -92,11 +95,11 @@ package struct FleetCheck {
             complaints.append("partition \(partition) is held: \(sentence)")
         }
         if fleet.plan.delivery == .atLeastOnce {
-            early = try keysAcceptedEarly().union(Self.forgotten(in: calm)).union(keysOfRefused())
-                .union(keysThatCameLate())
+            late = keysThatCameLate()
+            early = try keysAcceptedEarly().union(Self.forgotten(in: calm)).union(keysOfRefused()).union(late)
             uncertain = early
             // The higher counter stays in the topic as well as in memories until compaction has removed it.
-            if !fleet.broker.hasCompacted { uncertain.subtract(keysThatCameLate()) }
+            if !fleet.broker.hasCompacted { uncertain.subtract(late) }
         }
         checkOutputs()
         try checkCounters()
@@ -267,7 +270,12 @@ package struct FleetCheck {
     private func records(_ ledger: PartitionLedger?) -> [KeyID: KeyRecord] {
         var records: [KeyID: KeyRecord] = [:]
         ledger?.keys.forEach { id, record in
-            if !uncertain.contains(String(decoding: id.recordKey, as: UTF8.self)) { records[id] = record }
+            let key = String(decoding: id.recordKey, as: UTF8.self)
+            guard !uncertain.contains(key) else { return }
+            records[id] = record
+            guard late.contains(key) else { return }
+            records[id]?.lastRequest = nil
+            records[id]?.nonce = nil
         }
         return records
     }

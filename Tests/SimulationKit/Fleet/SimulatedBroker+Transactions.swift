@@ -77,6 +77,10 @@ extension SimulatedBroker {
         if let transaction, !transactions[transaction].topics.contains(topic) {
             transactions[transaction].topics.append(topic)
         }
+        if topic.stream == .ledger {
+            let offset = log(topic.stream, topic.partition).highWatermark
+            counts.note("\(now) \(name) writes \(offset) of ledger \(topic.partition), key \(record.key?.first ?? 0)")
+        }
         logs[topic, default: PartitionLog()].append(record, transaction: transaction)
         deliverLate(of: name, ends: true)
     }
