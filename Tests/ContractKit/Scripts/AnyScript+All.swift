@@ -1,4 +1,5 @@
 extension AnyScript {
+    /// A9, A1 to A3 on a library whose threads are slowed, is left out: it needs a patched build of librdkafka.
     package static let all: [AnyScript] = [
         AnyScript(LoneMemberGetsAll.self), AnyScript(SecondMemberJoins.self), AnyScript(UnansweredAssignment.self),
         AnyScript(AssignedPaused.self), AnyScript(SecondPausedAssignment.self), AnyScript(SeekBeforeStart.self),
