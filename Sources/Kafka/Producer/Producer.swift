@@ -14,7 +14,7 @@ package final class Producer {
 
     /// - Parameters:
     ///   - properties: librdkafka's settings; those of consumers are left out.
-    ///   - trackedTopic: the topic of ``firstDeliveredOffsets``.
+    ///   - trackedTopic: the topic whose acknowledged offsets are noted.
     /// - Throws: a ``KafkaFault`` that names the fault. Nothing is connected yet.
     package convenience init(_ properties: KafkaProperties, trackedTopic: String? = nil) throws(KafkaFault) {
         let context = CallbackContext()
@@ -50,12 +50,6 @@ package final class Producer {
         DeliveryCounts(acknowledged: handle.context.acknowledged, failed: handle.context.failed)
     }
 
-    /// The lowest acknowledged offset by partition of the tracked topic, since ``forgetDelivered()``.
-    package var firstDeliveredOffsets: [Int32: Int64] { handle.context.deliveredOffsets?.firstByPartition ?? [:] }
-
-    /// The highest one, likewise.
-    package var deliveredOffsets: [Int32: Int64] { handle.context.deliveredOffsets?.byPartition ?? [:] }
-
     /// As ``deliveries``, with what became of the records that were not delivered.
     var summary: DeliverySummary {
         let context = handle.context
@@ -63,7 +57,9 @@ package final class Producer {
         (summary.acknowledged, summary.withoutOffset) = (context.acknowledged, context.withoutOffset)
         (summary.failed, summary.unsent) = (context.failed - context.withoutOffset, context.unsent)
         summary.firstFault = context.firstFailure
-        (summary.firstLedgerOffsets, summary.lastLedgerOffsets) = (firstDeliveredOffsets, deliveredOffsets)
+        if let offsets = context.deliveredOffsets {
+            (summary.firstLedgerOffsets, summary.lastLedgerOffsets) = (offsets.firstByPartition, offsets.byPartition)
+        }
         return summary
     }
 
@@ -75,12 +71,10 @@ package final class Producer {
         return taken
     }
 
-    package func forgetDelivered() { handle.context.deliveredOffsets?.reset() }
-
-    /// As ``forgetDelivered()``, and the faults of records too.
+    /// Forgets acknowledged offsets and the faults of records.
     func forgetTransaction() {
         (handle.context.firstFailure, handle.context.refusedTopic) = (nil, nil)
-        forgetDelivered()
+        handle.context.deliveredOffsets?.reset()
     }
 
     /// The fault after which only a new producer helps, if there is one.

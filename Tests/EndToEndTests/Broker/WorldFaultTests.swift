@@ -1,6 +1,5 @@
 import BrokerKit
 import ChaosKit
-import DeviceLab
 import Foundation
 import Kafka
 import Testing
@@ -42,23 +41,6 @@ struct WorldFaultTests {
         #expect(findings[.lost] == 0 && findings[.doubled] == 0 && findings[.outOfOrder] == 0)
         #expect(findings[.verdictDiffers] == 1, "\(findings.lines.joined(separator: "\n"))")
         #expect(findings.examples[.verdictDiffers]?.first?.contains("dead letter") ?? false)
-    }
-
-    @Test func `a worker killed at any instant loses and duplicates nothing`() throws {
-        let workplace = try ProgramWorkplace("killed", topics: .workplace) {
-            $0.members = #""batch": {"records": 200},"#
-        }
-        try workplace.publish(2_500)
-        var random = SeededRandom(seed: 4)
-        for kill in 1...6 {
-            let worker = try workplace.start("run", "--instance", "one")
-            // Some are killed while they start or restore, most of them in the middle of a batch.
-            if kill % 4 != 0 { #expect(try workplace.hasOutcomes(kill * 300, of: [worker]), "\(worker.error)") }
-            usleep(UInt32(random.next() % 150_000))
-            worker.signal(SIGKILL)
-            #expect(worker.waitForEnd() == .signal(SIGKILL))
-        }
-        try workplace.expectOrder(of: workplace.start("run", "--instance", "one"))
     }
 
     /// Several times: a lane at work during the exit must not find its libraries unloaded.

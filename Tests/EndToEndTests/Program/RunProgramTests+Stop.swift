@@ -5,26 +5,6 @@ import Pipeline
 import Testing
 
 extension RunProgramTests {
-    @Test func `a restarted run continues where the stopped one committed, and nothing is processed twice`() throws {
-        let workplace = try ProgramWorkplace("resumed") { $0.members = #""batch": {"records": 20},"# }
-        try workplace.simulate(devices: 40, records: 1_500)
-        // Stopped in the middle of the work, twice.
-        let first = try workplace.work(until: 1)
-        let second = try workplace.work(until: 500)
-        #expect(first.requests < 1_500, "stopped before it was done: \(first.error)")
-        let third = try workplace.work(until: 1_500)
-        let outcomes = try Outcomes(of: workplace)
-        #expect(outcomes.results.count == 1_500)
-        #expect([first, second, third].map(\.requests).reduce(0, +) == 1_500)
-        // With nothing to do it ends as well, and writes nothing.
-        let idle = try workplace.start("run", "--instance", "one")
-        #expect(idle.says("in order"))
-        idle.signal(SIGTERM)
-        #expect(idle.waitForEnd() == .exit(0))
-        #expect(idle.requests == 0, "\(idle.output)")
-        #expect(try workplace.records(of: workplace.topic("results")).count == 1_500)
-    }
-
     @Test(arguments: [false, true])
     func `added partitions end a run with one line, and nothing is judged by the old count`(ofAllTopics: Bool) throws {
         let workplace = try ProgramWorkplace("grown-\(ofAllTopics)")
