@@ -73,4 +73,21 @@ struct RealKafkaTests {
             #expect(record.timestamp >= before - 1_000 && record.timestamp < before + 600_000)
         }
     }
+
+    /// An abort between two requests that add partitions once ended the process inside librdkafka.
+    @Test func `aborts at any moment after the first record end their transactions, and the process goes on`() throws {
+        let fixture = try RealFixture("aborts")
+        _ = try fixture.create()
+        #expect(try LogDriver.publish(30, to: fixture.names.requests, fixture.properties).isComplete)
+        let driver = try LogDriver(.exactlyOnce, fixture.settings("one"))
+        for round in 0..<15 {
+            let batch = try driver.records(30)
+            driver.fail(batch, batch.outputs(.results, .ledger), after: 1 + round * 4)
+            try driver.log.unit.abort()
+        }
+        let again = try driver.records(30)
+        try driver.commit(again, again.outputs(.results, .ledger))
+        #expect(try fixture.values(of: .results).count == 30)
+        try driver.log.close()
+    }
 }

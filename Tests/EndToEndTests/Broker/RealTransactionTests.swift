@@ -31,22 +31,6 @@ struct RealTransactionTests {
         try consumer.close()
     }
 
-    @Test func `an abort right after a commit is clean`() throws {
-        let fixture = try TransactionFixture("heels")
-        let producer = try fixture.producer()
-        for round in 0..<20 {
-            try producer.begin()
-            try producer.produce(["kept \(round)"], to: fixture.output)
-            try producer.commit(timeoutMilliseconds: 30_000)
-            try producer.begin()
-            try producer.produce(["dropped \(round)"], to: fixture.output)
-            try producer.abort(timeoutMilliseconds: 30_000)
-        }
-        #expect(producer.fatalFault == nil)
-        #expect(try fixture.outputs() == (0..<20).map { "kept \($0)" })
-        #expect(try fixture.outputs("read_uncommitted").count == 40)
-    }
-
     @Test func `a record without a key is the record's fault on a compacted topic`() throws {
         let fixture = try TransactionFixture("no-key", settings: [(name: "cleanup.policy", value: "compact")])
         let producer = try fixture.producer()
