@@ -14,7 +14,7 @@ import Testing
 @Suite(.waiting)
 struct WriterThreadTests {
     /// Kafka's protocol numbers.
-    private static let (endTransaction, offsetCommit): (Int16, Int16) = (26, 28)
+    private static let (initProducerID, endTransaction, offsetCommit): (Int16, Int16, Int16) = (22, 26, 28)
     private static let coordinatorLoading: Int32 = 14
     private static let illegalGeneration: Int32 = 22
     private static let counts = Dictionary(uniqueKeysWithValues: TopicNames.ofTests.all.map { ($0, 4 as Int32) })
@@ -163,6 +163,16 @@ struct WriterThreadTests {
             #expect(try bench.writes(bench.batch(4..<6)))
             #expect(try bench.count(of: "results") == 6)
             #expect(try bench.count(of: "ledger") == 6)
+        }
+    }
+
+    @Test func `a writer ends while its transactional id is not taken over`() throws {
+        try withMockTopics { cluster, settings in
+            let coordinatorsLoading = Array(repeating: Self.coordinatorLoading, count: 100_000)
+            cluster.failRequests(Self.initProducerID, with: coordinatorsLoading)
+            let bench = try Bench(cluster, settings, .transaction)
+            bench.writer.submit(.takeOver(Self.counts))
+            #expect(bench.writer.finish(limit: 60_000))
         }
     }
 

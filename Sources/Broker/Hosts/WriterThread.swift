@@ -42,12 +42,15 @@ package final class WriterThread: WriterHost, Sendable {
     }
 
     /// Ends the writer once its job has ended, and waits for that, for so long at most. No job may follow.
-    package func finish(limit milliseconds: Int = 10_000) {
+    ///
+    /// - Returns: whether it has ended.
+    @discardableResult
+    package func finish(limit milliseconds: Int = 10_000) -> Bool {
         queue.async { [self] in
             unsafe isEnding = true
             end()
         }
-        _ = closed.wait(timeout: .now() + .milliseconds(milliseconds))
+        return closed.wait(timeout: .now() + .milliseconds(milliseconds)) == .success
     }
 
     private func end() {

@@ -1,0 +1,120 @@
+import KafkaPorts
+import Log
+
+@testable import Member
+
+/// A consumer whose events the test has written down.
+final class ScriptedConsumer: GroupConsumer {
+    var events: [GroupEvent] = []
+    var isAssignmentLost = false
+    private(set) var committed: [[PartitionOffset]] = []
+    private(set) var isClosed = false
+    private var assigned: Set<Int32> = []
+
+    func subscribe() {}
+    func poll(waiting milliseconds: Int) -> GroupEvent? { events.isEmpty ? nil : events.removeFirst() }
+    func assign(_ starts: [PartitionOffset]) { assigned = Set(starts.map(\.partition)) }
+    func unassign() { assigned = [] }
+    func assignment() -> Set<Int32> { assigned }
+    func pause(_ partitions: [Int32]) -> [Int32: KafkaFault] { [:] }
+    func resume(_ partitions: [Int32]) -> [Int32: KafkaFault] { [:] }
+    func seek(_ starts: [PartitionOffset], limit milliseconds: Int) -> [Int32: SeekFault] { [:] }
+    func wake(_ partitions: [Int32], limit milliseconds: Int) {}
+    func commit(_ offsets: [PartitionOffset]) -> CommitID {
+        committed.append(offsets)
+        return CommitID(committed.count)
+    }
+    func token() -> any MemberToken { TestToken() }
+    var observations: ConsumerObservations { ConsumerObservations() }
+    func explained(_ fault: KafkaFault) -> KafkaFault { fault }
+    func close(limit milliseconds: Int) { isClosed = true }
+    func discard() {}
+}
+
+/// Answers every question at once, and writes down jobs.
+final class ScriptedBrokers: BrokerQueries, WriterHost {
+    private(set) var questions: [BrokerQuery] = []
+    private(set) var jobs: [WriterJob] = []
+    var outcomes: [WriterOutcome] = []
+    private var answers: [(id: QueryID, answer: Result<BrokerAnswer, KafkaFault>)] = []
+
+    func ask(_ query: BrokerQuery) -> QueryID {
+        questions.append(query)
+        let id = QueryID(questions.count)
+        switch query {
+        case .topics: answers.append((id, .success(.topics([]))))
+        case .offsets(let partitions):
+            let offsets = partitions.map { CommittedOffset(partition: $0, offset: nil) }
+            answers.append((id, .success(.offsets(offsets, hasAny: true))))
+        case .ends: break
+        }
+        return id
+    }
+    func forget(_ query: QueryID) { answers.removeAll { $0.id == query } }
+    func nextAnswer() -> (id: QueryID, answer: Result<BrokerAnswer, KafkaFault>)? {
+        answers.isEmpty ? nil : answers.removeFirst()
+    }
+    func close() {}
+
+    func submit(_ job: WriterJob) {
+        jobs.append(job)
+        if case .takeOver = job { outcomes.append(.tookOver) }
+    }
+    func nextOutcome() -> WriterOutcome? { outcomes.isEmpty ? nil : outcomes.removeFirst() }
+}
+
+/// A member at a time of the test's own, on ports without any broker.
+final class MemberBench {
+    let member: KafkaMember
+    let consumer = ScriptedConsumer()
+    let brokers = ScriptedBrokers()
+    var now = Moment(milliseconds: 1_000)
+
+    init(_ delivery: UnitWriter.Settings.Delivery = .transaction) throws {
+        let settings = MemberSettings(
+            delivery: delivery,
+            group: "group",
+            stableID: "one",
+            requests: "requests",
+            ledger: "ledger"
+        )
+        let ports = MemberPorts(
+            makeConsumer: { [consumer] in consumer },
+            makeReader: { () throws(KafkaFault) in throw .invalid("no ledger is read here") },
+            queries: brokers,
+            writer: brokers
+        )
+        member = try KafkaMember(settings, ports, at: now)
+    }
+
+    /// Steps a few times, a millisecond each.
+    func steps(_ count: Int = 8, with events: GroupEvent...) throws {
+        consumer.events += events
+        for _ in 0..<count {
+            try member.step(at: now, servesGroup: true)
+            now = now + 1
+        }
+    }
+
+    /// Owns partition 0, whose ledger is whole.
+    func own() throws {
+        try steps(with: .assigned([0]))
+        precondition(member.membership.state == .owning, "every question was answered")
+        member.changes = []
+        for event in [Partition.Event.restore, .ledgerProgress(.given(target: 0))] { member.partitions.takeAll(event) }
+    }
+
+    /// Owns partition 0 and reads it.
+    func read() throws {
+        try own()
+        for event in [Partition.Event.start, .sought] { member.partitions.takeAll(event) }
+    }
+
+    /// Writes a unit without records.
+    func write() throws -> OutputBatch? {
+        let generation = Generation(member.membership.generation)
+        try member.write([], [PartitionPosition(partition: 0, offset: 0)], of: generation, at: now)
+        guard case .write(let batch)? = brokers.jobs.last else { return nil }
+        return batch
+    }
+}
