@@ -10,7 +10,7 @@ struct MockContractTests {
         try #require(script.needs.isSubset(of: world.abilities), "the mock cannot do what \(script) needs")
         let outcome = try script.run(in: world)
         #expect(outcome.isAllowed, "\(script) ended as \(outcome.text)")
-        guard script.isModelled, !script.dependsOnMachine else { return }
+        guard script.isModelled, !script.dependsOnMachine, !outcome.isOfNewerLibrary else { return }
         let modelled = ModelOutcomes.listed[script.number] ?? []
         #expect(modelled.contains(outcome.text), "the model is too kind: \(script) ended as \(outcome.text)")
     }

@@ -1,3 +1,4 @@
+internal import Kafka
 internal import KafkaPorts
 
 package enum AssignedPaused: ContractScript {
@@ -258,6 +259,9 @@ package enum StepsMoveThePosition: ContractScript {
     /// The library keeps the place of the last start or seek, or the next record at a pause, and goes back to it with each
     /// step. So nothing is resumed that is not paused, unless a seek follows.
     package static let allowed: Set<Outcome> = [.goesOn(idleResume: .atLastSeek, pauseAfterSeek: .atLastSeek)]
+    /// 2.8.0 does nothing where nothing is paused.
+    package static let ofNewerLibrary: Set<Outcome> =
+        LibraryVersion.text.hasPrefix("2.0.") ? [] : [.goesOn(idleResume: .behindLast, pauseAfterSeek: .atLastSeek)]
 
     package static func run(in world: any ContractWorld) throws -> Outcome {
         try world.publish(300, to: 0, of: .requests)

@@ -93,7 +93,7 @@ package enum LateCopy: ContractScript {
         guard kept.producer.unanswered.ends > 0 else { return .notRepeated }
         // Open, and nobody commits it.
         try kept.open(1)
-        let first: Effect = try world.visibleLedger(awaiting: 1) == 2 ? .commits : .refused
+        let first: Effect = try world.visibleLedger(awaiting: 2) == 2 ? .commits : .refused
         kept.producer.discard()
         let second = try repeated()
         guard second.producer.unanswered.ends > 0 else { return .notRepeated }

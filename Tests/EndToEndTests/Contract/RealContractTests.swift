@@ -97,7 +97,7 @@ struct RealContractTests {
         guard script.needs.isSubset(of: world.abilities) else { return }
         let outcome = try script.run(in: world)
         #expect(outcome.isAllowed, "\(script) ended as \(outcome.text)")
-        guard script.isModelled, !script.dependsOnMachine else { return }
+        guard script.isModelled, !script.dependsOnMachine, !outcome.isOfNewerLibrary else { return }
         let modelled = ModelOutcomes.listed[script.number] ?? []
         #expect(modelled.contains(outcome.text), "the model is too kind: \(script) ended as \(outcome.text)")
     }
