@@ -4,6 +4,9 @@ package import KafkaPorts
 extension Admin {
     /// A group's committed offsets of one topic, with their metadata. Needs no membership in the group.
     ///
+    /// A consumer that never joins asks for them. The library's ListConsumerGroupOffsets ends the process where the broker
+    /// is no longer the group's coordinator: its client has no group, whose coordinator it then looks for (to 2.15.0).
+    ///
     /// - Throws: a ``KafkaFault``; a retriable one where a transaction keeps offsets pending until the time is up.
     package func committedOffsets(
         ofGroup group: String,
@@ -11,30 +14,12 @@ extension Admin {
         partitions: [Int32],
         timeoutMilliseconds: Int = 10_000
     ) throws(KafkaFault) -> [CommittedOffset] {
-        guard !partitions.isEmpty else { return [] }
-        let action = "reading the committed offsets of group \(group)"
-        let list = TopicPartitionList(topic: topic, partitions: partitions)
-        // The library copies the list; the object is ours.
-        let made = unsafe list.withPointer { unsafe rd_kafka_ListConsumerGroupOffsets_new(group, $0) }
-        var requests = unsafe [made]
-        defer { unsafe rd_kafka_ListConsumerGroupOffsets_destroy(made) }
-        return try unsafe perform(
-            RD_KAFKA_ADMIN_OP_LISTCONSUMERGROUPOFFSETS,
-            action,
-            timeoutMilliseconds: timeoutMilliseconds,
-            call: { options, queue in
-                if let error = unsafe rd_kafka_AdminOptions_set_require_stable_offsets(options, 1) {
-                    unsafe rd_kafka_error_destroy(error)
-                }
-                unsafe rd_kafka_ListConsumerGroupOffsets(handle.pointer, &requests, 1, options, queue)
-            },
-            read: { event throws(KafkaFault) in
-                let result = unsafe rd_kafka_event_ListConsumerGroupOffsets_result(event)
-                var count = 0
-                let groups = unsafe rd_kafka_ListConsumerGroupOffsets_result_groups(result, &count)
-                return try unsafe Self.offsets(in: count > 0 ? groups?[0] : nil, action)
-            }
+        let complete = properties.withoutGroup().completed(
+            defaults: [("socket.nagle.disable", "true"), ("log_level", "0")],
+            forced: [("group.id", group), ("isolation.level", "read_committed"), ("enable.auto.commit", "false")]
         )
+        let asker = try ClientHandle(.consumer, complete, context: CallbackContext())
+        return try asker.committed(topic, partitions, timeoutMilliseconds: timeoutMilliseconds)
     }
 
     /// Sets a group's next offsets to read of one topic. The group must have no members.

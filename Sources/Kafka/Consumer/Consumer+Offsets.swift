@@ -1,4 +1,3 @@
-internal import CRdkafka
 package import KafkaPorts
 
 extension Consumer {
@@ -22,15 +21,7 @@ extension Consumer {
         _ partitions: [Int32],
         timeoutMilliseconds: Int
     ) throws(KafkaFault) -> [CommittedOffset] {
-        guard !partitions.isEmpty else { return [] }
-        let list = TopicPartitionList(topic: topic, partitions: partitions)
-        let timeout = clampedMilliseconds(timeoutMilliseconds)
-        // The library fills the list in and does not keep it.
-        let code = unsafe list.withPointer { unsafe rd_kafka_committed(handle.pointer, $0, timeout) }
-        let action = "reading the committed offsets of \(topic)"
-        if code != RD_KAFKA_RESP_ERR_NO_ERROR { throw handle.explainedAside(KafkaFault(code, doing: action)) }
-        if let fault = list.firstFault(action) { throw fault }
-        return list.committed()
+        try handle.committed(topic, partitions, timeoutMilliseconds: timeoutMilliseconds)
     }
 
     /// Errors that the client has reported so far, by librdkafka's names. Call it on the thread that polls.
