@@ -289,7 +289,9 @@ final class PartitionSteps {
     }
 
     private func deliver(_ delivery: Delivery, of partition: Partition) {
-        queue.append((partition, partition.served, delivery))
+        // No later step drops the fault of an offset that is gone.
+        let version = if case .offsetGone = delivery { Int.max } else { partition.served }
+        queue.append((partition, version, delivery))
         partition.queued += 1
     }
 
