@@ -22,9 +22,9 @@ extension FleetCheck {
             else { continue }
             let reply = reply(result, on: partition, isExact)
             wanted[reply, default: 0] += 1
-            // What was not repeated in time is gone.
+            // What was not repeated in time is gone, and a held partition repeats nothing.
             let place = RecordPlace(partition: result.partition, offset: result.sourceOffset)
-            if !isExact, fleet.broker.isGone(place) { excused.insert(reply) }
+            if !isExact, fleet.broker.isGone(place) || fleet.held.contains(place.partition) { excused.insert(reply) }
         }
         var found: [Reply: Int] = [:]
         for output in fleet.broker.visibleReplies {
