@@ -119,7 +119,7 @@ final class CostRig {
         for _ in 0..<tries {
             let log = CostLog(input, copies: Self.copies)
             let loop = BatchLoop(
-                log: LogRoles(source: log, unit: log, ledgers: log),
+                log: LogRoles(source: log, unit: log, hasLedgers: true),
                 settings: settings,
                 lanes: lanes,
                 ledgers: [0: ledger],
@@ -155,9 +155,8 @@ struct CostInput {
 }
 
 /// Copies of one record; keeps the last answer.
-private final class CostLog: RequestSource, RecordUnit, LedgerSource {
+private final class CostLog: RequestSource, RecordUnit {
     private var input: [PolledRecord]
-    private var appended = ""
     private(set) var answer = ""
 
     init(_ input: CostInput, copies: Int) {
@@ -184,20 +183,14 @@ private final class CostLog: RequestSource, RecordUnit, LedgerSource {
         return round
     }
 
-    func begin() { appended = "" }
-
-    func append(_ records: [OutboundRecord]) throws {
+    func write(_ records: [[OutboundRecord]], _ positions: [PartitionPosition], of generation: Generation) {
         // The first copy's answer: those after an accepted one are its duplicates.
-        guard let first = records.first(where: { $0.stream == .results || $0.stream == .deadLetters }) else { return }
-        appended = first.stream == .results ? CostAnswer.read(first.value ?? []) : "dead letter"
+        let first = records.joined().first { $0.stream == .results || $0.stream == .deadLetters }
+        guard let first else { return answer = "" }
+        answer = first.stream == .results ? CostAnswer.read(first.value ?? []) : "dead letter"
     }
 
-    func commit(_ positions: [PartitionPosition], of generation: Generation) { answer = appended }
-    func abort() { preconditionFailure("nothing fails here") }
-    func beginRestore(_ partitions: [Int32], kept: Set<Int32>) { preconditionFailure("nothing is assigned here") }
-    func restore(_ records: Int, waitMilliseconds: Int) -> RestoreRound {
-        preconditionFailure("nothing is assigned here")
-    }
+    func abort() -> Bool { preconditionFailure("nothing fails here") }
     let member: (any GroupMember)? = nil
     let isAtomic = true
     let timeShare = 0.0

@@ -26,7 +26,7 @@ struct KafkaCopy {
         while copied < count {
             let round = try gather(log)
             if log.isAwaiting { _ = bell.wait(timeout: .now() + .milliseconds(25)) }
-            if case .assigned(let partitions)? = round.change { try restore(log, partitions) }
+            if case .assigned(_, let announcement, _)? = round.events.first { try restore(log, announcement) }
             guard !round.records.isEmpty else { continue }
             try copy(round, log, bell)
             copied += round.records.count
@@ -42,13 +42,13 @@ struct KafkaCopy {
     private static func gather(_ log: MemberLog) throws -> PollRound {
         let end = ContinuousClock.now + .milliseconds(100)
         var round = try log.poll(BatchLimits(), waitMilliseconds: 100)
-        while round.change == nil, !round.records.isEmpty, .now < end {
+        while round.events.isEmpty, !round.records.isEmpty, .now < end {
             var rest = BatchLimits()
             rest.records -= round.records.count
             guard rest.records > 0 else { break }
             let more = try log.poll(rest, waitMilliseconds: 5)
             round.records += more.records
-            round.change = more.change
+            round.events = more.events
         }
         return round
     }
@@ -62,15 +62,14 @@ struct KafkaCopy {
         )
     }
 
-    private static func restore(_ log: MemberLog, _ partitions: [Int32]) throws {
-        try log.beginRestore(partitions, kept: [])
-        var isComplete = false
-        while !isComplete {
-            let round = try log.restore(10_000, waitMilliseconds: 100)
-            for partition in round.completed {
-                _ = try log.start(partition, mark: nil, ledgerIsEmpty: true)
+    private static func restore(_ log: MemberLog, _ announcement: Generation) throws {
+        log.restore(kept: [], of: announcement)
+        var unread = Set(log.assigned ?? [])
+        while !unread.isEmpty {
+            for case .ledgerGiven(let partition) in try log.readLedgers(10_000, waitMilliseconds: 100) {
+                _ = try log.ledgerIsWhole(partition, mark: nil, isEmpty: true, of: announcement)
+                unread.remove(partition)
             }
-            isComplete = round.isComplete
         }
     }
 
@@ -97,11 +96,11 @@ struct KafkaCopy {
             outputs.append(LedgerSample.record(of: record))
         }
         let positions = ends.map { PartitionPosition(partition: $0.key, offset: $0.value) }
-        try log.start([outputs], positions, of: round.generation) {}
-        while !log.core.hasOutcome {
+        try log.write([outputs], positions, of: round.generation)
+        while !log.hasOutcome {
             _ = bell.wait(timeout: .now() + .milliseconds(25))
             _ = try log.serve()
         }
-        try log.finish()
+        try log.takeOutcome()
     }
 }

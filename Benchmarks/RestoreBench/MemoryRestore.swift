@@ -54,7 +54,7 @@ struct MemoryRestore {
             )
         }
         let loop = BatchLoop(
-            log: LogRoles(source: log, unit: log, ledgers: log),
+            log: LogRoles(source: log, unit: log, hasLedgers: true),
             settings: PipelineSettings(registry: try Registry(apps: []), partitionOfKey: { _ in 0 }),
             lanes: DispatchLanes(scratches: scratches),
             post: { block in
@@ -73,47 +73,59 @@ struct MemoryRestore {
 }
 
 /// Gives its chunks as a restore, then ends.
-private final class ChunkLog: RequestSource, RecordUnit, LedgerSource, GroupMember {
+private final class ChunkLog: RequestSource, RecordUnit, GroupMember {
     private let chunks: [StoredRecords]
     private let partitions: Int32
     private var next = 0
-    private var isAssigned = false
-    private var started: Int32 = 0
+    private(set) var assigned: [Int32]?
+    private var started = 0
 
     init(_ chunks: [StoredRecords], partitions: Int32) { (self.chunks, self.partitions) = (chunks, partitions) }
 
     func poll(_ limits: BatchLimits, waitMilliseconds: Int) -> PollRound {
         var round = PollRound()
-        if isAssigned { round.ended = started == partitions } else { round.change = .assigned(Array(0..<partitions)) }
-        isAssigned = true
+        if let assigned {
+            round.ended = started == assigned.count
+        } else {
+            round.events = [.assigned(Array(0..<partitions), of: Generation(1), isNews: true)]
+        }
         return round
     }
 
-    func beginRestore(_ partitions: [Int32], kept: Set<Int32>) { next = 0 }
+    func restore(kept: Set<Int32>, of announcement: Generation) {
+        (next, assigned) = (0, Array(0..<partitions))
+    }
 
-    func restore(_ records: Int, waitMilliseconds: Int) -> RestoreRound {
-        var round = RestoreRound()
+    func readLedgers(_ records: Int, waitMilliseconds: Int) -> [PartitionEvent] {
+        var events: [PartitionEvent] = []
         if next < chunks.count {
-            round.records = chunks[next]
+            events.append(.ledger(chunks[next], left: 0))
             next += 1
         }
-        round.isComplete = next == chunks.count
-        return round
+        if next == chunks.count { events += (0..<partitions).map { .ledgerGiven($0) } }
+        return events
     }
 
     var member: (any GroupMember)? { self }
     let group: [UInt8]? = nil
-    func serve() -> AssignmentChange? { nil }
-    func start(_ partition: Int32, mark: PositionMark?, ledgerIsEmpty: Bool) -> PartitionStart {
+    func serve() -> [PartitionEvent] { [] }
+    func ledgerIsWhole(
+        _ partition: Int32,
+        mark: PositionMark?,
+        isEmpty: Bool,
+        of announcement: Generation
+    ) -> PartitionEvent? {
         started += 1
-        return .started(PartitionStart.Report())
+        return .started(partition, PartitionStart.Report())
     }
-    func hold(_ partition: Int32) { preconditionFailure("all records can be read") }
-    func releaseRevoked() {}
-    func begin() {}
-    func append(_ records: [OutboundRecord]) {}
-    func commit(_ positions: [PartitionPosition], of generation: Generation) {}
-    func abort() {}
+    func ledgerIsUnusable(_ partition: Int32, _ sentence: String, of announcement: Generation) -> PartitionEvent? {
+        preconditionFailure("all records can be read")
+    }
+    let holds: [Int32: String] = [:]
+    func isFirstOffsetDue(_ partition: Int32) -> Bool { false }
+    func release() {}
+    func write(_ records: [[OutboundRecord]], _ positions: [PartitionPosition], of generation: Generation) {}
+    func abort() -> Bool { true }
     let isAtomic = true
     let timeShare = 0.0
 }

@@ -133,7 +133,7 @@ struct ExchangeCandidates {
         return Candidate(name) {
             let log = RoundLog(records)
             let loop = BatchLoop(
-                log: LogRoles(source: log, unit: log, ledgers: log),
+                log: LogRoles(source: log, unit: log, hasLedgers: true),
                 settings: settings,
                 lanes: InlineLanes(scratch: scratch),
                 ledgers: [0: ledger],
@@ -209,8 +209,8 @@ struct ExchangeCandidates {
 }
 
 /// Gives its records once and takes what comes of them; ends when all are committed.
-private final class RoundLog: RequestSource, RecordUnit, LedgerSource {
-    private var (appended, written) = (0, 0)
+private final class RoundLog: RequestSource, RecordUnit {
+    private var written = 0
     private var records: [PolledRecord]
 
     init(_ records: [InboundRecord]) { self.records = records.map { .record($0) } }
@@ -223,14 +223,10 @@ private final class RoundLog: RequestSource, RecordUnit, LedgerSource {
         return round
     }
 
-    func begin() { appended = 0 }
-    func append(_ records: [OutboundRecord]) { appended += records.count }
-    func commit(_ positions: [PartitionPosition], of generation: Generation) { written += appended }
-    func abort() { preconditionFailure("nothing fails here") }
-    func beginRestore(_ partitions: [Int32], kept: Set<Int32>) { preconditionFailure("nothing is assigned here") }
-    func restore(_ records: Int, waitMilliseconds: Int) -> RestoreRound {
-        preconditionFailure("nothing is assigned here")
+    func write(_ records: [[OutboundRecord]], _ positions: [PartitionPosition], of generation: Generation) {
+        written += records.reduce(0) { $0 + $1.count }
     }
+    func abort() -> Bool { preconditionFailure("nothing fails here") }
     let member: (any GroupMember)? = nil
     let isAtomic = true
     let timeShare = 0.0

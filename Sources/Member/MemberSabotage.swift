@@ -57,6 +57,8 @@
         case cutLedgerIgnored
         /// A record that was dropped for want of room counts as read.
         case droppedRecordCountsAsRead
+        /// A partition that starts again at the same offset is reported again.
+        case startReportedAgain
         /// A partition is held only once its pause succeeded.
         case holdOnlyAfterPause
     }

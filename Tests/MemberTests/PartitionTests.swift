@@ -119,6 +119,55 @@ struct PartitionTests {
         #expect(partition.position == 9)
     }
 
+    // MARK: What the loop was told
+
+    /// A start whose seek fails is repeated before anything is committed behind the loss.
+    @Test(
+        arguments: [
+            ([17, 17], [17, 0], ["17 are lost"]), ([17, 20], [17, 3], ["17 are lost", "20 are lost"]),
+            ([17, 4], [17, 0], ["17 are lost", "4 are lost"]), ([0, 0], [0, 0], []),
+        ] as [([Int64], [Int64], [String])]
+    )
+    func `a start that is repeated reports its loss once`(losses: [Int64], news: [Int64], notes: [String]) {
+        var table = PartitionTable()
+        var told: [PartitionStart.Report] = []
+        for loss in losses {
+            // It may be another member's between the two.
+            table.replace([])
+            table.replace([1])
+            table.with(1) { if case .started(1, let report) = $0.report(Self.report(loss)) { told.append(report) } }
+        }
+        #expect(told.map(\.skippedAtMost) == news && told.map(\.deletedAtMost) == news)
+        #expect(told.compactMap(\.note) == notes)
+    }
+
+    private static func report(_ loss: Int64, hasCommitted: Bool = true) -> PartitionStart.Report {
+        var report = PartitionStart.Report()
+        (report.skippedAtMost, report.deletedAtMost, report.hasCommitted) = (loss, loss, hasCommitted)
+        report.note = loss > 0 ? "\(loss) are lost" : nil
+        return report
+    }
+
+    @Test func `what is committed behind a start makes the next one's loss a new one`() {
+        var partition = started(at: 4)
+        _ = partition.report(Self.report(17, hasCommitted: false))
+        #expect(partition.told.isFirstOffsetDue)
+        _ = partition.noteHandedOut(6)
+        partition.noteCommitted(7)
+        #expect(!partition.told.isFirstOffsetDue)
+        #expect(partition.report(Self.report(17)) == .started(1, Self.report(17)))
+    }
+
+    @Test func `a hold is news once, and over when the partition is taken again`() {
+        var partition = started(at: 4)
+        #expect(partition.hold("damaged") == .held(1, "damaged", isNews: true))
+        partition.noteTaken()
+        #expect(partition.told.hold == nil && partition.told.isTaken)
+        #expect(partition.hold("damaged") == .held(1, "damaged", isNews: false))
+        #expect(partition.hold("cut") == .held(1, "cut", isNews: true))
+        #expect(partition.told.hold == "cut")
+    }
+
     @Test func `a table finds its partitions, and only those`() {
         var table = PartitionTable()
         table.replace([9, 2, 5, 2])

@@ -29,10 +29,10 @@ struct LoopStateTests {
     private static var assignments: [(name: String, state: AssignmentPhase)] {
         [
             ("settled", .settled),
-            ("taking", .taking([0])),
+            ("taking", .taking([0], of: Generation(1))),
             ("revoking", .revoking([0], until: nil)),
             ("losing", .losing([0])),
-            ("restoring", .restoring(Restoration(partitions: [0]) { $0 })),
+            ("restoring", .restoring(Restoration(partitions: [0], of: Generation(1)) { $0 })),
         ]
     }
 
@@ -61,16 +61,12 @@ struct LoopStateTests {
         #expect(Self.steps(states) == drawn)
     }
 
-    @Test func `The unit's writing: only the batch that was handed over ends`() {
+    @Test func `The unit's writing: one batch at a time is handed over, and its outcome is taken`() {
         let batches = (0..<2).map { Batch(number: $0, generation: Generation(0), now: nil) }
         let states: [(name: String, state: Writing)] = [
-            ("none", .none), ("underWay 0", .underWay(batches[0])), ("ended 0", .ended(batches[0])),
-            ("underWay 1", .underWay(batches[1])), ("ended 1", .ended(batches[1])),
+            ("none", .none), ("underWay 0", .underWay(batches[0])), ("underWay 1", .underWay(batches[1])),
         ]
-        let drawn: Set = [
-            "none > underWay 0", "underWay 0 > ended 0", "ended 0 > none",
-            "none > underWay 1", "underWay 1 > ended 1", "ended 1 > none",
-        ]
+        let drawn: Set = ["none > underWay 0", "underWay 0 > none", "none > underWay 1", "underWay 1 > none"]
         #expect(Self.steps(states) == drawn)
     }
 

@@ -2,7 +2,6 @@ package import Log
 
 /// A unit of output in memory: keeps what is committed, and never fails.
 package final class MemoryUnit: RecordUnit {
-    private var pending: [OutboundRecord] = []
     package private(set) var outputs: [OutboundRecord] = []
     /// The positions of each commit.
     package private(set) var commits: [[PartitionPosition]] = []
@@ -13,17 +12,13 @@ package final class MemoryUnit: RecordUnit {
 
     package init() {}
 
-    package func begin() { precondition(pending.isEmpty, "one unit at a time") }
-    package func append(_ records: [OutboundRecord]) { pending += records }
-
-    package func commit(_ positions: [PartitionPosition], of generation: Generation) {
-        outputs += pending
+    package func write(_ records: [[OutboundRecord]], _ positions: [PartitionPosition], of generation: Generation) {
+        outputs += records.joined()
         commits.append(positions)
-        pending = []
     }
 
-    package func abort() {
-        pending = []
+    package func abort() -> Bool {
         rewind?()
+        return true
     }
 }

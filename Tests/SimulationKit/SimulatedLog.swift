@@ -5,7 +5,7 @@ internal import TestKit
 
 /// An in-memory record log under a seed: random batch sizes, commits that fail before or after they took effect, faults
 /// of every other call, rebalances. It keeps delivered and visible records for the test.
-package final class SimulatedLog: RequestSource, GroupMember, RecordUnit {
+package final class SimulatedLog: RequestSource, RecordUnit {
     /// The state after a commit's fault.
     package enum CommitFault: CaseIterable, Sendable {
         /// Neither outputs nor positions became visible.
@@ -39,7 +39,8 @@ package final class SimulatedLog: RequestSource, GroupMember, RecordUnit {
     private var read: [Int32: Int] = [:]
     private var committed: [Int32: Int] = [:]
     private var pending: [OutboundRecord] = []
-    private var assigned = false
+    private var isAssigned = false
+    private var isTaken = false
 
     /// Everything that a reader of the output topics has seen, in order.
     package private(set) var visible: [OutboundRecord] = []
@@ -56,17 +57,17 @@ package final class SimulatedLog: RequestSource, GroupMember, RecordUnit {
     package func poll(_ limits: BatchLimits, waitMilliseconds: Int) throws -> PollRound {
         try maybeFail(requiresAbort: chance(0.5))
         var round = PollRound()
-        if !assigned {
-            assigned = true
-            round.change = .assigned(partitions.keys.sorted())
+        if !isAssigned {
+            isAssigned = true
+            round.events = [announced()]
             return round
         }
         if chance(chances.rebalance) {
-            round.change = chance(0.5) ? .revoked(partitions.keys.sorted()) : .lost(partitions.keys.sorted())
+            round.events = [chance(0.5) ? .revoked(partitions.keys.sorted()) : .lost(partitions.keys.sorted())]
             return round
         }
         if chance(chances.assignedAgain) {
-            round.change = .assigned(partitions.keys.sorted())
+            round.events = [announced()]
             return round
         }
         if chance(chances.emptyPoll) { return round }
@@ -83,12 +84,18 @@ package final class SimulatedLog: RequestSource, GroupMember, RecordUnit {
         return round
     }
 
-    package func begin() throws {
+    package func write(
+        _ records: [[OutboundRecord]],
+        _ positions: [PartitionPosition],
+        of generation: Generation
+    ) throws {
         try maybeFail()
         precondition(pending.isEmpty, "one unit at a time")
+        try append(Array(records.joined()))
+        try commit(positions)
     }
 
-    package func append(_ records: [OutboundRecord]) throws {
+    private func append(_ records: [OutboundRecord]) throws {
         // Part of the unit may have been taken before the fault.
         pending += records.prefix(records.count / 2)
         try maybeFail()
@@ -97,19 +104,9 @@ package final class SimulatedLog: RequestSource, GroupMember, RecordUnit {
 
     package let isAtomic = true
     package let timeShare = 0.0
-    package let group: [UInt8]? = nil
     package var member: (any GroupMember)? { self }
 
-    /// Changes come with polls only.
-    package func serve() -> AssignmentChange? { nil }
-
-    package func start(_ partition: Int32, mark: PositionMark?, ledgerIsEmpty: Bool) -> PartitionStart {
-        .started(PartitionStart.Report())
-    }
-
-    package func hold(_ partition: Int32) { preconditionFailure("nothing is damaged here") }
-
-    package func commit(_ positions: [PartitionPosition], of generation: Generation) throws {
+    private func commit(_ positions: [PartitionPosition]) throws {
         if chance(chances.commitFault) {
             faults += 1
             if chances.faults.randomElement(using: &random) == .outputsOnly { visible += pending }
@@ -126,17 +123,22 @@ package final class SimulatedLog: RequestSource, GroupMember, RecordUnit {
         }
     }
 
-    package func abort() throws {
+    package func abort() throws -> Bool {
         try maybeFail(requiresAbort: chance(0.5))
         pending = []
         read = committed
+        return true
     }
 
-    package func releaseRevoked() throws {
+    private func giveBack() throws {
         try maybeFail(requiresAbort: chance(0.5))
         pending = []
         read = committed
-        assigned = false
+        (isAssigned, isTaken) = (false, false)
+    }
+
+    private func announced() -> PartitionEvent {
+        .assigned(partitions.keys.sorted(), of: Generation(0), isNews: !isTaken)
     }
 
     private func maybeFail(requiresAbort: Bool = true) throws {
@@ -146,4 +148,32 @@ package final class SimulatedLog: RequestSource, GroupMember, RecordUnit {
     }
 
     private func chance(_ share: Double) -> Bool { Double.random(in: 0..<1, using: &random) < share }
+}
+
+/// Changes come with polls only, and there are no ledgers.
+extension SimulatedLog: GroupMember {
+    package var group: [UInt8]? { nil }
+    package var assigned: [Int32]? { isTaken ? partitions.keys.sorted() : nil }
+    package var holds: [Int32: String] { [:] }
+    package func isFirstOffsetDue(_ partition: Int32) -> Bool { false }
+    package func serve() -> [PartitionEvent] { [] }
+    package func readLedgers(_ records: Int, waitMilliseconds: Int) -> [PartitionEvent] { [] }
+    package func restore(kept: Set<Int32>, of announcement: Generation) { isTaken = true }
+
+    package func ledgerIsWhole(
+        _ partition: Int32,
+        mark: PositionMark?,
+        isEmpty: Bool,
+        of announcement: Generation
+    ) -> PartitionEvent? { .started(partition, PartitionStart.Report()) }
+
+    package func ledgerIsUnusable(
+        _ partition: Int32,
+        _ sentence: String,
+        of announcement: Generation
+    ) -> PartitionEvent? {
+        preconditionFailure("there are no ledgers here")
+    }
+
+    package func release() throws { try giveBack() }
 }

@@ -12,16 +12,16 @@ struct KeptLedgerLoopTests {
 
     /// Assigns a partition, takes it back, and assigns it again when the test says so.
     private final class ReturningLog: RequestSource {
-        private var changes: [AssignmentChange] = [.assigned([0]), .revoked([0])]
-        private let sole = SoleMember()
-        var member: (any GroupMember)? { sole }
+        private var changes: [MemoryMember.Change] = [.assigned([0]), .revoked([0])]
+        let memory = MemoryMember()
+        var member: (any GroupMember)? { memory }
         var ended = false
 
         func comeBack() { changes.append(.assigned([0])) }
 
         func poll(_ limits: BatchLimits, waitMilliseconds: Int) -> PollRound {
             var round = PollRound()
-            if changes.isEmpty { round.ended = ended } else { round.change = changes.removeFirst() }
+            if changes.isEmpty { round.ended = ended } else { round.events = [memory.event(changes.removeFirst())] }
             return round
         }
     }
@@ -38,9 +38,9 @@ struct KeptLedgerLoopTests {
     ) throws {
         let traffic = try Self.traffic.get()
         let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
-        let (log, ledgers, clock) = (ReturningLog(), EmptyLedgers(), Clock())
+        let (log, clock) = (ReturningLog(), Clock())
         let loop = BatchLoop(
-            log: LogRoles(source: log, unit: MemoryUnit(), ledgers: ledgers),
+            log: LogRoles(source: log, unit: MemoryUnit(), hasLedgers: true),
             settings: traffic.settings,
             lanes: lanes,
             post: lanes.post,
@@ -48,13 +48,13 @@ struct KeptLedgerLoopTests {
             uptime: { clock.milliseconds }
         )
         for _ in 0..<10 { _ = try loop.tick(waitMilliseconds: 0) }
-        #expect(ledgers.kept == [[]])
+        #expect(log.memory.kept == [[]])
         #expect(loop.keptLedgers == 1)
         clock.milliseconds += KeptLedgers.milliseconds + away
         _ = try loop.tick(waitMilliseconds: 0)
         #expect(loop.keptLedgers == (isKept ? 1 : 0), "the loop forgets it, whatever the group does")
         log.comeBack()
         for _ in 0..<10 { _ = try loop.tick(waitMilliseconds: 0) }
-        #expect(ledgers.kept == [[], isKept ? [0] : []])
+        #expect(log.memory.kept == [[], isKept ? [0] : []])
     }
 }

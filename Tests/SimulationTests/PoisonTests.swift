@@ -100,15 +100,19 @@ struct PoisonTests {
             round.records = record.map { [.record($0)] } ?? []
             return round
         }
-        func begin() {
+        func write(
+            _ records: [[OutboundRecord]],
+            _ positions: [PartitionPosition],
+            of generation: Generation
+        ) throws {
             precondition(!isOpen, "one unit at a time")
             isOpen = true
+            throw SimulatedFault(.recordFault)
         }
-        func append(_ records: [OutboundRecord]) throws { throw SimulatedFault(.recordFault) }
-        func commit(_ positions: [PartitionPosition], of generation: Generation) {
-            preconditionFailure("nothing was taken")
+        func abort() -> Bool {
+            isOpen = false
+            return true
         }
-        func abort() { isOpen = false }
         let member: (any GroupMember)? = nil
         let isAtomic = true
         let timeShare = 0.0
@@ -147,19 +151,22 @@ struct PoisonTests {
             round.ended = committed == records.count
             return round
         }
-        func append(_ records: [OutboundRecord]) throws {
-            let isRefused = records.contains { $0.sourceOffset == refused && $0.value != nil }
+        func write(
+            _ records: [[OutboundRecord]],
+            _ positions: [PartitionPosition],
+            of generation: Generation
+        ) throws {
+            precondition(!isOpen, "one unit at a time")
+            isOpen = true
+            let isRefused = records.joined().contains { $0.sourceOffset == refused && $0.value != nil }
             if isRefused { throw SimulatedFault(.recordFault) }
-        }
-        func commit(_ positions: [PartitionPosition], of generation: Generation) {
             isOpen = false
             commits += 1
             committed = positions.first.map { Int($0.offset) } ?? committed
         }
-        func abort() { (isOpen, read) = (false, committed) }
-        func begin() {
-            precondition(!isOpen, "one unit at a time")
-            isOpen = true
+        func abort() -> Bool {
+            (isOpen, read) = (false, committed)
+            return true
         }
         let member: (any GroupMember)? = nil
         let isAtomic = true

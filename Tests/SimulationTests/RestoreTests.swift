@@ -13,8 +13,8 @@ struct RestoreTests {
     private static let traffic = Result { try FleetTraffic(.imitated) }
 
     /// Hands the loop a test's script, in order; a restore reads `topic` from its beginning.
-    private final class ScriptedLog: RequestSource, LedgerSource {
-        enum Answer { case change(AssignmentChange), fault, damaged(PartitionDamage) }
+    private final class ScriptedLog: RequestSource {
+        enum Answer { case change(MemoryMember.Change), fault, damaged(PartitionDamage) }
 
         private var polls: [Answer]
         private var restores: [Answer?]
@@ -23,8 +23,8 @@ struct RestoreTests {
         private let newTopic: [StoredRecord]?
         private var next = 0
         private var dropped: Set<Int32> = []
-        private(set) var kept: [Set<Int32>] = []
-        let sole = SoleMember()
+        var kept: [Set<Int32>] { memory.kept }
+        let memory = MemoryMember()
         /// After so many records partition 0 is complete; nil = with all of them.
         var wholeFirst: Int?
         private var idlePolls = 0
@@ -42,6 +42,8 @@ struct RestoreTests {
         ) {
             (self.polls, self.restores, self.beginFaults, self.topic) = (polls, restores, beginFaults, topic)
             self.newTopic = newTopic
+            memory.restoring = { [unowned self] _, kept in try begin(kept) }
+            memory.reading = { [unowned self] _ in try read() }
         }
 
         func poll(_ limits: BatchLimits, waitMilliseconds: Int) -> PollRound {
@@ -52,12 +54,11 @@ struct RestoreTests {
                 round.ended = wholeFirst == nil || idlePolls > 50
                 return round
             }
-            if case .change(let change) = polls.removeFirst() { round.change = change }
+            if case .change(let change) = polls.removeFirst() { round.events = [memory.event(change)] }
             return round
         }
 
-        func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws {
-            self.kept.append(kept)
+        private func begin(_ kept: Set<Int32>) throws {
             next = 0
             guard beginFaults == 0 else {
                 beginFaults -= 1
@@ -68,36 +69,33 @@ struct RestoreTests {
             dropped = kept
         }
 
-        func restore(_ records: Int, waitMilliseconds: Int) throws -> RestoreRound {
-            var round = RestoreRound()
+        private func read() throws -> [PartitionEvent] {
             if !restores.isEmpty, let answer = restores.removeFirst() {
-                if case .damaged(let damage) = answer {
-                    round.damaged = [damage]
-                    return round
+                switch answer {
+                case .damaged(let damage): return [memory.hold(damage.partition, damage.sentence)]
+                case .change(let change): return [memory.event(change)]
+                case .fault: throw SimulatedFault(.abortable)
                 }
-                guard case .change(let change) = answer else { throw SimulatedFault(.abortable) }
-                round.change = change
-                return round
             }
             if !dropped.isEmpty {
-                (round.dropped, dropped) = (dropped, [])
-                return round
+                defer { dropped = [] }
+                return dropped.sorted().map { .ledgerDropped($0) }
             }
             // The rest of the topic is read once partition 0 has started.
-            if next == wholeFirst, sole.starts.isEmpty { return round }
+            if next == wholeFirst, memory.starts.isEmpty { return [] }
             // More in each restore than in the one before: chunks of the same number differ.
             let end = min(topic.count, next + kept.count)
-            round.records = StoredRecords(topic[next..<end])
+            let records = StoredRecords(topic[next..<end])
             next = end
-            round.isComplete = next >= topic.count
-            if next == wholeFirst, sole.starts.isEmpty { round.completed = [0] }
-            return round
+            let events = [PartitionEvent.ledger(records, left: Int64(topic.count - end))]
+            if next >= topic.count { return events + memory.allGiven }
+            return next == wholeFirst && memory.starts.isEmpty ? events + [.ledgerGiven(0)] : events
         }
 
-        var member: (any GroupMember)? { sole }
+        var member: (any GroupMember)? { memory }
 
         /// As after an abort that leaves open what was committed.
-        func assignAgain() { polls.insert(.change(.assigned([0])), at: 0) }
+        func assignAgain() { restores.insert(.change(.assigned([0])), at: 0) }
     }
 
     private static func key(_ number: UInt32) -> KeyID { KeyID(SHA256.hash([UInt8(truncatingIfNeeded: number)])) }
@@ -121,15 +119,16 @@ struct RestoreTests {
     private static func run(
         _ log: ScriptedLog,
         seed: UInt64,
+        isUnknown: Bool = true,
         notice: @escaping @Sendable (any LogFault) -> Void = { _ in }
     ) throws -> BatchLoop {
         let traffic = try traffic.get()
         let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: seed)
         let settings = traffic.settings
         let unit = MemoryUnit()
-        unit.rewind = { log.assignAgain() }
+        if isUnknown { unit.rewind = { log.assignAgain() } }
         let loop = BatchLoop(
-            log: LogRoles(source: log, unit: unit, ledgers: log),
+            log: LogRoles(source: log, unit: unit, hasLedgers: true),
             settings: settings,
             lanes: lanes,
             post: lanes.post,
@@ -202,12 +201,14 @@ struct RestoreTests {
         )
         log.wholeFirst = Self.topic.count
         let loop = try Self.run(log, seed: seed)
-        #expect(log.sole.starts.first == 0)
+        #expect(log.memory.starts.first == 0)
         Self.expectWhole(loop)
     }
 
     @Test(arguments: 1...10 as ClosedRange<UInt64>)
-    func `an aborted restore starts over`(seed: UInt64) throws {
+    func `a restore starts over where it is unknown what was committed, and goes on after any other abort`(
+        seed: UInt64
+    ) throws {
         let log = ScriptedLog(
             polls: [.change(.assigned([0]))],
             restores: [nil, nil, .fault],
@@ -215,6 +216,9 @@ struct RestoreTests {
         )
         Self.expectWhole(try Self.run(log, seed: seed))
         #expect(log.kept == [[], []])
+        let known = ScriptedLog(polls: [.change(.assigned([0]))], restores: [nil, nil, .fault], topic: Self.topic)
+        Self.expectWhole(try Self.run(known, seed: seed, isUnknown: false))
+        #expect(known.kept == [[]])
     }
 
     @Test func `an unreadable record holds its partition, and the message names the record and the remedy`() throws {
@@ -226,7 +230,7 @@ struct RestoreTests {
         for part in ["partition 0", "schema version 2", "attest-worker reset --config DIR --partitions 0"] {
             #expect(sentence.contains(part), "\(sentence)")
         }
-        #expect(log.sole.holds == [0] && log.sole.starts == [1], "the other one is read")
+        #expect(log.memory.holds.keys.sorted() == [0] && log.memory.starts == [1], "the other one is read")
         #expect(loop.ledgers[0] == nil, "nothing is judged by what is not whole")
     }
 
@@ -249,7 +253,7 @@ struct RestoreTests {
             topic: Self.topic
         )
         let loop = try Self.run(log, seed: 1)
-        #expect(log.sole.holds == [0] && !log.sole.starts.contains(0))
+        #expect(log.memory.holds.keys.sorted() == [0] && !log.memory.starts.contains(0))
         #expect(loop.held[0]?.contains("import-keys") == true)
         #expect(loop.ledgers[0] == nil)
     }
@@ -266,31 +270,21 @@ struct RestoreTests {
         #expect(try Self.run(last, seed: 1).held.keys.sorted() == [0])
     }
 
-    /// A start whose seek fails is repeated before anything is committed behind the loss.
-    @Test(
-        arguments: [
-            ([17, 17], 17, ["17 are lost"]), ([17, 20], 20, ["17 are lost", "20 are lost"]), ([0, 0], 0, []),
-        ] as [([Int64], Int64, [String])]
-    )
-    func `a repeated start counts and reports its loss once`(
-        losses: [Int64],
-        counted: Int64,
-        sentences: [String]
-    ) throws {
+    @Test func `what a start reports is counted, and told where it has a sentence`() throws {
         let log = ScriptedLog(polls: [.change(.assigned([0])), .change(.assigned([0]))], topic: Self.topic)
-        log.sole.reports = losses.map { loss in
+        let losses: [(Int64, String?)] = [(17, "17 are lost"), (3, "20 are lost"), (0, nil)]
+        log.memory.reports = losses.map { loss, note in
             var report = PartitionStart.Report()
-            (report.skippedAtMost, report.deletedAtMost) = (loss, loss)
-            report.note = loss > 0 ? "\(loss) are lost" : nil
+            (report.skippedAtMost, report.deletedAtMost, report.note) = (loss, loss, note)
             return report
         }
         let heard = Notes()
         let loop = try Self.run(log, seed: 1) { fault in
             if let notice = fault as? PartitionNotice { heard.sentences.append(notice.sentence) }
         }
-        #expect(log.sole.starts == [0, 0])
-        #expect(loop.tally.deletedAtMost == counted && loop.tally.skippedAtMost == counted)
-        #expect(heard.sentences == sentences)
+        #expect(log.memory.starts == [0, 0])
+        #expect(loop.tally.deletedAtMost == 20 && loop.tally.skippedAtMost == 20)
+        #expect(heard.sentences == ["17 are lost", "20 are lost"])
     }
 
     /// The loop's thread is the test's.

@@ -14,19 +14,19 @@ struct RevocationTests {
     private final class RevokingLog: RequestSource {
         private var offset: Int64 = 0
         private var step = 0
-        let (unit, sole) = (MemoryUnit(), SoleMember())
-        var member: (any GroupMember)? { sole }
-        var isReleased: Bool { sole.releases > 0 }
+        let (unit, memory) = (MemoryUnit(), MemoryMember())
+        var member: (any GroupMember)? { memory }
+        var isReleased: Bool { memory.releases > 0 }
 
         func poll(_ limits: BatchLimits, waitMilliseconds: Int) -> PollRound {
             var round = PollRound()
             step += 1
             switch step {
-            case 1: round.change = .assigned([0])
+            case 1: round.events = [memory.event(.assigned([0]))]
             case 2...4:
                 round.records = [.record(RequestRecords.record(Array("junk".utf8), key: nil, offset: offset))]
                 offset += 1
-            case 5: round.change = .revoked([0])
+            case 5: round.events = [.revoked([0])]
             default: round.ended = true
             }
             return round
@@ -44,7 +44,7 @@ struct RevocationTests {
         var options = BatchLoop.Options()
         options.batchesInFlight = 4
         let loop = BatchLoop(
-            log: LogRoles(source: log, unit: log.unit, ledgers: EmptyLedgers()),
+            log: LogRoles(source: log, unit: log.unit, hasLedgers: true),
             settings: traffic.settings,
             lanes: lanes,
             options: options,

@@ -19,39 +19,32 @@ struct ServingTests {
         case restoring
     }
 
-    /// Gives records as long as it is polled; the group wants the partition back, which only ``SoleMember/serve()`` says.
-    private final class QuietLog: RequestSource, LedgerSource {
+    /// Gives records as long as it is polled; the group wants the partition back, which only ``MemoryMember/serve()`` says.
+    private final class QuietLog: RequestSource {
         private var offset: Int64 = 0
         private var isAssigned = false
         private let wait: Wait
-        private var restored: [Int32] = []
-        let (unit, sole) = (MemoryUnit(), SoleMember())
-        var member: (any GroupMember)? { sole }
+        let (unit, memory) = (MemoryUnit(), MemoryMember())
+        var member: (any GroupMember)? { memory }
 
-        init(_ wait: Wait) { self.wait = wait }
+        init(_ wait: Wait) {
+            self.wait = wait
+            guard wait == .restoring else { return }
+            let record = StoredRecords([StoredRecord(partition: 0, key: [4], value: nil)])
+            memory.reading = { _ in [.ledger(record, left: 0)] }
+        }
 
         func poll(_ limits: BatchLimits, waitMilliseconds: Int) -> PollRound {
             var round = PollRound()
             guard isAssigned else {
                 isAssigned = true
-                round.change = .assigned([0])
+                round.events = [memory.event(.assigned([0]))]
                 return round
             }
             // At most three batches, so that a loop that polls on shows.
             guard offset < 3 else { return round }
             round.records = [.record(RequestRecords.record(Array("junk".utf8), key: nil, offset: offset))]
             offset += 1
-            return round
-        }
-
-        func beginRestore(_ partitions: [Int32], kept: Set<Int32>) { restored = partitions }
-        func restore(_ records: Int, waitMilliseconds: Int) -> RestoreRound {
-            var round = RestoreRound()
-            if wait == .restoring {
-                round.records.append(StoredRecord(partition: 0, key: [4], value: nil))
-            } else {
-                round.completed = restored
-            }
             return round
         }
     }
@@ -80,61 +73,59 @@ struct ServingTests {
     func `revoked partitions are released while lanes hang, the breaker is open or ledgers are read`(wait: Wait) throws
     {
         let (log, clock) = (QuietLog(wait), Clock())
-        let (loop, lanes) = try Self.loop(LogRoles(source: log, unit: log.unit, ledgers: log), clock)
+        let (loop, lanes) = try Self.loop(LogRoles(source: log, unit: log.unit, hasLedgers: true), clock)
         if wait == .breakerOpen {
             loop.breaker.add(records: 100, internal: 100, at: EvaluationTime(milliseconds: clock.milliseconds))
         }
         // No job of the lanes is run: what they have stays with them.
         _ = lanes
         for _ in 0..<50 { _ = try loop.tick(waitMilliseconds: 0) }
-        #expect(log.sole.releases == 0)
-        log.sole.news = .revoked([0])
+        #expect(log.memory.releases == 0)
+        log.memory.news = .revoked([0])
         for _ in 0..<5 { _ = try loop.tick(waitMilliseconds: 0) }
         // The oldest batch has two seconds.
         clock.milliseconds += 2_001
         for _ in 0..<5 { _ = try loop.tick(waitMilliseconds: 0) }
-        #expect(log.sole.releases == 1 && log.unit.commits.isEmpty)
+        #expect(log.memory.releases == 1 && log.unit.commits.isEmpty)
     }
 
     /// Two partitions: the ledger of one is there, that of the other does not come to its end.
-    private final class HalfRestoredLog: RequestSource, LedgerSource {
+    private final class HalfRestoredLog: RequestSource {
         private var step = 0
-        private var isTold = false
-        let (unit, sole) = (MemoryUnit(), SoleMember())
-        var member: (any GroupMember)? { sole }
+        let (unit, memory) = (MemoryUnit(), MemoryMember())
+        var member: (any GroupMember)? { memory }
         var isWhole = false
+
+        init() {
+            var isTold = false
+            memory.reading = { [unowned self] _ in
+                defer { isTold = true }
+                return (isTold ? [] : [.ledgerGiven(0)]) + (isWhole ? [.ledgerGiven(1)] : [])
+            }
+        }
 
         func poll(_ limits: BatchLimits, waitMilliseconds: Int) -> PollRound {
             var round = PollRound()
             step += 1
-            if step == 1 { round.change = .assigned([0, 1]) }
+            if step == 1 { round.events = [memory.event(.assigned([0, 1]))] }
             if step == 2 {
                 round.records = [.record(RequestRecords.record(Array("junk".utf8), key: nil, offset: 0))]
             }
-            return round
-        }
-
-        func beginRestore(_ partitions: [Int32], kept: Set<Int32>) { isTold = false }
-        func restore(_ records: Int, waitMilliseconds: Int) -> RestoreRound {
-            var round = RestoreRound()
-            if !isTold { round.completed = [0] }
-            isTold = true
-            if isWhole { round.completed = [1] }
             return round
         }
     }
 
     @Test func `a partition with a complete ledger is judged while another's is still being read`() throws {
         let log = HalfRestoredLog()
-        let (loop, lanes) = try Self.loop(LogRoles(source: log, unit: log.unit, ledgers: log), Clock())
+        let (loop, lanes) = try Self.loop(LogRoles(source: log, unit: log.unit, hasLedgers: true), Clock())
         for _ in 0..<50 {
             _ = try loop.tick(waitMilliseconds: 0)
             _ = lanes.finishOne()
         }
-        #expect(log.sole.starts == [0] && loop.restoring != nil)
+        #expect(log.memory.starts == [0] && loop.restoring != nil)
         #expect(log.unit.commits == [[PartitionPosition(partition: 0, offset: 1)]])
         log.isWhole = true
         for _ in 0..<5 { _ = try loop.tick(waitMilliseconds: 0) }
-        #expect(log.sole.starts == [0, 1] && loop.restoring == nil)
+        #expect(log.memory.starts == [0, 1] && loop.restoring == nil)
     }
 }

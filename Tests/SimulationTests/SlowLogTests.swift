@@ -18,7 +18,7 @@ struct SlowLogTests {
         private let records: [InboundRecord]
         /// Records that fit into the time of a unit.
         var capacity: Int
-        private var (read, committed, pending) = (0, 0, 0)
+        private var (read, committed) = (0, 0)
         private(set) var timeShare = 0.0
         /// Outputs of each unit that was committed.
         private(set) var units: [Int] = []
@@ -33,9 +33,12 @@ struct SlowLogTests {
             round.ended = committed == records.count
             return round
         }
-        func begin() { pending = 0 }
-        func append(_ records: [OutboundRecord]) { pending += records.count }
-        func commit(_ positions: [PartitionPosition], of generation: Generation) throws {
+        func write(
+            _ records: [[OutboundRecord]],
+            _ positions: [PartitionPosition],
+            of generation: Generation
+        ) throws {
+            let pending = records.reduce(0) { $0 + $1.count }
             guard pending <= capacity else {
                 aborts += 1
                 throw Overdue(acknowledgedShare: Double(capacity) / Double(pending))
@@ -44,7 +47,10 @@ struct SlowLogTests {
             timeShare = Double(pending) / Double(capacity)
             committed = positions.first.map { Int($0.offset) } ?? committed
         }
-        func abort() { read = committed }
+        func abort() -> Bool {
+            read = committed
+            return true
+        }
         let member: (any GroupMember)? = nil
         let isAtomic = true
     }

@@ -6,7 +6,7 @@ internal import Pipeline
 /// Gives its records once, in batches, and takes what becomes of them; tells the meter what the loop begins.
 ///
 /// The first batch only warms up: what it costs is forgotten.
-final class StageLog: RequestSource, RecordUnit, PackedUnit, LedgerSource {
+final class StageLog: RequestSource, RecordUnit, PackedUnit {
     private let meter: StageMeter
     private let records: [PolledRecord]
     private var next = 0
@@ -42,15 +42,13 @@ final class StageLog: RequestSource, RecordUnit, PackedUnit, LedgerSource {
         }
     }
 
-    func begin() {}
-    func append(_ records: [OutboundRecord]) { written += records.count }
-    func append(_ outputs: [PackedOutput]) { written += outputs.count }
-    func commit(_ positions: [PartitionPosition], of generation: Generation) {}
-    func abort() { preconditionFailure("nothing fails here") }
-    func beginRestore(_ partitions: [Int32], kept: Set<Int32>) { preconditionFailure("nothing is assigned here") }
-    func restore(_ records: Int, waitMilliseconds: Int) -> RestoreRound {
-        preconditionFailure("nothing is assigned here")
+    func write(_ records: [[OutboundRecord]], _ positions: [PartitionPosition], of generation: Generation) {
+        written += records.reduce(0) { $0 + $1.count }
     }
+    func write(_ outputs: [[PackedOutput]], _ positions: [PartitionPosition], of generation: Generation) {
+        written += outputs.reduce(0) { $0 + $1.count }
+    }
+    func abort() -> Bool { preconditionFailure("nothing fails here") }
     let member: (any GroupMember)? = nil
     let isAtomic = true
     let timeShare = 0.0

@@ -50,7 +50,7 @@ struct StageRig {
         options.batch.records = Self.batchRecords
         let loop = BatchLoop(
             log: shape == .replay
-                ? LogRoles(source: log, packed: log) : LogRoles(source: log, unit: log, ledgers: log),
+                ? LogRoles(source: log, packed: log) : LogRoles(source: log, unit: log, hasLedgers: true),
             settings: settings(shape),
             lanes: MeasuredLanes(scratch, meter),
             options: options,

@@ -1,5 +1,5 @@
-/// Where reading of a partition starts, or why it does not.
-package enum PartitionStart: Sendable, Equatable {
+/// Where reading of a partition starts.
+package enum PartitionStart {
     package struct Report: Sendable, Equatable {
         /// At most this many requests will never be read: retention deleted them, or the offset was moved forward.
         package var skippedAtMost: Int64 = 0
@@ -16,8 +16,4 @@ package enum PartitionStart: Sendable, Equatable {
 
         package init() {}
     }
-
-    case started(Report)
-    /// Reading waits for an operator: the sentence says what happened and what helps.
-    case held(String)
 }

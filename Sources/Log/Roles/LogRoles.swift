@@ -4,42 +4,25 @@ package struct LogRoles {
     package enum Output {
         case records(any RecordUnit)
         case packed(any PackedUnit)
-        case detached(any DetachedUnit)
     }
 
     package let source: any RequestSource
     package let output: Output
-    /// nil = there is no ledger topic: nothing is restored, and no ledger record is written.
-    package let ledgers: (any LedgerSource)?
+    /// Whether there is a ledger topic; if not, nothing is restored, and no ledger record is written.
+    package let hasLedgers: Bool
 
-    package init(source: any RequestSource, unit: any RecordUnit, ledgers: (any LedgerSource)? = nil) {
-        (self.source, output, self.ledgers) = (source, .records(unit), ledgers)
+    package init(source: any RequestSource, unit: any RecordUnit, hasLedgers: Bool = false) {
+        (self.source, output, self.hasLedgers) = (source, .records(unit), hasLedgers)
     }
 
-    package init(source: any RequestSource, packed unit: any PackedUnit, ledgers: (any LedgerSource)? = nil) {
-        (self.source, output, self.ledgers) = (source, .packed(unit), ledgers)
-    }
-
-    package init(source: any RequestSource, detached unit: any DetachedUnit, ledgers: (any LedgerSource)? = nil) {
-        (self.source, output, self.ledgers) = (source, .detached(unit), ledgers)
+    package init(source: any RequestSource, packed unit: any PackedUnit, hasLedgers: Bool = false) {
+        (self.source, output, self.hasLedgers) = (source, .packed(unit), hasLedgers)
     }
 
     package var unit: any OutputUnit {
         switch output {
         case .records(let unit): unit
         case .packed(let unit): unit
-        case .detached(let unit): unit
-        }
-    }
-
-    /// The unit, where it is written away from the loop's thread.
-    package var detached: (any DetachedUnit)? {
-        switch output {
-        case .detached(let unit): return unit
-        case .packed: return nil
-        case .records(let unit):
-            guard let detached = unit as? any DetachedUnit else { return nil }
-            return detached.isDetached ? detached : nil
         }
     }
 

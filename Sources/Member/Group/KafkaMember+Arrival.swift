@@ -127,7 +127,9 @@ extension KafkaMember {
         membership.take(.offsetsKnown)
         membership.token = token
         partitions.takeAll(.offsetsKnown)
-        changes.append(.assigned(partitions.numbers))
+        // No news where all of them were the loop's already.
+        let isNews = partitions.isEmpty || !partitions.all.allSatisfy(\.told.isTaken)
+        changes.append(.assigned(partitions.numbers, of: announcement, isNews: isNews))
     }
 
     // MARK: Once more

@@ -7,7 +7,9 @@ extension KafkaMember {
     /// Where they are being taken over again, or were taken away, nothing is read: the loop hears of that next.
     ///
     /// - Parameter kept: those whose ledger it still has as of its last commit, or restore, here.
-    package func restore(kept: Set<Int32>, at now: Moment) {
+    package func restore(kept: Set<Int32>, of announcement: Generation, at now: Moment) {
+        guard announcement == self.announcement else { return }
+        partitions.forEach { $0.noteTaken() }
         guard membership.state == .owning, partitions.all.allSatisfy({ $0.state == .asked }) else { return }
         closeReader()
         reader = LedgerReader(known: ledgers.ends.filter { kept.contains($0.key) }, at: now)
@@ -16,29 +18,26 @@ extension KafkaMember {
     }
 
     /// Reads on, at most so many records; waits at most so many milliseconds for the first one.
-    package func readLedgers(most records: Int, waiting milliseconds: Int, at now: Moment) throws -> RestoreRound {
+    package func readLedgers(most records: Int, waiting milliseconds: Int, at now: Moment) throws -> [PartitionEvent] {
         try step(at: now, servesGroup: true)
-        var round = RestoreRound()
-        if !changes.isEmpty {
-            round.change = changes.removeFirst()
-            return round
-        }
-        guard var reader else { return round }
-        round = reader.takeNews()
-        self.reader = reader
+        guard changes.isEmpty, reader != nil else { return nextChange() }
         let isReading = partitions.all.contains { if case .restoring(.reading) = $0.state { true } else { false } }
-        if isReading { try readOn(records, isAwaiting ? 0 : milliseconds, &round, at: now) }
-        guard self.reader != nil else { return RestoreRound() }
-        round.remaining = remaining.values.reduce(Int64(unasked.count), +)
+        let chunk = isReading ? try readOn(records, isAwaiting ? 0 : milliseconds, at: now) : StoredRecords()
+        guard var reader else { return [] }
+        let news = reader.takeNews()
+        self.reader = reader
+        let left = remaining.values.reduce(Int64(unasked.count), +)
+        var events = news.dropped.map { PartitionEvent.ledgerDropped($0) } + [.ledger(chunk, left: left)]
+        for damage in news.damaged { events += held(damage) }
+        events += news.given.map { .ledgerGiven($0) }
         if isRestored {
-            round.isComplete = true
-            settings.restored(self.reader?.records ?? 0)
+            settings.restored(reader.records)
             #if DEBUG
-                if settings.has(.ledgerReadOn) { return round }
+                if settings.has(.ledgerReadOn) { return events }
             #endif
             closeReader()
         }
-        return round
+        return events
     }
 
     /// A late answer to its question belongs to a restore that is over.
@@ -136,7 +135,7 @@ extension KafkaMember {
         // The topic ends before the known offset, as after an unclean election: other records may have been written
         // at the same offsets since. It is read from the beginning.
         if start > ends.high {
-            reader?.news.dropped.insert(number)
+            reader?.news.dropped.append(number)
             start = ends.low
         }
         guard start < ends.high else { return finish(number, at: ends.high) }
@@ -147,7 +146,7 @@ extension KafkaMember {
     private func finish(_ number: Int32, at target: Int64) {
         partitions.take(.ledgerProgress(.given(target: target)), number)
         ledgers.note(target, of: number)
-        reader?.news.completed.append(number)
+        reader?.news.given.append(number)
     }
 
     /// What was read of a partition that was cut does not count.
@@ -171,23 +170,27 @@ extension KafkaMember {
         } catch { try readAgain(error) }
     }
 
-    private func readOn(_ records: Int, _ wait: Int, _ round: inout RestoreRound, at now: Moment) throws {
-        guard let port = reader?.port else { return }
+    private func readOn(_ records: Int, _ wait: Int, at now: Moment) throws -> StoredRecords {
+        guard let port = reader?.port else { return StoredRecords() }
+        var chunk = StoredRecords()
         do throws(KafkaFault) {
-            let chunk = try port.poll(most: records, waiting: wait)
-            round.records = wanted(chunk)
-            reader?.records += round.records.count
-            try advance(port, &round, at: now)
+            chunk = wanted(try port.poll(most: records, waiting: wait))
+            reader?.records += chunk.count
+            try advance(port, at: now)
         } catch {
             guard error.isDamage, let number = error.partition,
                 case .restoring(.reading(let next, _)) = partitions[number]?.state
-            else { return try readAgain(error) }
-            try readAgain(number, error, at: next, &round)
+            else {
+                try readAgain(error)
+                return chunk
+            }
+            try readAgain(number, error, at: next)
         }
+        return chunk
     }
 
     /// Moves the positions; partitions that have reached their targets are given.
-    private func advance(_ port: any TopicReading, _ round: inout RestoreRound, at now: Moment) throws(KafkaFault) {
+    private func advance(_ port: any TopicReading, at now: Moment) throws(KafkaFault) {
         var given: [Int32] = []
         for number in reading {
             guard let position = port.position(of: number),
@@ -199,8 +202,6 @@ extension KafkaMember {
             finish(number, at: target)
             given.append(number)
         }
-        round.completed += reader?.news.completed ?? []
-        reader?.news.completed = []
         #if DEBUG
             if settings.has(.ledgerReadOn) { return }
         #endif
@@ -228,13 +229,13 @@ extension KafkaMember {
     }
 
     /// The library has skipped what it could not read: records after the gap must not be taken for the next ones.
-    private func readAgain(_ number: Int32, _ fault: KafkaFault, at next: Int64, _ round: inout RestoreRound) throws {
+    private func readAgain(_ number: Int32, _ fault: KafkaFault, at next: Int64) throws {
         var isBeyondDoubt = false
         partitions.with(number) { isBeyondDoubt = $0.ledgerDamage.note(at: next) }
         if isBeyondDoubt {
             partitions.take(.hold, number)
             _ = consumer.pause([number])
-            round.damaged.append(PartitionDamage(partition: number, cause: fault.message, isLedger: true))
+            reader?.news.damaged.append(PartitionDamage(partition: number, cause: fault.message, isLedger: true))
         }
         reader?.close()
         reader?.port = nil

@@ -1,4 +1,5 @@
 package import KafkaPorts
+internal import Log
 
 /// A member as others see it, at one moment: what this process knows without asking the brokers.
 package struct LogSight: Sendable {
@@ -36,6 +37,20 @@ extension KafkaMember {
         sight.statistics = observations.statistics
         return sight
     }
+
+    /// The partitions that are ours and that the loop has taken; nil = the group has not assigned any yet, not even none.
+    package var assigned: [Int32]? {
+        guard !partitions.isEmpty else { return membership.state == .owning && changes.isEmpty ? [] : nil }
+        return partitions.all.contains(where: \.told.isTaken) ? partitions.numbers : nil
+    }
+
+    /// Partitions that are not read, each with a sentence that says why and what helps.
+    package var holds: [Int32: String] { partitions.holds }
+
+    func isHeld(_ number: Int32?) -> Bool { number.flatMap { partitions[$0]?.told.hold } != nil }
+
+    /// Whether the first offset of a partition is yet to be committed.
+    package func isFirstOffsetDue(_ number: Int32) -> Bool { partitions[number]?.told.isFirstOffsetDue ?? false }
 
     /// Whether the group has our answer to an assignment, and the loop still waits for the brokers' answers.
     var isAsking: Bool { membership.isArriving && membership.state != .answering }

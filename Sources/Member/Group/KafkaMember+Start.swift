@@ -7,23 +7,22 @@ extension KafkaMember {
 
     /// Decides by the positions where a partition starts, once its ledger is whole; see ``PartitionPositions``.
     ///
-    /// - Throws: a ``KafkaFault`` that asks for an abort where the partition is being taken over again.
-    package func start(
+    /// - Returns: that it has started, or is held; nil = it is being taken over again, or another member's.
+    package func ledgerIsWhole(
         _ number: Int32,
         mark: PositionMark?,
-        ledgerIsEmpty: Bool,
+        isEmpty: Bool,
+        of announcement: Generation,
         at now: Moment
-    ) throws(KafkaFault) -> PartitionStart {
-        guard let partition = partitions[number], case .restoring = partition.state, !isLost else {
-            throw .stale("partition \(number) is being taken over again")
-        }
+    ) throws(KafkaFault) -> PartitionEvent? {
+        guard announcement == self.announcement, let partition = partitions[number],
+            case .restoring = partition.state, !isLost
+        else { return nil }
         var report = PartitionStart.Report()
         report.hasCommitted = partition.committed != nil && partition.isOwn
-        switch decision(partition, mark, ledgerIsEmpty) {
+        switch decision(partition, mark, isEmpty) {
         case nil: partitions.take(.start, number)
-        case .hold(let sentence)?:
-            try hold(number)
-            return .held(sentence)
+        case .hold(let sentence)?: return hold(number, sentence)
         case .start(let offset, let judged)?:
             report = judged
             if let uncommitted = judged.uncommitted {
@@ -37,7 +36,27 @@ extension KafkaMember {
         }
         // The next step seeks it.
         sought = Moment(milliseconds: .min / 2)
-        return .started(report)
+        var event: PartitionEvent?
+        partitions.with(number) { partition in
+            #if DEBUG
+                if settings.has(.startReportedAgain) { partition.forgetReport() }
+            #endif
+            event = partition.report(report)
+        }
+        return event
+    }
+
+    /// Nothing can be judged by what was read of a ledger.
+    package func ledgerIsUnusable(
+        _ number: Int32,
+        _ sentence: String,
+        of announcement: Generation
+    ) -> PartitionEvent? {
+        guard announcement == self.announcement else { return nil }
+        switch partitions[number]?.state {
+        case .restoring, .held: return hold(number, sentence)
+        default: return nil
+        }
     }
 
     /// nil = the group's offset is believed.
@@ -67,16 +86,30 @@ extension KafkaMember {
     private static let startMilliseconds: Int64 = 2_000
 
     /// Keeps a partition without handing out its records, until it is revoked or taken over again.
-    package func hold(_ number: Int32) throws(KafkaFault) {
-        guard let partition = partitions[number], case .restoring = partition.state else { return }
+    private func hold(_ number: Int32, _ sentence: String) -> PartitionEvent? {
+        let event = noteHold(number, sentence)
+        guard case .restoring = partitions[number]?.state else { return event }
         #if DEBUG
             if settings.has(.holdOnlyAfterPause), !consumer.pause([number]).isEmpty {
-                return partitions.take(.start, number)
+                partitions.take(.start, number)
+                return event
             }
         #endif
         // First: its records stay back even if the pause fails, as it does for a partition that the library misses.
         partitions.take(.hold, number)
         _ = consumer.pause([number])
+        return event
+    }
+
+    /// Partitions that are damaged are held already: the loop hears why.
+    func held(_ damage: PartitionDamage) -> [PartitionEvent] {
+        noteHold(damage.partition, damage.sentence).map { [$0] } ?? []
+    }
+
+    private func noteHold(_ number: Int32, _ sentence: String) -> PartitionEvent? {
+        var event: PartitionEvent?
+        partitions.with(number) { event = $0.hold(sentence) }
+        return event
     }
 
     // MARK: Seeks

@@ -54,7 +54,7 @@ extension KafkaMember {
         #endif
         // The library knows of a lost assignment before the event comes.
         guard !isLost else { throw .stale("the assignment was lost") }
-        guard generation == Generation(membership.generation), !membership.isArriving, !output.isTakingOver,
+        guard generation == announcement, !membership.isArriving, !output.isTakingOver,
             let token = membership.token
         else { throw .stale("the batch belongs to an assignment before this one") }
         try partitions.check(positions)
@@ -187,18 +187,17 @@ extension KafkaMember {
         membership.pause.fail(at: now)
     }
 
-    /// Back to the committed positions. Where these are not certain, and where ledgers are half read, which the loop has
-    /// forgotten, everything is asked for again: but not what is being asked already.
+    /// Back to the committed positions. Where these are not certain, everything is asked for again: but not what is being
+    /// asked already.
     private func rewind(isUnknown: Bool) {
         #if DEBUG
             let isUnknown = isUnknown && !settings.has(.unknownTakenForAborted)
         #endif
         pending.drop()
-        let isHalfRead = partitions.all.contains { if case .restoring = $0.state { true } else { false } }
         partitions.forEach { partition in
             partition.take(.rewind)
             if partition.state != .revoked { partition.forgetHandedOut() }
         }
-        if isUnknown || isHalfRead { takeOverAgain() }
+        if isUnknown { takeOverAgain() }
     }
 }

@@ -27,7 +27,7 @@ package final class KafkaMember {
     var served: Moment
     var sought: Moment
     /// Changes of the assignment that the loop has not heard of, oldest first.
-    var changes: [AssignmentChange] = []
+    var changes: [PartitionEvent] = []
     /// Partitions of which the requests turned out to be damaged: the loop has not heard of them.
     var damaged: [PartitionDamage] = []
     /// Whether the group had committed an offset of any partition when ours were taken over.
@@ -54,27 +54,24 @@ package final class KafkaMember {
     package func poll(_ limits: BatchLimits, waiting milliseconds: Int, at now: Moment) throws -> PollRound {
         try step(at: now, servesGroup: !handsOut)
         var round = PollRound()
-        round.change = nextChange()
-        guard round.change == nil, damaged.isEmpty else { return withDamage(round) }
+        guard changes.isEmpty, damaged.isEmpty else { return withEvents(round) }
         let wait = isAwaiting ? 0 : milliseconds
         guard handsOut else {
             // Nothing but the group's events is waited for.
             if wait > 0, let event = consumer.poll(waiting: isSeeking ? min(wait, Self.seekMilliseconds) : wait) {
                 try take(event, at: now)
-                round.change = nextChange()
             }
             served = now
-            return withDamage(round)
+            return withEvents(round)
         }
-        round.generation = Generation(membership.generation)
+        round.generation = announcement
         try collect(limits, waiting: wait, into: &round, at: now)
         served = now
-        if round.records.isEmpty { round.change = nextChange() }
-        return withDamage(round)
+        return withEvents(round)
     }
 
     /// Keeps the membership alive where nothing is polled.
-    package func serve(at now: Moment) throws -> AssignmentChange? {
+    package func serve(at now: Moment) throws -> [PartitionEvent] {
         try step(at: now, servesGroup: now - served >= Self.servingMilliseconds || looksForCommit)
         return nextChange()
     }
@@ -82,12 +79,20 @@ package final class KafkaMember {
     private static let servingMilliseconds: Int64 = 250
     static let seekMilliseconds = 20
 
-    private func nextChange() -> AssignmentChange? { changes.isEmpty ? nil : changes.removeFirst() }
+    /// The number of the last announcement of partitions to the loop.
+    var announcement: Generation { Generation(membership.generation) }
 
-    /// Records handed out before the damage are sound; a change comes first.
-    private func withDamage(_ round: PollRound) -> PollRound {
+    func nextChange() -> [PartitionEvent] { changes.isEmpty ? [] : [changes.removeFirst()] }
+
+    /// A change comes without records, and before damage.
+    private func withEvents(_ round: PollRound) -> PollRound {
         var round = round
-        if round.change == nil, !damaged.isEmpty { round.damaged = damaged.removeFirst() }
+        if round.records.isEmpty { round.events = nextChange() }
+        if round.events.isEmpty, !damaged.isEmpty { round.events = held(damaged.removeFirst()) }
+        // Records of a held partition may have been on their way.
+        if partitions.all.contains(where: { $0.told.hold != nil }) {
+            round.records.removeAll { isHeld($0.stamp?.place.partition) }
+        }
         return round
     }
 

@@ -82,7 +82,10 @@ struct Partition: Equatable {
     var damage = DamageTracker()
     var ledgerDamage = DamageTracker()
 
-    init(_ number: Int32) { self.number = number }
+    var told: Told
+
+    /// - Parameter start: what was reported of its start when it was ours before.
+    init(_ number: Int32, start: PartitionStart.Report? = nil) { (self.number, told) = (number, Told(start: start)) }
 
     /// The table of states; `MemberTests` has it as it is drawn.
     static func cell(_ state: State, _ event: Event) -> Cell<State> {
@@ -104,7 +107,6 @@ struct Partition: Equatable {
         case (.rewind, .reading): .becomes(.rewinding(since: nil))
         case (.damaged, .reading): .becomes(.held)
         case (.offsetGone, .reading), (.offsetGone, .rewinding): .becomes(.assigned)
-        // Half-read ledgers do not survive an abort of the loop, which takes the partitions over again.
         case (.rewind, _), (.damaged, _), (.offsetGone, _): .ignored
         default: .impossible
         }
@@ -174,5 +176,6 @@ extension Partition {
     mutating func noteCommitted(_ offset: Int64) {
         precondition(offset >= committed ?? 0, "committed offsets of partition \(number) rise")
         committed = offset
+        forgetStart()
     }
 }

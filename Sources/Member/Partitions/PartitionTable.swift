@@ -4,12 +4,17 @@ internal import Log
 /// The assigned partitions, by number: nothing that a member does depends on an order that differs between processes.
 struct PartitionTable {
     private(set) var all: [Partition] = []
+    /// What was reported of the starts of partitions that are another's meanwhile, and behind which nothing was committed.
+    private var reported: [Int32: PartitionStart.Report] = [:]
 
     var isEmpty: Bool { all.isEmpty }
     var numbers: [Int32] { all.map(\.number) }
 
     /// Replaces the assignment.
-    mutating func replace(_ numbers: [Int32]) { all = Set(numbers).sorted().map { Partition($0) } }
+    mutating func replace(_ numbers: [Int32]) {
+        for partition in all { reported[partition.number] = partition.told.start }
+        all = Set(numbers).sorted().map { Partition($0, start: reported.removeValue(forKey: $0)) }
+    }
 
     subscript(_ number: Int32) -> Partition? { place(of: number).map { all[$0] } }
 
@@ -56,7 +61,10 @@ struct PartitionTable {
         .map(\.number)
     }
 
-    private func byNumber(_ value: (Partition) -> Int64?) -> [Int32: Int64] {
+    /// Why partitions are not read, as the loop was told.
+    var holds: [Int32: String] { byNumber(\.told.hold) }
+
+    private func byNumber<Value>(_ value: (Partition) -> Value?) -> [Int32: Value] {
         all.reduce(into: [:]) { $0[$1.number] = value($1) }
     }
 

@@ -32,7 +32,7 @@ struct LedgerReader {
     var moved: Moment
     var records = 0
     /// What the loop has not heard of yet.
-    var news = RestoreRound()
+    var news = News()
     /// Which partition is asked for first when the ends are asked for again.
     private var turn = 0
 
@@ -53,8 +53,15 @@ struct LedgerReader {
 
     private static let standstill: Int64 = 10_000
 
-    mutating func takeNews() -> RestoreRound {
-        defer { news = RestoreRound() }
+    /// Ledgers that are read from their beginnings, those that cannot be read, and those that were read to their ends.
+    struct News {
+        var dropped: [Int32] = []
+        var damaged: [PartitionDamage] = []
+        var given: [Int32] = []
+    }
+
+    mutating func takeNews() -> News {
+        defer { news = News() }
         return news
     }
 }

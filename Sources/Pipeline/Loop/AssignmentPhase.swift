@@ -1,4 +1,5 @@
 internal import AppAttest
+internal import Log
 
 /// What the loop is doing about its assignment.
 ///
@@ -11,7 +12,7 @@ internal import AppAttest
 enum AssignmentPhase: DrawnState {
     /// No change is pending, and every ledger is whole.
     case settled
-    case taking([Int32])
+    case taking([Int32], of: Generation)
     /// The group waits for the oldest batch, in live mode for a limited time.
     case revoking([Int32], until: EvaluationTime?)
     case losing([Int32])

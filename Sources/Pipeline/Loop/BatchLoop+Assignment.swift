@@ -2,33 +2,45 @@ internal import AppAttest
 internal import Log
 
 extension BatchLoop {
-    func begin(_ change: AssignmentChange) {
-        leftover = .none
-        forgetRestoration()
-        if isNews(change) {
-            tally.rebalances[change.kind, default: 0] += 1
-            notice(AssignmentNotice(change))
-        }
-        switch change {
-        case .assigned(let partitions): assignment = .taking(partitions)
-        // Another worker may own a lost partition already: nothing in flight may be committed.
-        case .lost(let partitions):
-            drop(.rebalance)
-            assignment = .losing(partitions)
-        // The group waits: only the oldest batch may still finish, and only within a limit.
-        case .revoked(let partitions):
-            inFlight.removeLast(max(0, inFlight.count - 1))
-            let end = wallClock().map {
-                EvaluationTime(milliseconds: $0.milliseconds + options.revokeMilliseconds)
+    /// Takes what has happened to partitions.
+    ///
+    /// - Returns: whether anything has.
+    func take(_ events: [PartitionEvent]) -> Bool {
+        var hasNews = false
+        for event in events {
+            switch event {
+            case .assigned(let partitions, let announcement, let isNews):
+                begin(.assigned, partitions, isNews: isNews)
+                assignment = .taking(partitions, of: announcement)
+            case .lost(let partitions):
+                begin(.lost, partitions)
+                // Another worker may own a lost partition already: nothing in flight may be committed.
+                drop(.rebalance)
+                assignment = .losing(partitions)
+            case .revoked(let partitions):
+                begin(.revoked, partitions)
+                // The group waits: only the oldest batch may still finish, and only within a limit.
+                inFlight.removeLast(max(0, inFlight.count - 1))
+                let end = wallClock().map {
+                    EvaluationTime(milliseconds: $0.milliseconds + options.revokeMilliseconds)
+                }
+                assignment = .revoking(partitions, until: end)
+            case .ledger, .ledgerDropped, .ledgerGiven: hasNews = takeLedger(event) || hasNews
+            case .started(let partition, let report): note(report, of: partition)
+            case .held(let partition, let sentence, let isNews): noteHeld(partition, sentence, isNews: isNews)
             }
-            assignment = .revoking(partitions, until: end)
+            if case .ledger = event { continue }
+            hasNews = true
         }
+        return hasNews
     }
 
-    /// False for partitions that an abort takes over again.
-    private func isNews(_ change: AssignmentChange) -> Bool {
-        guard case .assigned(let partitions) = change, let assigned else { return true }
-        return !assigned.isSuperset(of: partitions)
+    private func begin(_ kind: Rebalance, _ partitions: [Int32], isNews: Bool = true) {
+        leftover = .none
+        forgetRestoration()
+        guard isNews else { return }
+        tally.rebalances[kind, default: 0] += 1
+        notice(AssignmentNotice(kind, partitions))
     }
 
     /// Gives up the batch that delays a revocation too long: the next owner does it again.
@@ -44,18 +56,21 @@ extension BatchLoop {
     func finishChange() throws -> Bool {
         switch assignment {
         case .settled, .restoring: return false
-        case .taking(let partitions):
+        case .taking(let partitions, let announcement):
             // The log may fail and be asked again: no state changes before it has begun.
-            try log.ledgers?.beginRestore(partitions, kept: Set(partitions.filter(isKnown)))
-            release(partitions, becauseGone: false)
+            try member?.restore(kept: Set(partitions.filter(isKnown)), of: announcement)
             for partition in partitions { openLedger(of: partition) }
-            let restoration = Restoration(partitions: partitions, ledgerPartition: settings.ledgerPartition)
-            if log.ledgers == nil { restoration.noteGiven(partitions) }
+            let restoration = Restoration(
+                partitions: partitions,
+                of: announcement,
+                ledgerPartition: settings.ledgerPartition
+            )
+            if !log.hasLedgers { restoration.noteGiven(partitions) }
             assignment = .restoring(restoration)
-            assigned = Set(partitions).union(assigned ?? [])
             restorations += 1
         case .revoking(let partitions, _):
-            for partition in partitions { keepLedger(of: partition) }
+            let held = held
+            for partition in partitions { keepLedger(of: partition, isHeld: held[partition] != nil) }
             try giveBack(partitions)
         case .losing(let partitions):
             // Another worker moves these counters now: the counters remembered here would let old assertions back in.
@@ -68,13 +83,9 @@ extension BatchLoop {
     private func giveBack(_ partitions: [Int32]) throws {
         // From here on the ledger's marks may be another owner's.
         doubted = []
-        release(partitions, becauseGone: true)
-        assigned?.subtract(partitions)
-        // The group is about to say what is ours now.
-        if assigned?.isEmpty ?? false { assigned = nil }
         bisection.forget(partitions)
         clocks.forget(partitions)
-        try log.source.member?.releaseRevoked()
+        try member?.release()
         assignment = .settled
     }
 
@@ -97,13 +108,13 @@ extension BatchLoop {
         kept.drop(number)
     }
 
-    private func keepLedger(of partition: Int32) {
+    private func keepLedger(of partition: Int32, isHeld: Bool) {
         let number = settings.ledgerPartition(partition)
-        guard let ledger = ledgers.removeValue(forKey: number), held[partition] == nil else { return }
+        guard let ledger = ledgers.removeValue(forKey: number), !isHeld else { return }
         kept.keep(number, ledger, at: uptime())
     }
 
-    /// Half-read ledgers are useless.
+    /// Half-read ledgers are useless: what is announced next is read from the beginning.
     func forgetRestoration() {
         guard let restoration = assignment.restoration else { return }
         for partition in restoration.waiting { ledgers[settings.ledgerPartition(partition)] = nil }

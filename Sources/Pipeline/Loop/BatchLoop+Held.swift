@@ -2,59 +2,23 @@ internal import AppAttest
 internal import Log
 
 extension BatchLoop {
-    /// Asks the group's member where a restored partition starts.
-    func start(_ partition: Int32) throws {
-        let ledger = ledgers[settings.ledgerPartition(partition)]
-        let start = try log.source.member?.start(
-            partition,
-            mark: ledger?.mark?.position,
-            ledgerIsEmpty: ledger?.isEmpty ?? true
-        )
-        switch start {
-        case nil: break
-        case .held(let sentence): try hold(partition, sentence)
-        case .started(let report):
-            if !report.hasCommitted { uncommitted.insert(partition) }
-            note(report, of: partition)
-        }
-    }
-
     /// Counts and reports what earlier starts at the same offset have not.
-    private func note(_ report: PartitionStart.Report, of partition: Int32) {
-        #if DEBUG
-            let known = options.sabotage == .startReportedAgain ? nil : startReports[partition]
-        #else
-            let known = startReports[partition]
-        #endif
-        let (skipped, deleted) = (known?.skippedAtMost ?? 0, known?.deletedAtMost ?? 0)
-        tally.skippedAtMost += max(0, report.skippedAtMost - skipped)
-        tally.deletedAtMost += max(0, report.deletedAtMost - deleted)
-        var latest = report
-        latest.skippedAtMost = max(skipped, report.skippedAtMost)
-        latest.deletedAtMost = max(deleted, report.deletedAtMost)
-        startReports[partition] = latest
-        guard let note = report.note, note != known?.note else { return }
+    func note(_ report: PartitionStart.Report, of partition: Int32) {
+        assignment.restoration?.hasStarted = true
+        tally.skippedAtMost += report.skippedAtMost
+        tally.deletedAtMost += report.deletedAtMost
+        guard let note = report.note else { return }
         notice(PartitionNotice(partition: partition, sentence: note, isHeld: false))
     }
 
-    /// Stops reading a partition, and reports why; the others go on. Until it is revoked or assigned again.
-    func hold(_ partition: Int32, _ sentence: String) throws {
-        // First: a fault of the pause loses neither the decision nor its reason.
-        held[partition] = sentence
-        if toldHolds[partition] != sentence {
-            toldHolds[partition] = sentence
-            notice(PartitionNotice(partition: partition, sentence: sentence, isHeld: true))
-        }
-        try log.source.member?.hold(partition)
-    }
-
-    /// - Parameter becauseGone: the partitions are no longer ours; else they are judged again.
-    func release(_ partitions: [Int32], becauseGone: Bool) {
-        for partition in partitions {
-            held[partition] = nil
-            uncommitted.remove(partition)
-            if becauseGone { toldHolds[partition] = nil }
-        }
+    /// A partition is not read; the others go on.
+    func noteHeld(_ partition: Int32, _ sentence: String, isNews: Bool) {
+        if isNews { notice(PartitionNotice(partition: partition, sentence: sentence, isHeld: true)) }
+        // No request is judged by an incomplete ledger, and nothing of it is kept: it is read from its beginning when the
+        // partition is assigned again.
+        guard let restoration = assignment.restoration, restoration.isReading(partition) else { return }
+        forget(partition)
+        restoration.noteUnusable(partition)
     }
 
     /// Writes down how far each partition of a batch is.
@@ -62,7 +26,7 @@ extension BatchLoop {
     /// Stream time and offset share a record of the ledger topic: both are written each time, since compaction keeps
     /// only the last record.
     func mark(_ positions: [PartitionPosition], after records: [DecodedRecord], in overlay: inout LedgerOverlay) {
-        let (group, isAtomic) = (log.source.member?.group, log.unit.isAtomic)
+        let (group, isAtomic) = (member?.group, log.unit.isAtomic)
         guard group != nil || !isAtomic else { return }
         for position in positions {
             let known = ledgers[position.partition]
@@ -84,8 +48,8 @@ extension BatchLoop {
         _ known: PartitionLedger?,
         before records: [DecodedRecord]
     ) -> PartitionMark? {
-        guard !log.unit.isAtomic, let group = log.source.member?.group,
-            known?.mark?.position.delivery != .atLeastOnceUncommitted, uncommitted.contains(partition),
+        guard !log.unit.isAtomic, let group = member?.group,
+            known?.mark?.position.delivery != .atLeastOnceUncommitted, isFirstOffsetDue(partition),
             let first = records.first(where: { $0.record.partition == partition })?.record.offset
         else { return nil }
         return PartitionMark(
@@ -98,6 +62,8 @@ extension BatchLoop {
 
     private func delivery(of partition: Int32) -> PositionMark.Delivery {
         if log.unit.isAtomic { return .transaction }
-        return uncommitted.contains(partition) ? .atLeastOnceUncommitted : .atLeastOnce
+        return isFirstOffsetDue(partition) ? .atLeastOnceUncommitted : .atLeastOnce
     }
+
+    private func isFirstOffsetDue(_ partition: Int32) -> Bool { member?.isFirstOffsetDue(partition) ?? false }
 }

@@ -4,45 +4,70 @@ extension BatchLoop {
     /// Reads more of the ledgers; lanes decode the records and apply them, those of a ledger in order.
     func restore(_ restoration: Restoration, waitMilliseconds: Int) throws -> Bool {
         var moved = false
-        while let partition = restoration.whole {
-            try start(partition, of: restoration)
-            moved = true
-        }
+        while let partition = restoration.whole, try start(partition, of: restoration) { moved = true }
         if restoration.waiting.isEmpty { assignment = .settled }
-        guard restoration.mayRead, let ledgers = log.ledgers else { return moved }
-        let round = try ledgers.restore(Restoration.chunkRecords, waitMilliseconds: moved ? 0 : waitMilliseconds)
-        if let change = round.change {
-            begin(change)
-            return true
-        }
-        for damage in round.damaged { try quarantine(damage.partition, damage.sentence) }
-        restoration.remaining = round.remaining
-        for partition in round.dropped {
+        guard restoration.mayRead, log.hasLedgers, let member else { return moved }
+        return take(try member.readLedgers(Restoration.chunkRecords, waitMilliseconds: moved ? 0 : waitMilliseconds))
+            || moved
+    }
+
+    /// - Returns: whether it is more than how far the restore is.
+    func takeLedger(_ event: PartitionEvent) -> Bool {
+        guard let restoration = assignment.restoration else { return false }
+        switch event {
+        case .ledger(let records, let left):
+            restoration.remaining = left
+            guard !records.isEmpty else { return false }
+            apply(records, of: restoration)
+        case .ledgerDropped(let partition):
             restoration.drop(settings.ledgerPartition(partition))
             forget(partition)
             openLedger(of: partition)
+        case .ledgerGiven(let partition): restoration.noteGiven([partition])
+        default: return false
         }
-        if !round.records.isEmpty { apply(round.records, of: restoration) }
-        restoration.noteGiven(round.damaged.map(\.partition))
-        restoration.noteGiven(round.isComplete ? restoration.partitions : round.completed)
-        let hasNews = !round.completed.isEmpty || round.isComplete || !round.damaged.isEmpty
-        return moved || hasNews || !round.records.isEmpty
+        return true
     }
 
     /// Starts reading a partition whose ledger is whole, even while others wait for theirs.
-    private func start(_ partition: Int32, of restoration: Restoration) throws {
+    ///
+    /// - Returns: false where the announcement is over: the log says next what follows.
+    private func start(_ partition: Int32, of restoration: Restoration) throws -> Bool {
+        let isUsable = !restoration.unusable.contains(partition)
         // Of a damaged ledger nothing counts.
-        if let ledger = restoration.takeLedger(of: partition), held[partition] == nil {
+        if let ledger = restoration.takeLedger(of: partition), isUsable {
             ledgers[settings.ledgerPartition(partition)] = ledger
         }
-        if try !quarantineUnreadable(restoration.unreadable(of: partition), of: partition), held[partition] == nil {
+        if let fault = restoration.unreadable(of: partition).first(of: partition) {
+            forget(partition)
+            let sentence = Self.sentence(fault, partition)
+            let held = try member?.ledgerIsUnusable(partition, sentence, of: restoration.announcement)
+            guard let held else { return false }
+            _ = take([held])
+        } else if isUsable {
             if let missing = missingSealingKeys(in: settings, before: partition) { throw missing }
-            try start(partition)
+            guard let event = try answer(partition, of: restoration) else { return false }
+            _ = take([event])
             // After the log has agreed that the partition is still ours: else the mark may be another owner's.
             countDoubted(partition)
-            restoration.hasStarted = restoration.hasStarted || held[partition] == nil
         }
         restoration.waiting.removeAll { $0 == partition }
+        return true
+    }
+
+    private func answer(_ partition: Int32, of restoration: Restoration) throws -> PartitionEvent? {
+        let ledger = ledgers[settings.ledgerPartition(partition)]
+        return try member?.ledgerIsWhole(
+            partition,
+            mark: ledger?.mark?.position,
+            isEmpty: ledger?.isEmpty ?? true,
+            of: restoration.announcement
+        )
+    }
+
+    /// A ledger has records that this version cannot read.
+    private static func sentence(_ fault: LedgerFault, _ partition: Int32) -> String {
+        "\(fault); run the version that wrote it, or forget it with attest-worker reset --config DIR --partitions \(partition)"
     }
 
     private func apply(_ records: StoredRecords, of restoration: Restoration) {

@@ -60,7 +60,7 @@ extension BatchLoop {
         batch.tally.add(verdicts)
         batch.positions = PartitionPosition.after(records)
         mark(batch.positions, after: records, in: &batch.overlay)
-        let changes = log.ledgers == nil ? [] : batch.overlay.changes()
+        let changes = log.hasLedgers ? batch.overlay.changes() : []
         let (stage, packer) = (stages.encode, log.packer)
         batch.enter(.encoding)
         let count = records.count + changes.count
@@ -82,50 +82,28 @@ extension BatchLoop {
         }
     }
 
-    /// - Returns: false while the unit is being written away from this thread.
+    /// - Returns: false while the unit is being written.
     private func commit(_ batch: Batch) throws -> Bool {
-        switch writing {
-        case .none:
+        if writing.batch == nil {
             batch.commitBegan = uptime()
-            if let unit = log.detached {
-                try start(batch, unit)
-                return false
-            }
             try write(batch)
-        case .underWay: return false
-        case .ended:
-            writing = .none
-            try log.detached?.finish()
+            writing = .underWay(batch)
+            #if DEBUG
+                if options.sabotage == .appliedBeforeCommit { apply(batch.overlay) }
+            #endif
         }
+        guard log.unit.hasOutcome else { return false }
+        writing = .none
+        try log.unit.takeOutcome()
         noteCommitted(batch)
         return true
     }
 
     private func write(_ batch: Batch) throws {
         switch log.output {
-        case .detached: return
-        case .records(let unit):
-            try unit.begin()
-            try unit.append(batch.outputs.flatMap(\.records))
-            try unit.commit(batch.positions, of: batch.generation)
-        case .packed(let unit):
-            try unit.begin()
-            try unit.append(batch.outputs.flatMap(\.packed))
-            try unit.commit(batch.positions, of: batch.generation)
+        case .records(let unit): try unit.write(batch.outputs.map(\.records), batch.positions, of: batch.generation)
+        case .packed(let unit): try unit.write(batch.outputs.map(\.packed), batch.positions, of: batch.generation)
         }
-    }
-
-    private func start(_ batch: Batch, _ unit: any DetachedUnit) throws {
-        try unit.start(batch.outputs.map(\.records), batch.positions, of: batch.generation) {
-            self.post {
-                guard let batch = self.writing.batch else { preconditionFailure("a unit ends once") }
-                self.writing = .ended(batch)
-            }
-        }
-        writing = .underWay(batch)
-        #if DEBUG
-            if options.sabotage == .appliedBeforeCommit { apply(batch.overlay) }
-        #endif
     }
 
     /// Work of the loop's own thread.
@@ -145,10 +123,6 @@ extension BatchLoop {
         bisection.committed(batch.positions)
         let passed = suspects.passed(batch.positions)
         if !passed.isEmpty { options.passed?(passed) }
-        for position in batch.positions {
-            uncommitted.remove(position.partition)
-            startReports[position.partition] = nil
-        }
         pace.committed(batch.tally.requests, timeShare: log.unit.timeShare)
         if let now = batch.now {
             let failed = batch.tally.deadLetters[DeadLetterReason.internal.rawValue] ?? 0

@@ -89,20 +89,10 @@ package final class BatchLoop: @unchecked Sendable {
     var breaker: Breaker
     private var hasToldBreaker = false
 
-    /// Partitions that are not read, each with a sentence that says why and what helps.
-    package internal(set) var held: [Int32: String] = [:]
-    /// Holds that were reported: a partition that is judged again is not reported again.
-    var toldHolds: [Int32: String] = [:]
-    /// Reports of starts, by partition: until something is committed behind it, each start reports the same again.
-    var startReports: [Int32: PartitionStart.Report] = [:]
-    /// Partitions whose first offset is yet to be committed.
-    var uncommitted: Set<Int32> = []
     package internal(set) var ledgers: [Int32: PartitionLedger] = [:]
     package internal(set) var tally = LoopTally()
     /// By the registry's apps: their places in the tally.
     var appPlaces: [Int32]
-    /// The partitions that are ours; nil = the group has not assigned any yet, not even none.
-    var assigned: Set<Int32>?
     var clockOffset = SmallestOfMinute()
     /// Batches whose commits have failed, and may be durable all the same: each partition is in one at most.
     /// With the apps' places as of then: a reload may come before the answer.
@@ -143,6 +133,11 @@ package final class BatchLoop: @unchecked Sendable {
         for item in suspects.convicted { notice(CrashVerdict(item: item)) }
     }
 
+    /// Partitions that are not read, each with a sentence that says why and what helps.
+    package var held: [Int32: String] { member?.holds ?? [:] }
+
+    var member: (any GroupMember)? { log.source.member }
+
     /// Whether the next tick waits in a poll.
     package var isIdle: Bool {
         inFlight.isEmpty && !awaitsOthers && !isAwaiting && assignment.restoration?.mayRead ?? true
@@ -150,11 +145,11 @@ package final class BatchLoop: @unchecked Sendable {
 
     /// Whether only an answer to the log is waited for, which wakes the driver.
     package var isAwaiting: Bool {
-        inFlight.isEmpty && (phase == .aborting || log.source.member?.isAwaiting ?? false)
+        inFlight.isEmpty && (phase == .aborting || member?.isAwaiting ?? false)
     }
 
     /// Whether the outcome of a commit waits for the next tick.
-    package var hasOutcome: Bool { if case .ended = writing { true } else { false } }
+    package var hasOutcome: Bool { writing.batch != nil && log.unit.hasOutcome }
 
     /// Whether a stop left a batch whose commit had failed.
     package var endedWithoutCommit: Bool { phase == .abandoned }
@@ -194,7 +189,8 @@ package final class BatchLoop: @unchecked Sendable {
             // The batches in flight were dropped uncommitted: the next owner repeats them.
             if phase == .abandoned { return .finished }
             if phase == .aborting, try !abort() { return try serve() ? .worked : .waiting }
-            return try move(waitMilliseconds: waitMilliseconds)
+            let progress = try move(waitMilliseconds: waitMilliseconds)
+            return progress == .waiting && hasOutcome ? .worked : progress
         } catch let fault as any LogFault where !fault.endsLoop {
             notice(fault)
             if fault.requiresAbort, !phase.isAbortDue { kill(fault.abortCause) }
@@ -204,12 +200,10 @@ package final class BatchLoop: @unchecked Sendable {
 
     /// Keeps the membership in the group alive in a pause; called at least twice a second.
     ///
-    /// - Returns: whether the group wants an answer now.
+    /// - Returns: whether the group wants an answer now, or the unit that is being written has ended.
     package func serve() throws -> Bool {
         do {
-            guard let change = try log.source.member?.serve() else { return false }
-            begin(change)
-            return true
+            return take(try member?.serve() ?? []) || hasOutcome
         } catch let fault as any LogFault where !fault.endsLoop {
             notice(fault)
             return false
@@ -270,14 +264,10 @@ package final class BatchLoop: @unchecked Sendable {
         limits.records = min(pace.records, bisection.limit ?? pace.records)
         // The first records go at once: what comes meanwhile gathers behind them and makes the next batch.
         limits.milliseconds = 0
-        var round = try log.source.poll(limits, waitMilliseconds: waitMilliseconds)
+        let round = try log.source.poll(limits, waitMilliseconds: waitMilliseconds)
         if round.ended { phase = .ended }
-        if let change = round.change { begin(change) }
-        // Records handed out before the damage are sound.
-        if let damage = round.damaged { try hold(damage.partition, damage.sentence) }
-        // Records of a held partition may have been on their way.
-        if !held.isEmpty { round.records.removeAll { isHeld($0) } }
-        guard !round.records.isEmpty else { return round.change != nil || round.ended || round.damaged != nil }
+        let hasNews = take(round.events)
+        guard !round.records.isEmpty else { return hasNews || round.ended }
         noteClockOffset(of: round.records)
         return clockAgrees(with: round) ? startBatch(of: round) : true
     }
@@ -339,7 +329,6 @@ extension BatchLoop {
         epoch += 1
         inFlight = writing.batch.map { [$0] } ?? []
         leftover = .none
-        forgetRestoration()
         // The records up to the input's end are read again; the log reports the end again when it gets there.
         if phase == .ended { phase = .reading }
         tally.aborts += 1
@@ -349,11 +338,7 @@ extension BatchLoop {
     /// - Returns: false while the log is at it.
     private func abort() throws -> Bool {
         precondition(inFlight.isEmpty, "an abort leaves nothing in flight")
-        switch log.output {
-        case .records(let unit): try unit.abort()
-        case .packed(let unit): try unit.abort()
-        case .detached(let unit): guard try unit.stepAbort() else { return false }
-        }
+        guard try log.unit.abort() else { return false }
         phase = .reading
         return true
     }

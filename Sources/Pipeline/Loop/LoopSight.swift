@@ -43,7 +43,8 @@ extension BatchLoop {
     package func sight() -> LoopSight {
         var sight = LoopSight()
         sight.condition = condition
-        sight.partitions = (assigned ?? []).sorted().map(partition)
+        let held = held
+        sight.partitions = (member?.assigned ?? []).map { partition($0, held[$0]) }
         sight.restoring = restoring
         sight.batchesInFlight = inFlight.count
         sight.isBreakerOpen = breaker.isOpen
@@ -56,12 +57,12 @@ extension BatchLoop {
         if assignment.restoration != nil { return .restoring }
         if let clockDoubt { return .paused(clockDoubt.description) }
         if breaker.isOpen { return .paused(BreakerOpen().description) }
-        return assigned == nil && log.source.member != nil ? .waiting : .running
+        return member.map { $0.assigned == nil } ?? false ? .waiting : .running
     }
 
-    private func partition(_ number: Int32) -> LoopSight.Partition {
+    private func partition(_ number: Int32, _ hold: String?) -> LoopSight.Partition {
         var partition = LoopSight.Partition(number: number)
-        partition.hold = held[number]
+        partition.hold = hold
         guard let ledger = ledgers[settings.ledgerPartition(number)] else { return partition }
         partition.keys = ledger.keys.count
         partition.challenges = ledger.challenges.count

@@ -21,7 +21,7 @@ package struct LoopTally: Sendable, Equatable {
     package var batches = 0
     package var aborts = 0
     package var abortCauses: [AbortCause: Int] = [:]
-    package var rebalances: [AssignmentChange.Kind: Int] = [:]
+    package var rebalances: [Rebalance: Int] = [:]
     /// What was answered, by app and verb.
     package var answers = AnswerTally()
     /// Milliseconds; none in replay.

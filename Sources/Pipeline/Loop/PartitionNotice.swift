@@ -23,16 +23,13 @@ package struct PartitionNotice: LogFault, Equatable, CustomStringConvertible {
 
 /// Which partitions came or went.
 package struct AssignmentNotice: LogFault, Equatable, CustomStringConvertible {
-    package let kind: AssignmentChange.Kind
+    package let kind: Rebalance
     package let partitions: [Int32]
 
     package let endsLoop = false
     package let requiresAbort = false
 
-    init(_ change: AssignmentChange) {
-        kind = change.kind
-        partitions = change.partitions.sorted()
-    }
+    init(_ kind: Rebalance, _ partitions: [Int32]) { (self.kind, self.partitions) = (kind, partitions.sorted()) }
 
     package var description: String {
         guard !partitions.isEmpty else { return "no partition is \(kind.rawValue)" }

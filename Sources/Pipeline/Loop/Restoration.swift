@@ -21,6 +21,8 @@ final class Restoration {
     }
 
     let partitions: [Int32]
+    /// The number under which the log announced them.
+    let announcement: Generation
     /// Partitions that the log was not asked to start yet.
     var waiting: [Int32]
     /// Partitions that the log has given completely, with the number of chunks that hold them.
@@ -35,11 +37,14 @@ final class Restoration {
     private var parts: [Int32: Part] = [:]
     private let ledgerPartition: (Int32) -> Int32
 
-    init(partitions: [Int32], ledgerPartition: @escaping (Int32) -> Int32) {
-        self.partitions = partitions
+    init(partitions: [Int32], of announcement: Generation, ledgerPartition: @escaping (Int32) -> Int32) {
+        (self.partitions, self.announcement) = (partitions, announcement)
         waiting = partitions
         self.ledgerPartition = ledgerPartition
     }
+
+    /// Partitions of whose ledgers nothing counts: the log cannot read them.
+    private(set) var unusable: Set<Int32> = []
 
     /// Whether requests of a partition are read while the ledgers of others still are.
     var hasStarted = false
@@ -50,6 +55,15 @@ final class Restoration {
     /// The log has given these partitions completely.
     func noteGiven(_ partitions: [Int32]) {
         for partition in partitions { given[partition] = given[partition] ?? chunks }
+    }
+
+    /// Whether the log still gives records of a partition's ledger.
+    func isReading(_ partition: Int32) -> Bool { waiting.contains(partition) && given[partition] == nil }
+
+    /// No more comes of a partition's ledger, and what came does not count.
+    func noteUnusable(_ partition: Int32) {
+        unusable.insert(partition)
+        noteGiven([partition])
     }
 
     /// A partition whose ledger is whole, with all that came before its end, and that has not started yet.

@@ -8,8 +8,6 @@
         case earlyAdmission
         /// A batch's changes count while its unit is still being written.
         case appliedBeforeCommit
-        /// A partition that starts again at the same offset is reported again.
-        case startReportedAgain
         /// What is still read of a started partition's ledger counts, where the member reads it.
         case ledgerReadOn
         /// A restored ledger has the last counter of a key, even where a record was delivered late.

@@ -29,7 +29,7 @@ extension LogEvent {
 }
 
 extension LogEvent.Name {
-    fileprivate init(_ kind: AssignmentChange.Kind) {
+    fileprivate init(_ kind: Rebalance) {
         switch kind {
         case .assigned: self = .partitionsAssigned
         case .revoked: self = .partitionsRevoked

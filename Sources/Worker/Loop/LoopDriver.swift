@@ -156,7 +156,9 @@ final class LoopDriver: @unchecked Sendable {
             case .waiting:
                 loop.isIdle
                     ? queue.async { self.step() } : wake(after: loop.isAwaiting ? Self.answerPoll : eagerPoll)
-            case .backOff: backOff(loop)
+            case .backOff:
+                backOff(loop)
+                if loop.hasOutcome { queue.async { self.step() } }
             case .finished: finish(.success(()))
             }
         } catch { finish(.failure(error)) }

@@ -78,7 +78,7 @@ struct MetricsPage {
         )
         text.write(
             .rebalances,
-            AssignmentChange.Kind.allCases.map { MetricSample([$0.rawValue], whole: tally.rebalances[$0] ?? 0) }
+            Rebalance.allCases.map { MetricSample([$0.rawValue], whole: tally.rebalances[$0] ?? 0) }
         )
         text.write(
             .lost,

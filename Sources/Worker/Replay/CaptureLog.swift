@@ -13,7 +13,6 @@ final class CaptureLog: RequestSource, PackedUnit {
     private let inputs: CaptureInputs
     private let topics: [OutputTopic: String]
     private var outputs: [OutputTopic: OutputFile] = [:]
-    private var pending: [PackedOutput] = []
     private let bytesPolled = Atomic<Int>(0)
     private let recordsPolled = Atomic<Int>(0)
     private let bytesTotal: Int?
@@ -99,16 +98,11 @@ final class CaptureLog: RequestSource, PackedUnit {
         }
     }
 
-    func begin() { pending = [] }
-
-    func append(_ outputs: [PackedOutput]) { pending += outputs }
-
-    func commit(_ positions: [PartitionPosition], of generation: Generation) throws {
-        for output in pending { try outputs[output.stream]?.write(output.bytes) }
-        pending = []
+    func write(_ packed: [[PackedOutput]], _ positions: [PartitionPosition], of generation: Generation) throws {
+        for output in packed.joined() { try outputs[output.stream]?.write(output.bytes) }
     }
 
-    func abort() { preconditionFailure("a fault of a file ends the replay") }
+    func abort() -> Bool { preconditionFailure("a fault of a file ends the replay") }
 
     /// A replay never reads its output again.
     var isAtomic: Bool { true }

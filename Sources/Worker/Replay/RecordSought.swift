@@ -99,8 +99,6 @@ extension DroppingUnit {
     var packer: @Sendable ([OutboundRecord]) -> [PackedOutput] { { _ in [] } }
     var isAtomic: Bool { true }
     var timeShare: Double { 0 }
-    func begin() {}
-    func append(_ outputs: [PackedOutput]) {}
-    func commit(_ positions: [PartitionPosition], of generation: Generation) {}
-    func abort() { preconditionFailure("nothing here can fail") }
+    func write(_ outputs: [[PackedOutput]], _ positions: [PartitionPosition], of generation: Generation) {}
+    func abort() -> Bool { preconditionFailure("nothing here can fail") }
 }

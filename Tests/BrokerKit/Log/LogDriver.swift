@@ -54,6 +54,21 @@ package struct LogBatch {
     }
 }
 
+/// News of the group, as tests compare it.
+package enum AssignmentChange: Sendable, Equatable {
+    case assigned([Int32]), revoked([Int32]), lost([Int32])
+
+    /// nil = it is not of the group.
+    package init?(_ event: PartitionEvent) {
+        switch event {
+        case .assigned(let partitions, _, _): self = .assigned(partitions)
+        case .revoked(let partitions): self = .revoked(partitions)
+        case .lost(let partitions): self = .lost(partitions)
+        default: return nil
+        }
+    }
+}
+
 /// Drives a ``SteppedLog`` as the loop does: restores what is assigned, gives back what is revoked, and aborts where
 /// that is asked for.
 package final class LogDriver {
@@ -77,8 +92,8 @@ package final class LogDriver {
     /// Polled records go here instead, as they are; nil = they are taken.
     package var uncopied: [PolledRecord]?
     private var reading: [StoredRecord]?
-    /// An assignment whose restore could not be begun yet.
-    private var unanswered: [Int32]?
+    /// The number of the last assignment.
+    private var announcement = Generation(0)
     private var needsAbort = false
     package private(set) var assigned: [Int32] = []
     /// Partitions whose ledgers are not restored.
@@ -97,19 +112,19 @@ package final class LogDriver {
     package func step(_ limits: BatchLimits = BatchLimits(), waitMilliseconds: Int = 100) throws -> LogBatch {
         do {
             if needsAbort { try abortOnce() }
-            if let partitions = unanswered { try begin(partitions) }
             if reading != nil {
                 try restore(waitMilliseconds)
                 // Restored partitions are read while others are still being restored.
                 if reading != nil, unread.count == assigned.count { return LogBatch() }
             }
             var round = PollRound()
-            round.change = log.unit.takeChange()
-            if round.change == nil { round = try log.poll(limits, waitMilliseconds: waitMilliseconds) }
-            #expect(round.change == nil || round.records.isEmpty, "either records or a change")
+            round.events = log.unit.takeChange().map { [$0] } ?? []
+            if round.events.isEmpty { round = try log.poll(limits, waitMilliseconds: waitMilliseconds) }
+            let hasChange = round.events.contains { AssignmentChange($0) != nil }
+            #expect(!hasChange || round.records.isEmpty, "either records or a change")
             #expect(round.records.count <= limits.records)
             given += round.records.count
-            if let change = round.change { try take(change) }
+            for event in round.events { try take(event) }
             if uncopied != nil {
                 uncopied?.append(contentsOf: round.records)
                 return LogBatch(generation: round.generation)
@@ -124,23 +139,34 @@ package final class LogDriver {
     }
 
     private func restore(_ waitMilliseconds: Int) throws {
-        let round = try log.restore(10_000, waitMilliseconds: waitMilliseconds)
-        if let change = round.change {
-            reading = nil
-            return try take(change)
+        for event in try log.readLedgers(10_000, waitMilliseconds: waitMilliseconds) { try take(event) }
+        if unread.isEmpty, let reading {
+            restored.append(reading)
+            self.reading = nil
         }
-        reading?.append(contentsOf: round.records.records)
-        dropped.formUnion(round.dropped)
-        for partition in round.dropped { marks[partition] = nil }
-        for partition in round.completed {
+    }
+
+    private func take(_ event: PartitionEvent) throws {
+        if let change = AssignmentChange(event) { changes.append(change) }
+        switch event {
+        case .assigned(let partitions, let announcement, _):
+            self.announcement = announcement
+            begin(partitions)
+        case .revoked, .lost:
+            reading = nil
+            try log.release()
+        case .ledger(let records, _): reading?.append(contentsOf: records.records)
+        case .ledgerDropped(let partition):
+            dropped.insert(partition)
+            marks[partition] = nil
+        case .ledgerGiven(let partition):
             completed.append(partition)
             unread.remove(partition)
             try start(partition)
-        }
-        if unread.isEmpty, let reading {
-            #expect(round.remaining == 0)
-            restored.append(reading)
-            self.reading = nil
+        case .started(let partition, let report): starts[partition] = report
+        case .held(let partition, let sentence, _):
+            held[partition] = sentence
+            unread.remove(partition)
         }
     }
 
@@ -149,12 +175,9 @@ package final class LogDriver {
         let records = (reading ?? []).filter { $0.partition == partition }
         for record in records where record.key == [4] { try note(partition, record.value) }
         let isEmpty = records.allSatisfy { $0.key == [4] } && !kept.contains(partition)
-        switch try log.start(partition, mark: marks[partition], ledgerIsEmpty: isEmpty) {
-        case .started(let report): starts[partition] = report
-        case .held(let sentence):
-            held[partition] = sentence
-            try log.hold(partition)
-        }
+        let mark = marks[partition]
+        let event = try log.log.ledgerIsWhole(partition, mark: mark, isEmpty: isEmpty, of: announcement)
+        if let event { try take(event) }
     }
 
     private func note(_ partition: Int32, _ value: [UInt8]?) throws {
@@ -165,26 +188,13 @@ package final class LogDriver {
         }
     }
 
-    private func take(_ change: AssignmentChange) throws {
-        changes.append(change)
-        switch change {
-        case .assigned(let partitions):
-            unanswered = partitions
-            try begin(partitions)
-        case .revoked, .lost:
-            reading = nil
-            try log.releaseRevoked()
-        }
-    }
-
-    private func begin(_ partitions: [Int32]) throws {
-        try log.beginRestore(partitions, kept: kept.intersection(partitions))
+    private func begin(_ partitions: [Int32]) {
+        log.log.restore(kept: kept.intersection(partitions), of: announcement)
         (assigned, unread) = (partitions, Set(partitions))
         for partition in partitions {
             if !kept.contains(partition) { marks[partition] = nil }
             (starts[partition], held[partition]) = (nil, nil)
         }
-        unanswered = nil
         reading = []
     }
 
@@ -264,11 +274,9 @@ package final class LogDriver {
         #expect(fault?.isRecordFault == true && fault?.requiresAbort == true, "\(fault as Any)")
     }
 
-    /// A restore that was under way starts again with the next assignment.
     private func abortOnce() throws {
         try log.unit.abort()
         needsAbort = false
-        reading = nil
     }
 
     /// Aborts, and tries again after each fault that does not end the loop.

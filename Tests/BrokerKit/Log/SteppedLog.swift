@@ -44,28 +44,20 @@ package final class SteppedLog {
 
     package func poll(_ limits: BatchLimits, waitMilliseconds: Int) throws -> PollRound {
         let round = try log.poll(limits, waitMilliseconds: waitMilliseconds)
-        if round.records.isEmpty, round.change == nil { rest(waitMilliseconds) }
+        if round.records.isEmpty, round.events.isEmpty { rest(waitMilliseconds) }
         return round
     }
 
-    package func serve() throws -> AssignmentChange? { try log.serve() }
+    package func serve() throws -> [PartitionEvent] { try log.serve() }
 
-    package func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws {
-        try log.beginRestore(partitions, kept: kept)
+    package func readLedgers(_ records: Int, waitMilliseconds: Int) throws -> [PartitionEvent] {
+        let events = try log.readLedgers(records, waitMilliseconds: waitMilliseconds)
+        let isNews = events.contains { if case .ledger(let records, _) = $0 { !records.isEmpty } else { true } }
+        if !isNews { rest(waitMilliseconds) }
+        return events
     }
 
-    package func restore(_ records: Int, waitMilliseconds: Int) throws -> RestoreRound {
-        let round = try log.restore(records, waitMilliseconds: waitMilliseconds)
-        if round.records.isEmpty, round.completed.isEmpty, round.change == nil { rest(waitMilliseconds) }
-        return round
-    }
-
-    package func start(_ partition: Int32, mark: PositionMark?, ledgerIsEmpty: Bool) throws -> PartitionStart {
-        try log.start(partition, mark: mark, ledgerIsEmpty: ledgerIsEmpty)
-    }
-
-    package func hold(_ partition: Int32) throws { try log.hold(partition) }
-    package func releaseRevoked() throws { try log.releaseRevoked() }
+    package func release() throws { try log.release() }
     package func close() throws { closing() }
 
     /// Where an answer is awaited, a poll does not wait.
@@ -77,32 +69,31 @@ package final class SteppedUnit {
     private unowned let log: SteppedLog
     private var records: [OutboundRecord] = []
     /// Changes of the assignment that came while a unit was awaited.
-    private var changes: [AssignmentChange] = []
+    private var changes: [PartitionEvent] = []
 
     init(_ log: SteppedLog) { self.log = log }
 
-    package func takeChange() -> AssignmentChange? { changes.isEmpty ? nil : changes.removeFirst() }
+    package func takeChange() -> PartitionEvent? { changes.isEmpty ? nil : changes.removeFirst() }
 
     package func begin() throws { records = [] }
     package func append(_ more: [OutboundRecord]) throws { records += more }
 
     package func commit(_ positions: [PartitionPosition], of generation: Generation) throws {
-        let isDone = Locked(false)
-        try log.log.start([records], positions, of: generation) { isDone.withLock { $0 = true } }
+        try log.log.write([records], positions, of: generation)
         records = []
-        try untilOver { isDone.withLock { $0 } }
-        try log.log.finish()
+        try untilOver { log.log.hasOutcome }
+        try log.log.takeOutcome()
     }
 
     package func abort() throws {
         records = []
-        try untilOver { try self.log.log.stepAbort() }
+        try untilOver { try self.log.log.abort() }
     }
 
     /// A unit has a time of its own, so this ends.
     private func untilOver(_ isOver: () throws -> Bool) throws {
         while try !isOver() {
-            if let change = try log.serve() { changes.append(change) }
+            changes += try log.serve()
             log.passing(2)
         }
     }

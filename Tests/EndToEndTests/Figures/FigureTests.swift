@@ -7,6 +7,7 @@ import Kafka
 import KafkaKit
 import KafkaPorts
 import Log
+import Member
 import Pipeline
 import Settings
 import TestKit
@@ -32,8 +33,8 @@ struct FigureTests {
             let batch = try driver.records(5)
             let answers = Array(repeating: Self.coordinatorLoading, count: 100_000)
             cluster.failRequests(Self.endTransaction, with: answers)
-            let unit = try #require(driver.log.roles.detached)
-            try unit.start([batch.outputs(.results), batch.outputs(.ledger)], batch.positions, of: batch.generation) {}
+            let outputs = [batch.outputs(.results), batch.outputs(.ledger)]
+            try driver.log.log.write(outputs, batch.positions, of: batch.generation)
             try Self.expect(within: .seconds(20)) { try driver.log.close() }
         }
     }

@@ -43,7 +43,7 @@ package final class ExchangeRig {
         _ clock: RigClock
     ) -> BatchLoop {
         BatchLoop(
-            log: LogRoles(source: log, unit: log, ledgers: log),
+            log: LogRoles(source: log, unit: log, hasLedgers: true),
             settings: settings,
             lanes: lanes,
             post: lanes.post,

@@ -2,18 +2,17 @@ package import Log
 
 /// Topics in memory, the ledger among them: the loop polls a test's records, and its commits are kept. It never
 /// fails, and outlives the loops that work on it.
-package final class MemoryLog: RequestSource, RecordUnit, LedgerSource {
+package final class MemoryLog: RequestSource, RecordUnit {
     private struct LedgerKey: Hashable {
         let partition: Int32
         let key: [UInt8]
     }
 
     package let partitions: Int32
-    private let sole = SoleMember()
+    private let memory = MemoryMember()
     private var input: [Int32: [InboundRecord]] = [:]
     private var read: [Int32: Int] = [:]
     private var committed: [Int32: Int] = [:]
-    private var pending: [OutboundRecord] = []
     private var isAssigned = false
     private var restoring: [StoredRecord] = []
 
@@ -22,7 +21,13 @@ package final class MemoryLog: RequestSource, RecordUnit, LedgerSource {
     /// The ledger topic before compaction, in offset order.
     package private(set) var ledger: [StoredRecord] = []
 
-    package init(partitions: Int32) { self.partitions = partitions }
+    package init(partitions: Int32) {
+        self.partitions = partitions
+        memory.restoring = { [unowned self] partitions, kept in
+            restoring = compacted.filter { partitions.contains($0.partition) && !kept.contains($0.partition) }
+        }
+        memory.reading = { [unowned self] most in memory.next(most, of: &restoring) }
+    }
 
     /// Appends a record to the requests topic.
     package func add(_ record: InboundRecord) { input[record.partition, default: []].append(record) }
@@ -55,14 +60,14 @@ package final class MemoryLog: RequestSource, RecordUnit, LedgerSource {
 
     /// The member leaves, and another one joins.
     package func restart() {
-        (pending, read, isAssigned) = ([], committed, false)
+        (read, isAssigned) = (committed, false)
     }
 
     package func poll(_ limits: BatchLimits, waitMilliseconds: Int) throws -> PollRound {
         var round = PollRound()
         if !isAssigned {
             isAssigned = true
-            round.change = .assigned(Array(0..<partitions))
+            round.events = [memory.event(.assigned(Array(0..<partitions)))]
             return round
         }
         for partition in 0..<partitions {
@@ -75,38 +80,23 @@ package final class MemoryLog: RequestSource, RecordUnit, LedgerSource {
         return round
     }
 
-    package func begin() throws { precondition(pending.isEmpty, "one unit at a time") }
-
-    package func append(_ records: [OutboundRecord]) throws { pending += records }
-
-    package func commit(_ positions: [PartitionPosition], of generation: Generation) throws {
-        for record in pending {
+    package func write(_ records: [[OutboundRecord]], _ positions: [PartitionPosition], of generation: Generation) {
+        for record in records.joined() {
             if record.stream == .ledger {
                 ledger.append(StoredRecord(partition: record.partition, key: record.key ?? [], value: record.value))
             } else {
                 outputs.append(record)
             }
         }
-        pending = []
         for position in positions { committed[position.partition] = Int(position.offset) }
     }
 
-    package func abort() throws { (pending, read) = ([], committed) }
-
-    package func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws {
-        restoring = compacted.filter { partitions.contains($0.partition) && !kept.contains($0.partition) }
+    package func abort() -> Bool {
+        read = committed
+        return true
     }
 
-    package func restore(_ records: Int, waitMilliseconds: Int) throws -> RestoreRound {
-        var round = RestoreRound()
-        round.records = StoredRecords(restoring.prefix(records))
-        restoring.removeFirst(round.records.count)
-        round.remaining = Int64(restoring.count)
-        round.isComplete = restoring.isEmpty
-        return round
-    }
-
-    package var member: (any GroupMember)? { sole }
+    package var member: (any GroupMember)? { memory }
     package let timeShare = 0.0
     /// false = as in at-least-once delivery: the ledger gets the applied offset too.
     package var isAtomic = true

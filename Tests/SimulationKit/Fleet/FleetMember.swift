@@ -42,7 +42,7 @@ package final class FleetMember {
         log = MemberLog(core) { process.now }
     }
 
-    package var roles: LogRoles { LogRoles(source: log, detached: OrderedUnit(log), ledgers: log) }
+    package var roles: LogRoles { LogRoles(source: log, unit: OrderedUnit(log), hasLedgers: true) }
     /// This member's id in the group; nil = not a member.
     package var groupID: Int? { process.groupID }
     /// The restored partitions of this member; nil = none (yet).

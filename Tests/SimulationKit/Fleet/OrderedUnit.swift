@@ -1,26 +1,21 @@
 internal import Log
 
 /// A unit that gets the records of a ledger in one order, so that a seed replays exactly.
-final class OrderedUnit: DetachedUnit {
-    private let unit: any DetachedUnit
+final class OrderedUnit: RecordUnit {
+    private let unit: any RecordUnit
 
-    init(_ unit: any DetachedUnit) { self.unit = unit }
+    init(_ unit: any RecordUnit) { self.unit = unit }
 
-    var isDetached: Bool { unit.isDetached }
     var isAtomic: Bool { unit.isAtomic }
     var timeShare: Double { unit.timeShare }
+    var hasOutcome: Bool { unit.hasOutcome }
 
-    func start(
-        _ records: [[OutboundRecord]],
-        _ positions: [PartitionPosition],
-        of generation: Generation,
-        done: @escaping @Sendable () -> Void
-    ) throws {
-        try unit.start([Array(records.joined()).inOrder], positions, of: generation, done: done)
+    func write(_ records: [[OutboundRecord]], _ positions: [PartitionPosition], of generation: Generation) throws {
+        try unit.write([Array(records.joined()).inOrder], positions, of: generation)
     }
 
-    func finish() throws { try unit.finish() }
-    func stepAbort() throws -> Bool { try unit.stepAbort() }
+    func takeOutcome() throws { try unit.takeOutcome() }
+    func abort() throws -> Bool { try unit.abort() }
 }
 
 extension [OutboundRecord] {

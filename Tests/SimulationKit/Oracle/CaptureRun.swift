@@ -53,7 +53,7 @@ package struct CaptureRun: Equatable {
         options.batch.records = Int.max
         options.observer = observer
         let loop = BatchLoop(
-            log: LogRoles(source: log, unit: log, ledgers: log),
+            log: LogRoles(source: log, unit: log, hasLedgers: true),
             settings: capture.settings,
             lanes: lanes,
             options: options,
@@ -106,19 +106,20 @@ package struct CaptureRun: Equatable {
 }
 
 /// A capture as a log: batches of one size, and a ledger topic.
-private final class CutLog: RequestSource, RecordUnit, LedgerSource {
-    private let sole = SoleMember()
+private final class CutLog: RequestSource, RecordUnit {
+    private let memory = MemoryMember()
     private let records: [InboundRecord]
     private let batch: Int
     private var read = 0
     private var isAssigned = false
     private var stored: [StoredRecord]
     private var restoring: [StoredRecord] = []
-    private var pending: [OutboundRecord] = []
     private(set) var outputs: [OutboundRecord] = []
 
     init(_ records: [InboundRecord], ledger: [StoredRecord], batch: Int?) {
         (self.records, stored, self.batch) = (records, ledger, batch ?? max(1, records.count))
+        memory.restoring = { [unowned self] _, _ in restoring = stored }
+        memory.reading = { [unowned self] _ in memory.next(.max, of: &restoring) }
     }
 
     /// The last value of each key of the ledger topic.
@@ -132,7 +133,7 @@ private final class CutLog: RequestSource, RecordUnit, LedgerSource {
         var round = PollRound()
         guard isAssigned else {
             isAssigned = true
-            round.change = .assigned(Array(0..<RandomCapture.partitions))
+            round.events = [memory.event(.assigned(Array(0..<RandomCapture.partitions)))]
             return round
         }
         let end = min(read + batch, records.count)
@@ -142,29 +143,16 @@ private final class CutLog: RequestSource, RecordUnit, LedgerSource {
         return round
     }
 
-    func begin() throws { pending = [] }
-    func append(_ records: [OutboundRecord]) throws { pending += records }
-
-    func commit(_ positions: [PartitionPosition], of generation: Generation) throws {
-        outputs += pending
-        for record in pending where record.stream == .ledger {
+    func write(_ records: [[OutboundRecord]], _ positions: [PartitionPosition], of generation: Generation) {
+        outputs += records.joined()
+        for record in records.joined() where record.stream == .ledger {
             stored.append(StoredRecord(partition: record.partition, key: record.key ?? [], value: record.value))
         }
-        pending = []
     }
 
-    func abort() throws { preconditionFailure("nothing fails here") }
+    func abort() -> Bool { preconditionFailure("nothing fails here") }
 
-    func beginRestore(_ partitions: [Int32], kept: Set<Int32>) throws { restoring = stored }
-
-    func restore(_ records: Int, waitMilliseconds: Int) throws -> RestoreRound {
-        var round = RestoreRound()
-        (round.records, restoring) = (StoredRecords(restoring), [])
-        round.isComplete = true
-        return round
-    }
-
-    var member: (any GroupMember)? { sole }
+    var member: (any GroupMember)? { memory }
     let isAtomic = true
     let timeShare = 0.0
 }
