@@ -67,7 +67,6 @@ extension BatchLoop {
             )
             if !log.hasLedgers { restoration.noteGiven(partitions) }
             assignment = .restoring(restoration)
-            restorations += 1
         case .revoking(let partitions, _):
             let held = held
             for partition in partitions { keepLedger(of: partition, isHeld: held[partition] != nil) }
@@ -83,7 +82,7 @@ extension BatchLoop {
     private func giveBack(_ partitions: [Int32]) throws {
         // From here on the ledger's marks may be another owner's.
         doubted = []
-        bisection.forget(partitions)
+        cut.bisection.forget(partitions)
         clocks.forget(partitions)
         try member?.release()
         assignment = .settled

@@ -46,7 +46,7 @@ extension BatchLoop {
             record.stamp.flatMap { $0.hasLogAppendTime && $0.timestamp >= 0 ? $0.timestamp : nil }
         }
         .max()
-        if let newest { clockOffset.add(now.milliseconds - newest, at: uptime) }
+        if let newest { clocks.offset.add(now.milliseconds - newest, at: uptime) }
     }
 }
 

@@ -69,9 +69,7 @@ extension BatchLoop {
             guard inFlight.isEmpty else { return false }
             nextSettings = .none
             if let missing = missingSealingKeys(in: next) { throw missing }
-            settings = next
-            stages = Stages(settings: next, options: options)
-            appPlaces = tally.answers.places(of: next.registry)
+            stages = Stages(settings: next, options: options, places: tally.answers.places(of: next.registry))
             taken()
         }
         return true

@@ -101,13 +101,14 @@ extension BatchLoop {
 
     private func work(on number: Int32, of restoration: Restoration) {
         guard let (ledger, pieces) = restoration.begin(number) else { return }
-        let restorations = restorations
+        let announcement = restoration.announcement
         lanes.run(count: 1, grain: 1, priority: .normal) { _, _ in
             [ledger.apply(pieces)]
         } completion: { applied in
             self.post {
                 // The work of an abandoned restore must not pass for the next one's.
-                guard restorations == self.restorations, let restoration = self.assignment.restoration else { return }
+                guard let restoration = self.assignment.restoration, restoration.announcement == announcement
+                else { return }
                 restoration.finish(number, ledger, records: applied.reduce(0, +))
                 self.work(on: number, of: restoration)
             }

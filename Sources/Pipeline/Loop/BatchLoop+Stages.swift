@@ -8,7 +8,7 @@ extension BatchLoop {
 
     func decode(_ polled: [PolledRecord], of batch: Batch) {
         let (stage, now) = (stages.decode, batch.now ?? options.agesJudgedAt)
-        let poison = Poison(refused: bisection.poison, crashing: suspects.convicted)
+        let poison = Poison(refused: cut.bisection.poison, crashing: cut.suspects.convicted)
         hand(batch, .decoding, count: polled.count, grain: 64, priority: .high) { range, lane -> [DecodedGrain] in
             [stage.decode(polled[range], now: now, poison: poison, work: lane.work)]
         } then: { batch, grains in
@@ -119,11 +119,11 @@ extension BatchLoop {
         batch.overlay = LedgerOverlay()
         noteDecided(batch)
         tally.add(batch.tally)
-        count(batch, appPlaces)
-        bisection.committed(batch.positions)
-        let passed = suspects.passed(batch.positions)
+        count(batch, stages.places)
+        cut.bisection.committed(batch.positions)
+        let passed = cut.suspects.passed(batch.positions)
         if !passed.isEmpty { options.passed?(passed) }
-        pace.committed(batch.tally.requests, timeShare: log.unit.timeShare)
+        cut.pace.committed(batch.tally.requests, timeShare: log.unit.timeShare)
         if let now = batch.now {
             let failed = batch.tally.deadLetters[DeadLetterReason.internal.rawValue] ?? 0
             breaker.add(records: batch.tally.requests, internal: failed, at: now)
@@ -153,15 +153,13 @@ extension BatchLoop {
         _ body: @escaping @Sendable (Range<Int>, LaneScratch) -> [Output],
         then finish: @escaping @Sendable (Batch, [Output]) -> Void
     ) {
-        let (number, epoch, alone, meter) = (batch.number, epoch, batch.isAlone, options.meter)
+        let (number, alone, meter) = (batch.number, batch.isAlone, options.meter)
         lanes.run(count: count, grain: grain, priority: priority) { range, lane in
             lane.work.during(work, alone: alone) { meter.during(work) { body(range, lane) } }
         } completion: { outputs in
             self.post {
                 // A batch dropped by an abort is no longer in flight.
-                guard epoch == self.epoch, let batch = self.inFlight.first(where: { $0.number == number }) else {
-                    return
-                }
+                guard let batch = self.inFlight.first(where: { $0.number == number }) else { return }
                 finish(batch, outputs)
             }
         }
@@ -200,10 +198,10 @@ extension BatchLoop {
     func settle(_ oldest: Batch) throws -> Bool {
         do { guard try commit(oldest) else { return false } } catch let fault as any LogFault where !fault.endsLoop {
             noteDecided(oldest)
-            if log.unit.isAtomic { doubted.append((oldest, appPlaces)) }
+            if log.unit.isAtomic { doubted.append((oldest, stages.places)) }
             // Whatever a commit's fault says: its unit was not finished, so the batch is done again.
-            let canGoOn = !fault.isRecordFault || bisection.failed(oldest.positions, count: oldest.tally.requests)
-            if let share = fault.acknowledgedShare { pace.ranOut(oldest.tally.requests, acknowledged: share) }
+            let canGoOn = !fault.isRecordFault || cut.bisection.failed(oldest.positions, count: oldest.tally.requests)
+            if let share = fault.acknowledgedShare { cut.pace.ranOut(oldest.tally.requests, acknowledged: share) }
             kill(fault.abortCause)
             guard canGoOn else { throw RefusedRecordFault(fault: fault, positions: oldest.positions) }
             throw fault

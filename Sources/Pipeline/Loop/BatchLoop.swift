@@ -10,90 +10,28 @@ package import Log
 /// Its states are independent of each other, and each draws its steps: ``LoopPhase``, ``AssignmentPhase``,
 /// ``Leftover``, ``Writing``, ``NextSettings``, and every batch's ``Batch/Stage``.
 package final class BatchLoop: @unchecked Sendable {
-    package struct Options: Sendable {
-        package var batch = BatchLimits()
-        /// Most batches between poll and commit; two keep the lanes busy during a commit, a third covers encoding.
-        package var batchesInFlight = 3
-        /// Behind a batch of fewer records none begins: its commit takes longer than the lanes do, and what comes during
-        /// it is committed together, not batch after batch. 0 = batches begin behind any other.
-        package var smallBatch = 0
-        package var breaker = Breaker.Limits()
-        /// How long partitions being revoked may wait for the oldest batch, in milliseconds.
-        package var revokeMilliseconds: Int64 = 2_000
-        /// The records that the loop itself works on.
-        package var work = WorkSlot()
-        /// What the stages cost.
-        package var meter = StageMeter()
-        /// Records that may crash the process.
-        package var suspects = CrashSuspects()
-        /// This loop's among all of the process.
-        package var seat = Solitude(loops: 1).seats[0]
-        /// Called with the suspects that the committed positions have passed; on the loop's thread.
-        package var passed: (@Sendable ([WorkItem]) -> Void)?
-        /// Sees every record with its verdict, on the loop's thread; for explanations only, since it slows Admit down.
-        package var observer: Observer?
-        /// Asked for each record in its order, on the loop's thread; one that is not new is left out and counted.
-        package var isNew: (@Sendable (DecodedRecord) throws -> Bool)?
-        /// The time that records' ages are judged by where there is no wall clock; nil = they are not judged.
-        package var agesJudgedAt: EvaluationTime?
-        #if DEBUG
-            package var sabotage: Sabotage?
-        #endif
-        package init() {}
-    }
-
-    /// The outcome of ``tick()``.
-    package enum Progress: Sendable, Equatable {
-        /// Something moved; call again at once.
-        case worked
-        /// Batches are with the lanes, or nothing came: call again when a result is posted, or after a while.
-        case waiting
-        /// The log failed in a way that may pass, or the breaker is open: call again after a pause.
-        case backOff
-        /// The input has ended and everything is committed.
-        case finished
-    }
-
     let log: LogRoles
-    var settings: PipelineSettings
     let lanes: any LaneRunner
     let options: Options
-    var work: WorkSlot { options.work }
-    var seat: Solitude.Seat { options.seat }
-    let post: @Sendable (@escaping @Sendable () -> Void) -> Void
-    let wallClock: @Sendable () -> EvaluationTime?
-    let uptime: @Sendable () -> Int64?
-    let notice: @Sendable (any LogFault) -> Void
-
+    let world: World
+    /// Of the settings that are in use.
     var stages: Stages
     var nextSettings = NextSettings.none { willSet { nextSettings.check(newValue) } }
 
     var inFlight: [Batch] = []
-    private var nextNumber = 0
-    private var phase = LoopPhase.reading { willSet { phase.check(newValue) } }
+    var phase = LoopPhase.reading { willSet { phase.check(newValue) } }
     var assignment = AssignmentPhase.settled { willSet { assignment.check(newValue) } }
     var leftover = Leftover.none { willSet { leftover.check(newValue) } }
     var writing = Writing.none { willSet { writing.check(newValue) } }
     /// Whether the last tick would have started work, were it not for another loop of the process.
     var awaitsOthers = false
-    /// Number of restores begun: distinguishes their chunks.
-    var restorations = 0
     /// Ledgers of partitions that were revoked, not lost: when these return, only the records of others since are read.
     var kept = KeptLedgers()
-    /// Bumped by an abort: results of older batches are dropped when they come back.
-    private(set) var epoch = 0
-    var bisection = Bisection()
-    var pace: BatchPace
-    var suspects: CrashSuspects
+    var cut: BatchCut
     var clocks = ClockWatch()
     var breaker: Breaker
-    private var hasToldBreaker = false
-
     package internal(set) var ledgers: [Int32: PartitionLedger] = [:]
     package internal(set) var tally = LoopTally()
-    /// By the registry's apps: their places in the tally.
-    var appPlaces: [Int32]
-    var clockOffset = SmallestOfMinute()
     /// Batches whose commits have failed, and may be durable all the same: each partition is in one at most.
     /// With the apps' places as of then: a reload may come before the answer.
     var doubted: [(batch: Batch, places: [Int32])] = []
@@ -117,26 +55,19 @@ package final class BatchLoop: @unchecked Sendable {
         notice: @escaping @Sendable (any LogFault) -> Void = { _ in }
     ) {
         self.log = log
-        self.settings = settings
         self.lanes = lanes
         self.options = options
         self.ledgers = ledgers
-        self.post = post
-        self.wallClock = wallClock
-        self.uptime = uptime ?? { wallClock()?.milliseconds }
-        self.notice = notice
-        stages = Stages(settings: settings, options: options)
-        appPlaces = tally.answers.places(of: settings.registry)
+        let uptime = uptime ?? { wallClock()?.milliseconds }
+        world = World(post: post, wallClock: wallClock, uptime: uptime, notice: notice)
+        stages = Stages(settings: settings, options: options, places: tally.answers.places(of: settings.registry))
         breaker = Breaker(limits: options.breaker)
-        pace = BatchPace(most: options.batch.records)
-        suspects = options.suspects
-        for item in suspects.convicted { notice(CrashVerdict(item: item)) }
+        cut = BatchCut(pace: BatchPace(most: options.batch.records), suspects: options.suspects)
+        for item in cut.suspects.convicted { notice(CrashVerdict(item: item)) }
     }
 
     /// Partitions that are not read, each with a sentence that says why and what helps.
     package var held: [Int32: String] { member?.holds ?? [:] }
-
-    var member: (any GroupMember)? { log.source.member }
 
     /// Whether the next tick waits in a poll.
     package var isIdle: Bool {
@@ -235,12 +166,12 @@ package final class BatchLoop: @unchecked Sendable {
         }
         guard mayPoll else { return try serve() || moved ? .worked : .waiting }
         if let now = wallClock(), !breaker.allows(at: now) {
-            if !hasToldBreaker { notice(BreakerOpen()) }
-            hasToldBreaker = true
+            if !breaker.isTold { notice(BreakerOpen()) }
+            breaker.isTold = true
             return try serve() || moved ? .worked : .backOff
         }
-        if hasToldBreaker { notice(BreakerClosed()) }
-        hasToldBreaker = false
+        if breaker.isTold { notice(BreakerClosed()) }
+        breaker.isTold = false
         guard mayStart(alone: false) else { return try serve() || moved ? .worked : .waiting }
         moved = try poll(waitMilliseconds: assignment.restoration == nil && !moved ? wait : 0) || moved
         return moved ? .worked : .waiting
@@ -256,12 +187,12 @@ package final class BatchLoop: @unchecked Sendable {
     /// One at a time while a record is searched for, or runs alone, or the newest batch is small.
     private var mostInFlight: Int {
         let isSmall = inFlight.last.map { $0.polledRecords < options.smallBatch } ?? false
-        return isSmall || bisection.limit != nil || inFlight.first?.isAlone ?? false ? 1 : options.batchesInFlight
+        return isSmall || cut.bisection.limit != nil || inFlight.first?.isAlone ?? false ? 1 : options.batchesInFlight
     }
 
     private func poll(waitMilliseconds: Int) throws -> Bool {
         var limits = options.batch
-        limits.records = min(pace.records, bisection.limit ?? pace.records)
+        limits.records = cut.records
         // The first records go at once: what comes meanwhile gathers behind them and makes the next batch.
         limits.milliseconds = 0
         let round = try log.source.poll(limits, waitMilliseconds: waitMilliseconds)
@@ -273,7 +204,7 @@ package final class BatchLoop: @unchecked Sendable {
     }
 
     private func startBatch(of round: PollRound) -> Bool {
-        if let pieces = suspects.split(round.records) {
+        if let pieces = cut.suspects.split(round.records) {
             leftover = .pieces(pieces[...], of: round.generation)
             return startPiece()
         }
@@ -293,13 +224,12 @@ package final class BatchLoop: @unchecked Sendable {
     private func start(_ records: [PolledRecord], of generation: Generation, isAlone: Bool) {
         precondition((inFlight.last?.generation.number ?? 0) <= generation.number, "generations rise")
         let batch = Batch(
-            number: nextNumber,
+            number: cut.takeNumber(),
             generation: generation,
             now: wallClock(),
             isAlone: isAlone,
             polledRecords: records.count
         )
-        nextNumber += 1
         inFlight.append(batch)
         decode(records, of: batch)
     }
@@ -309,37 +239,5 @@ package final class BatchLoop: @unchecked Sendable {
         guard inFlight.isEmpty, !assignment.isChanging else { return false }
         if case .none = leftover, phase == .ended { return true }
         return phase == .stopping
-    }
-}
-
-// MARK: - Aborts
-
-extension BatchLoop {
-    /// Drops the batches in flight: the log rewinds and delivers their records again.
-    func kill(_ cause: AbortCause) {
-        #if DEBUG
-            if options.sabotage == .overlayKeptAfterAbort, let oldest = inFlight.first { apply(oldest.overlay) }
-        #endif
-        drop(cause)
-        if !phase.isAbortDue { phase = phase == .stopping ? .abandoned : .aborting }
-    }
-
-    /// Drops what is in flight, but not what the unit is writing: that has an outcome, which counts.
-    func drop(_ cause: AbortCause) {
-        epoch += 1
-        inFlight = writing.batch.map { [$0] } ?? []
-        leftover = .none
-        // The records up to the input's end are read again; the log reports the end again when it gets there.
-        if phase == .ended { phase = .reading }
-        tally.aborts += 1
-        tally.abortCauses[cause, default: 0] += 1
-    }
-
-    /// - Returns: false while the log is at it.
-    private func abort() throws -> Bool {
-        precondition(inFlight.isEmpty, "an abort leaves nothing in flight")
-        guard try log.unit.abort() else { return false }
-        phase = .reading
-        return true
     }
 }

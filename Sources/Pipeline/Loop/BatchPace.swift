@@ -46,3 +46,21 @@ struct BatchPace {
         records = min(records, max(count, min(Self.fewest, most)))
     }
 }
+
+/// How the next batch is cut: what decides its size, and its number, which no other batch of the loop has.
+struct BatchCut {
+    var bisection = Bisection()
+    var pace: BatchPace
+    var suspects: CrashSuspects
+    private var nextNumber = 0
+
+    init(pace: BatchPace, suspects: CrashSuspects) { (self.pace, self.suspects) = (pace, suspects) }
+
+    /// Most records of the next batch.
+    var records: Int { min(pace.records, bisection.limit ?? pace.records) }
+
+    mutating func takeNumber() -> Int {
+        defer { nextNumber += 1 }
+        return nextNumber
+    }
+}

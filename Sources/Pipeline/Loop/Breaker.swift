@@ -18,6 +18,8 @@ package struct Breaker: Sendable {
     private var records = 0
     private var failures = 0
     private var openedAt: EvaluationTime?
+    /// Whether it was reported that the breaker is open.
+    var isTold = false
 
     package init(limits: Limits = Limits()) { self.limits = limits }
 

@@ -30,6 +30,8 @@ struct ClockWatch: Sendable {
     }
 
     private var agreements: [Int32: Agreement] = [:]
+    /// How far the wall clock is ahead of the newest record's time.
+    var offset = SmallestOfMinute()
 
     /// Why a round may not be judged now; nil = it may.
     mutating func doubt(_ records: [PolledRecord], at now: Now, _ limits: ClockSettings) -> ClockDoubt? {

@@ -48,7 +48,7 @@ extension BatchLoop {
         sight.restoring = restoring
         sight.batchesInFlight = inFlight.count
         sight.isBreakerOpen = breaker.isOpen
-        sight.clockOffset = uptime().flatMap { clockOffset.value(at: $0) }
+        sight.clockOffset = uptime().flatMap { clocks.offset.value(at: $0) }
         return sight
     }
 

@@ -6,8 +6,12 @@ struct Stages {
     let verify: VerifyStage
     let admit: AdmitStage
     let encode: EncodeStage
+    let settings: PipelineSettings
+    /// By the registry's apps: their places in the tally.
+    let places: [Int32]
 
-    init(settings: PipelineSettings, options: BatchLoop.Options) {
+    init(settings: PipelineSettings, options: BatchLoop.Options, places: [Int32]) {
+        (self.settings, self.places) = (settings, places)
         decode = DecodeStage(settings: settings)
         verify = VerifyStage(settings: settings)
         encode = EncodeStage(settings: settings)

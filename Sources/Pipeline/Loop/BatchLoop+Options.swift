@@ -1,0 +1,66 @@
+package import AppAttest
+package import Log
+
+extension BatchLoop {
+    package struct Options: Sendable {
+        package var batch = BatchLimits()
+        /// Most batches between poll and commit; two keep the lanes busy during a commit, a third covers encoding.
+        package var batchesInFlight = 3
+        /// Behind a batch of fewer records none begins: its commit takes longer than the lanes do, and what comes during
+        /// it is committed together, not batch after batch. 0 = batches begin behind any other.
+        package var smallBatch = 0
+        package var breaker = Breaker.Limits()
+        /// How long partitions being revoked may wait for the oldest batch, in milliseconds.
+        package var revokeMilliseconds: Int64 = 2_000
+        /// The records that the loop itself works on.
+        package var work = WorkSlot()
+        /// What the stages cost.
+        package var meter = StageMeter()
+        /// Records that may crash the process.
+        package var suspects = CrashSuspects()
+        /// This loop's among all of the process.
+        package var seat = Solitude(loops: 1).seats[0]
+        /// Called with the suspects that the committed positions have passed; on the loop's thread.
+        package var passed: (@Sendable ([WorkItem]) -> Void)?
+        /// Sees every record with its verdict, on the loop's thread; for explanations only, since it slows Admit down.
+        package var observer: Observer?
+        /// Asked for each record in its order, on the loop's thread; one that is not new is left out and counted.
+        package var isNew: (@Sendable (DecodedRecord) throws -> Bool)?
+        /// The time that records' ages are judged by where there is no wall clock; nil = they are not judged.
+        package var agesJudgedAt: EvaluationTime?
+        #if DEBUG
+            package var sabotage: Sabotage?
+        #endif
+        package init() {}
+    }
+
+    /// The outcome of ``tick()``.
+    package enum Progress: Sendable, Equatable {
+        /// Something moved; call again at once.
+        case worked
+        /// Batches are with the lanes, or nothing came: call again when a result is posted, or after a while.
+        case waiting
+        /// The log failed in a way that may pass, or the breaker is open: call again after a pause.
+        case backOff
+        /// The input has ended and everything is committed.
+        case finished
+    }
+
+    /// What a loop is given of its surroundings; see ``BatchLoop/init(log:settings:lanes:options:ledgers:post:wallClock:uptime:notice:)``.
+    struct World: Sendable {
+        let post: @Sendable (@escaping @Sendable () -> Void) -> Void
+        let wallClock: @Sendable () -> EvaluationTime?
+        let uptime: @Sendable () -> Int64?
+        let notice: @Sendable (any LogFault) -> Void
+    }
+
+    var post: @Sendable (@escaping @Sendable () -> Void) -> Void { world.post }
+    var wallClock: @Sendable () -> EvaluationTime? { world.wallClock }
+    var uptime: @Sendable () -> Int64? { world.uptime }
+    var notice: @Sendable (any LogFault) -> Void { world.notice }
+
+    var work: WorkSlot { options.work }
+    var seat: Solitude.Seat { options.seat }
+    var settings: PipelineSettings { stages.settings }
+    var member: (any GroupMember)? { log.source.member }
+}
