@@ -199,7 +199,7 @@ package final class LogDriver {
     }
 
     /// Whether the ledgers of all that is assigned were read.
-    package var isRestored: Bool { reading == nil && unanswered == nil && changes.last == .assigned(assigned) }
+    package var isRestored: Bool { reading == nil && changes.last == .assigned(assigned) }
 
     /// Changes with each step that makes progress.
     package var progress: Int { mark.reduce(0, +) }
