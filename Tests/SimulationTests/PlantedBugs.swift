@@ -38,7 +38,7 @@ import Pipeline
             Planted(.earlyAdmission, .exactlyOnce, 1, "answered differently"),
             Planted(.appliedBeforeCommit, .exactlyOnce, 3, "is held"),
             Planted(.startReportedAgain, .atLeastOnce, 174, "reports it again"),
-            Planted(.lowerCounterKept, .atLeastOnce, 93, "remembers"),
+            Planted(.lowerCounterKept, .atLeastOnce, 526, "remembers"),
         ]
     }
 #endif
