@@ -16,7 +16,7 @@ import Pipeline
             Planted(.retryWithoutServing, .exactlyOnce, 37, "group waiting"),
             Planted(.retryWithoutPause, .exactlyOnce, 2, "without a pause"),
             Planted(.clientPerRetry, .exactlyOnce, 2, "clients"),
-            Planted(.expelledSubscribesEarly, .atLeastOnce, 1_522, "does not know it"),
+            Planted(.expelledSubscribesEarly, .fenced, 14, "does not know it"),
             Planted(.revokedTakenOverAgain, .exactlyOnce, 7, "has not given"),
             Planted(.waitsForDestroy, .exactlyOnce, 4, "never ends"),
             Planted(.rowsLeftOut, .exactlyOnce, 26, "written on"),
@@ -38,7 +38,7 @@ import Pipeline
             Planted(.earlyAdmission, .exactlyOnce, 1, "answered differently"),
             Planted(.appliedBeforeCommit, .exactlyOnce, 3, "is held"),
             Planted(.startReportedAgain, .atLeastOnce, 174, "reports it again"),
-            Planted(.lowerCounterKept, .atLeastOnce, 526, "remembers"),
+            Planted(.lowerCounterKept, .atLeastOnce, 93, "remembers"),
         ]
     }
 #endif

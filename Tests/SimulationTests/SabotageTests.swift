@@ -39,12 +39,18 @@ import Testing
         case exactlyOnce, atLeastOnce, commands
         /// One worker on a broker that drops a transaction's offsets, and often does not answer a commit of them.
         case aside
+        /// Static members that the group often fences for joining too late, whose units last.
+        case fenced
 
         func change(_ plan: inout SimulationPlan) {
-            guard self == .aside else { return }
-            (plan.commitsOffsetsAside, plan.workers, plan.mischief, plan.world) = (true, 1, 0, nil)
-            plan.call = FaultChances()
-            plan.call.client.offsetCommitUnanswered = 0.2
+            switch self {
+            case .exactlyOnce, .atLeastOnce, .commands: break
+            case .aside:
+                (plan.commitsOffsetsAside, plan.workers, plan.mischief, plan.world) = (true, 1, 0, nil)
+                plan.call = FaultChances()
+                plan.call.client.offsetCommitUnanswered = 0.2
+            case .fenced: (plan.isStatic, plan.call.client.fencedMember) = (true, 0.2)
+            }
         }
     }
 

@@ -159,7 +159,7 @@ package struct FleetCheck {
         let ids = fleet.broker.lateLedgerKeys.compactMap { key in
             key.first == 1 ? Digest(Array(key.dropFirst())).map { KeyID($0) } : nil
         }
-        return Set(ids.map { String(decoding: $0.recordKey, as: UTF8.self) })
+        return Set(ids.map(Self.text))
     }
 
     private static func forgotten(in calm: FleetReading) throws -> Set<String> {
@@ -169,6 +169,8 @@ package struct FleetCheck {
         }
         return keys
     }
+
+    private static func text(_ id: KeyID) -> String { String(decoding: id.recordKey, as: UTF8.self) }
 
     static func key(_ output: OutboundRecord) -> String { String(decoding: output.key ?? [], as: UTF8.self) }
 
@@ -257,8 +259,12 @@ package struct FleetCheck {
     private mutating func checkMemories() {
         for worker in fleet.workers {
             for partition in worker.member.settled ?? [] where !fleet.broker.hasLostMemories(partition) {
-                let memory = records(worker.loop.ledgers[partition], partition)
-                let topic = records(reading.restored[partition], partition)
+                let memory = records(worker.loop.ledgers[partition])
+                var topic = records(reading.restored[partition])
+                // A late fact's request may be gone, which would make it again.
+                if isLoose(partition) {
+                    topic = topic.filter { memory[$0.key] != nil || !late.contains(Self.text($0.key)) }
+                }
                 let bans = (worker.loop.ledgers[partition]?.bans, reading.restored[partition]?.bans)
                 if bans.0 ?? [:] != bans.1 ?? [:] {
                     complaints.append("\(worker.name) remembers other bans of \(partition)")
@@ -269,15 +275,13 @@ package struct FleetCheck {
     }
 
     /// Without the keys that nothing is promised of.
-    private func records(_ ledger: PartitionLedger?, _ partition: Int32) -> [KeyID: KeyRecord] {
+    private func records(_ ledger: PartitionLedger?) -> [KeyID: KeyRecord] {
         var records: [KeyID: KeyRecord] = [:]
         ledger?.keys.forEach { id, record in
-            let key = String(decoding: id.recordKey, as: UTF8.self)
+            let key = Self.text(id)
             guard !uncertain.contains(key) else { return }
             records[id] = record
             guard late.contains(key) else { return }
-            // The request that would make it again may be gone.
-            guard !isLoose(partition) else { return records[id] = nil }
             records[id]?.lastRequest = nil
             records[id]?.nonce = nil
         }
