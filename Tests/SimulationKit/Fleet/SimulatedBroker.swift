@@ -193,7 +193,9 @@ package final class SimulatedBroker: @unchecked Sendable {
     }
 
     func note(_ positions: [Int32: Int64]) {
-        counts.note("\(now) offsets \(positions)")
+        for (partition, offset) in positions.sorted(by: { $0.key < $1.key }) {
+            counts.note("\(now) offset \(offset) of \(partition)")
+        }
         for (partition, offset) in positions {
             if offset < committed[partition, default: 0] {
                 violations.append("partition \(partition) went back from \(committed[partition] ?? 0) to \(offset)")
