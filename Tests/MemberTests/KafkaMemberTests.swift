@@ -71,6 +71,18 @@ struct KafkaMemberTests {
         #expect(bench.consumer.isClosed)
     }
 
+    @Test func `nothing is polled in a row while the ends of ledgers are asked for again after a pause`() throws {
+        let bench = try MemberBench()
+        try bench.arrive()
+        bench.member.restore(kept: [], of: bench.member.announcement, at: bench.now)
+        try bench.steps()
+        let asked = bench.brokers.questions.count
+        #expect(bench.member.reader?.query == nil && bench.member.isAwaiting)
+        bench.now = bench.now + 5_000
+        try bench.steps()
+        #expect(bench.brokers.questions.count > asked)
+    }
+
     @Test(arguments: [GroupEvent.revoked([0]), .lost([0])])
     func `damage of partitions that were taken away is forgotten`(event: GroupEvent) throws {
         let bench = try MemberBench()

@@ -46,7 +46,7 @@ final class ScriptedBrokers: BrokerQueries, WriterHost {
         case .offsets(let partitions):
             let offsets = partitions.map { CommittedOffset(partition: $0, offset: nil) }
             answers.append((id, .success(.offsets(offsets, hasAny: true))))
-        case .ends: break
+        case .ends: answers.append((id, .failure(.timedOut("the ledger's leader is absent"))))
         }
         return id
     }
@@ -96,10 +96,15 @@ final class MemberBench {
         }
     }
 
-    /// Owns partition 0, whose ledger is whole.
-    func own() throws {
+    /// Has asked everything of partition 0 but its ledger.
+    func arrive() throws {
         try steps(with: .assigned([0]))
         precondition(member.membership.state == .owning, "every question was answered")
+    }
+
+    /// Owns partition 0, whose ledger is whole.
+    func own() throws {
+        try arrive()
         member.changes = []
         for event in [Partition.Event.restore, .ledgerProgress(.given(target: 0))] { member.partitions.takeAll(event) }
     }

@@ -19,7 +19,9 @@ extension Admin {
             forced: [("group.id", group), ("isolation.level", "read_committed"), ("enable.auto.commit", "false")]
         )
         let asker = try ClientHandle(.consumer, complete, context: CallbackContext())
-        return try asker.committed(topic, partitions, timeoutMilliseconds: timeoutMilliseconds)
+        do throws(KafkaFault) {
+            return try asker.committed(topic, partitions, timeoutMilliseconds: timeoutMilliseconds)
+        } catch { throw asker.refused(error) }
     }
 
     /// Sets a group's next offsets to read of one topic. The group must have no members.

@@ -39,11 +39,7 @@ package final class Admin {
 
     private static let refusalMilliseconds = 3_000
 
-    /// A refused client sees only a timeout: replaces it by the refusal behind it, if there was one.
-    func refused(_ fault: KafkaFault) -> KafkaFault {
-        guard fault.isRetriable, let cause = handle.context.lastConnectionFault, cause.isRefusal else { return fault }
-        return cause
-    }
+    func refused(_ fault: KafkaFault) -> KafkaFault { handle.refused(fault) }
 }
 
 extension Admin {

@@ -16,7 +16,10 @@ extension ClientHandle {
         // The library fills the list in and does not keep it.
         let code = unsafe list.withPointer { unsafe rd_kafka_committed(pointer, $0, timeout) }
         let action = "reading the committed offsets of \(topic)"
-        if code != RD_KAFKA_RESP_ERR_NO_ERROR { throw explainedAside(KafkaFault(code, doing: action)) }
+        if code != RD_KAFKA_RESP_ERR_NO_ERROR {
+            serve()
+            throw explainedAside(KafkaFault(code, doing: action))
+        }
         if let fault = list.firstFault(action) { throw fault }
         return list.committed()
     }

@@ -80,6 +80,12 @@ final class ClientHandle {
     /// notes, so it explains the fault.
     func explainedAside(_ fault: KafkaFault) -> KafkaFault { servesWithMessages ? fault : explained(fault) }
 
+    /// A refused client sees only a timeout: replaces it by the refusal behind it, if there was one.
+    func refused(_ fault: KafkaFault) -> KafkaFault {
+        guard fault.isRetriable, let cause = context.lastConnectionFault, cause.isRefusal else { return fault }
+        return cause
+    }
+
     /// A fault with its cause: the client's fatal error if it has one, and for a timeout or a broken connection the
     /// last connection error.
     func explained(_ fault: KafkaFault) -> KafkaFault {

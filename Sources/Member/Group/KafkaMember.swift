@@ -99,6 +99,13 @@ package final class KafkaMember {
     /// Whether an answer or an outcome is awaited: the driver then sleeps on its queue instead of waiting in a poll.
     package var isAwaiting: Bool {
         output.isAwaited || membership.query != nil || membership.isArriving || reader?.query != nil || awaitsCommit
+            || pausesRestore
+    }
+
+    /// The ends of ledgers are asked for again after a pause, and nothing is read meanwhile: a poll has nothing to wait for.
+    private var pausesRestore: Bool {
+        reader != nil && partitions.all.contains { $0.state == .restoring(.endsUnknown) }
+            && !partitions.all.contains { if case .restoring(.reading) = $0.state { true } else { false } }
     }
 
     /// Looking for an answer at once fills the room for records.
