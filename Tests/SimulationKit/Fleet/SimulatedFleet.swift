@@ -2,9 +2,12 @@ internal import AppAttest
 internal import AppCheck
 internal import DeviceLab
 package import Log
-package import Member
 package import Pipeline
 internal import TestKit
+
+#if DEBUG
+    package import Member
+#endif
 
 /// The settings of one seed: number of workers, assignment, rate of faults.
 package struct SimulationPlan: Sendable {
