@@ -129,7 +129,8 @@ package struct FleetCheck {
         complaints.append("only \(counted) outcomes of \(written) are counted")
     }
 
-    /// Their assertion's first answer is the calm run's `unknown-key`, and a later answer accepts it.
+    /// Their assertion's first answer is the calm run's `unknown-key` or `banned`, and a later answer accepts it: the facts of
+    /// the attestation, or of the unban, behind it were written, and the mark was not.
     private func keysAcceptedEarly() throws -> Set<String> {
         let (expected, first) = (calm.firstOutputs(), reading.firstOutputs())
         var keys: Set<String> = []
@@ -138,7 +139,8 @@ package struct FleetCheck {
             let place = FleetReading.place(output)
             guard !seen.insert(place).inserted, try ReadResult(output).verdict == "accepted",
                 let refusal = first[place], refusal == expected[place],
-                try ReadResult(refusal).reason == Reason.unknownKey.code
+                let reason = try ReadResult(refusal).reason,
+                reason == Reason.unknownKey.code || reason == Reason.banned.code
             else { continue }
             keys.insert(Self.key(output))
         }
