@@ -119,7 +119,7 @@ struct PartitionTests {
         #expect(partition.position == 9)
     }
 
-    // MARK: What the loop was told
+    // MARK: What the loop has heard
 
     /// A start whose seek fails is repeated before anything is committed behind the loss.
     @Test(

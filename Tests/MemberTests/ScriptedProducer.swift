@@ -49,7 +49,7 @@ extension KafkaFault {
 
 final class TestToken: MemberToken {}
 
-/// A producer whose calls end as they are told to, and are noted.
+/// A producer that plays the outcomes of a script, and notes its calls.
 final class ScriptedProducer: TransactionProducer {
     /// The outcomes of the next calls of a kind, then `done`.
     var script: [PortCall: [CallOutcome]] = [:]

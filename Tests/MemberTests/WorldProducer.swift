@@ -61,7 +61,7 @@ final class WorldProducer: TransactionProducer {
 
     func produce(_ records: ArraySlice<OutboundRecord>) throws(KafkaFault) -> Int {
         try use()
-        // A mark is taken back, whoever owns the partition.
+        // A writer takes a mark back even where another member owns the partition.
         if !isAtomic, world.isLost, records.contains(where: { $0.stream == .ledger && $0.sourceOffset >= 0 }) {
             world.complain("the ledger was written after the assignment was lost")
         }

@@ -1,6 +1,6 @@
 internal import Log
 
-/// What the loop was told of a partition.
+/// What the loop has heard of a partition.
 extension Partition {
     struct Told: Equatable {
         /// The loop has taken it; until then it has only been announced, if that.

@@ -61,7 +61,7 @@ struct PartitionTable {
         .map(\.number)
     }
 
-    /// Why partitions are not read, as the loop was told.
+    /// Why partitions are not read, as the loop has heard.
     var holds: [Int32: String] { byNumber(\.told.hold) }
 
     private func byNumber<Value>(_ value: (Partition) -> Value?) -> [Int32: Value] {

@@ -2,7 +2,7 @@ internal import DeviceLab
 internal import KafkaPorts
 internal import Log
 
-/// An idempotent producer as librdkafka has it: records are queued, and arrive when somebody waits for them.
+/// An idempotent producer as librdkafka has it: it queues records, and delivers them while a call waits.
 class SimulatedProducer: RecordProducer {
     unowned let process: SimulatedProcess
     let name: String
@@ -125,7 +125,7 @@ class SimulatedProducer: RecordProducer {
     func mayDeliver() -> Bool {
         guard !queue.isEmpty else { return false }
         guard process.strikes(.halfFlushed, process.chances.indefinite) else { return true }
-        // Half of them have arrived, and nobody knows of the others; what comes behind them is taken all the same.
+        // Some arrive and the outcome of the others is unknown; the broker takes what follows them all the same.
         for _ in 0..<process.random.below(queue.count) { deliver(queue.removeFirst()) }
         fail(queue.count, KafkaFault(.msgTimedOut, "records were not acknowledged in time"))
         // Facts may be on their way still; a mark follows them only once they have arrived.

@@ -52,7 +52,7 @@ package final class FleetMember {
         guard let consumer = process.consumer, consumer.hasAnsweredAssignment else { return false }
         return log.core.settled == nil && !log.core.isAwaiting
     }
-    /// Partitions that the client was told to read.
+    /// Partitions that the member has resumed.
     var resumed: [Int32] { process.consumer?.watch.resumed ?? [] }
     /// A unit is being written.
     var isWriting: Bool { process.isWriting }
