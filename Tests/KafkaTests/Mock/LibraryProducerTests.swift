@@ -132,6 +132,8 @@ struct LibraryProducerTests {
 
     @Test func `the adapter of transactions has no rule of its own`() throws {
         try withMock { fixture in
+            // Newer libraries' brokers know no offsets of a topic that does not exist.
+            try fixture.cluster.createTopic("requests", partitions: 1)
             let producer = try transactional(fixture)
             try producer.begin()
             producer.forgetDeliveries()
