@@ -116,7 +116,8 @@ struct FleetTests {
         }
         let summary = FaultKind.allCases.map { "\($0.rawValue) \(counts.counts[$0] ?? 0)" }.joined(separator: ", ")
         print("\(delivery): \(seeds) seeds from \(first); \(summary)")
-        guard let unmet else { return }
+        // Fewer seeds than usual need not meet every fault.
+        guard let unmet, Self.number("SIM_SEEDS").map({ $0 >= 1_000 }) ?? true else { return }
         for kind in FaultKind.allCases where !unmet.contains(kind) {
             #expect(counts.counts[kind] != nil, "\(kind.rawValue) was not met")
         }

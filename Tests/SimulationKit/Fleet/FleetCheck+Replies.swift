@@ -17,14 +17,16 @@ extension FleetCheck {
         var excused: Set<Reply> = []
         for result in results {
             let request = fleet.broker.sent[result.partition]?.first { $0.offset == result.sourceOffset }
-            let text = request?.headers.last { $0.name.elementsEqual("reply-to".utf8) }?.value
-            guard let text, let partition = Int32(String(decoding: text, as: UTF8.self)), partition < partitions
-            else { continue }
-            let reply = reply(result, on: partition, isExact)
-            wanted[reply, default: 0] += 1
+            guard let partition = replyPartition(request, of: partitions) else { continue }
+            wanted[reply(result, on: partition, isExact), default: 0] += 1
+        }
+        for request in isExact ? [] : Array(fleet.broker.sent.values.joined()) {
             // What was not repeated in time is gone, and a held partition repeats nothing.
-            let place = RecordPlace(partition: result.partition, offset: result.sourceOffset)
-            if !isExact, fleet.broker.isGone(place) || fleet.held.contains(place.partition) { excused.insert(reply) }
+            let place = RecordPlace(partition: request.partition, offset: request.offset)
+            guard fleet.broker.isGone(place) || fleet.held.contains(place.partition),
+                let partition = replyPartition(request, of: partitions)
+            else { continue }
+            excused.insert(Reply(key: request.key ?? [], offset: request.offset, partition: partition, status: nil))
         }
         var found: [Reply: Int] = [:]
         for output in fleet.broker.visibleReplies {
@@ -38,6 +40,13 @@ extension FleetCheck {
             return
                 "\(actual) replies with \(reply.status ?? 0) to \(reply.offset) on \(reply.partition), not \(expected)"
         }
+    }
+
+    /// The partition that a request wants its reply on; nil for a request without a usable `reply-to`.
+    private static func replyPartition(_ request: InboundRecord?, of partitions: Int32) -> Int32? {
+        let text = request?.headers.last { $0.name.elementsEqual("reply-to".utf8) }?.value
+        guard let text, let partition = Int32(String(decoding: text, as: UTF8.self)) else { return nil }
+        return partition < partitions ? partition : nil
     }
 
     private static func reply(_ record: OutboundRecord, on partition: Int32, _ isExact: Bool) -> Reply {

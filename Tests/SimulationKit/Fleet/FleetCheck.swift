@@ -165,6 +165,18 @@ package struct FleetCheck {
         return Set(ids.map(Self.text))
     }
 
+    /// The bans of each partition but those whose record came late: a late record of a ban, or of an unban, counts again.
+    private func punctual(_ bans: [Digest: Ban]?) -> [Digest: Ban] {
+        let isExact = fleet.plan.delivery == .exactlyOnce
+        return (bans ?? [:]).filter { id, ban in
+            isExact || !fleet.broker.lateLedgerKeys.contains(LedgerCodec.encode(.ban(id, ban)).key)
+        }
+    }
+
+    private func banned(_ reading: FleetReading) -> [Int32: Set<Digest>] {
+        checked(reading.bans).mapValues { Set(punctual($0).keys) }.filter { !$0.value.isEmpty }
+    }
+
     private static func forgotten(in calm: FleetReading) throws -> Set<String> {
         var keys: Set<String> = []
         for output in calm.outputs.values.joined() where output.stream == .results {
@@ -249,8 +261,7 @@ package struct FleetCheck {
             if checked(reading.bans) != checked(calm.bans) { complaints.append("the bans are not those of a calm run") }
             return
         }
-        let (bans, calmBans) = (checked(reading.bans), checked(calm.bans))
-        if bans.mapValues({ Set($0.keys) }) != calmBans.mapValues({ Set($0.keys) }) {
+        if banned(reading) != banned(calm) {
             complaints.append("other keys are banned than in a calm run")
         }
         let loose = keysOfLoose()
@@ -268,14 +279,14 @@ package struct FleetCheck {
     private mutating func checkMemories() {
         for worker in fleet.workers {
             for partition in worker.member.settled ?? [] where !fleet.broker.hasLostMemories(partition) {
-                let memory = records(worker.loop.ledgers[partition])
-                var topic = records(reading.restored[partition])
-                // A late fact's request may be gone, which would make it again.
+                var (memory, topic) = (records(worker.loop.ledgers[partition]), records(reading.restored[partition]))
+                // A late fact's request may be gone, which would be judged by it again.
                 if isLoose(partition) {
-                    topic = topic.filter { memory[$0.key] != nil || !late.contains(Self.text($0.key)) }
+                    memory = memory.filter { !late.contains(Self.text($0.key)) }
+                    topic = topic.filter { !late.contains(Self.text($0.key)) }
                 }
                 let bans = (worker.loop.ledgers[partition]?.bans, reading.restored[partition]?.bans)
-                if bans.0 ?? [:] != bans.1 ?? [:] {
+                if punctual(bans.0) != punctual(bans.1) {
                     complaints.append("\(worker.name) remembers other bans of \(partition)")
                 }
                 if memory != topic { complaints.append("\(worker.name) remembers \(partition) differently") }
