@@ -102,7 +102,7 @@ class SimulatedProducer: RecordProducer {
     func arriveLate(_ records: [OutboundRecord]) {
         broker.arriveLater(after: 1 + Int64(process.random.below(15_000))) { [broker, name] in
             for record in records where record.stream == .ledger {
-                broker.lateLedgerKeys.insert(record.key ?? [])
+                broker.lateFacts[record.key ?? [], default: []].append(record.value)
                 try? broker.produce(name, epoch: nil, record)
             }
         }

@@ -159,7 +159,7 @@ package struct FleetCheck {
 
     /// A restore keeps the higher counter of two records of a key, until compaction has removed it.
     private func keysThatCameLate() -> Set<String> {
-        let ids = fleet.broker.lateLedgerKeys.compactMap { key in
+        let ids = fleet.broker.lateFacts.keys.compactMap { key in
             key.first == 1 ? Digest(Array(key.dropFirst())).map { KeyID($0) } : nil
         }
         return Set(ids.map(Self.text))
@@ -169,12 +169,26 @@ package struct FleetCheck {
     private func punctual(_ bans: [Digest: Ban]?) -> [Digest: Ban] {
         let isExact = fleet.plan.delivery == .exactlyOnce
         return (bans ?? [:]).filter { id, ban in
-            isExact || !fleet.broker.lateLedgerKeys.contains(LedgerCodec.encode(.ban(id, ban)).key)
+            isExact || fleet.broker.lateFacts[LedgerCodec.encode(.ban(id, ban)).key] == nil
         }
     }
 
     private func banned(_ reading: FleetReading) -> [Int32: Set<Digest>] {
         checked(reading.bans).mapValues { Set(punctual($0).keys) }.filter { !$0.value.isEmpty }
+    }
+
+    /// Keys whose counter in the topic is that of a late record.
+    private func keysThatCameLate(with ledger: PartitionLedger?) -> Set<KeyID> {
+        var keys: Set<KeyID> = []
+        for (key, values) in fleet.broker.lateFacts {
+            for value in values {
+                guard case .key(let id, let record)? = try? LedgerCodec.decode(key: key, value: value),
+                    record.counter == ledger?.keys[id]?.counter
+                else { continue }
+                keys.insert(id)
+            }
+        }
+        return keys
     }
 
     private static func forgotten(in calm: FleetReading) throws -> Set<String> {
@@ -280,10 +294,13 @@ package struct FleetCheck {
         for worker in fleet.workers {
             for partition in worker.member.settled ?? [] where !fleet.broker.hasLostMemories(partition) {
                 var (memory, topic) = (records(worker.loop.ledgers[partition]), records(reading.restored[partition]))
-                // A late fact's request may be gone, which would be judged by it again.
+                // A late fact's request may be gone, which would make it again.
                 if isLoose(partition) {
-                    memory = memory.filter { !late.contains(Self.text($0.key)) }
-                    topic = topic.filter { !late.contains(Self.text($0.key)) }
+                    let unmade = keysThatCameLate(with: reading.restored[partition])
+                    topic = topic.filter { key, _ in
+                        !unmade.contains(key) && (memory[key] != nil || !late.contains(Self.text(key)))
+                    }
+                    memory = memory.filter { !unmade.contains($0.key) }
                 }
                 let bans = (worker.loop.ledgers[partition]?.bans, reading.restored[partition]?.bans)
                 if punctual(bans.0) != punctual(bans.1) {

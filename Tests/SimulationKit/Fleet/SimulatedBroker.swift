@@ -53,8 +53,9 @@ package final class SimulatedBroker: @unchecked Sendable {
     package internal(set) var groupName = "fleet"
     /// How many requests of a partition can be read already.
     package internal(set) var available: [Int32: Int] = [:]
-    /// Keys of ledger records that came late, behind newer ones: at least once, nothing is promised of them.
-    package internal(set) var lateLedgerKeys: Set<[UInt8]> = []
+    /// The values of ledger records that came late, behind newer ones, by their keys: at least once, nothing is promised of
+    /// these.
+    package internal(set) var lateFacts: [[UInt8]: [[UInt8]?]] = [:]
     /// Events that must never reach a broker.
     package internal(set) var violations: [String] = []
     var producers: [String: Producer] = [:]
