@@ -12,7 +12,7 @@ extension KafkaMember {
         partitions.forEach { $0.noteTaken() }
         guard membership.state == .owning, partitions.all.allSatisfy({ $0.state == .asked }) else { return }
         closeReader()
-        reader = LedgerReader(known: ledgers.ends.filter { kept.contains($0.key) }, at: now)
+        reader = LedgerReader(known: ledgers.of(kept), at: now)
         partitions.takeAll(.restore)
         try? advanceRestore(at: now)
     }
@@ -131,12 +131,17 @@ extension KafkaMember {
     }
 
     private func begin(_ number: Int32, _ ends: Watermarks, _ starts: inout [PartitionOffset]) {
-        var start = max(reader?.known[number] ?? ends.low, ends.low)
+        var start = max(reader?.known.ends[number] ?? ends.low, ends.low)
         // The topic ends before the known offset, as after an unclean election: other records may have been written
         // at the same offsets since. It is read from the beginning.
         if start > ends.high {
             reader?.news.dropped.append(number)
             start = ends.low
+        } else if let last = reader?.known.lasts[number], ends.low <= last, last < start {
+            // What was written where the topic was cut may end at the known offset: the last known record tells.
+            start = last
+            reader?.lasts[number] = last
+            reader?.unmet.insert(number)
         }
         guard start < ends.high else { return finish(number, at: ends.high) }
         partitions.take(.ledgerProgress(.reading(next: start, target: ends.high)), number)
@@ -145,7 +150,7 @@ extension KafkaMember {
 
     private func finish(_ number: Int32, at target: Int64) {
         partitions.take(.ledgerProgress(.given(target: target)), number)
-        ledgers.note(target, of: number)
+        ledgers.note(target, last: reader?.lasts[number], of: number)
         reader?.news.given.append(number)
     }
 
@@ -157,6 +162,14 @@ extension KafkaMember {
                     + "truncated or recreated; it is read again"
             )
         )
+        takeOverAgain()
+    }
+
+    /// Where the last known record was, there is another one or none: the topic was cut and written on, or compacted.
+    private func readWhole(_ numbers: Set<Int32>) {
+        let list = numbers.sorted().map { "\($0)" }.joined(separator: ", ")
+        note(.stale("the ledger topic's last known record is gone (partitions \(list)): it is read from its beginning"))
+        ledgers.distrust(numbers)
         takeOverAgain()
     }
 
@@ -191,7 +204,7 @@ extension KafkaMember {
 
     /// Moves the positions; partitions that have reached their targets are given.
     private func advance(_ port: any TopicReading, at now: Moment) throws(KafkaFault) {
-        var given: [Int32] = []
+        var (given, lost): ([Int32], Set<Int32>) = ([], [])
         for number in reading {
             guard let position = port.position(of: number),
                 case .restoring(.reading(let next, let target)) = partitions[number]?.state
@@ -199,6 +212,10 @@ extension KafkaMember {
             if position != next { reader?.moved = now }
             partitions.take(.ledgerProgress(.reading(next: position, target: target)), number)
             guard position >= target else { continue }
+            guard reader?.unmet.contains(number) == false else {
+                lost.insert(number)
+                continue
+            }
             finish(number, at: target)
             given.append(number)
         }
@@ -206,21 +223,25 @@ extension KafkaMember {
             if settings.has(.ledgerReadOn) { return }
         #endif
         if !given.isEmpty { try port.stop(given) }
+        if !lost.isEmpty { readWhole(lost) }
     }
 
     /// Records up to the ends that were asked for: this process may have written what lies behind them.
     private func wanted(_ chunk: LedgerChunk) -> StoredRecords {
-        #if DEBUG
-            if settings.has(.ledgerReadOn) { return chunk.records }
-        #endif
         var places: [StoredRecords.Place] = []
         places.reserveCapacity(chunk.offsets.count)
-        var last: (partition: Int32, target: Int64) = (-1, 0)
+        var (last, lost): ((partition: Int32, target: Int64), Set<Int32>) = ((-1, 0), [])
         for (place, offset) in zip(chunk.records.places, chunk.offsets) {
             // Records come in runs of one partition.
             if place.partition != last.partition { last = (place.partition, target(of: place.partition)) }
-            if offset < last.target { places.append(place) }
+            guard offset < last.target else { continue }
+            places.append(place)
+            if reader?.meets(offset, of: place.partition) == false { lost.insert(place.partition) }
         }
+        if !lost.isEmpty { readWhole(lost) }
+        #if DEBUG
+            if settings.has(.ledgerReadOn) { return chunk.records }
+        #endif
         return StoredRecords(bytes: chunk.records.bytes, places: places)
     }
 

@@ -4,14 +4,35 @@ internal import Log
 /// Up to which offsets the ledgers are known that the loop has or keeps. Outlives an assignment, as kept ledgers do.
 struct KnownLedgers {
     private(set) var ends: [Int32: Int64] = [:]
+    /// The offset of the last record that is known, where there is one.
+    private(set) var lasts: [Int32: Int64] = [:]
 
-    mutating func note(_ end: Int64, of partition: Int32) { ends[partition] = end }
+    mutating func note(_ end: Int64, last: Int64?, of partition: Int32) {
+        ends[partition] = end
+        lasts[partition] = last
+    }
 
     /// Our own records lie up to there.
-    mutating func advance(_ ends: [Int32: Int64]) { self.ends.merge(ends, uniquingKeysWith: max) }
+    mutating func advance(_ ends: [Int32: Int64]) {
+        self.ends.merge(ends, uniquingKeysWith: max)
+        lasts.merge(ends.mapValues { $0 - 1 }, uniquingKeysWith: max)
+    }
 
     /// The topic has lost what was known: whatever the loop keeps, the partition is read from its beginning.
-    mutating func distrust(_ partitions: Set<Int32>) { for partition in partitions { ends[partition] = .max } }
+    mutating func distrust(_ partitions: Set<Int32>) {
+        for partition in partitions {
+            ends[partition] = .max
+            lasts[partition] = nil
+        }
+    }
+
+    func of(_ partitions: Set<Int32>) -> KnownLedgers {
+        var known = KnownLedgers()
+        for partition in partitions {
+            (known.ends[partition], known.lasts[partition]) = (ends[partition], lasts[partition])
+        }
+        return known
+    }
 }
 
 /// Reads the ledgers of newly assigned partitions, from where a kept one ends to the end offset at the time of asking.
@@ -21,7 +42,11 @@ struct KnownLedgers {
 /// of others are still being asked for.
 struct LedgerReader {
     /// Where the ledgers are known that the loop still has.
-    let known: [Int32: Int64]
+    let known: KnownLedgers
+    /// The offset of the last record of each partition that is known or was read.
+    var lasts: [Int32: Int64] = [:]
+    /// Partitions whose last known record must come first.
+    var unmet: Set<Int32> = []
     /// nil = no partition is being read yet.
     var port: (any TopicReading)?
     var query: QueryID?
@@ -36,7 +61,16 @@ struct LedgerReader {
     /// Which partition is asked for first when the ends are asked for again.
     private var turn = 0
 
-    init(known: [Int32: Int64], at now: Moment) { (self.known, moved) = (known, now) }
+    init(known: KnownLedgers, at now: Moment) { (self.known, moved) = (known, now) }
+
+    /// Notes a record that was read.
+    ///
+    /// - Returns: false if another one is known at its place, or before it.
+    mutating func meets(_ offset: Int64, of partition: Int32) -> Bool {
+        let isExpected = unmet.remove(partition) == nil || lasts[partition] == offset
+        lasts[partition] = offset
+        return isExpected
+    }
 
     func close() { port?.discard() }
 
