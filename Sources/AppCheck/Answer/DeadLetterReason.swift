@@ -1,4 +1,4 @@
-/// Why a record that is no request goes to the dead letters.
+/// The reason why a record that is not a request goes to the dead letters.
 package enum DeadLetterReason: String, Hashable, Sendable, CaseIterable {
     case nullValue = "null-value"
     case tooLarge = "too-large"

@@ -49,7 +49,7 @@ package enum ExchangeAnswer {
         }
     }
 
-    /// As Google's services write errors (google.rpc.Status).
+    /// The error body of Google's services (google.rpc.Status).
     ///
     /// - Parameter reason: for callers of ``Method/tellsReason`` alone.
     package static func error(_ status: Status, reason: String? = nil) -> [UInt8] {

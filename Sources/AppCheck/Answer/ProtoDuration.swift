@@ -26,11 +26,11 @@ package struct ProtoDuration: Hashable, Sendable {
         nanoseconds = sum
     }
 
-    /// With no, three, six or nine decimal places, as many as it needs.
+    /// The seconds with no, three, six or nine decimal places, as many as the value needs.
     package var text: String {
         let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         guard rest != 0 else { return "\(seconds)s" }
-        // A leading one keeps the zeros behind the point.
+        // A leading one keeps the zeros after the point.
         var digits = String(String(1_000_000_000 + rest).dropFirst())
         while digits.hasSuffix("000") { digits.removeLast(3) }
         return "\(seconds).\(digits)s"

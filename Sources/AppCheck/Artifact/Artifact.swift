@@ -36,12 +36,12 @@ package struct Artifact: Hashable, Sendable {
     /// Two names of 2¹⁶ − 1 bytes fit; an artifact with the longest names of requests is far shorter.
     static let maxBytes = 1 << 18
 
-    /// The key ID that an artifact claims in its clear part, unverified; nil for bytes that are no artifact.
+    /// The key ID that an artifact claims in its clear part, unverified; nil for bytes that are not an artifact.
     package static func keyID(of artifact: [UInt8]) -> KeyID? {
         isShapedLikeOne(artifact) ? KeyID(unverifiedArtifact: artifact) : nil
     }
 
-    /// The sealing key that an artifact claims in its clear part, unverified; nil for bytes that are no artifact.
+    /// The sealing key that an artifact claims in its clear part, unverified; nil for bytes that are not an artifact.
     package static func sealingKeyID(of artifact: [UInt8]) -> SealingKeyID? {
         guard isShapedLikeOne(artifact) else { return nil }
         return SealingKeyID(artifact.span.extracting(keyIDEnd..<sealingKeyIDEnd))
@@ -105,7 +105,7 @@ extension Artifact {
         )
     }
 
-    /// The text whose length is at `position`, which moves behind it.
+    /// The text whose length is at `position`, which moves past it.
     private static func text(_ bytes: [UInt8], _ position: inout Int) -> String? {
         guard bytes.count - position >= 2 else { return nil }
         let start = position + 2

@@ -5,7 +5,7 @@ package import Crypto
 ///
 /// A sealed challenge always has 59 bytes, in this order: version (1), key id (4), issue time in milliseconds (6),
 /// random bytes (16), HMAC-SHA256 (32) over all bytes before it and the registry app's name. (With 32 bytes in all, the
-/// MAC would have four beside the sixteen random ones.) The worker keeps no record of an issued challenge.
+/// MAC would have four in addition to the sixteen random ones.) The worker keeps no record of an issued challenge.
 package struct ChallengeKey: SecretKey {
     package static let byteCount = clearBytes + Digest.byteCount
     package static let randomBytes = 16
@@ -13,7 +13,7 @@ package struct ChallengeKey: SecretKey {
     static let timeBytes = 6
     static let keyIDEnd = 1 + SealingKeyID.byteCount
     static let timeEnd = keyIDEnd + timeBytes
-    /// The bytes that the MAC covers, beside the app.
+    /// The bytes that the MAC covers, in addition to the app.
     static let clearBytes = timeEnd + randomBytes
 
     package let id: SealingKeyID

@@ -4,7 +4,7 @@ package import Crypto
 /// A challenge that one of our keys sealed for this app and that has not expired.
 package struct OpenedChallenge: Hashable, Sendable {
     package let issuedAt: EvaluationTime
-    /// From this stream time on the challenge is `challenge-expired`, and its consumption may be forgotten.
+    /// The stream time from which the challenge is `challenge-expired`, and its consumption may be forgotten.
     package let expiresAt: EvaluationTime
 }
 

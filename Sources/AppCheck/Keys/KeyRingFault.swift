@@ -1,4 +1,4 @@
-/// Why a list of keys is no ring; `id` is the key's id or `kid` as configured.
+/// The reason why a list of keys is not a ring; `id` is the key's id or `kid` as configured.
 package enum KeyRingFault: Error, Equatable, Sendable, CustomStringConvertible {
     case standsTwice(id: String)
     /// Two ids whose hashes begin with the same four bytes.

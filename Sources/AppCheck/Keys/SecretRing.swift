@@ -2,7 +2,7 @@ package import Crypto
 
 /// Keys made of configured secrets, found by the short id in sealed objects. Immutable; a reload makes a new ring.
 package struct SecretRing<Key: SecretKey>: Sendable {
-    /// In the order of the configuration.
+    /// The ring's keys, in the order of the configuration.
     package let keys: [Key]
     private let byID: [SealingKeyID: Int]
     private let absent: Set<SealingKeyID>

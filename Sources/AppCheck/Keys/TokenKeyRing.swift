@@ -2,7 +2,7 @@ internal import AppAttest
 
 /// All signing keys. Immutable; a reload makes a new one.
 package struct TokenKeyRing: Sendable {
-    /// In the order of the configuration, without those that were revoked.
+    /// The keys that were not revoked, in the order of the configuration.
     package let keys: [TokenKey]
     private let byKid: [ExactText: Int]
     private let revoked: Set<ExactText>

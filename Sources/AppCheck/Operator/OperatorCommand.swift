@@ -8,12 +8,12 @@ package struct OperatorCommand: Sendable, Equatable {
 
     package enum Subject: Sendable, Equatable {
         case key(KeyID)
-        /// By ``BanID/installation(_:)``: the id itself is in no record.
+        /// An installation by its ``BanID/installation(_:)``: no record holds the id itself.
         case installation(Digest)
     }
 
     package static let nonceBytes = 16
-    /// From its issue, against the stream time: a command that is written later is a copy.
+    /// A command's life from its issue, in stream time: a command that is written later is a copy.
     package static let lifeMilliseconds: Int64 = 900_000
 
     package var verb: Verb
@@ -36,7 +36,7 @@ package struct OperatorCommand: Sendable, Equatable {
         if case .key(let keyID) = subject { keyID.recordKey } else { nil }
     }
 
-    /// What a ban of the subject is remembered by.
+    /// The id under which the ledger keeps a ban of the subject.
     package var banID: Digest {
         switch subject {
         case .key(let keyID): BanID.key(keyID)
@@ -44,7 +44,7 @@ package struct OperatorCommand: Sendable, Equatable {
         }
     }
 
-    /// What the code covers: 71 bytes, each member in its place, so that no two commands have the same.
+    /// The bytes that the code covers: 71, each member in its place, so that no two commands have the same.
     var message: [UInt8] {
         var bytes: [UInt8] = [1]
         switch verb {
@@ -62,7 +62,7 @@ package struct OperatorCommand: Sendable, Equatable {
     }
 }
 
-/// What a ban is remembered by: a hash, so that the ledger names no device.
+/// The ids under which the ledger keeps bans: hashes, so that it names no device.
 package enum BanID {
     private static let keyMark: [UInt8] = [1]
     private static let installationMark: [UInt8] = [2]

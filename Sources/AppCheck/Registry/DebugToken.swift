@@ -10,9 +10,9 @@ package struct DebugToken: Sendable, Equatable {
 
     /// SHA-256 of the secret in lower case.
     package var hash: Digest
-    /// For events and people; no secret.
+    /// The token's name in events and for people; not a secret.
     package var name: String
-    /// From here on it is refused.
+    /// The time from which the token is refused.
     package var until: EvaluationTime
 
     package init(hash: Digest, name: String, until: EvaluationTime) {
@@ -20,7 +20,7 @@ package struct DebugToken: Sendable, Equatable {
     }
 
     /// - Parameter secret: in upper or lower case; Apple's systems write UUIDs in upper case.
-    /// - Returns: nil for what is no random UUID (RFC 9562, version 4): a shorter secret could be guessed.
+    /// - Returns: nil for a text that is not a random UUID (RFC 9562, version 4): a shorter secret could be guessed.
     package static func hash(of secret: [UInt8]) -> Digest? {
         guard secret.count == 36 else { return nil }
         var text = secret

@@ -60,7 +60,7 @@ package struct Registry: Sendable {
     /// Index into ``apps`` for `projects/{project}/apps/{app}`.
     package func find(project: ExactText, app: ExactText) -> Int? { byName[AppName(project: project, app: app)] }
     package func find(oauthClient: ExactText) -> Int? { byOAuthClient[oauthClient] }
-    /// By ``RegisteredApp/name``.
+    /// The app with this ``RegisteredApp/name``.
     package func find(name: String) -> Int? { byLedgerName[ExactText(name)] }
     /// The number of a project that is named by its number or its id; nil for an unknown project.
     package func projectNumber(of project: ExactText) -> String? { projectNumbers[project] }

@@ -1,6 +1,6 @@
 internal import AppAttest
 
-/// The verbs of the REST contract that are served, and two of our own.
+/// The verbs of the REST contract that are served, and our own two.
 package enum Method: String, Sendable, CaseIterable {
     case generateAppAttestChallenge
     case exchangeAppAttestAttestation

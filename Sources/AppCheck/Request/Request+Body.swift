@@ -1,23 +1,23 @@
 package import Crypto
 
 extension Request {
-    /// What a verb's body holds: a device's object and what binds it to this request, or a body without one.
+    /// The content of a verb's body: a device's object and what binds it to this request, or a body without one.
     package enum Body: Sendable, Equatable {
         case generateChallenge
         case object(DeviceObject, Binding)
-        /// The secret's hash; nil for what is no random UUID.
+        /// The secret's hash; nil for a text that is not a random UUID.
         case debugToken(Digest?, limitedUse: Bool)
         /// The JWT's text.
         case verifyToken(token: [UInt8])
     }
 
-    /// What the device made, CBOR.
+    /// The CBOR object that the device made.
     package enum DeviceObject: Sendable, Equatable {
         case attestation([UInt8])
         case assertion([UInt8])
     }
 
-    /// What the device signed.
+    /// The data that the device signed.
     package enum Binding: Sendable, Equatable {
         /// The caller's hash.
         case clientDataHash([UInt8])
@@ -27,7 +27,7 @@ extension Request {
 
     /// An App Check exchange without its object.
     package struct Exchange: Sendable, Equatable {
-        /// Of an assertion; nil for an attestation, which has none.
+        /// The artifact of an assertion; nil for an attestation, which has none.
         package var artifact: [UInt8]?
         package var challenge: [UInt8]
         package var limitedUse: Bool

@@ -21,14 +21,14 @@ package final class Request: Sendable {
         }
     }
 
-    /// As received.
+    /// The resource path as received.
     package let path: ExactText
     package let resource: Resource
     /// Whether the path has `v1beta`: answers then fill the deprecated mirrors too.
     package let isBeta: Bool
     package let method: Method
-    /// Of the body, or of the artifact in it; nil for generateAppAttestChallenge, exchangeDebugToken and
-    /// verifyAppCheckToken, and for no other verb.
+    /// The body's key ID, or that of the artifact in it; nil for generateAppAttestChallenge, exchangeDebugToken and
+    /// verifyAppCheckToken alone.
     package let keyID: KeyID?
     /// verifyAppCheckToken only: the `jti` that the token claims, unverified, 1 to 250 bytes.
     package let unverifiedTokenID: [UInt8]?

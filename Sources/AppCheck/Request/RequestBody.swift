@@ -6,7 +6,7 @@ internal import JSON
 struct RequestBody {
     private let node: JSONNode
 
-    /// - Throws: for a value that is no object, or has two members of one name.
+    /// - Throws: for a value that is not an object, or has two members of one name.
     init(_ node: JSONNode?) throws(Reason) {
         guard let node, node.kind == .object, !node.hasDuplicateMembers else { throw .malformedRequest }
         self.node = node
@@ -39,7 +39,7 @@ struct RequestBody {
         return challenge
     }
 
-    /// The secret's hash, nil for what is no random UUID; and whether a limited-use token is asked for.
+    /// The secret's hash, nil for a text that is not a random UUID; and whether a limited-use token is asked for.
     func debugToken() throws(Reason) -> (hash: Digest?, limitedUse: Bool) {
         guard let member = try member("debugToken", or: "debug_token"), member.kind == .string else {
             throw .malformedRequest

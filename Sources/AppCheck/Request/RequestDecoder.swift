@@ -70,7 +70,7 @@ package struct RequestDecoder: Sendable {
         let parsed = echoLength == bytes.count ? RequestPath(bytes) : nil
         let command = OperatorRequest.verb(of: bytes)
         let target = Result { () throws(Reason) in
-            // As a verb that is not served, to all who are no operator.
+            // To all who are not an operator this is a verb that is not served.
             guard command == nil else { throw .unknownMethod }
             guard let parsed else { throw .malformedRequest }
             let method = try method(parsed)

@@ -66,7 +66,7 @@ struct RequestPath: Equatable {
     /// The parts between the slashes, one after another.
     private struct Segments {
         let path: [UInt8]
-        /// Where the next segment starts; beyond `end` when all are read.
+        /// The start of the next segment; beyond `end` when all are read.
         var position: Int
         let end: Int
 

@@ -10,7 +10,7 @@ package struct RequestPaths {
         /// The part that may be echoed.
         let echo: ExactText
         let appID: ExactText?
-        /// Of an operator; it has no target.
+        /// The verb of an operator's command, which has no target.
         let command: OperatorCommand.Verb?
         let target: Result<RequestTarget, Reason>
 
@@ -58,7 +58,7 @@ package struct RequestPaths {
     }
 }
 
-/// What a path asks for.
+/// The verb and the resource that a path asks for.
 struct RequestTarget {
     let method: Method
     let resource: Request.Resource

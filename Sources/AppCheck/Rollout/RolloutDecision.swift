@@ -9,7 +9,7 @@ package struct RolloutDecision: Hashable, Sendable {
     package let parts: Int64
     /// The decision by the share, or by a list of test devices.
     package let isInside: Bool
-    /// Of `always` or `never`; nil = the share decides.
+    /// The list that holds the device, `always` or `never`; nil = the share decides.
     package let list: Rollout.TestList?
     /// Whether the device is admitted: always in `shadow`.
     package let isAdmitted: Bool
@@ -60,7 +60,7 @@ extension Rollout {
         let perCent = whole / 100
         let (percent, rest) = parts.quotientAndRemainder(dividingBy: perCent)
         guard rest != 0 else { return "\(percent)" }
-        // A leading one keeps the zeros behind the point.
+        // A leading one keeps the zeros after the point.
         var digits = String(String(perCent + rest).dropFirst())
         while digits.last == "0" { digits.removeLast() }
         return "\(percent).\(digits)"

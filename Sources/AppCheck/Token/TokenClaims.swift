@@ -4,7 +4,7 @@ package struct TokenClaims: Hashable, Sendable {
     package static let limitedUseSeconds: Int64 = 300
     package static let issuerPrefix = "https://firebaseappcheck.googleapis.com/"
     package static let provider = "device_check_app_attest"
-    /// Of tokens that were minted for a debug token, without a device.
+    /// The provider of tokens that were minted for a debug token, without a device.
     package static let debugProvider = "debug"
 
     /// The app id, or the OAuth client's id.
@@ -17,7 +17,7 @@ package struct TokenClaims: Hashable, Sendable {
     package var expiresAt: Int64
     /// `jti`: 43 characters where the worker made it.
     package var id: String
-    /// Whether no device stands behind it.
+    /// Whether the token was minted without a device.
     package var isDebug: Bool
 
     package init(

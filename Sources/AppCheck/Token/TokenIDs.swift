@@ -17,7 +17,7 @@ package struct TokenID: Hashable, Sendable {
 
 /// The `jti`s of one app and subject: derived by SHA-256, so that a redelivered request gets the same one.
 package struct TokenIDs: Sendable {
-    /// Over `attest-worker jti v1`, subject and app, each text with its length in eight bytes before it.
+    /// The hash over `attest-worker jti v1`, subject and app, each text with its length in eight bytes before it.
     private let beginning: SHA256.Beginning
     private let sharedBeginning: SHA256.Beginning
 
@@ -29,13 +29,13 @@ package struct TokenIDs: Sendable {
         sharedBeginning = Self.joined(["attest-worker shared jti v1", subject, app])
     }
 
-    /// As below, of a device's token.
+    /// The id of a device's token.
     package func id(requestID: ExactText, valueDigest: Digest, keyID: KeyID) -> TokenID {
         id(requestID: requestID, valueDigest: valueDigest, holder: keyID.digest)
     }
 
-    /// Over the beginning, the request id (its length in eight bytes before it), the digest of the request's value and
-    /// its holder.
+    /// The hash over the beginning, the request id (its length in eight bytes before it), the digest of the request's
+    /// value and its holder.
     ///
     /// - Parameters:
     ///   - valueDigest: SHA-256 of the record's value.

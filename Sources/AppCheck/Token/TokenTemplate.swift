@@ -1,8 +1,8 @@
 package import Crypto
 internal import JSON
 
-/// The common beginning of all tokens of one subject under one key, encoded once: minting then costs little beside the
-/// signature. Made again when registry or keys are loaded.
+/// The common beginning of all tokens of one subject under one key, encoded once: minting then costs little apart from
+/// the signature. Made again when registry or keys are loaded.
 package struct TokenTemplate: Sendable {
     package let key: TokenKey
     /// `base64url(header) . base64url(payload)` as far as whole groups of three bytes go.
@@ -13,7 +13,7 @@ package struct TokenTemplate: Sendable {
 
     /// Claims in the order of Google's tokens: `sub aud provider iss exp iat jti`.
     ///
-    /// - Parameter isDebug: for tokens without a device behind them.
+    /// - Parameter isDebug: for tokens that were minted without a device.
     package init(subject: String, projectNumber: String, projectID: String?, key: TokenKey, isDebug: Bool = false) {
         let names = TokenClaims(
             subject: subject,
@@ -116,7 +116,7 @@ package struct TokenTemplate: Sendable {
 package struct UnsignedToken: Sendable {
     /// `header.payload`.
     private var input: [UInt8]
-    /// What the signature is made of.
+    /// The data that the signature is made of.
     package let request: SigningRequest
 
     init(input: [UInt8], request: SigningRequest) {

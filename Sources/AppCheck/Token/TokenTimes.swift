@@ -14,14 +14,14 @@ package struct TokenTimes: Hashable, Sendable {
         expiresAt = seconds + (limitedUse ? TokenClaims.limitedUseSeconds : settings.ttlMilliseconds / 1000)
     }
 
-    /// Of a token for a debug token: an hour at most, whatever the app's other tokens live.
+    /// The times of a token for a debug token: an hour at most, whatever the life of the app's other tokens.
     package init(debugAt time: EvaluationTime, limitedUse: Bool, settings: TokenSettings) {
         var settings = settings
         settings.ttlMilliseconds = min(settings.ttlMilliseconds, DebugToken.mostLife)
         self.init(at: time, limitedUse: limitedUse, settings: settings)
     }
 
-    /// By how many milliseconds the worker's clock and a record's time may differ and still mean the same moment.
+    /// The most milliseconds by which the worker's clock and a record's time may differ and still mean the same moment.
     package static let clockSlack: Int64 = 5_000
 
     /// The mint time of a token: the earlier of two times that mean the same moment, since verifiers refuse an `iat`

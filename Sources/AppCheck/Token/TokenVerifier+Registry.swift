@@ -2,8 +2,8 @@ package import AppAttest
 internal import JSON
 
 extension TokenVerifier {
-    /// As ``verify(_:projectNumber:projectID:at:isSubject:)``, for the registry's project that the token names as its
-    /// issuer, and with the first check that fails.
+    /// Verifies like ``verify(_:projectNumber:projectID:at:isSubject:)``, for the registry's project that the token
+    /// names as its issuer, and returns the first check that fails.
     package func judge(
         _ token: [UInt8],
         in registry: Registry,
@@ -16,7 +16,7 @@ extension TokenVerifier {
         return judge(token, projectNumber: app.projectNumber, of: registry, at: time)
     }
 
-    /// As ``verify(_:projectNumber:projectID:at:isSubject:)``, for a project by its number.
+    /// Verifies like ``verify(_:projectNumber:projectID:at:isSubject:)``, for a project by its number.
     package func verify(
         _ token: [UInt8],
         projectNumber: String,

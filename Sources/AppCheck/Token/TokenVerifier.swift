@@ -31,7 +31,7 @@ package struct TokenVerifier: Sendable {
             .mapError(\.reason)
     }
 
-    /// As above, with the first check that fails.
+    /// Verifies like the above, and returns the first check that fails.
     func judge(
         _ token: [UInt8],
         projectNumber: String,
