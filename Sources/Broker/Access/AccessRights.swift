@@ -15,7 +15,7 @@ struct AccessRights: Sendable {
         group = KafkaProperties(settings.properties)["group.id"] ?? ""
     }
 
-    /// The same fault with the missing right added; a fault that is no refusal is returned as it is.
+    /// The same fault with the missing right added; a fault that is not a refusal is returned as it is.
     ///
     /// - Parameter reading: the topic that was being read; nil = outputs were being written.
     func explained(_ fault: KafkaFault, reading: String? = nil) -> KafkaFault {

@@ -7,7 +7,7 @@ package import Settings
     package import Member
 #endif
 
-/// What the log needs to know about the broker.
+/// The broker as the clients of the process need to know it.
 package struct BrokerSettings: Sendable {
     /// kafka.properties, in order.
     package var properties: [(String, String)]
@@ -23,7 +23,7 @@ package struct BrokerSettings: Sendable {
     package var abortMilliseconds = 2_000
     /// How long taking over a transactional id may take before it is tried again.
     package var prepareMilliseconds = 5_000
-    /// For the embedded broker, which drops the offsets of a transaction: they are committed a second time, outside it.
+    /// Whether offsets are committed a second time, outside the transaction: the embedded broker drops those in it.
     package var commitsOffsetsAside = false
     /// Whether contradicting positions hold their partition; false for the embedded broker, which forgets.
     package var guardsPositions = true
@@ -99,7 +99,7 @@ extension BrokerSettings {
         // The worker must learn that an offset is gone: the library would silently go on elsewhere.
         properties["auto.offset.reset"] = guardsPositions ? "error" : "earliest"
         properties["isolation.level"] = "read_committed"
-        // Only so is the end of a partition known where markers lie behind its last record.
+        // Only so is the end of a partition known where markers follow its last record.
         properties["enable.partition.eof"] = "true"
         // Added partitions must be noticed soon: the library would look every five minutes.
         // A hung member holds up its group for this long; the loop polls twice a second, whatever it waits for.
@@ -122,7 +122,8 @@ extension BrokerSettings {
     /// Outputs in a transaction live as long as it does; it lives as long as a partition's change of leader may take.
     package func transactionalProperties() throws(KafkaFault) -> KafkaProperties { try producerProperties() }
 
-    /// For reading the ledger topic: no group, and none of the settings that only a consumer of requests needs.
+    /// The properties for reading the ledger topic: no group, and none of the settings that only a consumer of requests
+    /// needs.
     func readerProperties() throws(KafkaFault) -> KafkaProperties {
         var properties = try producerProperties()
         properties["group.id"] = nil

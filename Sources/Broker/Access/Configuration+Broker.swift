@@ -40,7 +40,7 @@ extension ConfigurationFiles {
 }
 
 extension KafkaProperties {
-    /// Without tokens librdkafka would wait for one, silently.
+    /// Whether OAUTHBEARER has no source of tokens: librdkafka would wait for one, silently.
     fileprivate var lacksTokens: Bool {
         let mechanism = self["sasl.mechanisms"] ?? self["sasl.mechanism"]
         return (self["security.protocol"] ?? "").lowercased().hasPrefix("sasl") && mechanism == "OAUTHBEARER"

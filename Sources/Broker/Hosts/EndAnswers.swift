@@ -1,7 +1,7 @@
 internal import Kafka
 internal import KafkaPorts
 
-/// Where partitions of the ledger and of the requests begin and end, as far as their leaders have said.
+/// The beginnings and ends of the ledger's and the requests' partitions, as far as their leaders have answered.
 struct EndAnswers: Sendable {
     private(set) var ends: [Int32: Watermarks] = [:]
     private(set) var requests: [Int32: Watermarks] = [:]
@@ -10,7 +10,7 @@ struct EndAnswers: Sendable {
     /// Asks all at once; if that fails, asks for each alone, since one absent leader would hold up all.
     ///
     /// - Parameter again: asked with the others; of these only the first alone, since questions of other assignments
-    ///   wait behind this one.
+    ///   wait for this one.
     init(
         _ asker: PartitionEnds,
         _ topics: (ledger: String, requests: String),

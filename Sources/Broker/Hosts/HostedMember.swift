@@ -3,7 +3,8 @@ package import KafkaPorts
 package import Log
 package import Member
 
-/// A member of the group on librdkafka, with threads of its own, in the roles that the loop calls. On the loop's queue.
+/// A member of the group on librdkafka, with its own threads, in the roles that the loop calls. Used on the loop's
+/// queue.
 package final class HostedMember {
     private let member: MemberLog
     private let writer: WriterThread
@@ -34,7 +35,7 @@ package final class HostedMember {
     /// The member's calls at this moment.
     package var log: MemberLog { member }
     package var roles: LogRoles { member.roles }
-    /// What the member knows without asking the brokers.
+    /// The member's state, as far as it is known without asking the brokers.
     package func sight() -> LogSight { member.core.sight() }
 
     /// Leaves the group, and waits for the unit that is being written, which gives up soon.

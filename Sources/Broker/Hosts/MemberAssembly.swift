@@ -5,7 +5,7 @@ internal import Log
 package import Member
 internal import Settings
 
-/// Makes a member of a worker's settings: librdkafka's clients, and threads beside the loop's.
+/// Makes a member of a worker's settings: librdkafka's clients, and threads in addition to the loop's.
 package struct MemberAssembly {
     let settings: BrokerSettings
     private let ledger: String

@@ -2,7 +2,7 @@ internal import Dispatch
 package import KafkaPorts
 internal import Pipeline
 
-/// Answers one query after the other on a queue of its own. Each has its own time-out, so that none pile up behind a
+/// Answers one query after the other on a separate queue. Each has its own time-out, so that none pile up behind a
 /// silent broker.
 package final class QueryThread: BrokerQueries, Sendable {
     private struct State {

@@ -3,7 +3,7 @@ package import KafkaPorts
 package import Member
 internal import Pipeline
 
-/// Runs a ``UnitWriter`` on a queue of its own: one step, then whatever was posted meanwhile, then the next step.
+/// Runs a ``UnitWriter`` on a separate queue: one step, then whatever was posted meanwhile, then the next step.
 package final class WriterThread: WriterHost, Sendable {
     private let queue: DispatchQueue
     private let outcomes = Locked<[WriterOutcome]>([])

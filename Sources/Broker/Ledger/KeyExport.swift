@@ -8,7 +8,7 @@ internal import Settings
 package struct KeyExport {
     private static let chunkBytes = 1 << 20
 
-    /// By partition. If producers disagree about partitions a key may be on two; each then has its line.
+    /// The keys by partition. If producers disagree about partitions a key may be on two; each then has its line.
     private var keys: [StoredKeys]
 
     /// Reads the ledger up to the ends that it has now.

@@ -33,7 +33,7 @@ enum KeyMerge: Equatable {
         if let app = imported.app, let bound = stored.app, app != bound {
             return "the ledger has it bound to \(bound.printable)"
         }
-        // A valid point may replace bytes that are no point, never the other way.
+        // A valid point may replace bytes that are not a point, never the other way.
         let sameKey = imported.publicKey == stored.publicKey && imported.unusableKey == stored.unusableKey
         guard sameKey || (stored.publicKey == nil && imported.publicKey != nil) else {
             return "the ledger has another public key for it"

@@ -4,11 +4,12 @@ internal import Settings
 
 /// Reads the ledger topic from its start to its end: committed records only, without a group.
 package final class LedgerReader {
-    /// After this long without a record the broker is asked whether it is there.
+    /// The time without a record after which the broker is asked whether it is there.
     private static let doubt = Duration.seconds(5)
 
     private let scan: TopicScan
-    /// After this long without a record the reader gives up: longer than a dead worker's transaction lasts by default.
+    /// The time without a record after which the reader gives up: longer than a dead worker's transaction lasts by
+    /// default.
     private let patience: Duration
 
     /// - Parameter chosen: the partitions to read; nil = all of them.
@@ -61,7 +62,7 @@ package final class LedgerReader {
     package func readSettled(_ body: (TopicRecord) throws -> Void) throws -> [Int64] {
         var ends = try read(body)
         while true {
-            // The end of another writer's transaction has an offset of its own, after the ends that were asked for.
+            // The end of another writer's transaction has its own offset, after the ends that were asked for.
             let now = try read(body)
             if now == ends { return ends }
             ends = now

@@ -2,7 +2,7 @@ internal import Crypto
 
 /// The keys of one ledger partition that have a value, of every kind, as written in the topic.
 struct LiveLedgerKeys {
-    /// By type byte, those of 33 bytes: nearly all.
+    /// The keys of 33 bytes, nearly all, by their type byte.
     private var digests: [UInt8: Set<Digest>] = [:]
     private var others: Set<[UInt8]> = []
 
@@ -16,7 +16,7 @@ struct LiveLedgerKeys {
         }
     }
 
-    /// One by one. Key records come last: as long as a key is there, so is its counter.
+    /// Yields the keys one by one. Key records come last: as long as a key is there, so is its counter.
     func iterator() -> AnyIterator<[UInt8]> {
         let kinds = digests.sorted { $0.key > $1.key }
         let long = kinds.lazy.flatMap { kind, ids in ids.lazy.map { [kind] + $0.bytes } }

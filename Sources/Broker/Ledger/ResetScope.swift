@@ -5,7 +5,7 @@ internal import Settings
 
 /// The arguments of `reset`.
 package struct ResetScope: Equatable {
-    /// Where the group's offsets go.
+    /// The positions that the group's offsets are set to.
     package enum Target: Equatable {
         case end
         case beginning

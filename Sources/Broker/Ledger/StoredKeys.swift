@@ -9,7 +9,7 @@ internal import Settings
 struct StoredKeys {
     private var ledger = KeyLedger()
     private var unusable: [KeyID: [UInt8]] = [:]
-    /// By ``AppCheck/BanID``: of keys, here or not, and of installations.
+    /// The bans by ``AppCheck/BanID``: of keys, whether the ledger has them or not, and of installations.
     private(set) var bans: [Digest: Ban] = [:]
 
     var count: Int { ledger.count }

@@ -10,7 +10,7 @@ package struct DeadLetter: Equatable {
     package let reason: DeadLetterReason
     /// The topic of the request.
     package let topic: String
-    /// Where the request was.
+    /// The topic, partition and offset of the request.
     package let origin: String
     /// Its value was left out: the request cannot be written again.
     package let isTruncated: Bool

@@ -1,12 +1,12 @@
-/// Which offsets of a dead-letter partition `requeue` is done with: all before `next`, and ranges behind it. The group
-/// keeps `next` as its offset and the ranges as the offset's metadata.
+/// The offsets of a dead-letter partition that `requeue` is done with: all before `next`, and ranges after it. The
+/// group keeps `next` as its offset and the ranges as the offset's metadata.
 struct HandledLetters: Equatable {
     /// Brokers take 4,096 bytes of metadata by default.
     static let metadataBytes = 4_000
     private static let version = "r1"
 
     private(set) var next: Int64
-    /// Ascending, apart from each other, behind `next`.
+    /// The ranges, ascending, apart from each other, after `next`.
     private(set) var ranges: [Range<Int64>] = []
 
     init(next: Int64) { self.next = next }

@@ -8,7 +8,7 @@ package import Settings
 /// The outcome of `create-topics`: a line per topic, and whether all now match the request.
 package struct TopicReport: Sendable, Equatable {
     package var lines: [String] = []
-    /// What the broker refused.
+    /// The topics and settings that the broker refused.
     package var complaints: [String] = []
     package var allMatch = true
 }

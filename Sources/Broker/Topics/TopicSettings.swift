@@ -153,7 +153,7 @@ extension TopicCheck {
         return found
     }
 
-    /// In any other topic a record must not replace an earlier one with its key.
+    /// Warns of compaction in a topic other than the ledger, where a record must not replace an earlier one of its key.
     private static func noLedger(_ name: String, _ settings: [String: String]) -> [TopicFinding] {
         guard let policy = settings["cleanup.policy"], policy.split(separator: ",").contains("compact") else {
             return []

@@ -40,7 +40,7 @@ struct CallTarget: Equatable {
     /// The last parameter of this name.
     func parameter(_ name: String) -> [UInt8]? { query.last { $0.name.elementsEqual(name.utf8) }?.value }
 
-    /// What follows the path's last colon; nil where it has none.
+    /// The part after the path's last colon; nil where it has none.
     var verb: ArraySlice<UInt8>? {
         path.lastIndex(of: UInt8(ascii: ":")).map { path[($0 + 1)...] }
     }

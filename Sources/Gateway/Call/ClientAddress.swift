@@ -1,7 +1,7 @@
 internal import HTTP
 internal import Settings
 
-/// Where a call comes from, as rates count it.
+/// The address that a call comes from, as rates count it.
 enum ClientAddress {
     /// - Returns: the 4 bytes of an IPv4 address, or the first 8 of an IPv6 one, of which a client has as many as it likes
     ///   within them. Where trusted proxies do not say whose call it is, it is the last one's.

@@ -1,7 +1,7 @@
 internal import AppAttest
 internal import AppCheck
 
-/// What a path of the gateway stands for, beside ``VerifyTarget``'s.
+/// The resource that a path of the gateway names, other than those of ``VerifyTarget``.
 enum Endpoint {
     case healthz, keySet, rollout
     /// A call of the exchange contract.

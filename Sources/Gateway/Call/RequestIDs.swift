@@ -10,7 +10,7 @@ struct RequestIDs: Sendable {
     private static let freshBytes = 16
     private static let bootBytes = 8
 
-    /// Of this process: should its random numbers ever repeat another's, ids do not.
+    /// The process's own bytes: should its random numbers ever repeat another's, ids do not.
     private let boot: [UInt8]
     private let randomBytes: @Sendable (Int) -> [UInt8]
 

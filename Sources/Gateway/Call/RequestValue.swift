@@ -5,7 +5,7 @@ enum RequestValue {
     /// - Parameters:
     ///   - path: with its slash, decoded.
     ///   - body: as it was received; empty for a challenge.
-    /// - Returns: nil for a body that is no JSON value: placed in a record, it could end the body and go on.
+    /// - Returns: nil for a body that is not a JSON value: placed in a record, it could end the body and go on.
     static func make(_ path: [UInt8], _ body: [UInt8]) -> [UInt8]? {
         var json = JSONWriter(capacity: path.count + body.count + 64)
         json.beginObject()

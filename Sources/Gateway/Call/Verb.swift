@@ -1,6 +1,6 @@
 package import AppCheck
 
-/// What a call asks for, as metrics name it.
+/// The operation that a call asks for, as metrics name it.
 package enum Verb: Hashable, Sendable, CaseIterable {
     case exchange(Method)
     case rollout

@@ -2,7 +2,7 @@ internal import AppAttest
 internal import AppCheck
 internal import HTTP
 
-/// What a proxy asks `/v1/verify` for: parameters that the proxy writes, apart from all that its client can write.
+/// A proxy's question to `/v1/verify`: parameters that the proxy writes, apart from all that its client can write.
 ///
 /// `/v1/verify?app=A` is the proxy's as a whole. A proxy that appends its client's path and query to a prefix has the
 /// parameters in the prefix, `/v1/verify;app=A`; what follows in the path, and then every query, is the client's: it is

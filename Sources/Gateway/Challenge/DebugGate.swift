@@ -4,7 +4,7 @@ internal import Crypto
 /// Limits the exchanges of debug tokens: the SDK has no back-off for them. Each secret has a limit of its own, so that
 /// no one who knows none can keep those out who do.
 struct DebugGate {
-    /// Per secret and minute, at one gateway.
+    /// The most calls for a secret in a minute, at one gateway.
     static let mostPerMinute = 10
 
     private struct Key: Hashable {

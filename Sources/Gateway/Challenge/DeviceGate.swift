@@ -3,7 +3,7 @@ internal import AppCheck
 internal import JSON
 internal import Pipeline
 
-/// What the gateway decides itself about a device: challenges, and the rollout's share.
+/// The gateway's own decisions about a device: challenges, and the rollout's share.
 enum DeviceGate {
     /// The answer to `:rollout`.
     static func body(_ decision: RolloutDecision?) -> [UInt8] {
@@ -21,7 +21,7 @@ enum DeviceGate {
         return json.takeBytes()
     }
 
-    /// What the gateway refuses itself, as the event of it that a worker would write.
+    /// A refusal of the gateway's own, with the event that a worker would write of it.
     struct Refusal {
         let event: String
         /// ``RegisteredApp/name``.

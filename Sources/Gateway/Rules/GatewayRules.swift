@@ -4,7 +4,7 @@ internal import JSON
 internal import Pipeline
 package import Settings
 
-/// What a gateway judges calls by: immutable, replaced as a whole by a reload.
+/// The rules by which a gateway judges calls: immutable, replaced as a whole by a reload.
 package final class GatewayRules: Sendable {
     let registry: Registry
     let decoder: RequestDecoder

@@ -1,17 +1,17 @@
 internal import Crypto
 
-/// Limits calls by what they come from, within memory of one size whatever comes.
+/// Limits the calls of each key, in memory of a fixed size.
 ///
-/// Each key counts in a place of each row, and the least of its counts is no less than its own calls. So other keys can
+/// Each key counts in a place of each row, and the least of its counts is at least its own calls. So other keys can
 /// make one look busier than it is, if they meet it in every row, but none can hide among them.
 struct RateGate {
     static let period: Int64 = 60_000
     private static let rows = 2
     private static let places = 1 << 16
 
-    /// In a minute; 0 = none.
+    /// The most calls in a minute; 0 = no limit.
     private let limit: Int
-    /// Without it a sender could choose keys that meet another's.
+    /// The seed of the places: without it a sender could choose keys that meet another's.
     private let seed: [UInt8]
     private var minute: Int64 = 0
     private var counts: [UInt32] = []

@@ -6,7 +6,7 @@ internal import Settings
 
 /// Who may ask for what. Each check answers a call that fails it, and nothing is produced for that call.
 extension Gateway {
-    /// What a call's verb and sender alone decide, before anything of its body is read.
+    /// Decides by a call's verb and sender alone, before anything of its body is read.
     func mayAsk(_ arrival: Arrival) -> Bool {
         let method = arrival.target.verb.flatMap { verb in
             Method.allCases.first { verb.elementsEqual($0.rawValue.utf8) }
@@ -59,14 +59,14 @@ extension Gateway {
         }
         let bundle = arrival.http.values("x-ios-bundle-identifier").last
         guard bundle.map({ rules.isBundle($0, ofApp: index) }) != true else { return true }
-        // An absent header is no foreign one, but where the right one is required it is missing.
+        // A missing header is not a mismatch, but `require` rejects it.
         if bundle != nil { state.withLock { $0.counts.foreignBundles += 1 } }
         guard rules.settings.bundleHeader == .require else { return true }
         reject(.bundle, .badBundle, verb, arrival)
         return false
     }
 
-    /// A secret that is none of the app's leaves no record and uses no one's rate up: a worker would answer the same.
+    /// A secret that the app does not list leaves no record and uses up nobody's rate: a worker would answer the same.
     func isDebugAdmitted(_ request: Request, _ arrival: Arrival) -> Bool {
         guard case .debugToken(let hash, let limitedUse) = request.body else { return true }
         let verb = Verb.exchange(request.method)

@@ -11,7 +11,7 @@ extension Gateway {
         let since = world.uptime()
         let rules = state.withLock { $0.rules }
         let asked = VerifyTarget.read(call.target)
-        // A proxy may append its client's path, which is none of ours, however it is spelled.
+        // A proxy may append its client's path, which is not one of ours, however it is spelled.
         guard let target = CallTarget(asked == nil ? call.target : VerifyTarget.path) else {
             return reject(.path, .badRequest, .other, since, responder)
         }

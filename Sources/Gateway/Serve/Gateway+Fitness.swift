@@ -1,7 +1,7 @@
 internal import AppCheck
 internal import Pipeline
 
-/// What a call needs beside its rules.
+/// The conditions that a call needs in addition to its rules.
 enum Need {
     /// This machine's clock.
     case clock

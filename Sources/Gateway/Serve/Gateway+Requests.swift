@@ -11,7 +11,7 @@ extension Gateway {
     func submit(_ request: Request, _ value: [UInt8], _ verb: Verb, _ arrival: Arrival) {
         let id = ids.id(of: arrival.http, from: arrival.caller, isVerifiers: request.method.isVerifiers)
         guard let id else { return reject(.request, .badRequest, verb, arrival) }
-        // Without a key of its own a request may lie on any partition.
+        // A request without a key may lie on any partition.
         let key = request.requiredRecordKey ?? ids.fresh()
         let answer: WaitingCall.Answer =
             switch request.method {
@@ -87,7 +87,7 @@ extension Gateway {
         return headers
     }
 
-    /// What became of produced records: the calls of those that were never written may be sent again.
+    /// Handles delivery reports: a call whose record was not written gets 503 and may be sent again.
     package func note(_ reports: [DeliveryReport]) {
         var failed: [WaitingCall] = []
         state.withLock { state in

@@ -9,7 +9,7 @@ internal import Settings
 ///
 /// Calls come on the server's thread, answers on the readers'. The state is behind one lock; replies are sent outside.
 package final class Gateway: Sendable {
-    /// What the gateway needs of the world.
+    /// The functions that the gateway needs of the shell.
     package struct World: Sendable {
         /// Milliseconds since 1970.
         package var wallClock: @Sendable () -> Int64
@@ -34,7 +34,7 @@ package final class Gateway: Sendable {
         var clock = ReplyClock()
         /// Whether new requests are taken.
         var isOpen = false
-        /// What the shell knows against it.
+        /// The reason, known to the shell, why the gateway is not ready.
         var hindrance: String?
         var events = EventGate()
         var debug = DebugGate()
@@ -72,7 +72,7 @@ package final class Gateway: Sendable {
     /// Takes requests from now on: the readers stand at the ends of their topics.
     package func open() { state.withLock { $0.isOpen = true } }
 
-    /// Answers what has waited too long; to be called some times a second.
+    /// Replies 504 to expired calls. Call it a few times a second.
     package func look() {
         let now = world.uptime()
         let reading = reading
@@ -136,6 +136,6 @@ package final class Gateway: Sendable {
         )
     }
 
-    /// The time as challenges and tokens are judged by.
+    /// The current time, for issuing challenges and verifying tokens.
     var now: EvaluationTime { EvaluationTime(milliseconds: world.wallClock()) }
 }

@@ -1,6 +1,6 @@
 package import Pipeline
 
-/// What a gateway counts since its start.
+/// The counts of a gateway since its start.
 package struct GatewayCounts: Sendable {
     package struct Answer: Hashable, Sendable {
         package let verb: Verb

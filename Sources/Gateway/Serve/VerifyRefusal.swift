@@ -11,7 +11,7 @@ package enum VerifyRefusal: String, Sendable, CaseIterable {
     case consumed
     /// The worker refused to use it up.
     case verdict
-    /// To use tokens up takes a verifier.
+    /// A call that uses tokens up without a verifier's credentials.
     case credentials
     /// The proxy's own parameters are wrong, or too few.
     case parameters

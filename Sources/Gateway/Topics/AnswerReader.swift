@@ -4,7 +4,7 @@ package import KafkaPorts
 internal import Pipeline
 internal import Synchronization
 
-/// Reads a topic of answers from its end, committed records only, on a thread of its own.
+/// Reads a topic of answers from its end, committed records only, on a separate thread.
 package final class AnswerReader: Sendable {
     private static let mostRecords = 1_000
     private static let waitMilliseconds = 100
@@ -32,7 +32,7 @@ package final class AnswerReader: Sendable {
         (self.take, self.trouble) = (take, trouble)
     }
 
-    /// Learns where the partitions end, and reads from there on: whatever is produced after this call is answered behind
+    /// Learns where the partitions end, and reads from there on: whatever is produced after this call is answered after
     /// these ends.
     package func start() throws(KafkaFault) {
         let opened = Locked<Result<Void, KafkaFault>?>(nil)

@@ -4,7 +4,7 @@ package import Settings
 /// The topics around a gateway, as they are when it starts.
 package struct GatewayTopics: Sendable {
     package var names: TopicNames
-    /// Of the requests, and so of results, tokens and events.
+    /// The number of partitions of the requests, and so of results, tokens and events.
     package var partitions: Int32
     /// nil = records go where murmur2 puts their key, and no worker compares.
     package var partitioner: Partitioner?

@@ -1,6 +1,6 @@
 package import Kafka
 
-/// Where a gateway's records go.
+/// The outlet for a gateway's records.
 package protocol RequestOutlet: Sendable {
     /// Must not wait for the broker.
     func write(_ record: OutboundRequest)

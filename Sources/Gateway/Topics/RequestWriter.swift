@@ -3,7 +3,7 @@ package import Kafka
 package import KafkaPorts
 internal import Pipeline
 
-/// Produces requests and events on a thread of its own: no call waits for the broker.
+/// Produces requests and events on a separate thread: no call waits for the broker.
 package final class RequestWriter: RequestOutlet, Sendable {
     package typealias Report = @Sendable ([DeliveryReport]) -> Void
 
@@ -121,7 +121,7 @@ package final class RequestWriter: RequestOutlet, Sendable {
         report(reports)
     }
 
-    /// A producer that is of no use reports its records as failed when it is flushed.
+    /// Flushing a failed producer reports its records as undelivered.
     private func replace(_ producer: inout Producer, _ report: Report) {
         if let fault = producer.fatalFault { trouble(fault) }
         try? producer.flush(timeoutMilliseconds: Self.flushMilliseconds)

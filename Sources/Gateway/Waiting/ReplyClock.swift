@@ -4,9 +4,9 @@ internal import AppCheck
 struct ReplyClock {
     /// This machine's clocks at one moment, in milliseconds.
     struct Reading {
-        /// Since 1970.
+        /// The milliseconds since 1970.
         let wall: Int64
-        /// Of a clock that never goes back.
+        /// The milliseconds of the monotonic clock.
         let uptime: Int64
     }
 
@@ -24,7 +24,8 @@ struct ReplyClock {
     /// The uptime at which the present doubt was first seen.
     private var doubtedSince: Int64?
 
-    /// How far the others are ahead of this clock at least, in milliseconds; negative = behind; nil = nothing is known.
+    /// How far the others are ahead of this clock at least, in milliseconds; negative = they are behind; nil = nothing
+    /// is known.
     ///
     /// A clock that is set after the last measurement changes it at once: the uptime tells by how much.
     func offset(_ now: Reading) -> Int64? {
@@ -58,7 +59,7 @@ struct ReplyClock {
         strange = abs(apart) > Self.most ? strange + 1 : 0
     }
 
-    /// Earlier times of brokers are none: librdkafka's mock cluster says 1234. In September 2001.
+    /// The earliest time that counts, in September 2001: librdkafka's mock cluster says 1234.
     private static let firstTime: Int64 = 1_000_000_000_000
 
     /// The broker's own time of a request of ours: workers judge challenges by it, so one is enough.

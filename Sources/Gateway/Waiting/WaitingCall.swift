@@ -5,7 +5,7 @@ internal import JSON
 
 /// A call whose request is produced and whose answer is open.
 struct WaitingCall {
-    /// What makes the answer of an accepted request.
+    /// The source of an accepted request's answer.
     enum Answer {
         /// The record on the tokens topic.
         case token
@@ -16,31 +16,31 @@ struct WaitingCall {
     }
 
     let id: [UInt8]
-    /// Of the record, and so of its answers.
+    /// The key of the record, and so of its answers.
     let key: [UInt8]
     let partition: Int32
     let answer: Answer
-    /// As it was produced.
+    /// The value as it was produced.
     let value: [UInt8]
     let responder: any HTTPResponder
     /// Makes another reply of an answer: `/v1/verify` answers in its own way.
     var translate: (@Sendable (HTTPReply) -> HTTPReply)?
-    /// Both in milliseconds of a clock that never goes back.
+    /// The start and the end of the wait, in milliseconds of the monotonic clock.
     let since: Int64
     let deadline: Int64
-    /// When it was produced, milliseconds since 1970.
+    /// The time at which the record was produced, in milliseconds since 1970.
     let producedAt: Int64
-    /// For the counts.
+    /// The verb, for the counts.
     let verb: Verb
 
-    /// Of what waits: the value, and about as much as a call needs beside it.
+    /// The bytes that wait: the value, and about as much as the rest of a call needs.
     var byteCount: Int { value.count + 1_024 }
 
     /// Whether the broker has acknowledged the record.
     var isWritten = false
-    /// Of the result, once it has come.
+    /// Whether the result, once it has come, accepts the request.
     var isAccepted = false
-    /// Of the tokens topic, once it has come.
+    /// The token from the tokens topic, once it has come.
     var token: [UInt8]?
 
     /// The reply once both halves are there.
@@ -53,7 +53,7 @@ struct WaitingCall {
 /// A result as far as a call needs it.
 enum ResultReading {
     /// - Parameter value: of the results topic: `run`'s own, so what does not fit the contract is a fault of ours.
-    /// - Returns: nil for what is no result.
+    /// - Returns: nil for a record that is not a result.
     static func reply(_ value: [UInt8], _ answer: WaitingCall.Answer, id: [UInt8]) -> HTTPReply? {
         guard let root = try? JSONDocument(parsing: value).root, let status = root["status"],
             let code = status["code"]?.integer, let name = status["status"]?.string,

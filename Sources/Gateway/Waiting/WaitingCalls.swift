@@ -18,7 +18,7 @@ struct WaitingCalls {
     private var calls: [Ticket: WaitingCall] = [:]
     /// A proxy that tries again sends an id a second time: both wait for the same answer.
     private var tickets: [[UInt8]: [Ticket]] = [:]
-    /// By deadline, since all have the same patience; those that ended are skipped.
+    /// The calls in the order of their deadlines, since all wait equally long; those that ended are skipped.
     private var order: [Ticket] = []
     private var first = 0
     private var lastTicket: Ticket = 0
