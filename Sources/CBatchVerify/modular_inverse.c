@@ -12,7 +12,7 @@ struct signed62 {
     int64_t limb[5];
 };
 
-/// What 62 division steps do to (f, g), times 2^62.
+/// The matrix by which 62 division steps change (f, g), times 2^62.
 struct transition {
     int64_t u, v, q, r;
 };

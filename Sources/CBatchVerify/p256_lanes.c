@@ -23,7 +23,7 @@ enum {
 /// The odd multiples of a point: P, 3 P, 5 P and so on.
 typedef struct {
     affine entry[KEY_ENTRIES];
-    /// What the Z of an entry is to that of the entry before it, until all are affine.
+    /// The ratio of an entry's Z to the Z of the entry before it, until all are affine.
     element ratio[KEY_ENTRIES];
     element z;
 } multiples;
@@ -36,7 +36,7 @@ typedef struct {
 
 /// Eight signatures.
 typedef struct {
-    /// Of Q and of 2^128 Q.
+    /// The multiples of Q and of 2^128 Q.
     multiples keys[2];
     __mmask8 usable, has_second;
 } group;
@@ -51,7 +51,7 @@ typedef struct {
 
 size_t cbv_p256_lanes_scratch_bytes(void) { return sizeof(workspace); }
 
-/// The multiples of P, each with a Z of its own.
+/// The multiples of P, each with its own Z.
 __attribute__((noinline)) LANES static void make_multiples(affine p, multiples *m) {
     m->entry[0] = p;
     pair points = begun(p);
@@ -175,7 +175,7 @@ __attribute__((noinline)) LANES static void add_key(point *p, const multiples *m
     *p = added(*p, chosen(m, index), negative);
 }
 
-/// Where the windows of the generator's scalar begin in each half of 128 bits, the topmost first; their widths.
+/// The positions of the windows of the generator's scalar in each half of 128 bits, the topmost first; their widths.
 static const struct {
     int position, width;
 } base_windows[] = {{116, 12}, {104, 12}, {91, 13}, {78, 13}, {65, 13}, {52, 13}, {39, 13}, {26, 13}, {13, 13}, {0, 13}};

@@ -3,5 +3,5 @@
 
 #include <stddef.h>
 
-/// What the lanes need of the caller's scratch.
+/// The bytes that the lanes need of the caller's scratch.
 size_t cbv_p256_lanes_scratch_bytes(void);

@@ -10,7 +10,7 @@ _Alignas(64) uint64_t cbv_p256_lanes_base[2][P256_BASE_ENTRIES][8];
 
 enum { SHARE = P256_BASE_ENTRIES / 8, CHUNK = 32 };
 
-/// Below p, from below 2 p.
+/// Reduces a number below 2 p to one below p.
 INLINE element lowest(element a) {
     // Back and forth through the plain form: the result of a product by one is p at most.
     return mul(plain(a), broadcast(r_squared_limbs));

@@ -70,7 +70,7 @@ typedef struct {
     affine fixed, moving;
 } pair;
 
-/// From an affine P: 2 P (fixed) and P (moving), with the common Z = 2 y.
+/// Makes the first pair from an affine P: 2 P (fixed) and P (moving), with the common Z = 2 y.
 ///
 /// This and the next step: Goundar, Joye, Miyaji, Rivain, Venelli, "Scalar multiplication on Weierstrass elliptic curves
 /// from Co-Z arithmetic" (2011).

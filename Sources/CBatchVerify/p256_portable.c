@@ -28,7 +28,7 @@ static const uint64_t prime_less_order[2] = {0x4319055358e8617b, 0x0c46353d039cd
 static const element order_element = {{0x9ad169483335f568, 0x89b1054463fe9931, 0x9c0166ce652e96b7, 0x98648c200fe30feb}};
 
 struct scratch {
-    /// For each key, the odd multiples of Q, then those of 2^128 Q.
+    /// The odd multiples of each key's Q, then those of its 2^128 Q.
     struct cbv_affine multiple[CBV_MOST][HALVES][KEY_MULTIPLES];
     struct cbv_affine twice[CBV_MOST_POINTS];
     struct cbv_jacobian point[CBV_MOST];

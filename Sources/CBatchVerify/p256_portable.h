@@ -6,5 +6,5 @@
 /// Makes the generator's tables of this engine, 512 KB: once in a process, before it verifies.
 void cbv_p256_portable_prepare(void);
 
-/// What the engine needs of the caller's scratch.
+/// The bytes that the engine needs of the caller's scratch.
 size_t cbv_p256_portable_scratch_bytes(void);

@@ -57,7 +57,7 @@ P384_INLINE void look_up(const p384_point *window, const uint8_t *index, p384_la
     const __m512i of_x = _mm512_loadu_si512(limbs_of_x), of_y = _mm512_loadu_si512(limbs_of_y);
     P384_UNROLL for (int lane = 0; lane < 8; lane++) {
         const char *point = (const char *)&window[index[lane]];
-        // y's last 48 bytes of 64: nothing behind the point is read.
+        // y's last 48 bytes of 64: nothing after the point is read.
         const __m512i first = _mm512_loadu_si512(point), last = _mm512_loadu_si512(point + 32);
         x->limb[lane] = _mm512_maskz_permutexvar_epi16(0x77777777, of_x, first);
         y->limb[lane] = _mm512_maskz_permutexvar_epi16(0x77777777, of_y, last);

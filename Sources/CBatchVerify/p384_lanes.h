@@ -13,7 +13,7 @@
 #if defined(__OPTIMIZE__)
 #define P384_INLINE P384_TARGET __attribute__((always_inline)) static inline
 #else
-// Temporaries of inlined functions have places of their own then: all in one function are too much for a stack.
+// Temporaries of inlined functions have separate places then: all in one function are too much for a stack.
 #define P384_INLINE P384_TARGET static inline
 #endif
 

@@ -26,7 +26,7 @@ size_t cbv_p384_scratch_bytes(void)
 typedef struct {
     size_t first, n;
     int left[TOGETHER];
-    /// Both points of an addition have the same x.
+    /// Whether an addition of the signature had two points with the same x.
     bool is_exceptional[TOGETHER];
 } portion;
 

@@ -1,4 +1,4 @@
-/// What precedes the curve in ECDSA over P-384: range checks, one inversion for all, and the digits of u1 and u2.
+/// The part of ECDSA over P-384 before the curve: range checks, one inversion for all, and the digits of u1 and u2.
 #pragma once
 
 #include "p384_field.h"
@@ -8,11 +8,11 @@ enum {
     P384_WINDOWS = 48,
     /// Points of a window: 1 to 128 times its base.
     P384_MULTIPLES = 128,
-    /// Of the scratch, which is one size for both engines: the lanes need less than this, the portable code more.
+    /// A size between the scratch of the two engines: the lanes need less than this, the portable code more.
     P384_SCRATCH_BETWEEN = 64 * 1024,
 };
 
-/// Both scalars of each signature as 48 digits from -128 to 128, the least significant first.
+/// The two scalars of each signature as 48 digits from -128 to 128, the least significant first.
 typedef struct {
     /// Signatures that are out of range, a bit each: their digits are 0.
     uint64_t refused;
@@ -23,7 +23,7 @@ typedef struct {
     uint8_t index[2][P384_WINDOWS][P384_MOST];
 } p384_digits;
 
-/// What one call works on, with either engine.
+/// The data that one call works on, with either engine.
 typedef struct {
     p384_digits digits;
     p384_number s[P384_MOST], product[P384_MOST];

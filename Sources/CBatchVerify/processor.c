@@ -20,7 +20,7 @@ const char *cbv_missing_feature(void) {
     } features[] = {{16, "AVX-512F"}, {17, "AVX-512DQ"}, {21, "AVX-512IFMA"}, {30, "AVX-512BW"}, {31, "AVX-512VL"}};
     unsigned a, b, c, d;
     if (!__get_cpuid(1, &a, &b, &c, &d)) return "CPUID";
-    // Without OSXSAVE, XGETBV is no instruction.
+    // Without OSXSAVE, XGETBV is an invalid instruction.
     if (!(c >> 27 & 1)) return "OSXSAVE";
     if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return "CPUID leaf 7";
     for (unsigned i = 0; i < sizeof features / sizeof *features; i++) {

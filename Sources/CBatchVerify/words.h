@@ -5,7 +5,7 @@
 
 #define CBV_INLINE static inline __attribute__((always_inline))
 
-/// Where this is missing, 128-bit sums do the same, more slowly.
+/// The builtin for sums with carry; where it is missing, 128-bit sums do the same, more slowly.
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_addcll)
 #define CBV_HAS_CARRY_BUILTIN 1

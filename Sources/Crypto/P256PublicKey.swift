@@ -18,7 +18,7 @@ package struct P256PublicKey: Hashable, Sendable {
     /// - Returns: nil unless `x963` is 65 bytes, starts with 04 and names a point on the curve.
     package init?(x963: [UInt8]) { self.init(x963: x963.span) }
 
-    /// For points that were checked before (a ledger's own entries): the curve is not checked again.
+    /// Takes a point that was checked before (a ledger's own entry): the curve is not checked again.
     package init(uncheckedX x: Digest, y: Digest) {
         self.x = x
         self.y = y

@@ -63,7 +63,8 @@ void cbv_p384_verify_lanes(size_t n, const void *generator, const void *key, con
 void cbv_p384_verify_portable(size_t n, const void *generator, const void *key, const uint64_t *digest,
                               const uint64_t *r, const uint64_t *s, uint8_t *verdict, void *scratch);
 
-// What follows is for the lab, whose keys are no secrets: fake devices and authorities multiply and sign in variable time.
+// What follows is for the lab, whose keys are not secret: fake devices and authorities multiply and sign in variable
+// time.
 
 /// Makes the lab's table of the P-256 generator, 262 KB: once in a process.
 void cbv_lab_p256_prepare(void);

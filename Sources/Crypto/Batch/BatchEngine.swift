@@ -4,14 +4,14 @@ package final class BatchEngine: SignatureEngine {
     private let watch: EngineWatch
     private let openSSL = OpenSSLEngine()
     private let p256 = P256Group()
-    /// Where the group's signatures stand among the checks.
+    /// The places of the group's signatures among the checks.
     private var places: [Int] = []
     private let tables: P384Tables
     private let p384 = P384Group()
     /// The key that signed all of the P-384 group.
     private var issuer: P384Table?
     private var leafPlaces: [Int] = []
-    /// Of the last check whose answer might have been compared.
+    /// The number of the last check whose answer might have been compared.
     private var checkNumber: UInt64 = 0
 
     /// - Parameter tables: an issuer without one there is OpenSSL's.

@@ -1,6 +1,6 @@
 internal import CBatchVerify
 
-/// What the batch code says about a signature.
+/// The batch code's verdict on a signature.
 package enum BatchVerdict: Equatable {
     case refused, valid
     /// An addition met one of its exceptions: OpenSSL decides.

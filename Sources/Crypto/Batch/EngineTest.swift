@@ -1,11 +1,11 @@
 /// Known signatures that an engine must judge rightly before it may be used: those of RFC 6979, appendices A.2.5 and
 /// A.2.6, and one of Wycheproof, and the same over another message, at every place of a group.
 package enum EngineTest {
-    /// What is wrong with our own arithmetic on this machine.
+    /// Tests our own arithmetic on this machine.
     ///
     /// - Returns: what it got wrong, as the end of a sentence; nil if nothing.
     package static func failure(of arithmetic: BatchArithmetic) -> String? {
-        // Tables of its own: the process keeps those of real issuers.
+        // The test has its own tables: the process keeps those of real issuers.
         let tables = P384Tables()
         for case .p384(let key, _, _) in cases.flatMap(\.valid) { tables.prepare(key) }
         let watch = EngineWatch(crossCheck: 0, key: 0) { _ in }

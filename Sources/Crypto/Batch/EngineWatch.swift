@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// What the engines of all lanes share: the sample of their answers that OpenSSL judges too, and whether they may go on.
+/// The state that the engines of all lanes share: the sample of their answers that OpenSSL judges too, and whether they
+/// may go on.
 package final class EngineWatch: Sendable {
     /// Called once, on a lane, with a sentence, when an engine was wrong.
     package typealias Alarm = @Sendable (String) -> Void
@@ -41,7 +42,7 @@ package final class EngineWatch: Sendable {
     /// - Parameter number: of the check on its lane, so that a check which comes again is not always left out.
     func samples(_ check: SignatureCheck, number: UInt64) -> Bool {
         guard threshold > 0 else { return false }
-        // SipHash, seeded at random for each process, under a key of our own.
+        // SipHash, seeded at random for each process, under our own key.
         var hasher = Hasher()
         hasher.combine(key)
         hasher.combine(number)

@@ -19,7 +19,7 @@ internal import CBatchVerify
     private let numbers = Numbers(count: Start.end)
     /// The keys whose second point is not known: x, y, and the second points once they are computed.
     private let lacking = Numbers(count: 16 * most)
-    /// Where these keys stand in the group.
+    /// The places of these keys in the group.
     private var lackingPlaces: [Int] = []
     private let verdicts = AlignedMemory(byteCount: most)
     private let scratch: AlignedMemory

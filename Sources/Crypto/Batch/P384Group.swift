@@ -59,7 +59,7 @@ internal import CBatchVerify
         for place in 0..<count { body(place, BatchVerdict(verdicts[place])) }
     }
 
-    /// Both are tables.
+    /// Verifies with the tables of the generator and of the key.
     @unsafe private func verify(
         _ generator: UnsafeRawPointer,
         _ key: UnsafeRawPointer,

@@ -25,7 +25,7 @@ package struct P384Number {
         }
     }
 
-    /// What ECDSA over P-384 sees of a SHA-256 digest.
+    /// The number that ECDSA over P-384 makes of a SHA-256 digest.
     package init(_ digest: Digest) {
         (words[2], words[3], words[4], words[5]) = digest.words
     }

@@ -8,7 +8,7 @@ internal import CBatchVerify
     /// The table of the curve's generator, made once in the process.
     static let generator = P384Table(x: generatorX, y: generatorY)
 
-    /// The key's point is on the curve, or there would be no key.
+    /// The key's point is on the curve, or the key would not exist.
     package convenience init(of key: P384PublicKey) {
         let bytes = key.x963
         let point = bytes.span

@@ -35,7 +35,7 @@ extension CACertificate {
         return outer.lowerBound..<inner.upperBound
     }
 
-    /// Where the content of the element at `start` lies; nil for a length of more than three bytes.
+    /// The range of the content of the element at `start`; nil for a length of more than three bytes.
     private static func content(of der: [UInt8], at start: Int) -> Range<Int>? {
         guard start + 1 < der.count else { return nil }
         let first = Int(der[start + 1])

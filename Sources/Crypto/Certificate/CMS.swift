@@ -41,7 +41,7 @@ package enum CMS {
         let flags = UInt(X509_V_FLAG_NO_CHECK_TIME | X509_V_FLAG_PARTIAL_CHAIN)
         unsafe X509_STORE_set_flags(store, flags)
         for root in roots {
-            // The store takes a reference of its own.
+            // The store takes its own reference.
             unsafe root.withHandle { _ = unsafe X509_STORE_add_cert(store, $0) }
         }
         return unsafe store

@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// What our own arithmetic needs to judge one certificate's signature: its memory, and the second point of the
-/// authority that was asked last. Apple has one that signs receipts, and both cost as much as a verification.
+/// The parts that our own arithmetic needs to judge one certificate's signature: its memory, and the second point of
+/// the authority that was asked last. Apple has one that signs receipts, and both cost as much as a verification.
 final class CertificateArithmetic {
     static let shared = Kept()
 

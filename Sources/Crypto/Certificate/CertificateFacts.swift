@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// What a certificate says about its own use.
+/// The facts that a certificate states about its own use.
 package struct CertificateFacts: Sendable {
     /// basicConstraints is present and says cA.
     package let isCA: Bool

@@ -15,9 +15,9 @@ extension SignatureEngine {
     }
 }
 
-/// What an engine answers to a group of checks.
+/// An engine's answers to a group of checks.
 package struct SignatureAnswers {
-    /// For each check in order; false for anything but a valid signature.
+    /// The answer to each check in order; false for anything but a valid signature.
     package var isValid: [Bool] = []
     /// Second points that were computed, with the place of the check that lacked its own.
     package var seconds: [(place: Int, second: P256SecondPoint)] = []

@@ -3,7 +3,7 @@ internal import CBatchVerify
 /// A digest that a lab key shall sign.
 package struct LabSigningRequest: Sendable {
     package let key: LabKey
-    /// At most as many bytes as the curve's order.
+    /// The digest to sign: at most as many bytes as the curve's order.
     package let digest: [UInt8]
 
     package init(key: LabKey, digest: [UInt8]) { (self.key, self.digest) = (key, digest) }
@@ -15,7 +15,7 @@ package struct LabSigningRequest: Sendable {
 @safe package final class LabBatch {
     // Owned: made in the initialiser, freed in deinit, lent only to calls of this object.
     private let scratch: UnsafeMutableRawPointer
-    /// What a scalar is hashed from, behind its prefix.
+    /// The text that a scalar is hashed from, after its prefix.
     private var text: [UInt8] = []
 
     /// The most numbers of a call to the C side.

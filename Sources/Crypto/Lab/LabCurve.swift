@@ -134,7 +134,7 @@ extension LabNumber {
         scratch: borrowing LabScratch
     ) {
         if group === LabGroup.p256 {
-            // P-256 has a fast path of its own for the generator.
+            // P-256 has a separate fast path for the generator.
             let done = unsafe EC_POINT_mul(group.pointer, point, scalar.pointer, nil, nil, scratch.pointer)
             precondition(done == 1, "a scalar times the generator")
             return

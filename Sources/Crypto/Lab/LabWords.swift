@@ -66,7 +66,7 @@ struct LabWords {
         [UInt8](capacity: curve.byteCount) { append(place * curve.wordCount, curve.wordCount, to: &$0) }
     }
 
-    /// Where each two numbers are x and y of a point: the point at a place, in X9.63 uncompressed form.
+    /// The point at a place, in X9.63 uncompressed form; each two numbers are x and y of a point.
     func x963(at place: Int) -> [UInt8] {
         [UInt8](capacity: 2 * curve.byteCount + 1) { output in
             output.append(4)
@@ -110,10 +110,10 @@ extension LabCurve {
     var wordCount: Int { byteCount / 8 }
 }
 
-/// What precedes the text that a lab's scalar is hashed from; a long scalar takes two hashes.
+/// The prefix of the text that a lab's scalar is hashed from; a long scalar takes two hashes.
 struct LabScalarPrefix {
     static let key = LabScalarPrefix(Array("lab key".utf8))
-    /// With a salt of 0.
+    /// The prefix of nonces, with a salt of 0.
     static let nonce = LabScalarPrefix(Array("lab nonce".utf8) + [0])
 
     let first: [UInt8]

@@ -30,7 +30,7 @@ internal import COpenSSL
         let context = AESGCMContext()
         let count = plaintext.count
         return [UInt8](capacity: count + Self.tagBytes) { output in
-            // OpenSSL writes `count` bytes and behind them the 16 of the tag: the buffer's size.
+            // OpenSSL writes `count` bytes and after them the 16 of the tag: the buffer's size.
             unsafe output.withUnsafeMutableBufferPointer { buffer, initialized in
                 begin(context, nonce: nonce, isSealing: 1)
                 unsafe context.update(nil, clear)

@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// A key of HMAC-SHA256 (RFC 2104), kept as the two states of OpenSSL's SHA-256 behind the padded key.
+/// A key of HMAC-SHA256 (RFC 2104), kept as the two states of OpenSSL's SHA-256 after the padded key.
 ///
 /// A code costs the compressions of its message and two more: no fetch, no allocation, nothing that lanes share.
 package final class HMACKey: Sendable {
@@ -27,7 +27,7 @@ package final class HMACKey: Sendable {
         unsafe Secret(count: blockBytes) { block in
             unsafe secret.withUnsafeBytes { key in
                 if key.count <= blockBytes {
-                    // The key fits into the block; what lies behind it is zero already.
+                    // The key fits into the block; what follows it is zero already.
                     unsafe block.copyMemory(from: key)
                 } else {
                     // OpenSSL reads the key and writes 32 of the block's 64 bytes.

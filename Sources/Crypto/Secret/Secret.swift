@@ -54,7 +54,7 @@ extension Secret: CustomStringConvertible, CustomReflectable {
 
 /// Compares codes and tags without revealing where they differ.
 package enum ConstantTime {
-    /// The counts are no secret.
+    /// The counts are not secret.
     package static func areEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
         guard left.count == right.count else { return false }
         // OpenSSL reads `count` bytes of both.

@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// A file of code that may run beside the signing keys: only root and this process's own user can change it, or the way
-/// to it.
+/// A file of code that may run in the process of the signing keys: only root and this process's own user can change it,
+/// or the way to it.
 enum CodeFile {
     private static let mostLinks = 40
 
@@ -29,7 +29,7 @@ enum CodeFile {
         return file
     }
 
-    /// From the root down: once a folder is judged, nobody else can exchange what is in it.
+    /// Resolves the path from the root down: once a folder is judged, nobody else can exchange what is in it.
     ///
     /// - Returns: the path without links, and the first fault of a folder's right, which the file's own go before.
     private static func resolve(

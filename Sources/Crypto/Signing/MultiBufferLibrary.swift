@@ -100,7 +100,7 @@ extension MultiBufferLibrary {
         var signed = [UInt8](repeating: 0, count: GroupSize.group * size)
         let status = unsafe padded.withUnsafeBufferPointer { padded in
             unsafe signed.withUnsafeMutableBufferPointer { signed in
-                // Each pointer has `size` bytes behind it, in memory that outlives the call.
+                // Each pointer leads to `size` bytes, in memory that outlives the call.
                 let (inputs, outputs) = unsafe (Self.inputs(padded, size), Self.outputs(signed, size))
                 // The numbers belong to the key, which `key` keeps alive; the library only reads them.
                 return unsafe key.handle.withFactors { p, q, dp, dq, iq in
@@ -114,14 +114,14 @@ extension MultiBufferLibrary {
         return (0..<GroupSize.group).map { Array(signed[$0 * size..<($0 + 1) * size]) }
     }
 
-    /// Under a fresh nonce for each digest.
+    /// Signs each digest under a fresh nonce.
     private func p256Signatures(_ digests: [Digest], _ key: SigningKey) -> [[UInt8]]? {
         let hashed = digests.flatMap(\.bytes)
         var signed = [UInt8](repeating: 0, count: GroupSize.group * 64)
         let nonces = SecretNonces(count: GroupSize.group)
         let status = unsafe hashed.withUnsafeBufferPointer { hashed in
             unsafe signed.withUnsafeMutableBufferPointer { signed in
-                // Each pointer has 32 bytes behind it, in memory that outlives the call.
+                // Each pointer leads to 32 bytes, in memory that outlives the call.
                 let inputs = unsafe Self.inputs(hashed, 32)
                 let (r, s) = unsafe (Self.outputs(signed, 64), Self.outputs(signed, 64, from: 32))
                 // The scalar belongs to the key, which `key` keeps alive; the library only reads it and the nonces.
@@ -183,7 +183,7 @@ extension MultiBufferLibrary {
         }
     }
 
-    /// What the library can do on this processor, in groups of eight.
+    /// The algorithms that the library can run on this processor, in groups of eight.
     private static func algorithms(_ handle: UnsafeMutableRawPointer) throws(MultiBufferFault) -> Set<Algorithm> {
         typealias IsApplicable = @convention(c) (UInt64) -> Int32
         typealias Info = @convention(c) (Int32) -> UInt64

@@ -1,7 +1,7 @@
 internal import COpenSSL
 
 /// OpenSSL's private key, in its general form and in the one that signs fastest. Shared by all lanes: OpenSSL only
-/// reads it when signing, and guards RSA's blinding with a lock of its own.
+/// reads it when signing, and guards RSA's blinding with its own lock.
 @safe final class PrivateKeyHandle: Sendable {
     // Owned: set by the initialiser, freed in deinit. Exactly one of the two last is there.
     nonisolated(unsafe) private let key: OpaquePointer
@@ -26,7 +26,7 @@ internal import COpenSSL
         let fault: SigningKeyFault
         switch unsafe EVP_PKEY_get_base_id(key) {
         case EVP_PKEY_RSA:
-            // A reference of our own to the key's RSA form.
+            // Our own reference to the key's RSA form.
             let bits = unsafe Int(EVP_PKEY_get_bits(key))
             if SigningKey.rsaBits.contains(bits), let rsa = unsafe EVP_PKEY_get1_RSA(key) {
                 unsafe self.init(takingOwnershipOf: key, rsa: rsa, ec: nil)
@@ -34,7 +34,7 @@ internal import COpenSSL
             }
             fault = bits < SigningKey.rsaBits.lowerBound ? .rsaTooSmall(bits: bits) : .rsaTooLarge(bits: bits)
         case EVP_PKEY_EC:
-            // A reference of our own to the key's EC form; the group belongs to it.
+            // Our own reference to the key's EC form; the group belongs to it.
             if let ec = unsafe EVP_PKEY_get1_EC_KEY(key) {
                 if unsafe EC_GROUP_get_curve_name(EC_KEY_get0_group(ec)) == NID_X9_62_prime256v1 {
                     unsafe self.init(takingOwnershipOf: key, rsa: nil, ec: ec)

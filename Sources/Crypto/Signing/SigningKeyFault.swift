@@ -1,4 +1,4 @@
-/// Why a file is no signing key.
+/// The reason why a file is not a signing key.
 package enum SigningKeyFault: Error, Equatable, Sendable, CustomStringConvertible {
     /// No unencrypted private key in PEM (PKCS#8 or traditional).
     case unreadable

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// What all lanes share of a library that signs in groups: whether it may go on, and what it has done.
+/// The state that all lanes share of a library that signs in groups: whether it may go on, and what it has done.
 package final class SigningLibrary: Sendable {
     /// Called with a sentence when the library was wrong.
     package typealias Alarm = @Sendable (String) -> Void

@@ -4,7 +4,7 @@ package struct TokenSigner: Sendable {
     /// A key that the library signs alike.
     private struct Tested: Sendable {
         let key: SigningKey
-        /// For verification in groups; nil for RSA.
+        /// The second point, for verification in groups; nil for RSA.
         let second: P256SecondPoint?
     }
 
@@ -77,7 +77,7 @@ package struct TokenSigner: Sendable {
         signatures.reserveCapacity(digests.count)
         for start in stride(from: 0, to: digests.count, by: GroupSize.group) {
             let group = digests[start..<min(start + GroupSize.group, digests.count)]
-            // Places without a digest of their own repeat the last one; what comes of them is dropped.
+            // Places without a digest repeat the last one; what comes of them is dropped.
             let filler = [Digest](repeating: digests[digests.count - 1], count: GroupSize.group - group.count)
             guard let made = signer.sign(group + filler, with: key), made.count == GroupSize.group else { return nil }
             signatures += made.prefix(group.count)
