@@ -9,7 +9,7 @@ package struct CBORFault: Error, Equatable, Sendable {
         case unsupported
     }
     package let code: Code
-    /// Where the faulty item's head, or the leftover, begins: an offset into the bytes given.
+    /// The offset of the faulty item's head, or of the leftover, in the bytes given.
     package let offset: Int
 
     package init(code: Code, offset: Int) {

@@ -9,7 +9,7 @@ package struct CBORPlainMap {
     private struct Entry {
         var (key, keyCount): (UInt16, UInt16) = (0, 0)
         var kind = Kind.unsigned
-        /// Where a string starts, or the number.
+        /// The start of a string, or the number.
         var value: UInt16 = 0
         var valueCount: UInt16 = 0
 

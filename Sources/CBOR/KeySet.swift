@@ -20,7 +20,7 @@ struct KeySet {
         return true
     }
 
-    /// Of the length and every byte.
+    /// A hash of the length and every byte.
     private static func fingerprint(_ bytes: Span<UInt8>) -> UInt64 {
         var hash = UInt64(bytes.count)
         func mix(_ word: UInt64) {

@@ -41,7 +41,7 @@ static void handle(int number, siginfo_t *info, void *context) {
     for (size_t index = 0; index < SIGNALS; index++) {
         if (signals[index] == number) sigaction(number, &former[index], NULL);
     }
-    // A signal from another process is no crash of ours.
+    // A signal from another process is not a crash.
     int is_fault = info->si_code > 0;
     if (is_fault || info->si_pid == own_process) mark(number);
     // A fault happens again as soon as this returns. A breakpoint would be skipped, and a sent signal comes only once.

@@ -135,7 +135,7 @@ struct CMicrohttpd_socket {
     int isEnded;
 };
 
-// All zero for what is no TCP socket.
+// All zero for a descriptor that is not a TCP socket.
 static inline struct CMicrohttpd_socket CMicrohttpd_look(int descriptor) {
     struct CMicrohttpd_tcpInfo info = {0};
     struct CMicrohttpd_socket socket = {0};

@@ -5,11 +5,11 @@ package struct ClientCall: Sendable, Equatable {
     /// Given back with the ending; of this call alone.
     package var tag: UInt64
     package var method: Method
-    /// With scheme and host; only http and https are spoken.
+    /// The URL with scheme and host; only http and https are spoken.
     package var url: String
-    /// Beside Host, Content-Length and Accept.
+    /// The headers in addition to Host, Content-Length and Accept.
     package var headers: [(name: String, value: String)]
-    /// Of a POST.
+    /// The body of a POST.
     package var body: [UInt8]
 
     package init(
@@ -44,14 +44,14 @@ package struct ClientEnding: Sendable, Equatable {
 
     package let tag: UInt64
     package let outcome: Outcome
-    /// From the call's begin to its end, connecting included.
+    /// The time from the call's start to its end, connecting included.
     package let microseconds: Int64
 }
 
 /// An answer, whatever its status.
 package struct ClientAnswer: Sendable, Equatable {
     package let status: Int
-    /// Those that ``ClientOptions/headers`` names, in their order, names in lower case.
+    /// The headers that ``ClientOptions/headers`` names, in their order, names in lower case.
     package let headers: [(name: String, value: [UInt8])]
     package let body: [UInt8]
 
@@ -75,7 +75,7 @@ package struct ClientFailure: Error, Sendable, Equatable, CustomStringConvertibl
         case timedOut
         /// The body, or the headers, are larger than allowed.
         case tooLarge
-        /// The connection broke, or what came over it was no HTTP.
+        /// The connection broke, or what came over it was not HTTP.
         case broken
         /// The call itself: its URL or headers.
         case invalid
@@ -88,16 +88,16 @@ package struct ClientFailure: Error, Sendable, Equatable, CustomStringConvertibl
     package init(kind: Kind, description: String) { (self.kind, self.description) = (kind, description) }
 }
 
-/// What the calls of a client may use. Immutable once the client is made.
+/// The limits of a client's calls. Immutable once the client is made.
 package struct ClientOptions: Sendable, Equatable {
     /// Open connections; more calls wait, within their time.
     package var connections = 1024
     package var connectMilliseconds = 10_000
-    /// Of a whole call, from ``HTTPClient/enqueue(_:)`` on.
+    /// The limit of a whole call, from ``HTTPClient/enqueue(_:)`` on.
     package var totalMilliseconds = 60_000
     /// A larger body ends its call.
     package var mostBodyBytes = 1 << 20
-    /// Those of answers that are kept, in lower case.
+    /// The names of the answer headers that are kept, in lower case.
     package var headers: [String] = []
     /// A PEM file of certificates that are trusted instead of the system's.
     package var authorities: String?

@@ -8,7 +8,7 @@ internal import CCurl
     private let options: ClientOptions
     private let multi: UnsafeMutableRawPointer
     private let sockets: SocketPoller
-    /// By their handles.
+    /// The transfers by their handles.
     private var transfers: [UInt: Transfer] = [:]
     private var handles: [UInt64: UInt] = [:]
     /// Calls that ended before they began.

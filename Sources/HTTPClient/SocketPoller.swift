@@ -27,7 +27,7 @@ internal import Glibc
         _ = unsafe CCurl_setMultiCallbacks(
             multi,
             { _, socket, what, context, _ in
-                // Registered below; a number that is no bit forgets the socket.
+                // Registered below; a number that is not one of the bits forgets the socket.
                 unsafe SocketPoller.of(context)?.watch(socket, what == CURL_POLL_REMOVE ? 0 : what)
                 return 0
             },

@@ -35,7 +35,7 @@ internal import CCurl
 
     var connectionsMade: Int { unsafe CCurl_number(easy, CURLINFO_NUM_CONNECTS) }
 
-    /// What became of the call.
+    /// The ending of the call.
     func ending(_ code: CURLcode) -> ClientEnding {
         let microseconds = unsafe CCurl_size(easy, CURLINFO_TOTAL_TIME_T)
         let status = unsafe CCurl_number(easy, CURLINFO_RESPONSE_CODE)
@@ -78,7 +78,7 @@ internal import CCurl
     }
 
     private func setHeaders(_ call: ClientCall) throws(ClientFailure) {
-        // The library would name a type of its own, and ask before a long body. A header without a value is not sent.
+        // The library would add a content type, and ask before a long body. A header without a value is not sent.
         var lines = ["Expect:"]
         if !call.headers.contains(where: { $0.name.lowercased() == "content-type" }) { lines.append("Content-Type:") }
         // So is an empty value meant as one.

@@ -28,7 +28,7 @@ package enum Base64 {
             guard let length = unsafe ByteScan.unescapeBase64(text, into: room) else { return }
             let plain = unsafe UnsafeMutableBufferPointer(rebasing: room[..<length])
             guard let count = unsafe decodedCount(Span(_unsafeElements: UnsafeBufferPointer(plain))) else { return }
-            // Three bytes are written after the four that they come from have been read, and not behind these.
+            // Three bytes are written after the four that they come from have been read, and not beyond these.
             let target = unsafe UnsafeMutableBufferPointer(rebasing: room[..<count])
             isCanonical = unsafe decode(UnsafeBufferPointer(plain), into: target)
             initialized = count

@@ -89,8 +89,8 @@ extension ByteScan {
         return count
     }
 
-    /// What the escape at `index`, a backslash, stands for, and how long it is; nil unless that is a slash, or ASCII by
-    /// its number.
+    /// The byte that the escape at `index`, a backslash, stands for, and the escape's length; nil unless that is a
+    /// slash, or ASCII by its number.
     @inline(__always)
     private static func base64Escape(_ source: UnsafeRawBufferPointer, at index: Int) -> (byte: UInt8, length: Int)? {
         guard index &+ 2 <= source.count else { return nil }

@@ -1,6 +1,6 @@
-/// Runs of escapes, in loops of their own: a text of nothing else must not cost more than other texts.
+/// Runs of escapes, in separate loops: a text of nothing else must not cost more than other texts.
 extension ByteScan {
-    /// The index behind the two-character escapes that stand side by side from `start` on.
+    /// The index after the two-character escapes that follow each other from `start` on.
     static func endOfShortRun(_ bytes: Span<UInt8>, from start: Int) -> Int {
         var index = start
         // As many bytes are looked at as are left.
@@ -12,7 +12,7 @@ extension ByteScan {
         return index
     }
 
-    /// The index behind the words from `start` on in which every byte is plain or part of an escaped slash.
+    /// The index after the words from `start` on in which every byte is plain or part of an escaped slash.
     static func endOfSlashRun(_ bytes: Span<UInt8>, from start: Int) -> Int {
         var index = start
         // 0x80 if a backslash is the last byte so far.
@@ -54,7 +54,7 @@ extension ByteScan {
     /// Copies a string's content up to its closing quote, two-character escapes resolved; returns how many bytes.
     ///
     /// - Precondition: `target` has room for `text.count - start` bytes.
-    /// - Parameter stop: where the closing quote is; stays nil where there is none, or another escape or a control
+    /// - Parameter stop: the place of the closing quote; stays nil where there is none, or another escape or a control
     ///   character comes before it.
     static func unescapeString(
         _ text: Span<UInt8>,

@@ -3,7 +3,7 @@ extension ByteScan {
     private static let every: UInt64 = 0x0101_0101_0101_0101
     private static let odd: UInt64 = 0x0100_0100_0100_0100
 
-    /// What a word asks of the next one.
+    /// The state that a word hands to the next one.
     private struct Open {
         /// 1 if the next byte is escaped.
         var escaped: UInt64 = 0
@@ -19,8 +19,8 @@ extension ByteScan {
         }
     }
 
-    /// The index behind the escapes, and the plain bytes between them, from `start` on; or behind some of them. It stops at
-    /// escaped surrogates, and where eight bytes stand for themselves.
+    /// The index after the escapes, and the plain bytes between them, from `start` on; or after some of them. It stops
+    /// at escaped surrogates, and where eight bytes stand for themselves.
     ///
     /// - Parameter start: no escape has begun before it.
     static func endOfMixedRun(_ bytes: Span<UInt8>, from start: Int) -> Int {

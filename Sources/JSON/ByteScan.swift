@@ -38,7 +38,7 @@ enum ByteScan {
     @inline(__always)
     static func isPlain(_ byte: UInt8) -> Bool { byte >= 0x20 && byte < 0x80 && byte != 0x22 && byte != 0x5C }
 
-    /// The index of the first byte at or after `start` that is no plain string byte (quote, backslash, control
+    /// The index of the first byte at or after `start` that is not a plain string byte (quote, backslash, control
     /// character, or from 0x80 on); `bytes.count` if there is none.
     @inline(__always)
     static func endOfPlainRun(_ bytes: Span<UInt8>, from start: Int) -> Int {
@@ -62,14 +62,14 @@ enum ByteScan {
         return index
     }
 
-    /// The index behind the escapes of four hexadecimal digits that follow each other from `start` on, surrogates in
+    /// The index after the escapes of four hexadecimal digits that follow each other from `start` on, surrogates in
     /// pairs; it stops at a surrogate without its partner.
     static func endOfUnicodeRun(_ bytes: Span<UInt8>, from start: Int) -> Int {
         var index = start
         unsafe bytes.withUnsafeBytes { raw in
             while let digits = unsafe unicodeDigits(raw, at: index) {
                 let second = digits >> 8 & 0xFF
-                // D0 to D7 are no surrogates.
+                // D0 to D7 are not surrogates.
                 if digits & 0xFF != 0x64 || second < 0x38 {
                     index &+= 6
                     continue
@@ -100,8 +100,8 @@ enum ByteScan {
         return lower
     }
 
-    /// The index behind the well-formed UTF-8 sequences of several bytes that follow each other from `start` on, or
-    /// behind some of them; `start` if the first one is another.
+    /// The index after the well-formed UTF-8 sequences of several bytes that follow each other from `start` on, or
+    /// after some of them; `start` if the first one is another.
     static func endOfMultibyteRun(_ bytes: Span<UInt8>, from start: Int) -> Int {
         var index = start
         unsafe bytes.withUnsafeBytes { raw in

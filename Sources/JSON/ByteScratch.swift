@@ -1,4 +1,4 @@
-/// Room for one text after another, so that none needs an array of its own.
+/// Room for one text after another, so that none needs its own array.
 package struct ByteScratch {
     /// A longer text is not worth the room that it would keep.
     private static let mostBytes = 1 << 20

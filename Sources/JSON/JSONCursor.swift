@@ -34,7 +34,7 @@ package struct JSONCursor {
         return start..<stop
     }
 
-    /// Takes a string, and leaves its bytes in `scratch`, two-character escapes resolved. Bytes that are no UTF-8 are
+    /// Takes a string, and leaves its bytes in `scratch`, two-character escapes resolved. Bytes that are not UTF-8 are
     /// taken as they are.
     package mutating func string(_ text: Span<UInt8>, into scratch: inout ByteScratch) -> Bool {
         guard position < end, text[position] == UInt8(ascii: "\"") else { return false }

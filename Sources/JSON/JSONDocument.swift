@@ -7,7 +7,7 @@ package struct JSONDocument: Sendable {
     ///   - range: the part of `bytes` that is the text; nil = all.
     ///   - maxDepth: containers inside containers.
     ///   - maxNodes: values and member names together.
-    ///   - allowInvalidUTF8: strings may hold bytes that are no UTF-8 (kcat writes them so).
+    ///   - allowInvalidUTF8: strings may hold bytes that are not UTF-8 (kcat writes them so).
     /// - Throws: ``JSONFault`` with the offset in the text. Hostile input never traps: depth and node count are limited.
     package init(
         parsing bytes: [UInt8],
@@ -51,7 +51,7 @@ package struct JSONLimits: Sendable {
     package var nodes: Int
     /// Member names of all objects together.
     package var names: Int
-    /// Of a member's name as it is written, escapes included.
+    /// The most bytes of a member's name as it is written, escapes included.
     package var nameBytes: Int
 
     /// Member names with escapes in them, which no request needs and which cost a copy each to compare.

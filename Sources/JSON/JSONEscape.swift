@@ -1,6 +1,6 @@
 /// Escapes inside JSON strings, one at a time.
 enum JSONEscape {
-    /// The scalar of the escape at `text[index]`; `index` moves behind it.
+    /// The scalar of the escape at `text[index]`; `index` moves past it.
     ///
     /// - Precondition: ``check(_:at:)`` has accepted this escape.
     static func read(_ text: Span<UInt8>, at index: inout Int) -> UInt32 {
@@ -37,8 +37,8 @@ enum JSONEscape {
         return count == name.count
     }
 
-    /// The index behind the escape that starts at `text[start]`, a backslash; nil for an escape that RFC 8259
-    /// does not define, or an unpaired surrogate.
+    /// The index after the escape that starts at `text[start]`, a backslash; nil for an escape that RFC 8259 does not
+    /// define, or an unpaired surrogate.
     static func check(_ text: Span<UInt8>, at start: Int) -> Int? {
         guard start + 1 < text.count else { return nil }
         let kind = text[start + 1]
@@ -83,7 +83,7 @@ enum JSONEscape {
         return value
     }
 
-    /// At most four bytes for a scalar below 0x110000.
+    /// Calls `body` with each byte: at most four for a scalar below 0x110000.
     @inline(__always)
     static func forEachUTF8Byte(of scalar: UInt32, _ body: (UInt8) -> Void) {
         func low(_ shift: UInt32) -> UInt8 { UInt8(truncatingIfNeeded: scalar >> shift & 0x3F | 0x80) }

@@ -3,9 +3,9 @@
 /// It finds the end of an object that stands on several lines. Whether that is JSON, ``JSONDocument`` judges.
 package struct JSONObjectScan {
     package enum Outcome: Equatable, Sendable {
-        /// The object goes on behind the line.
+        /// The object goes on after the line.
         case open
-        /// The index behind its last bracket.
+        /// The index after its last bracket.
         case closed(Int)
         /// The line ends within a string: it was cut off there.
         case cut

@@ -46,7 +46,7 @@ struct JSONParser {
         }
     }
 
-    /// After a value or an opening bracket: closes the containers that end here, and returns whether another value
+    /// Closes the containers that end here, after a value or an opening bracket, and returns whether another value
     /// follows (its member's name is read already).
     private mutating func moreFollows(_ text: Span<UInt8>) throws(JSONFault) -> Bool {
         while open != Self.noContainer {

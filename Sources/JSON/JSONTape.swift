@@ -22,7 +22,7 @@ final class JSONTape: Sendable {
         self.nodes = nodes
     }
 
-    /// Where a node's text stands in ``bytes``.
+    /// The range of a node's text in ``bytes``.
     func range(_ index: Int) -> Range<Int> {
         let node = nodes[index]
         return Int(node.start)..<Int(node.end)

@@ -12,7 +12,7 @@ package struct JSONWriter: Sendable {
         count = 0
     }
 
-    /// Writes behind what `buffer` holds already; take it back with ``takeBytes()``.
+    /// Appends to what `buffer` holds already; take it back with ``takeBytes()``.
     package init(appendingTo buffer: consuming [UInt8]) {
         count = buffer.count
         storage = buffer
@@ -21,13 +21,13 @@ package struct JSONWriter: Sendable {
     /// Bytes of room that are not written yet: bounded, whatever stands before them.
     package var room: Int { storage.count - count }
 
-    /// What was written so far, as a copy.
+    /// A copy of what was written so far.
     package var bytes: [UInt8] { Bytes.copy(storage.span.extracting(..<count)) }
 
     /// Forgets what was written and keeps the room.
     package mutating func restart() { (count, needsComma) = (0, false) }
 
-    /// What was written, handed over without a copy; the writer is empty afterwards.
+    /// Hands over what was written, without a copy; the writer is empty afterwards.
     package mutating func takeBytes() -> [UInt8] {
         var taken: [UInt8] = []
         swap(&taken, &storage)

@@ -12,7 +12,7 @@ package enum UTF8Text {
         }
     }
 
-    /// The index behind the sequence that starts at `start`, a byte from 0x80 on; nil if it is not well-formed.
+    /// The index after the sequence that starts at `start`, a byte from 0x80 on; nil if it is not well-formed.
     static func endOfSequence(_ bytes: Span<UInt8>, at start: Int) -> Int? {
         // Table 3-7 of the Unicode standard: the second byte's range depends on the first.
         let length: Int

@@ -15,7 +15,7 @@
 /// Call once. Returns 0, or -1 where there are too many slots or the system refuses.
 int crash_mark_install(const int64_t *const *slots, int count, int words, int64_t *marks);
 
-/// Gives the calling thread a stack for signal handlers, so that an overflow of its own can be marked too.
+/// Gives the calling thread a stack for signal handlers, so that an overflow of its own stack can be marked too.
 void crash_mark_prepare_thread(void);
 
 #endif

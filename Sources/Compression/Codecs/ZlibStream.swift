@@ -49,7 +49,7 @@ internal import CZlib
         _ = unsafe inflateReset(stream)
     }
 
-    /// What the library says about its last fault.
+    /// The library's message about its last fault.
     var message: String {
         // A static text of the library, copied at once.
         unsafe stream.pointee.msg.map { unsafe String(cString: $0) } ?? "no reason was given"

@@ -3,10 +3,10 @@ package enum CompressionFormat: String, Sendable, CaseIterable {
     case gzip
     case zstd
 
-    /// As many first bytes decide.
+    /// The number of first bytes that decide.
     package static let magicBytes = 4
 
-    /// What a file's first bytes say; nil for a plain file.
+    /// The format that a file's first bytes show; nil for a plain file.
     package init?(recognising head: [UInt8]) {
         if head.starts(with: [0x1F, 0x8B]) {
             self = .gzip
@@ -17,7 +17,7 @@ package enum CompressionFormat: String, Sendable, CaseIterable {
         }
     }
 
-    /// What a file's name asks for: `.gz` or `.zst`; nil for a plain file.
+    /// The format that a file's name asks for: `.gz` or `.zst`; nil for a plain file.
     package init?(naming path: String) {
         if path.hasSuffix(".gz") {
             self = .gzip
@@ -28,7 +28,7 @@ package enum CompressionFormat: String, Sendable, CaseIterable {
         }
     }
 
-    /// Parallel compressors start a zstd file with a frame of their own, which decoders skip.
+    /// Parallel compressors start a zstd file with a private frame, which decoders skip.
     private static func isSkippable(_ head: [UInt8]) -> Bool {
         head.count >= magicBytes && head[0] & 0xF0 == 0x50 && head[1...].starts(with: [0x2A, 0x4D, 0x18])
     }
